@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* error.c - filling a struct laz_error.
+ *
+ * The text is one line whatever is put into it: control bytes become spaces, so that an error can
+ * be logged and printed anywhere. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void error_flatten(char *text)
+{
+    for (unsigned char *p = (unsigned char *)text; *p; p++)
+        if (*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+}
+
+static void error_fill(struct laz_error *err, int code, int os_errno, const char *format,
+                       va_list args)
+{
+    if (!err)
+        return;
+    err->code = code;
+    err->os_errno = os_errno;
+    vsnprintf(err->text, sizeof err->text, format, args);
+    error_flatten(err->text);
+}
+
+int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    error_fill(err, code, os_errno, format, args);
+    va_end(args);
+    return code;
+}
+
+int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
+{
+    va_list args;
+
+    if (!err)
+        return LAZ_EOS;
+    va_start(args, format);
+    error_fill(err, LAZ_EOS, os_errno, format, args);
+    va_end(args);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(os_errno));
+    return LAZ_EOS;
+}
+
+int laz_error_nomem(struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_ENOMEM, 0, "out of memory");
+}
+
+void laz_error_prefix(struct laz_error *err, const char *format, ...)
+{
+    char before[LAZ_ERROR_TEXT_SIZE];
+    char after[LAZ_ERROR_TEXT_SIZE];
+    va_list args;
+
+    if (!err)
+        return;
+    va_start(args, format);
+    vsnprintf(before, sizeof before, format, args);
+    va_end(args);
+    memcpy(after, err->text, sizeof after);
+    size_t used = strlen(before);
+    memcpy(err->text, before, used);
+    snprintf(err->text + used, sizeof err->text - used, "%s", after);
+    error_flatten(err->text);
+}

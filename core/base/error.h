@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* error.h - filling a struct laz_error. */
+#ifndef LAZ_BASE_ERROR_H
+#define LAZ_BASE_ERROR_H
+
+#include <lazaret/error.h>
+
+/* Fills *err (unless NULL) and returns `code`, so that a failing function can end with
+ * `return laz_error_set(err, LAZ_ECONFIG, 0, "...")`. The text becomes one line. */
+int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
+    LAZ_PRINTF(4, 5);
+
+/* LAZ_EOS with ": " and the words of `os_errno` after the text. */
+int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) LAZ_PRINTF(3, 4);
+
+/* LAZ_ENOMEM, "out of memory". */
+int laz_error_nomem(struct laz_error *err);
+
+/* Puts text before the one that is there. */
+void laz_error_prefix(struct laz_error *err, const char *format, ...) LAZ_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* log.h - messages for the person who runs lazaret, handed to whoever wants them.
+ *
+ * Core never prints: it calls the sink it was given.  Without a sink messages are dropped. */
+#ifndef LAZ_BASE_LOG_H
+#define LAZ_BASE_LOG_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct laz_log {
+    void (*sink)(void *user, uint32_t level, const char *text); /* LAZ_LOG_*; may be NULL */
+    void *user;
+    uint32_t level; /* messages above it are dropped */
+};
+
+void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...) LAZ_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* utf8.c - UTF-8 as RFC 3629 has it. */
+#include "base/utf8.h"
+
+#include <string.h>
+
+static bool utf8_is_tail(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+size_t laz_utf8_sequence(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    if (!len)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xc2 && s[0] <= 0xdf)
+        return len >= 2 && utf8_is_tail(s[1]) ? 2 : 0;
+    if ((s[0] & 0xf0) == 0xe0) {
+        if (len < 3 || !utf8_is_tail(s[1]) || !utf8_is_tail(s[2]))
+            return 0;
+        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
+            return 0; /* overlong, surrogate */
+        return 3;
+    }
+    if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+        if (len < 4 || !utf8_is_tail(s[1]) || !utf8_is_tail(s[2]) || !utf8_is_tail(s[3]))
+            return 0;
+        if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+            return 0;
+        return 4;
+    }
+    return 0;
+}
+
+bool laz_utf8_is_valid(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        uint64_t word;
+        while (len - i >= sizeof word) { /* eight ASCII bytes at a time */
+            memcpy(&word, text + i, sizeof word);
+            if (word & UINT64_C(0x8080808080808080))
+                break;
+            i += sizeof word;
+        }
+        if (i >= len)
+            break;
+        size_t n = laz_utf8_sequence(text + i, len - i);
+        if (!n)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+size_t laz_utf8_count(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += !utf8_is_tail((unsigned char)text[i]);
+    return n;
+}
+
+size_t laz_utf8_encode(uint32_t c, char out[4])
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xc0 | (c >> 6));
+        out[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
+        return 0;
+    if (c < 0x10000) {
+        out[0] = (char)(0xe0 | (c >> 12));
+        out[1] = (char)(0x80 | ((c >> 6) & 0x3f));
+        out[2] = (char)(0x80 | (c & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | (c >> 18));
+    out[1] = (char)(0x80 | ((c >> 12) & 0x3f));
+    out[2] = (char)(0x80 | ((c >> 6) & 0x3f));
+    out[3] = (char)(0x80 | (c & 0x3f));
+    return 4;
+}

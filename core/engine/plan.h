@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.h - a plan as data: what a backend made of a policy, ready to be shown or spawned. */
+#ifndef LAZ_ENGINE_PLAN_H
+#define LAZ_ENGINE_PLAN_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <lazaret/backend.h>
+
+struct laz_plan_data {
+    char *what;
+    int child_fd;
+    struct laz_buf content;
+};
+
+struct laz_plan_file {
+    char *name;
+    char *path;
+    struct laz_buf content;
+};
+
+struct laz_plan_word {
+    uint32_t bits;
+    char *mechanism;
+    bool weakly;
+};
+
+struct laz_plan_limit {
+    char name[16];
+    uint64_t value;
+};
+
+struct laz_plan {
+    char *backend;
+    char *folder; /* where files are written; NULL while a plan is only shown */
+    struct laz_strv argv, env;
+    struct laz_plan_data *data;
+    size_t n_data;
+    struct laz_plan_file *files;
+    size_t n_files;
+    int status_fd; /* number in the child; -1: none */
+    int next_fd;
+    struct laz_plan_limit *limits; /* for the agent */
+    size_t n_limits;
+    struct laz_plan_word *words;
+    size_t n_words;
+    uint32_t enforces; /* LAZ_ENFORCE_* */
+    uint32_t ends_by;  /* LAZ_END_* */
+    bool failed;       /* want of memory on the way */
+};
+
+/* Makes a plan: calls the backend's `plan`, checks that it declares no bit beyond what it can, and
+ * that every bit of `require` is there (LAZ_EREFUSED naming each missing one and what to do). */
+int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
+                  const struct laz_policy *policy, uint32_t require, const char *folder,
+                  struct laz_plan **plan, struct laz_error *err);
+void laz_plan_free(struct laz_plan *plan);
+/* {"limits":{...}}: the `confine` of init. Appended. */
+void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
+/* {"backend":..., "enforces":[...], "mechanisms":{...}}. Appended. */
+void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json);
+/* All of it: what `lazaret plan --json` prints. Appended. */
+void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json);
+/* The same for people. Appended. */
+void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* lazaret/error.h - how every function of lazaret reports a failure.
+ *
+ * A function that can fail returns 0 or a negative LAZ_E* and takes, as its last argument, a
+ * `struct laz_error *` that the caller owns.  It has a fixed size and holds no pointer: nothing is
+ * ever freed.  It may be NULL.  Success leaves it untouched; a failure fills it once, with a
+ * sentence that says what was wrong, where, and what to do about it. */
+#ifndef LAZARET_ERROR_H
+#define LAZARET_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined _WIN32
+#define LAZ_EXPORT __declspec(dllexport)
+#else
+#define LAZ_EXPORT __attribute__((visibility("default")))
+#endif
+
+#if defined __GNUC__
+#define LAZ_PRINTF(format_index, first_index)                                                      \
+    __attribute__((format(printf, format_index, first_index)))
+#else
+#define LAZ_PRINTF(format_index, first_index)
+#endif
+
+#define LAZ_EINVAL   (-1)  /* an argument of the caller is wrong */
+#define LAZ_ENOMEM   (-2)  /* memory could not be had */
+#define LAZ_EOS      (-3)  /* the system refused a call; os_errno says which way */
+#define LAZ_ECONFIG  (-4)  /* a configuration cannot be used */
+#define LAZ_EPLUGIN  (-5)  /* a plugin cannot be loaded or broke its contract */
+#define LAZ_ESETUP   (-6)  /* no box, no agent or no runtime: nothing ran */
+#define LAZ_EBUSY    (-7)  /* the object is in use */
+#define LAZ_ECLOSED  (-8)  /* the object is closed */
+#define LAZ_EPROTO   (-9)  /* a peer broke the protocol */
+#define LAZ_ETOOBIG  (-10) /* larger than a limit allows; the text names the limit */
+#define LAZ_ENOENT   (-11) /* no such thing */
+#define LAZ_EREFUSED (-12) /* a policy, or this version, does not allow it */
+#define LAZ_ETIMEOUT (-13) /* not done in time */
+#define LAZ_EPARSE   (-14) /* malformed text */
+
+#define LAZ_ERROR_TEXT_SIZE 1024
+
+struct laz_error {
+    int32_t code;                   /* LAZ_E*, or 0 when nothing failed */
+    int32_t os_errno;               /* errno of the system call that failed, or 0 */
+    char text[LAZ_ERROR_TEXT_SIZE]; /* UTF-8, one line, NUL-terminated */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* lazaret/lazaret.h - running code of a language model in an OS sandbox, from an application.
+ *
+ *     struct laz_error err;
+ *     struct laz_settings *settings;
+ *     struct laz_engine *engine;
+ *     struct laz_session *session;
+ *     struct laz_result *result;
+ *
+ *     laz_settings_new(&settings, &err);
+ *     laz_engine_new(settings, NULL, &engine, &err);
+ *     laz_session_open(engine, NULL, &session, &err);
+ *     laz_session_execute(session, "1 + 1", NULL, &result, &err);
+ *     puts(laz_result_value(result));
+ *
+ * An *engine* holds settings, plugins, tools and an event loop.  A *session* is one interpreter in
+ * one box; what its code defines lasts until the session is restarted or closed.  An execution ends
+ * with one *verdict*.  Values are JSON text (see lazaret/json.h for what JSON cannot say).
+ *
+ * Threads: an engine and everything opened in it is used by one thread at a time; different
+ * engines are independent.  A call from a second thread, or from a callback of a running
+ * execution, is refused with LAZ_EBUSY and does no harm.  Tool callbacks run on worker threads,
+ * output handlers and hooks on the thread that called execute.
+ *
+ * A guest: the library changes no signal disposition, no locale, no environment variable and no
+ * working folder of its process, and prints nothing.  Children are started by one thread of the
+ * engine, are followed by pidfd, and end with the engine or the process, whichever ends first. */
+#ifndef LAZARET_H
+#define LAZARET_H
+
+#include <lazaret/error.h>
+#include <lazaret/plugin.h>
+#include <lazaret/tool.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LAZ_VERSION "0.1.0"
+
+struct laz_settings;
+struct laz_engine;
+struct laz_session;
+struct laz_result;
+
+/* The version of the library that runs. Static text. */
+LAZ_EXPORT const char *laz_version(void);
+
+/* ---- settings: what a configuration file says ------------------------------------------------ */
+
+/* The defaults. The caller owns *settings (laz_settings_free). Errors: LAZ_ENOMEM. */
+LAZ_EXPORT int laz_settings_new(struct laz_settings **settings, struct laz_error *err);
+/* Reads a TOML file over what is set. `path` NULL: the first of $LAZARET_CONFIG,
+ * $XDG_CONFIG_HOME/lazaret/lazaret.toml, /etc/lazaret/lazaret.toml that exists; none is no error.
+ * Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
+LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path,
+                                 struct laz_error *err);
+/* Sets one key, "session.timeout" say; `value` in TOML notation, a string may be bare.
+ * Errors: LAZ_ECONFIG. */
+LAZ_EXPORT int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
+                                struct laz_error *err);
+/* Number of mistakes found by the last load, and the text of one: "FILE:LINE:COL: KEY: ...". */
+LAZ_EXPORT size_t laz_settings_problems(const struct laz_settings *settings);
+LAZ_EXPORT const char *laz_settings_problem(const struct laz_settings *settings, size_t index);
+LAZ_EXPORT void laz_settings_free(struct laz_settings *settings); /* NULL is allowed */
+
+/* ---- engine ------------------------------------------------------------------------------------ */
+
+/* Where an application wants to hear of things. All may be NULL. */
+struct laz_engine_options {
+    size_t size; /* sizeof(struct laz_engine_options) */
+    void (*log)(void *user, uint32_t level, const char *text); /* LAZ_LOG_*; any thread */
+    void *log_user;
+    uint32_t log_level; /* messages above it are not made */
+};
+
+/* Finds the plugins and makes the tools the settings name. `settings` is copied; NULL: the
+ * defaults. The caller owns *engine. Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
+                              const struct laz_engine_options *options, struct laz_engine **engine,
+                              struct laz_error *err);
+/* Closes what is still open and frees everything, folders of the engine included. */
+LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
+
+struct laz_reply; /* the answer of a tool that the application provides */
+
+/* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
+ * worker thread, several at once; `args` is a checked JSON object, borrowed for the call; it
+ * answers through `reply` before it returns (no answer: null). Errors: LAZ_EINVAL for a bad name,
+ * a reserved word, a repeated name, or bad parameters. */
+LAZ_EXPORT int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
+                                   void (*call)(void *user, const char *args, size_t args_len,
+                                                struct laz_reply *reply),
+                                   void *user, struct laz_error *err);
+/* JSON text, copied; anything that is not one JSON value becomes an error of the tool. */
+LAZ_EXPORT void laz_reply_value(struct laz_reply *reply, const char *json, size_t len);
+/* An error the code can catch; copied. */
+LAZ_EXPORT void laz_reply_error(struct laz_reply *reply, const char *message);
+
+/* ---- session ----------------------------------------------------------------------------------- */
+
+struct laz_session_options {
+    size_t size;
+    const char *runtime; /* "python", "r", "lua"; NULL: as the settings say */
+    /* Asked before each execution with its code: 0 allows; anything else blocks it, with the text
+     * written to `reason` (may be left empty). */
+    int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
+    void *pre_execute_user;
+};
+
+/* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
+ * owns *session. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
+ * LAZ_EREFUSED (the policy requires what cannot be enforced), LAZ_ENOMEM, LAZ_EBUSY. */
+LAZ_EXPORT int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+                                struct laz_session **session, struct laz_error *err);
+
+#define LAZ_STDOUT 1
+#define LAZ_STDERR 2
+
+#define LAZ_NO_LIMIT UINT64_MAX
+
+struct laz_execute_options {
+    size_t size;
+    /* In place of the settings; 0: as the settings say; LAZ_NO_LIMIT: none. */
+    uint64_t timeout_ms;
+    uint64_t deadline_ms;
+    uint64_t max_tool_calls;
+    uint64_t max_output_lines;
+    uint32_t no_print;    /* not 0: do not make the text that a prompt would print */
+    uint32_t no_validate; /* not 0: no warnings about patterns */
+    /* Each line of output as it comes, without its newline (a last one without newline too). */
+    void (*line)(void *user, int stream, const char *text, size_t len);
+    /* Each piece of output as it comes, unchanged. */
+    void (*output)(void *user, int stream, const char *data, size_t len);
+    void *user;
+};
+
+/* Runs code and waits. Whatever comes of it is in *result, which the caller owns: 0 is returned
+ * for every verdict. `code` need not end with NUL when `len` is given; len SIZE_MAX: strlen.
+ * Errors: LAZ_ECLOSED "not running", LAZ_EBUSY (in progress), LAZ_EINVAL, LAZ_ENOMEM: nothing ran
+ * and *result is NULL. */
+LAZ_EXPORT int laz_session_execute(struct laz_session *session, const char *code, size_t len,
+                                   const struct laz_execute_options *options,
+                                   struct laz_result **result, struct laz_error *err);
+/* Parses and looks for patterns; runs nothing. The verdict is ok or syntax_error. */
+LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
+                                 struct laz_result **result, struct laz_error *err);
+/* A fresh interpreter in a fresh box; works on a dead session too. LAZ_EBUSY while executing. */
+LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
+/* Ends everything inside. Idempotent; the object remains until laz_session_free. */
+LAZ_EXPORT void laz_session_close(struct laz_session *session);
+LAZ_EXPORT void laz_session_free(struct laz_session *session); /* closes; NULL is allowed */
+LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
+/* Process id of the outermost process of the box on the host; -1 when closed. */
+LAZ_EXPORT int64_t laz_session_pid(const struct laz_session *session);
+/* Name of the session, the same through restarts: 16 characters. Borrowed. */
+LAZ_EXPORT const char *laz_session_id(const struct laz_session *session);
+/* The tools its code can call: JSON list of {"name","description","parameters"}. Borrowed. */
+LAZ_EXPORT const char *laz_session_tools(const struct laz_session *session);
+/* One line for people: "<session python [idle] pid=12 backend=bwrap tools=3>". Borrowed until the
+ * next call on the session. */
+LAZ_EXPORT const char *laz_session_describe(struct laz_session *session);
+/* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed. */
+LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
+
+/* One-shot: opens a session, executes, closes. As laz_session_execute; a start that fails is the
+ * verdict setup_failed. */
+LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_options *session,
+                           const char *code, size_t len, const struct laz_execute_options *options,
+                           struct laz_result **result, struct laz_error *err);
+
+/* ---- results ----------------------------------------------------------------------------------- */
+
+enum laz_verdict {
+    LAZ_VERDICT_OK = 0,
+    LAZ_VERDICT_ERROR,
+    LAZ_VERDICT_SYNTAX_ERROR,
+    LAZ_VERDICT_TIMEOUT,
+    LAZ_VERDICT_DEADLINE,
+    LAZ_VERDICT_CPU_LIMIT,
+    LAZ_VERDICT_MEMORY_LIMIT,
+    LAZ_VERDICT_FSIZE_LIMIT,
+    LAZ_VERDICT_TOOL_LIMIT,
+    LAZ_VERDICT_OUTPUT_LIMIT,
+    LAZ_VERDICT_BLOCKED,
+    LAZ_VERDICT_CANCELLED,
+    LAZ_VERDICT_PROTOCOL_ERROR,
+    LAZ_VERDICT_CRASHED,
+    LAZ_VERDICT_SETUP_FAILED,
+};
+
+/* "ok", "error", ...: the words of the documents. Static text. */
+LAZ_EXPORT const char *laz_verdict_name(enum laz_verdict verdict);
+/* The exit status the command gives for it. */
+LAZ_EXPORT int laz_verdict_exit_status(enum laz_verdict verdict);
+
+/* All texts are borrowed until laz_result_free. */
+LAZ_EXPORT enum laz_verdict laz_result_verdict(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_detail(const struct laz_result *result); /* a sentence, or "" */
+LAZ_EXPORT const char *laz_result_value(const struct laz_result *result); /* JSON; "null" if none */
+/* What the language's prompt would print for the value; NULL when it would print nothing. */
+LAZ_EXPORT const char *laz_result_text(const struct laz_result *result);
+/* Output, in pieces as it came (kept up to session.max_output_size): how many, and one of them. */
+LAZ_EXPORT size_t laz_result_outputs(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_output(const struct laz_result *result, size_t index, int *stream,
+                                         size_t *len);
+LAZ_EXPORT bool laz_result_is_truncated(const struct laz_result *result);
+/* Message of the error, or NULL: an error of the code, or why nothing ran. */
+LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
+/* The whole result as the one JSON object that `lazaret run --json` prints. */
+LAZ_EXPORT const char *laz_result_json(struct laz_result *result);
+LAZ_EXPORT void laz_result_free(struct laz_result *result); /* NULL is allowed */
+
+/* ---- defaults ---------------------------------------------------------------------------------- */
+
+/* JSON object of the limits of a sandboxed session: cpu (s), memory, fsize (bytes), nproc, nofile.
+ * Static text. */
+LAZ_EXPORT const char *laz_default_limits(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* lazaret/plugin.h - what every plugin has in common: its descriptor, its options, its ABI.
+ *
+ * A plugin is a shared object that exports one symbol, `lazaret_plugin`, a constant descriptor:
+ *
+ *     LAZ_PLUGIN(weather) = {
+ *         LAZ_PLUGIN_HEAD(LAZ_PLUGIN_TOOL),
+ *         .name = "weather",
+ *         .version = "1.0",
+ *         .summary = "forecasts",
+ *         .options = options,
+ *         .ops = &ops,
+ *     };
+ *
+ * It calls no symbol of the host: what it needs of lazaret comes as a table of functions.  Tables
+ * begin with their own size and only ever grow at the end; use LAZ_HAS before a field that was
+ * added after 1.0.  The major ABI must be equal, the minor at most the host's.
+ * The host never frees memory of a plugin, nor a plugin memory of the host. */
+#ifndef LAZARET_PLUGIN_H
+#define LAZARET_PLUGIN_H
+
+#include <lazaret/error.h>
+#include <lazaret/json.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LAZ_PLUGIN_MAGIC 0x5a414c31u /* "1LAZ" */
+#define LAZ_ABI_MAJOR    1u
+#define LAZ_ABI_MINOR    0u
+
+#define LAZ_PLUGIN_BACKEND 1u /* ops: struct laz_backend_ops (lazaret/backend.h) */
+#define LAZ_PLUGIN_TOOL    2u /* ops: struct laz_tool_ops (lazaret/tool.h) */
+#define LAZ_PLUGIN_RUNTIME 3u /* ops: struct laz_runtime_ops (lazaret/runtime.h) */
+
+/* True when the table has the field and the field is not NULL. */
+#define LAZ_HAS(table, field)                                                                      \
+    ((table)->size >= offsetof(__typeof__(*(table)), field) + sizeof((table)->field) &&            \
+     (table)->field)
+
+/* Types of options. In the JSON text that a plugin receives, sizes are integers of bytes and times
+ * integers of milliseconds. */
+#define LAZ_OPT_STRING     1u
+#define LAZ_OPT_INTEGER    2u
+#define LAZ_OPT_BOOLEAN    3u
+#define LAZ_OPT_SIZE       4u  /* 1024 or "512MiB" */
+#define LAZ_OPT_TIME       5u  /* seconds as a number, or "250ms", "30s", "5m" */
+#define LAZ_OPT_STRINGS    6u  /* list of strings */
+#define LAZ_OPT_PATHS      7u  /* list of absolute host paths; for a runtime: visible in the box */
+#define LAZ_OPT_TABLES     8u  /* list of tables; their keys are options named "this.key" */
+#define LAZ_OPT_PARAMETERS 9u  /* a table of tool parameters: name = { type, description, ... };
+                                  received as the list that struct laz_tool describes */
+
+/* One option of a plugin: what may stand in its table of the configuration. */
+struct laz_option {
+    const char *key;           /* "program"; inside a LAZ_OPT_TABLES "tool": "tool.name" */
+    uint32_t type;             /* LAZ_OPT_* */
+    const char *default_value; /* in TOML notation ("\"bwrap\"", "10", "[]"); NULL: must be given,
+                                  "" : may be left out and is then absent */
+    const char *help;          /* one line for the manual */
+};
+
+struct laz_plugin {
+    uint32_t magic;
+    uint16_t abi_major;
+    uint16_t abi_minor;
+    uint32_t size; /* of this struct */
+    uint32_t kind; /* LAZ_PLUGIN_* */
+    const char *name;
+    const char *version;
+    const char *summary;
+    const struct laz_option *options; /* ends with key NULL; NULL: none */
+    const void *ops;                  /* the table of the kind */
+};
+
+#define LAZ_PLUGIN_HEAD(plugin_kind)                                                               \
+    .magic = LAZ_PLUGIN_MAGIC, .abi_major = LAZ_ABI_MAJOR, .abi_minor = LAZ_ABI_MINOR,             \
+    .size = sizeof(struct laz_plugin), .kind = (plugin_kind)
+
+#define LAZ_PLUGIN(ident)                                                                          \
+    extern LAZ_EXPORT const struct laz_plugin lazaret_plugin;                                      \
+    LAZ_EXPORT const struct laz_plugin lazaret_plugin
+
+#define LAZ_LOG_ERROR   0u
+#define LAZ_LOG_WARNING 1u
+#define LAZ_LOG_INFO    2u
+#define LAZ_LOG_DEBUG   3u
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* lazaret/runtime.h - runtimes: the language inside the box.
+ *
+ * A runtime is loaded by the agent, inside the box, after the agent has confined itself.  It embeds
+ * an interpreter, keeps its state from one execution to the next, and makes the tools callable as
+ * ordinary functions.  Everything here happens on the main thread of the agent.
+ *
+ * The descriptor of a runtime is also read *outside*, without loading it: `lazaret-agent --describe
+ * FILE.so` prints it as JSON, and the build installs that text beside the plugin (FILE.json).  The
+ * host learns from it which files the interpreter needs. */
+#ifndef LAZARET_RUNTIME_H
+#define LAZARET_RUNTIME_H
+
+#include <lazaret/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parameter of a tool. Strings are borrowed for the call of define_tools. */
+struct laz_parameter {
+    const char *name;
+    const char *type;          /* string number integer boolean array object, or "" for anything */
+    const char *type_name;     /* the word the author wrote ("numeric"), for messages; or `type` */
+    const char *description;   /* or "" */
+    const char *default_value; /* JSON text, or NULL: none */
+    const char *enumeration;   /* JSON list, or NULL: any value */
+    uint32_t required;
+};
+
+struct laz_tool_signature {
+    size_t size;
+    const char *name;
+    const char *description;
+    const struct laz_parameter *parameters; /* in the order of positional arguments */
+    size_t n_parameters;
+};
+
+/* What the agent does for a runtime. */
+struct laz_agent_services {
+    size_t size;
+    const struct laz_json_api *json;
+    void *agent; /* first argument of the functions below */
+    /* Calls a tool of the host and waits. `args` is a JSON object. 0: *value is the JSON text of
+     * the result, borrowed until the next call of a tool. Else a message for the code that called,
+     * to be raised in the language's own way; *error is borrowed likewise. LAZ_ETOOBIG: the
+     * arguments exceed max_message. */
+    int (*call_tool)(void *agent, const char *tool, const char *args, size_t args_len,
+                     const char **value, size_t *value_len, const char **error);
+    /* Writes to standard output (1) or error (2) of the box, all of it. A runtime that has buffers
+     * of its own empties them before eval returns and before a tool is called. */
+    void (*output)(void *agent, int stream, const char *text, size_t len);
+    /* The code asked to end its process (quit(), os.exit()): reports it and does not return. */
+    void (*leave)(void *agent, int status);
+    size_t max_message; /* bytes of a line to the host: give it to writer_new for results */
+};
+
+#define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
+#define LAZ_OUTCOME_RUNTIME   1u /* it raised an error; message, line, traceback */
+#define LAZ_OUTCOME_SYNTAX    2u /* it does not parse, nothing ran; message, line, column */
+#define LAZ_OUTCOME_MEMORY    3u /* the language ran out of memory and nothing caught it */
+#define LAZ_OUTCOME_EXIT      4u /* it asked to end with exit_status, and the interpreter is intact */
+#define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_message; text may still be there */
+#define LAZ_OUTCOME_FSIZE     6u /* an uncaught error says that a file grew over the limit */
+
+/* Filled by `eval` and `check`; the agent clears it before. Pointers are borrowed until the next
+ * call on the runtime. */
+struct laz_outcome {
+    size_t size;
+    uint32_t kind;     /* LAZ_OUTCOME_* */
+    uint32_t visible;  /* the language's prompt would print the value */
+    const char *value; /* JSON text of the last expression's value; NULL: null */
+    size_t value_len;
+    const char *text; /* what the prompt would print, without the last newline; NULL: nothing */
+    size_t text_len;
+    const char *message; /* of an error */
+    int32_t line;        /* in the code, from 1; 0: unknown */
+    int32_t column;      /* from 1; 0: unknown */
+    const char *const *traceback; /* outermost first */
+    size_t n_traceback;
+    int32_t exit_status;
+};
+
+struct laz_runtime_ops {
+    size_t size;
+    /* Data for the host, read from outside: */
+    const char *const *suffixes;  /* ".py"; ends with NULL */
+    const char *const *libraries; /* sonames the agent opens with global symbols before the plugin
+                                     is opened, or extension modules fail; ends with NULL */
+    const char *const *read;      /* host paths the interpreter needs beyond /usr and the loader's
+                                     files: "/etc/R"; missing ones are passed over; ends with NULL */
+    const char *const *env;       /* "R_HOME=/usr/lib/R": set in the box; ends with NULL */
+    const char *const *reserved_words; /* names no tool or parameter may have; ends with NULL */
+
+    /* Starts the interpreter with the options of [runtime.NAME] as a JSON object. */
+    int (*create)(const struct laz_agent_services *services, const char *options,
+                  size_t options_len, void **state, struct laz_error *err);
+    /* The version of the language, "3.11.2". */
+    const char *(*version)(void *state);
+    /* Defines the tools as functions, once, before any code runs. */
+    int (*define_tools)(void *state, const struct laz_tool_signature *tools, size_t n,
+                        struct laz_error *err);
+    /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */
+    int (*check)(void *state, const char *code, size_t len, struct laz_outcome *outcome);
+    /* Parses all of it, then runs it. `print` not 0: fill outcome->text. Returns 0 whatever came of
+     * the code; LAZ_E* only when the runtime itself is broken (the session then ends). */
+    int (*eval)(void *state, const char *code, size_t len, uint32_t print,
+                struct laz_outcome *outcome);
+    void (*destroy)(void *state); /* may be NULL; the process ends right after */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

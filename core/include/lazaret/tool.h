@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* lazaret/tool.h - tools: functions of the host that code in the box may call.
+ *
+ * A *provider* is a plugin that offers tools; the configuration makes instances of it, one for each
+ * [[tools]] table.  It runs in the host process, outside the box, with the host's rights: treat
+ * arguments as what they are, words of a stranger.  The host has checked them before a call: the
+ * tool exists, every name is a declared parameter, required ones are there, defaults are filled in,
+ * types and enumerations fit. */
+#ifndef LAZARET_TOOL_H
+#define LAZARET_TOOL_H
+
+#include <lazaret/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A tool as it is declared. Strings are borrowed until the provider is destroyed. */
+struct laz_tool {
+    size_t size;
+    const char *name;        /* ^[A-Za-z.][A-Za-z0-9_.]*$, no reserved word of a runtime */
+    const char *description; /* for the model; may be "" */
+    /* JSON list, in the order of positional arguments; NULL: no parameters.
+     *   [{"name":"id","type":"integer","description":"...","required":true,
+     *     "default":1,"enum":[1,2,3]}, ...]
+     * type: string number integer boolean array object, or absent for anything; also the words
+     * numeric character logical list data.frame. required is true when absent, unless there is a
+     * default. */
+    const char *parameters;
+    uint32_t timeout_ms;     /* 0: none but the session's deadline */
+    uint32_t max_concurrent; /* 0: no limit */
+};
+
+struct laz_call; /* one call that has not been answered; owned by the host */
+
+/* The command a provider wants run on the host: never through a shell. */
+struct laz_command {
+    size_t size;
+    const char *const *argv; /* argv[0]: an absolute path; ends with NULL */
+    const char *input;       /* for standard input, then end of file */
+    size_t input_len;
+    size_t max_output; /* bytes kept of each stream; more ends the command (LAZ_ETOOBIG); 0: 64 MiB */
+};
+
+/* What came of it. The two texts are valid until `call` returns. */
+struct laz_command_result {
+    size_t size;
+    int32_t exit_status; /* 0 to 255, or -1: ended by a signal */
+    int32_t signal;      /* the signal, or 0 */
+    const char *output;
+    size_t output_len;
+    const char *errors;
+    size_t errors_len;
+};
+
+struct laz_watch; /* a descriptor or timer watched by the host's loop */
+
+/* What the host does for a provider. */
+struct laz_tool_services {
+    size_t size;
+    const struct laz_json_api *json;
+    void *host; /* first argument of the functions below */
+    void (*log)(void *host, uint32_t level, const char *text); /* any thread */
+
+    /* Answers a call, once: with a JSON text, or with an error for the code that called. Any
+     * thread, also before `call` has returned. The call may not be used afterwards. */
+    void (*answer)(void *host, struct laz_call *call, const char *json, size_t len);
+    void (*answer_error)(void *host, struct laz_call *call, const char *message);
+
+    /* Runs a command and waits for it: worker threads only (LAZ_TOOL_BLOCKING). Its environment is
+     * a cleaned one (PATH, HOME, LANG, TZ and the like; nothing of lazaret's). A cancelled call
+     * kills it with its process group. 0, or: LAZ_EOS cannot be started, LAZ_ETIMEOUT cancelled,
+     * LAZ_ETOOBIG. */
+    int (*run)(void *host, struct laz_call *call, const struct laz_command *command,
+               struct laz_command_result *result, struct laz_error *err);
+
+    /* For evented providers, on the loop thread: calls back when the descriptor is readable (1),
+     * writable (2) or both (3), or once when the time is over. watch_stop frees the watch. */
+    struct laz_watch *(*watch_fd)(void *host, int fd, uint32_t events,
+                                  void (*ready)(void *user, uint32_t events), void *user);
+    struct laz_watch *(*watch_timer)(void *host, uint64_t ms, void (*due)(void *user), void *user);
+    void (*watch_stop)(struct laz_watch *watch);
+};
+
+#define LAZ_TOOL_BLOCKING 1u /* `call` may block: the host calls it on a worker thread, several at
+                                once. Without it, on the loop thread: it must not wait. */
+
+struct laz_tool_ops {
+    size_t size;
+    uint32_t flags;
+    uint32_t reserved;
+    /* An instance with the options of its [[tools]] table, checked, defaults filled in, as a JSON
+     * object. `services` lives as long as the instance. */
+    int (*create)(const struct laz_tool_services *services, const char *options, size_t options_len,
+                  void **state, struct laz_error *err);
+    /* Its tools: *tools points to *n of them, borrowed until destroy. */
+    int (*list)(void *state, const struct laz_tool **tools, size_t *n, struct laz_error *err);
+    /* Starts tool number `tool` of the list with the arguments of the JSON object `args` (borrowed
+     * until `call` returns). It, or something later, calls services->answer or answer_error. A
+     * provider that returns LAZ_E* has not answered: the text of `err` becomes the error. */
+    int (*call)(void *state, size_t tool, struct laz_call *call, const char *args, size_t args_len,
+                struct laz_error *err);
+    /* The call is no longer wanted (timeout, session gone). It must still be answered, soon, with
+     * anything. Loop thread. May be NULL. */
+    void (*cancel)(void *state, struct laz_call *call);
+    /* No call is open any more. */
+    void (*destroy)(void *state);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* os.h - the rest of what lazaret asks of the system: sockets, descriptors, folders, limits, ids. */
+#ifndef LAZ_OS_OS_H
+#define LAZ_OS_OS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- descriptors ------------------------------------------------------------------------------- */
+
+int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
+void laz_os_nonblock(int fd, bool on);
+void laz_os_close(int *fd); /* closes unless -1, sets -1 */
+/* A descriptor from which `data` can be read from the start, in memory and not on a disk
+ * (memfd_create(2)); sealed against change. */
+int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
+/* Closes every descriptor from `first` on, but `keep` (-1: none): for the agent. */
+void laz_os_close_from(int first, int keep);
+
+/* ---- sockets ----------------------------------------------------------------------------------- */
+
+/* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
+ * non-blocking, backlog of 1. The path must fit sun_path. */
+int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);
+int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
+#define LAZ_OS_SAME_ID UINT32_MAX
+/* Who is at the other end of a connected socket (SO_PEERCRED, SO_PEERPIDFD where it exists). */
+struct laz_peer {
+    uint32_t uid;
+    int64_t pid;
+    uint64_t pid_namespace; /* inode of its pid namespace; 0: cannot be told */
+};
+int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
+
+/* ---- folders and files ------------------------------------------------------------------------- */
+
+/* Makes /tmp/lazaret-XXXXXXXX (mode 0700; 0711 when root, so that sessions with a uid of their own
+ * can pass), takes a lock in it, and removes folders of the kind whose owner is this uid and whose
+ * lock nobody holds. *lock_fd stays open while the folder is in use. The caller frees *path. */
+int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err);
+/* A new folder below it with exactly this mode and owner. */
+int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
+                       struct laz_error *err);
+void laz_os_remove_tree(const char *path); /* follows no link; errors are ignored */
+int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
+                      struct laz_error *err); /* creates; fails when it exists */
+/* Whole content of a regular file, at most `max` bytes. */
+int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err);
+int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz_error *err);
+/* Can a process with this uid, and no group of ours, open the path for reading (execute)? Each
+ * folder above and the file are looked at, by mode and owner. */
+bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
+/* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
+ * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
+ * Gives a new string; LAZ_ENOENT. */
+int laz_os_find_program(const char *name, char **path, struct laz_error *err);
+/* What the loader and interpreters need of this system: pairs for a policy, in order. `visit` gets
+ * kind (LAZ_PATH_*), host text and box path. Linux: /usr; /bin /sbin /lib /lib64 as links or
+ * folders, as on the host; /etc/ld.so.cache, /etc/alternatives, /etc/localtime, certificates. */
+void laz_os_system_paths(void (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user);
+
+/* ---- limits, ids ------------------------------------------------------------------------------- */
+
+/* Applies one limit to the calling process, soft and hard: "cpu" (seconds; soft N, hard N+1, so
+ * that SIGXCPU tells it from other kills), "memory" (RLIMIT_DATA: RLIMIT_AS stops threads),
+ * "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is lowered to it. */
+int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
+bool laz_os_is_root(void);
+
+/* Uids of which each session gets one of its own. `range` is "auto" or "FIRST-LAST". Several
+ * processes on a machine share a range: a uid in use is marked by a lock file that dies with its
+ * process. */
+struct laz_uids;
+int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err);
+void laz_uids_free(struct laz_uids *uids);
+int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
+void laz_uids_give_back(struct laz_uids *uids, uint32_t uid);
+
+/* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
+const char *laz_os_platform(void);
+
+#endif

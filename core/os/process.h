@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* process.h - starting a child with exactly what it is given, following it, ending it.
+ *
+ * One thread of each engine forks all of its children (the spawner): on Linux the parent-death
+ * signal follows the *thread* that forked (prctl(2), PR_SET_PDEATHSIG), so that thread lives as
+ * long as the engine.  Never a shell; never a search in PATH; every descriptor that is not listed
+ * is closed; the signal mask and dispositions are the defaults. */
+#ifndef LAZ_OS_PROCESS_H
+#define LAZ_OS_PROCESS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct laz_spawner;
+
+struct laz_spawn_fd {
+    int parent; /* borrowed; -1: /dev/null */
+    int child;  /* its number in the child; 0, 1 and 2 that are not listed become /dev/null */
+};
+
+struct laz_spawn {
+    const char *const *argv; /* argv[0] absolute */
+    const char *const *env;  /* all of it */
+    const struct laz_spawn_fd *fds;
+    size_t n_fds;
+    const char *folder; /* working folder; NULL: "/" */
+    uint32_t uid;       /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
+    uint32_t gid;
+    bool group;         /* a session and process group of its own (setsid) */
+    int death_signal;   /* sent when the spawner's thread or process ends; 0: none */
+};
+
+#define LAZ_SPAWN_SAME_ID UINT32_MAX
+
+struct laz_process {
+    pid_t pid;
+    int pidfd; /* readable when the process has ended (pidfd_open(2), Linux 5.3) */
+};
+
+#define LAZ_PROCESS_INIT {-1, -1}
+
+/* How a process ended. */
+struct laz_exit {
+    bool known;      /* false: somebody else reaped it */
+    int status;      /* 0 to 255, or -1 */
+    int signal;      /* 0: it exited */
+    uint64_t cpu_us; /* user and system time, its waited-for descendants included */
+    uint64_t max_rss_bytes;
+};
+
+int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
+void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
+
+/* Any thread. Fails with LAZ_EOS when the program cannot be executed: the errno of exec is
+ * reported, not a child that dies. The caller owns *process (laz_process_close). */
+int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
+                      struct laz_process *process, struct laz_error *err);
+
+/* Signals the process (by pidfd: never another that got its number) or its whole group. */
+void laz_process_signal(const struct laz_process *process, int signal);
+void laz_process_signal_group(const struct laz_process *process, int signal);
+/* True when it has ended, and how (reaps it; later calls give the same only through `how`). */
+bool laz_process_reap(struct laz_process *process, struct laz_exit *how);
+/* Waits at most `ms` for the end. True when it has ended. */
+bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit *how);
+void laz_process_close(struct laz_process *process);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.h - validated settings: one field for each key of the configuration.
+ *
+ * The schema table in schema.c drives parsing, checking, defaults, `lazaret config` and the
+ * documents; nothing else knows a key's name.  What belongs to plugins ([sandbox.NAME],
+ * [runtime.NAME], [[tools]]) is kept as TOML nodes with their positions until the plugin's own
+ * option table is known. */
+#ifndef LAZ_SETTINGS_SETTINGS_H
+#define LAZ_SETTINGS_SETTINGS_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <lazaret/backend.h>
+#include <lazaret/lazaret.h>
+#include <lazaret/plugin.h>
+
+#include <stdbool.h>
+
+/* Counts and times: 0 means unlimited where the documents say so. */
+struct laz_settings_values {
+    struct {
+        char *runtime; /* NULL: not set ("python" is the schema's default) */
+        uint64_t timeout_ms, deadline_ms, start_timeout_ms;
+        uint64_t max_executions, max_tool_calls, max_code_length, max_output_lines;
+        uint64_t max_output_size, max_message_size, max_value_size;
+        bool validate, sanitize_errors, verbose;
+        struct laz_strv pre_execute_hook;
+    } session;
+    struct {
+        struct laz_strv backend; /* the ordered list; one item "auto" */
+        bool strict;
+        uint32_t require; /* LAZ_ENFORCE_* */
+        char *uids;
+        struct laz_strv read, write;
+        uint64_t tmp_size;
+    } sandbox;
+    struct laz_limits limits;
+    struct {
+        struct laz_strv allow;
+        struct laz_strv set; /* NAME=VALUE */
+    } env;
+    struct {
+        struct laz_strv path;
+    } plugins;
+};
+
+const struct laz_settings_values *laz_settings_values(const struct laz_settings *settings);
+int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
+                      struct laz_error *err);
+
+/* Tables that belong to plugins. */
+struct laz_toml_node;
+/* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime". */
+const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
+                                                      const char *section, const char *name);
+/* Number of [[tools]] tables, and one of them with its provider's name (borrowed). */
+size_t laz_settings_tools(const struct laz_settings *settings);
+const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
+                                                     size_t index, const char **provider);
+/* Checks a table (NULL: all defaults) against a plugin's options and appends it to `json` as one
+ * object, defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
+ * keys in `ignore` (NULL, or ends with NULL: "provider") are passed over. Errors: LAZ_ECONFIG with
+ * FILE:LINE:COL. When `names` is not NULL, the value of the first LAZ_OPT_TABLES' "name" keys is
+ * not checked here; duplicates are the tool registry's business. */
+int laz_settings_check_options(const struct laz_settings *settings,
+                               const struct laz_toml_node *table, const struct laz_option *options,
+                               const char *where, const char *const *ignore, struct laz_buf *json,
+                               struct laz_error *err);
+/* "FILE:LINE:COL" of a node of these settings, for messages; "" for NULL. Copied to `out`. */
+void laz_settings_position(const struct laz_settings *settings, const struct laz_toml_node *node,
+                           char *out, size_t out_size);
+
+/* For `lazaret config`: each key of the schema in order, its value in TOML notation, and where it
+ * came from ("default", "FILE:LINE", "--set"). Borrowed for the call of visit. */
+void laz_settings_visit(const struct laz_settings *settings,
+                        void (*visit)(void *user, const char *key, const char *value,
+                                      const char *origin),
+                        void *user);
+
+/* For the documents: each key with its type, default, help; `later` when this version refuses it. */
+struct laz_settings_key {
+    const char *key, *type, *default_value, *help;
+    bool later;
+};
+void laz_settings_document(void (*visit)(void *user, const struct laz_settings_key *key),
+                           void *user);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* unit.c - running a table of CUnit tests. */
+#include "unit.h"
+
+#include <CUnit/Basic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int unit_run(const char *suite, const struct unit_test *tests)
+{
+    const char *only = getenv("UNIT_ONLY"); /* run one test by name */
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    CU_pSuite added = CU_add_suite(suite, NULL, NULL);
+    for (; added && tests->name; tests++)
+        if (!only || strcmp(only, tests->name) == 0)
+            CU_add_test(added, tests->name, tests->run);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    unsigned failed = CU_get_number_of_failures() + CU_get_number_of_tests_failed();
+    unsigned ran = CU_get_number_of_tests_run();
+    CU_cleanup_registry();
+    return failed || !ran ? 1 : 0;
+}
+
+void unit_text(const char *actual, const char *expected, const char *file, unsigned line)
+{
+    bool same = actual && expected ? strcmp(actual, expected) == 0 : actual == expected;
+
+    if (!same)
+        printf("\n    %s:%u\n    expected: %s\n    actual:   %s\n", file, line,
+               expected ? expected : "(null)", actual ? actual : "(null)");
+    CU_assertImplementation(same, line, "texts are equal", file, "", CU_FALSE);
+}
+
+static bool unit_is_needed(const char *name)
+{
+    const char *list = getenv("LAZARET_TEST_NEED");
+    size_t len = strlen(name);
+
+    if (!list)
+        return false;
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",");
+        if ((n == len && strncmp(p, name, len) == 0) || (n == 3 && strncmp(p, "all", 3) == 0))
+            return true;
+        p += n + (p[n] == ',');
+    }
+    return false;
+}
+
+int unit_skip(const char *name, const char *reason)
+{
+    if (unit_is_needed(name)) {
+        printf("\n    needed but missing: %s: %s\n", name, reason);
+        CU_FAIL("something LAZARET_TEST_NEED lists is missing");
+    } else {
+        printf("\n    SKIP %s: %s\n", name, reason);
+    }
+    return 1;
+}

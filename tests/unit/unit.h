@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* unit.h - a unit test program: a table of named functions, run by CUnit.
+ *
+ *     static void buf_append_keeps_bytes(void) { ... CU_ASSERT(...) ... }
+ *     static const struct unit_test tests[] = {UNIT(buf_append_keeps_bytes), {0}};
+ *     int main(void) { return unit_run("base", tests); }
+ *
+ * Names say the rule that is tested. Exit status 0 when every assertion held. */
+#ifndef LAZ_TESTS_UNIT_H
+#define LAZ_TESTS_UNIT_H
+
+#include <CUnit/CUnit.h>
+
+struct unit_test {
+    const char *name;
+    void (*run)(void);
+};
+
+#define UNIT(function) {#function, function}
+
+int unit_run(const char *suite, const struct unit_test *tests);
+
+/* CU_ASSERT_STRING_EQUAL that prints both texts when they differ. */
+#define UNIT_TEXT(actual, expected) unit_text(actual, expected, __FILE__, __LINE__)
+void unit_text(const char *actual, const char *expected, const char *file, unsigned line);
+
+/* True, once, with a line on stdout, when `name` ("bwrap", "r", ...) is missing and may be: a
+ * test then returns. When LAZARET_TEST_NEED (comma separated, or "all") lists it, that is a
+ * failure instead. `reason` says what was missing. */
+int unit_skip(const char *name, const char *reason);
+
+#endif
