@@ -64,10 +64,6 @@ void laz_registry_visit(struct laz_registry *registry,
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
 
-/* Name of a bit of LAZ_ENFORCE_* ("fs_read") and the way back (0: no such name). In core/plugin
- * because backends declare them; settings has its own list of words from the same table. */
-const char *laz_enforce_name(uint32_t bit);
-uint32_t laz_enforce_bit(const char *name);
 /* The installed folder of plugins and the path of the agent, $LAZARET_AGENT first unless set-id. */
 const char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
