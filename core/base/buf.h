@@ -18,18 +18,21 @@ struct laz_buf {
     bool failed;
 };
 
-#define LAZ_BUF_INIT {NULL, 0, 0, false}
+#define LAZ_BUF_INIT                                                                               \
+    {                                                                                              \
+        NULL, 0, 0, false                                                                          \
+    }
 
-void laz_buf_fini(struct laz_buf *buf); /* also makes it empty and usable again */
-void laz_buf_clear(struct laz_buf *buf); /* keeps the memory */
+void laz_buf_fini(struct laz_buf *buf);                 /* also makes it empty and usable again */
+void laz_buf_clear(struct laz_buf *buf);                /* keeps the memory */
 bool laz_buf_reserve(struct laz_buf *buf, size_t more); /* room for `more` bytes and a NUL */
 void laz_buf_append(struct laz_buf *buf, const void *data, size_t len);
 void laz_buf_puts(struct laz_buf *buf, const char *text);
 void laz_buf_putc(struct laz_buf *buf, char c);
 void laz_buf_printf(struct laz_buf *buf, const char *format, ...) LAZ_PRINTF(2, 3);
-void laz_buf_drop(struct laz_buf *buf, size_t n); /* removes n bytes from the front */
+void laz_buf_drop(struct laz_buf *buf, size_t n);    /* removes n bytes from the front */
 const char *laz_buf_text(const struct laz_buf *buf); /* "" when empty; borrowed */
-char *laz_buf_steal(struct laz_buf *buf); /* gives the text, never NULL unless failed */
+char *laz_buf_steal(struct laz_buf *buf);            /* gives the text, never NULL unless failed */
 
 /* A list of strings that ends with NULL, as exec takes it. */
 struct laz_strv {
@@ -39,15 +42,18 @@ struct laz_strv {
     bool failed;
 };
 
-#define LAZ_STRV_INIT {NULL, 0, 0, false}
+#define LAZ_STRV_INIT                                                                              \
+    {                                                                                              \
+        NULL, 0, 0, false                                                                          \
+    }
 
 void laz_strv_fini(struct laz_strv *strv);
 void laz_strv_add(struct laz_strv *strv, const char *text); /* copies */
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...) LAZ_PRINTF(2, 3);
 bool laz_strv_has(const struct laz_strv *strv, const char *text);
 
-char *laz_strdup(const char *text);                        /* NULL for NULL or without memory */
-char *laz_strndup(const char *text, size_t len);           /* copies len bytes, adds a NUL */
+char *laz_strdup(const char *text);                          /* NULL for NULL or without memory */
+char *laz_strndup(const char *text, size_t len);             /* copies len bytes, adds a NUL */
 char *laz_strdupf(const char *format, ...) LAZ_PRINTF(1, 2); /* NULL without memory */
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* test_base.c - errors, buffers, UTF-8, random names, base64. */
+#include "unit.h"
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void error_text_is_one_line(void)
+{
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_error_set(&err, LAZ_ECONFIG, 0, "a\nb\x1b[0m"), LAZ_ECONFIG);
+    UNIT_TEXT(err.text, "a b [0m");
+    CU_ASSERT_EQUAL(err.code, LAZ_ECONFIG);
+}
+
+static void error_os_appends_the_cause(void)
+{
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_error_os(&err, ENOENT, "cannot open %s", "x"), LAZ_EOS);
+    UNIT_TEXT(err.text, "cannot open x: No such file or directory");
+    CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+}
+
+static void error_prefix_keeps_the_text(void)
+{
+    struct laz_error err = {0};
+
+    laz_error_set(&err, LAZ_EINVAL, 0, "why");
+    laz_error_prefix(&err, "%s: ", "where");
+    UNIT_TEXT(err.text, "where: why");
+    laz_error_prefix(NULL, "x");
+    CU_ASSERT_EQUAL(laz_error_set(NULL, LAZ_EINVAL, 0, "x"), LAZ_EINVAL);
+}
+
+static void error_longer_than_its_field_is_cut(void)
+{
+    struct laz_error err = {0};
+    char text[2 * LAZ_ERROR_TEXT_SIZE];
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    laz_error_set(&err, LAZ_EINVAL, 0, "%s", text);
+    laz_error_prefix(&err, "%s", text);
+    CU_ASSERT_EQUAL(strlen(err.text), LAZ_ERROR_TEXT_SIZE - 1);
+}
+
+static void buf_grows_and_drops(void)
+{
+    struct laz_buf buf = LAZ_BUF_INIT;
+
+    UNIT_TEXT(laz_buf_text(&buf), "");
+    for (int i = 0; i < 1000; i++)
+        laz_buf_printf(&buf, "%d,", i);
+    CU_ASSERT_EQUAL(buf.len, 3890);
+    laz_buf_drop(&buf, 3886);
+    UNIT_TEXT(laz_buf_text(&buf), "999,");
+    laz_buf_drop(&buf, 100);
+    UNIT_TEXT(laz_buf_text(&buf), "");
+    CU_ASSERT_FALSE(buf.failed);
+    laz_buf_fini(&buf);
+}
+
+static void buf_remembers_want_of_memory(void)
+{
+    struct laz_buf buf = LAZ_BUF_INIT;
+
+    CU_ASSERT_FALSE(laz_buf_reserve(&buf, SIZE_MAX - 10));
+    laz_buf_puts(&buf, "lost");
+    CU_ASSERT_TRUE(buf.failed);
+    CU_ASSERT_EQUAL(buf.len, 0);
+    laz_buf_fini(&buf);
+    laz_buf_puts(&buf, "again");
+    UNIT_TEXT(laz_buf_text(&buf), "again");
+    laz_buf_fini(&buf);
+}
+
+static void strv_ends_with_null(void)
+{
+    struct laz_strv strv = LAZ_STRV_INIT;
+
+    for (int i = 0; i < 40; i++)
+        laz_strv_addf(&strv, "%d", i);
+    CU_ASSERT_EQUAL(strv.n, 40);
+    CU_ASSERT_PTR_NULL(strv.items[40]);
+    CU_ASSERT_TRUE(laz_strv_has(&strv, "39"));
+    CU_ASSERT_FALSE(laz_strv_has(&strv, "40"));
+    laz_strv_fini(&strv);
+    laz_strv_fini(&strv);
+}
+
+static void utf8_follows_rfc_3629(void)
+{
+    static const struct {
+        const char *text;
+        bool valid;
+    } rows[] = {
+        {"plain and long enough for a word", true},
+        {"\xc3\xa9", true},
+        {"\xe2\x82\xac", true},
+        {"\xf0\x9f\x98\x80", true},
+        {"\xc0\x80", false},
+        {"\xe0\x80\x80", false},
+        {"\xed\xa0\x80", false},
+        {"\xf4\x90\x80\x80", false},
+        {"\xc3", false},
+        {"\x80", false},
+        {"12345678\xff", false},
+        {"\xf8\x88\x80\x80\x80", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(laz_utf8_is_valid(rows[i].text, strlen(rows[i].text)), rows[i].valid);
+    CU_ASSERT_EQUAL(laz_utf8_count("a\xc3\xa9\xf0\x9f\x98\x80", 7), 3);
+    for (uint32_t c = 0; c <= 0x110000; c++) {
+        char bytes[4];
+        size_t n = laz_utf8_encode(c, bytes);
+        bool good = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
+        if ((n != 0) != good || (n && laz_utf8_sequence(bytes, n) != n))
+            CU_FAIL("encode and sequence disagree");
+    }
+}
+
+static void random_names_have_their_length_and_letters(void)
+{
+    char a[LAZ_TOKEN_LEN + 1], b[LAZ_TOKEN_LEN + 1];
+
+    CU_ASSERT_EQUAL(laz_random_name(a, LAZ_TOKEN_LEN, NULL), 0);
+    CU_ASSERT_EQUAL(laz_random_name(b, LAZ_TOKEN_LEN, NULL), 0);
+    CU_ASSERT_EQUAL(strlen(a), LAZ_TOKEN_LEN);
+    CU_ASSERT_EQUAL(strspn(a, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
+                    LAZ_TOKEN_LEN);
+    CU_ASSERT_STRING_NOT_EQUAL(a, b);
+    CU_ASSERT_TRUE(laz_equal_constant_time(a, a, LAZ_TOKEN_LEN));
+    CU_ASSERT_FALSE(laz_equal_constant_time(a, b, LAZ_TOKEN_LEN));
+}
+
+static void base64_round_trips_and_refuses(void)
+{
+    static const char *const bad[] = {"a", "ab=c", "====", "a===", "a b=", "abc\n", "=abc"};
+    unsigned char bytes[64], back[64];
+
+    for (size_t n = 0; n < sizeof bytes; n++) {
+        struct laz_buf buf = LAZ_BUF_INIT;
+        bytes[n] = (unsigned char)(n * 37 + 200);
+        laz_base64_encode(&buf, bytes, n);
+        CU_ASSERT_EQUAL(laz_base64_decode(laz_buf_text(&buf), buf.len, back), (ptrdiff_t)n);
+        CU_ASSERT_EQUAL(memcmp(bytes, back, n), 0);
+        laz_buf_fini(&buf);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT_EQUAL(laz_base64_decode(bad[i], strlen(bad[i]), back), -1);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(error_text_is_one_line),
+    UNIT(error_os_appends_the_cause),
+    UNIT(error_prefix_keeps_the_text),
+    UNIT(error_longer_than_its_field_is_cut),
+    UNIT(buf_grows_and_drops),
+    UNIT(buf_remembers_want_of_memory),
+    UNIT(strv_ends_with_null),
+    UNIT(utf8_follows_rfc_3629),
+    UNIT(random_names_have_their_length_and_letters),
+    UNIT(base64_round_trips_and_refuses),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("base", tests);
+}
