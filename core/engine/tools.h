@@ -44,9 +44,11 @@ struct laz_tool_set {
     size_t n;
 };
 
-/* Adds a tool; checks names, reserved words (`reserved`: lists of the runtimes, may be NULL),
- * duplicates and parameters (types, defaults and enumerations that fit). Errors: LAZ_EINVAL with
- * a sentence naming tool and parameter. */
+/* Adds a tool; checks names, reserved words, duplicates and parameters (types, defaults and
+ * enumerations that fit). `reserved` has an item "LANGUAGE:word" for each word that is no name in a
+ * language ("python:if"); NULL: none. Two names that differ in dots and underscores only are
+ * duplicates: most languages write a dot in a name as "_". On failure the set is as it was. Errors:
+ * LAZ_EINVAL with a sentence naming tool and parameter, LAZ_ENOMEM. */
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      const struct laz_strv *reserved, const void *owner, size_t index,
                      struct laz_error *err);
