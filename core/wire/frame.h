@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* frame.h - lines out of a stream of bytes, with a limit on each line.
+ * Side: host and agent.  Input trusted: no.
+ *
+ * Bytes are read straight into the buffer; a line is handed out as a pointer into it and removed by
+ * the next call, so no byte is copied twice and none is looked at twice. */
+#ifndef LAZ_WIRE_FRAME_H
+#define LAZ_WIRE_FRAME_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct laz_frame {
+    struct laz_buf buf;
+    size_t start;   /* of the first line not handed out */
+    size_t scanned; /* bytes after start known to hold no newline */
+    size_t max;     /* bytes of a line, without its newline */
+};
+
+void laz_frame_init(struct laz_frame *frame, size_t max);
+void laz_frame_fini(struct laz_frame *frame);
+/* Room for at least `want` more bytes: where to read to. NULL without memory. What is read is made
+ * known by laz_frame_added. Lines handed out before are no longer valid. */
+char *laz_frame_room(struct laz_frame *frame, size_t want);
+void laz_frame_added(struct laz_frame *frame, size_t len);
+/* The next whole line, without its newline: 1, and *line, valid until laz_frame_room. 0: there is
+ * none yet. LAZ_ETOOBIG: it is longer than `max`, whether or not its end has come. */
+int laz_frame_next(struct laz_frame *frame, char **line, size_t *len);
+/* Bytes of a line that has begun and not ended. */
+size_t laz_frame_partial(const struct laz_frame *frame);
+
+#endif
