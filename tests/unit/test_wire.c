@@ -98,7 +98,7 @@ static void message_table_decides(void)
         {"[]", LAZ_WIRE_RUNNING, "a message has no type"},
         {"5", LAZ_WIRE_RUNNING, "a message has no type"},
         {"{\"type\":\"result\",\"type\":\"error\"}", LAZ_WIRE_RUNNING,
-         "not valid JSON: a key is repeated (byte 32)"},
+         "not valid JSON: a key is repeated (byte 31)"},
         {"hello", LAZ_WIRE_RUNNING, "not valid JSON: a number is not valid (byte 0)"},
     };
 
