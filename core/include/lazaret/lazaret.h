@@ -84,6 +84,11 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
 /* Closes what is still open and frees everything, folders of the engine included. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
+/* Ends what the engine is doing: an execution gets the verdict cancelled, a start of a session
+ * fails. Without anything going on it has no effect. The one function that may be called from any
+ * thread, from callbacks and from a signal handler, while another thread uses the engine. */
+LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed */
+
 struct laz_reply; /* the answer of a tool that the application provides */
 
 /* A tool of the application, offered to sessions opened later. `tool` is copied. `call` runs on a
