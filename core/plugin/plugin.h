@@ -63,6 +63,11 @@ void laz_registry_visit(struct laz_registry *registry,
 
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
+/* The way back, strictly: `json_file` is where the text came from, for messages; `file` the shared
+ * object it describes. The caller owns *info. Errors: LAZ_EPLUGIN naming file and key. */
+int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
+                           struct laz_runtime_info **info, struct laz_error *err);
+void laz_runtime_info_free(struct laz_runtime_info *info);
 
 /* The installed folder of plugins and the path of the agent, $LAZARET_AGENT first unless set-id. */
 const char *laz_installed_plugins(void);

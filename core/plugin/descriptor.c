@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* descriptor.c - is what a plugin exports a descriptor that this version understands?
+ * Side: host and agent.  Input trusted: no (a plugin of another version, or something else).
+ *
+ * Everything is read in the order in which it becomes meaningful: magic, then versions, then sizes,
+ * then what the sizes say is there.  A plugin that passes can be used without another look; only
+ * operations that this table does not list as required may be missing. */
+#include "plugin/descriptor.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <lazaret/backend.h>
+#include <lazaret/runtime.h>
+#include <lazaret/tool.h>
+
+#define DESCRIPTOR_MAX_OPTIONS 256
+#define DESCRIPTOR_MAX_OPS     4096 /* bytes of a table: more is not a table of this ABI */
+
+struct descriptor_op {
+    const char *name;
+    size_t offset; /* of a pointer in the table */
+};
+
+#define OP(type, field)                                                                            \
+    {                                                                                              \
+#field, offsetof(struct type, field)                                                       \
+    }
+
+static const struct descriptor_op backend_required[] = {
+    OP(laz_backend_ops, platforms), OP(laz_backend_ops, plan), {NULL, 0}};
+static const struct descriptor_op tool_required[] = {OP(laz_tool_ops, create),
+                                                     OP(laz_tool_ops, list),
+                                                     OP(laz_tool_ops, call),
+                                                     OP(laz_tool_ops, destroy),
+                                                     {NULL, 0}};
+static const struct descriptor_op runtime_required[] = {OP(laz_runtime_ops, suffixes),
+                                                        OP(laz_runtime_ops, create),
+                                                        OP(laz_runtime_ops, version),
+                                                        OP(laz_runtime_ops, define_tools),
+                                                        OP(laz_runtime_ops, check),
+                                                        OP(laz_runtime_ops, eval),
+                                                        {NULL, 0}};
+
+static const struct descriptor_kind {
+    uint32_t kind;
+    const char *name;
+    const struct descriptor_op *required;
+} descriptor_kinds[] = {
+    {LAZ_PLUGIN_BACKEND, "a backend", backend_required},
+    {LAZ_PLUGIN_TOOL, "a tool provider", tool_required},
+    {LAZ_PLUGIN_RUNTIME, "a runtime", runtime_required},
+};
+
+static const char *const descriptor_types[] = {
+    [LAZ_OPT_STRING] = "string", [LAZ_OPT_INTEGER] = "integer", [LAZ_OPT_BOOLEAN] = "boolean",
+    [LAZ_OPT_SIZE] = "size",     [LAZ_OPT_TIME] = "time",       [LAZ_OPT_STRINGS] = "strings",
+    [LAZ_OPT_PATHS] = "paths",   [LAZ_OPT_TABLES] = "tables",   [LAZ_OPT_PARAMETERS] = "parameters",
+};
+
+#define DESCRIPTOR_TYPES (sizeof descriptor_types / sizeof descriptor_types[0])
+
+static const struct descriptor_kind *descriptor_kind(uint32_t kind)
+{
+    for (size_t i = 0; i < sizeof descriptor_kinds / sizeof descriptor_kinds[0]; i++)
+        if (descriptor_kinds[i].kind == kind)
+            return &descriptor_kinds[i];
+    return NULL;
+}
+
+const char *laz_kind_name(uint32_t kind)
+{
+    const struct descriptor_kind *found = descriptor_kind(kind);
+
+    return found ? found->name : "of an unknown kind";
+}
+
+const char *laz_option_type_name(uint32_t type)
+{
+    return type < DESCRIPTOR_TYPES ? descriptor_types[type] : NULL;
+}
+
+uint32_t laz_option_type(const char *name)
+{
+    for (uint32_t type = 0; type < DESCRIPTOR_TYPES; type++)
+        if (descriptor_types[type] && strcmp(descriptor_types[type], name) == 0)
+            return type;
+    return 0;
+}
+
+static int descriptor_abi(const struct laz_plugin *plugin, const char *file, struct laz_error *err)
+{
+    if (plugin->magic != LAZ_PLUGIN_MAGIC)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: its lazaret_plugin is not a descriptor of lazaret (magic %08x, "
+                             "not %08x)",
+                             file, (unsigned)plugin->magic, (unsigned)LAZ_PLUGIN_MAGIC);
+    if (plugin->abi_major != LAZ_ABI_MAJOR || plugin->abi_minor > LAZ_ABI_MINOR)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: built for plugin ABI %u.%u, but this lazaret has %u.%u: build it "
+                             "again with the headers of this version%s",
+                             file, (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor,
+                             (unsigned)LAZ_ABI_MAJOR, (unsigned)LAZ_ABI_MINOR,
+                             plugin->abi_major == LAZ_ABI_MAJOR ? ", or use a newer lazaret" : "");
+    if (plugin->size < offsetof(struct laz_plugin, ops) + sizeof plugin->ops ||
+        plugin->size > DESCRIPTOR_MAX_OPS)
+        return laz_error_set(
+            err, LAZ_EPLUGIN, 0, "%s: a descriptor of %u bytes is not one of ABI %u.%u", file,
+            (unsigned)plugin->size, (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor);
+    return 0;
+}
+
+/* The name is the file's: what is asked for by name is what answers to it. */
+static int descriptor_name(const struct laz_plugin *plugin, const char *file, struct laz_error *err)
+{
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    size_t len = strlen(base), suffix = strlen(LAZ_MODULE_SUFFIX);
+
+    if (!plugin->name || !plugin->version || !plugin->summary)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: its descriptor lacks the %s", file,
+                             !plugin->name      ? "name"
+                             : !plugin->version ? "version"
+                                                : "summary");
+    if (len > suffix && strcmp(base + len - suffix, LAZ_MODULE_SUFFIX) == 0)
+        len -= suffix;
+    if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: the plugin in it is called \"%s\"; rename the file to %s%s", file,
+                             plugin->name, plugin->name, LAZ_MODULE_SUFFIX);
+    return 0;
+}
+
+static int descriptor_options(const struct laz_plugin *plugin, const char *file,
+                              struct laz_error *err)
+{
+    const struct laz_option *option = plugin->options;
+
+    for (size_t i = 0; option && option->key; option++, i++) {
+        if (i == DESCRIPTOR_MAX_OPTIONS)
+            return laz_error_set(err, LAZ_EPLUGIN, 0,
+                                 "%s: more than %d options: its table does not end with a key NULL",
+                                 file, DESCRIPTOR_MAX_OPTIONS);
+        if (!laz_option_type_name(option->type))
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: option \"%s\" has no type (%u)", file,
+                                 option->key, (unsigned)option->type);
+        if (!option->help)
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: option \"%s\" has no help", file,
+                                 option->key);
+    }
+    return 0;
+}
+
+static int descriptor_ops(const struct laz_plugin *plugin, const struct descriptor_kind *kind,
+                          const char *file, struct laz_error *err)
+{
+    size_t size;
+
+    if (!plugin->ops)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: its descriptor has no operations", file);
+    memcpy(&size, plugin->ops, sizeof size);
+    if (size < sizeof size || size > DESCRIPTOR_MAX_OPS)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: its operations claim a size of %zu bytes; they must begin with "
+                             "sizeof the table",
+                             file, size);
+    for (const struct descriptor_op *op = kind->required; op->name; op++) {
+        const void *value = NULL;
+        if (size >= op->offset + sizeof value)
+            memcpy(&value, (const char *)plugin->ops + op->offset, sizeof value);
+        if (!value)
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: missing op: %s (%s needs it)", file,
+                                 op->name, kind->name);
+    }
+    return 0;
+}
+
+int laz_descriptor_check(const struct laz_plugin *plugin, const char *file, uint32_t kind,
+                         struct laz_error *err)
+{
+    int rc = descriptor_abi(plugin, file, err);
+    if (rc)
+        return rc;
+    const struct descriptor_kind *own = descriptor_kind(plugin->kind);
+    if (!own)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: a plugin of an unknown kind (%u)", file,
+                             (unsigned)plugin->kind);
+    if (kind && plugin->kind != kind)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: this is %s, not %s", file, own->name,
+                             laz_kind_name(kind));
+    rc = descriptor_name(plugin, file, err);
+    if (!rc)
+        rc = descriptor_options(plugin, file, err);
+    if (!rc)
+        rc = descriptor_ops(plugin, own, file, err);
+    return rc;
+}

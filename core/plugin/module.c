@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* module.c - loading one plugin: trust the file, open it, check what it exports.
+ * Side: host and agent.  Input trusted: no (the file, until it was checked).
+ *
+ * The exact file is opened with local symbols through libltdl.  Before that the system's loader is
+ * asked itself, and for all symbols at once: libltdl says "file not found" whatever the cause, and
+ * binds lazily, so that a missing symbol would show only when it is called.
+ *
+ * libltdl keeps its list of modules and its last error in variables without a lock, and engines of
+ * different threads are independent, so one lock of the process stands before every use of it.
+ * Each open module holds one count of lt_dlinit, and so the last one to go frees the rest.
+ *
+ * A runtime is opened inside the box: there the owner of a file is a number of another user
+ * namespace and says nothing.  The host has checked the file before it made it visible. */
+#include "plugin/plugin.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ltdl.h>
+
+#include "plugin/descriptor.h"
+#include "plugin/trust.h"
+
+struct laz_module {
+    lt_dlhandle handle;
+    const struct laz_plugin *plugin;
+    void **globals; /* handles of libraries with global symbols; ends with NULL */
+    size_t n_globals;
+};
+
+static pthread_mutex_t module_ltdl_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *module_cause(const char *words)
+{
+    return words ? words : "the system's loader gives no cause";
+}
+
+static int module_open_globals(struct laz_module *module, const char *const *globals,
+                               const char *path, struct laz_error *err)
+{
+    size_t n = 0;
+
+    while (globals && globals[n])
+        n++;
+    if (!n)
+        return 0;
+    module->globals = calloc(n, sizeof *module->globals);
+    if (!module->globals)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        /* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables. */
+        void *handle = dlopen(globals[i], RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+        if (!handle)
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it needs %s: %s", path, globals[i],
+                                 module_cause(dlerror()));
+        module->globals[module->n_globals++] = handle;
+    }
+    return 0;
+}
+
+/* Opens `path` with libltdl and finds the descriptor. The lock is held. */
+static int module_open_locked(struct laz_module *module, const char *path, struct laz_error *err)
+{
+    lt_dladvise advise = NULL;
+    int rc = 0;
+
+    if (lt_dlinit() != 0)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: libltdl cannot be started: %s", path,
+                             module_cause(lt_dlerror()));
+    if (lt_dladvise_init(&advise) != 0 || lt_dladvise_local(&advise) != 0)
+        rc = laz_error_nomem(err);
+    else if (!(module->handle = lt_dlopenadvise(path, advise)))
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: %s", path, module_cause(lt_dlerror()));
+    else if (!(module->plugin = lt_dlsym(module->handle, "lazaret_plugin")))
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "%s: not a plugin of lazaret: it exports no lazaret_plugin", path);
+    lt_dladvise_destroy(&advise);
+    if (!module->handle)
+        lt_dlexit();
+    return rc;
+}
+
+/* The system's loader first: binds every symbol, and has words for what is wrong. */
+static int module_open_object(struct laz_module *module, const char *path, struct laz_error *err)
+{
+    void *first = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!first) {
+        const char *words = module_cause(dlerror());
+        bool named = strstr(words, path) != NULL;
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s%s%s (this lazaret has plugin ABI %u.%u)",
+                             named ? "" : path, named ? "" : ": ", words, (unsigned)LAZ_ABI_MAJOR,
+                             (unsigned)LAZ_ABI_MINOR);
+    }
+    pthread_mutex_lock(&module_ltdl_lock);
+    int rc = module_open_locked(module, path, err);
+    pthread_mutex_unlock(&module_ltdl_lock);
+    dlclose(first);
+    return rc;
+}
+
+int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
+                    struct laz_module **module, struct laz_error *err)
+{
+    struct laz_module *made = NULL;
+    int rc = 0;
+
+    *module = NULL;
+    if (path[0] != '/')
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
+    if (kind != LAZ_PLUGIN_RUNTIME)
+        rc = laz_trust_file(path, err);
+    if (rc)
+        goto out;
+    made = calloc(1, sizeof *made);
+    if (!made) {
+        rc = laz_error_nomem(err);
+        goto out;
+    }
+    rc = module_open_globals(made, globals, path, err);
+    if (!rc)
+        rc = module_open_object(made, path, err);
+    if (!rc)
+        rc = laz_descriptor_check(made->plugin, path, kind, err);
+    if (rc)
+        goto out;
+    *module = made;
+    made = NULL;
+out:
+    laz_module_close(made);
+    return rc;
+}
+
+void laz_module_close(struct laz_module *module)
+{
+    if (!module)
+        return;
+    if (module->handle) {
+        pthread_mutex_lock(&module_ltdl_lock);
+        lt_dlclose(module->handle);
+        lt_dlexit();
+        pthread_mutex_unlock(&module_ltdl_lock);
+    }
+    for (size_t i = 0; i < module->n_globals; i++)
+        dlclose(module->globals[i]);
+    free(module->globals);
+    free(module);
+}
+
+const struct laz_plugin *laz_module_plugin(const struct laz_module *module)
+{
+    return module->plugin;
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c - which plugins there are, and loading them when they are asked for.
+ * Side: host.  Input trusted: no (what lies in folders is looked at before it is used).
+ *
+ * A new registry only lists names.  A backend or a tool provider is loaded on first use and stays
+ * loaded as long as the registry; of a runtime FILE.json is read, never the object.  What went
+ * wrong with one plugin is kept and told again: asking twice gives the same answer.
+ *
+ * The first folder that has a plugin of a kind and name wins.  When that one cannot be used, it is
+ * an error, not a reason to take another: a person who put a plugin in front wants that one. */
+#include "config.h"
+#include "plugin/plugin.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "plugin/descriptor.h"
+#include "plugin/trust.h"
+
+#define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json */
+
+struct registry_plugin {
+    char *name;
+    char *file;
+    char *json_file; /* NULL: not a runtime */
+    bool tried;      /* module, info or problem is known */
+    struct laz_module *module;
+    struct laz_runtime_info *info;
+    char *problem;
+};
+
+struct laz_registry {
+    struct laz_log log;
+    struct laz_strv folders; /* that are used */
+    struct laz_strv refused; /* why others are not */
+    struct registry_plugin *plugins;
+    size_t n, cap;
+};
+
+/* Runtimes that lazaret has, and what brings one that was not built. */
+static const struct {
+    const char *name;
+    const char *package; /* of Debian; NULL: not in this version */
+} registry_known[] = {
+    {"python", "libpython3-dev"},
+    {"r", "r-base-dev"},
+    {"lua", "liblua5.4-dev"},
+    {"javascript", NULL},
+};
+
+/* ---- finding files -----------------------------------------------------------------------------
+ */
+
+static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name)
+{
+    size_t len = strlen(file_name) - strlen(LAZ_MODULE_SUFFIX);
+
+    if (registry->n == registry->cap) {
+        size_t cap = registry->cap ? registry->cap * 2 : 16;
+        struct registry_plugin *more = realloc(registry->plugins, cap * sizeof *more);
+        if (!more)
+            return LAZ_ENOMEM;
+        registry->plugins = more;
+        registry->cap = cap;
+    }
+    struct registry_plugin *plugin = &registry->plugins[registry->n++];
+    *plugin = (struct registry_plugin){0};
+    plugin->name = laz_strndup(file_name, len);
+    plugin->file = laz_strdupf("%s/%s", folder, file_name);
+    char *json_file = plugin->name ? laz_strdupf("%s/%s.json", folder, plugin->name) : NULL;
+    if (!plugin->file || !json_file) {
+        free(json_file);
+        return LAZ_ENOMEM;
+    }
+    if (access(json_file, F_OK) == 0)
+        plugin->json_file = json_file;
+    else
+        free(json_file);
+    return 0;
+}
+
+static int registry_is_module(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name), suffix = strlen(LAZ_MODULE_SUFFIX);
+
+    return len > suffix && entry->d_name[0] != '.' &&
+           strcmp(entry->d_name + len - suffix, LAZ_MODULE_SUFFIX) == 0;
+}
+
+static int registry_by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int registry_scan(struct laz_registry *registry, const char *folder)
+{
+    struct dirent **names = NULL;
+    int rc = 0;
+
+    int n = scandir(folder, &names, registry_is_module, registry_by_name);
+    if (n < 0) {
+        laz_strv_addf(&registry->refused, "%s: %s", folder, strerror(errno));
+        return 0;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!rc)
+            rc = registry_add(registry, folder, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    return rc;
+}
+
+/* Uses a folder, or notes why not. `must_exist`: somebody named it. */
+static int registry_add_folder(struct laz_registry *registry, const char *folder, bool must_exist)
+{
+    struct laz_error why = {0};
+
+    if (!folder[0] || laz_strv_has(&registry->folders, folder))
+        return 0;
+    int rc = laz_trust_folder(folder, &why);
+    if (rc == LAZ_ENOENT && !must_exist)
+        return 0;
+    if (rc == LAZ_ENOMEM)
+        return rc;
+    if (rc) {
+        laz_strv_add(&registry->refused, why.text);
+        laz_log(&registry->log, LAZ_LOG_WARNING, "a folder of plugins is passed over: %s",
+                why.text);
+        return registry->refused.failed ? LAZ_ENOMEM : 0;
+    }
+    laz_strv_add(&registry->folders, folder);
+    return registry->folders.failed ? LAZ_ENOMEM : registry_scan(registry, folder);
+}
+
+/* The folders of a colon-separated list. */
+static int registry_add_list(struct laz_registry *registry, const char *list)
+{
+    int rc = 0;
+
+    while (!rc && list && *list) {
+        size_t len = strcspn(list, ":");
+        char *folder = laz_strndup(list, len);
+        rc = folder ? registry_add_folder(registry, folder, true) : LAZ_ENOMEM;
+        free(folder);
+        list += len + (list[len] == ':');
+    }
+    return rc;
+}
+
+int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
+                     struct laz_registry **registry, struct laz_error *err)
+{
+    struct laz_registry *made = calloc(1, sizeof *made);
+
+    *registry = NULL;
+    if (!made)
+        return laz_error_nomem(err);
+    if (log)
+        made->log = *log;
+    int rc = registry_add_list(made, secure_getenv("LAZARET_PLUGIN_PATH"));
+    for (size_t i = 0; !rc && folders && i < folders->n; i++)
+        rc = registry_add_folder(made, folders->items[i], true);
+    if (!rc)
+        rc = registry_add_folder(made, laz_installed_plugins(), false);
+    if (rc) {
+        laz_registry_free(made);
+        return laz_error_nomem(err);
+    }
+    *registry = made;
+    return 0;
+}
+
+void laz_registry_free(struct laz_registry *registry)
+{
+    if (!registry)
+        return;
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *plugin = &registry->plugins[i];
+        laz_module_close(plugin->module);
+        laz_runtime_info_free(plugin->info);
+        free(plugin->problem);
+        free(plugin->json_file);
+        free(plugin->file);
+        free(plugin->name);
+    }
+    free(registry->plugins);
+    laz_strv_fini(&registry->folders);
+    laz_strv_fini(&registry->refused);
+    free(registry);
+}
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+static int registry_read_info(struct registry_plugin *plugin, struct laz_error *err)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    int rc = laz_trust_file(plugin->file, err);
+    if (!rc)
+        rc = laz_trust_file(plugin->json_file, err);
+    if (!rc)
+        rc = laz_os_read_file(plugin->json_file, REGISTRY_MAX_INFO, &json, err);
+    if (!rc)
+        rc = laz_runtime_info_parse(laz_buf_text(&json), json.len, plugin->json_file, plugin->file,
+                                    &plugin->info, err);
+    if (!rc && strcmp(plugin->info->name, plugin->name) != 0) {
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it describes \"%s\"; rename it to %s.json",
+                           plugin->json_file, plugin->info->name, plugin->info->name);
+        laz_runtime_info_free(plugin->info);
+        plugin->info = NULL;
+    }
+    laz_buf_fini(&json);
+    return rc;
+}
+
+static int registry_open_module(struct registry_plugin *plugin, struct laz_error *err)
+{
+    int rc = laz_module_open(plugin->file, 0, NULL, &plugin->module, err);
+    if (rc)
+        return rc;
+    if (laz_module_plugin(plugin->module)->kind != LAZ_PLUGIN_RUNTIME)
+        return 0;
+    laz_module_close(plugin->module);
+    plugin->module = NULL;
+    return laz_error_set(err, LAZ_EPLUGIN, 0,
+                         "%s: a runtime whose description %s.json is missing beside it; make it "
+                         "with lazaret-agent --describe",
+                         plugin->file, plugin->name);
+}
+
+/* Loads a plugin once; its problem is kept. 0, or LAZ_EPLUGIN with the problem. */
+static int registry_load(struct laz_registry *registry, struct registry_plugin *plugin,
+                         struct laz_error *err)
+{
+    struct laz_error why = {0};
+
+    if (!plugin->tried) {
+        int rc = plugin->json_file ? registry_read_info(plugin, &why)
+                                   : registry_open_module(plugin, &why);
+        if (rc == LAZ_ENOMEM)
+            return laz_error_nomem(err);
+        if (rc && !(plugin->problem = laz_strdup(why.text)))
+            return laz_error_nomem(err);
+        plugin->tried = true;
+        if (rc)
+            laz_log(&registry->log, LAZ_LOG_INFO, "a plugin cannot be used: %s", why.text);
+    }
+    if (plugin->problem)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s", plugin->problem);
+    return 0;
+}
+
+static uint32_t registry_kind(const struct registry_plugin *plugin)
+{
+    if (plugin->json_file)
+        return LAZ_PLUGIN_RUNTIME;
+    return plugin->module ? laz_module_plugin(plugin->module)->kind : 0;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+/* "; installed: a, b" and what was passed over, for a message about something missing. */
+static void registry_list(struct laz_registry *registry, uint32_t kind, struct laz_buf *text)
+{
+    size_t listed = 0;
+
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *plugin = &registry->plugins[i];
+        if ((kind == LAZ_PLUGIN_RUNTIME) != (plugin->json_file != NULL))
+            continue;
+        if (registry_load(registry, plugin, NULL) == 0 && registry_kind(plugin) == kind)
+            laz_buf_printf(text, "%s%s", listed++ ? ", " : "; installed: ", plugin->name);
+    }
+    if (!listed)
+        laz_buf_printf(text, "; none is installed in %s", laz_installed_plugins());
+    for (size_t i = 0; i < registry->refused.n; i++)
+        laz_buf_printf(text, "; passed over: %s", registry->refused.items[i]);
+}
+
+static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
+                            const struct registry_plugin *other, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    const char *word = laz_kind_name(kind);
+
+    word = strchr(word, ' ') + 1;
+    laz_buf_printf(&text, "no %s is called \"%s\"", word, name);
+    if (other)
+        laz_buf_printf(&text, " (%s is %s)", other->file, laz_kind_name(registry_kind(other)));
+    for (size_t i = 0;
+         kind == LAZ_PLUGIN_RUNTIME && i < sizeof registry_known / sizeof registry_known[0]; i++) {
+        if (strcmp(registry_known[i].name, name) != 0)
+            continue;
+        laz_buf_clear(&text);
+        if (registry_known[i].package)
+            laz_buf_printf(&text,
+                           "the runtime \"%s\" is not installed: it is built where its interpreter "
+                           "can be embedded (Debian: apt-get install %s, then build again)",
+                           name, registry_known[i].package);
+        else
+            laz_buf_printf(&text, "the runtime \"%s\" is not available in this version", name);
+    }
+    registry_list(registry, kind, &text);
+    int rc = laz_error_set(err, LAZ_ENOENT, 0, "%s", laz_buf_text(&text));
+    laz_buf_fini(&text);
+    return rc;
+}
+
+int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
+                      const struct laz_plugin **plugin, struct laz_error *err)
+{
+    const struct registry_plugin *other = NULL;
+
+    *plugin = NULL;
+    if (kind == LAZ_PLUGIN_RUNTIME)
+        return laz_error_set(err, LAZ_EINVAL, 0, "the host does not load runtimes (\"%s\")", name);
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *found = &registry->plugins[i];
+        if (strcmp(found->name, name) != 0 || found->json_file)
+            continue;
+        int rc = registry_load(registry, found, err);
+        if (rc)
+            return rc;
+        if (registry_kind(found) == kind) {
+            *plugin = laz_module_plugin(found->module);
+            return 0;
+        }
+        other = found;
+    }
+    return registry_missing(registry, kind, name, other, err);
+}
+
+int laz_registry_runtime(struct laz_registry *registry, const char *name,
+                         const struct laz_runtime_info **info, struct laz_error *err)
+{
+    *info = NULL;
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *found = &registry->plugins[i];
+        if (strcmp(found->name, name) != 0 || !found->json_file)
+            continue;
+        int rc = registry_load(registry, found, err);
+        if (!rc)
+            *info = found->info;
+        return rc;
+    }
+    return registry_missing(registry, LAZ_PLUGIN_RUNTIME, name, NULL, err);
+}
+
+static bool registry_ends_with(const char *file, const char *suffix)
+{
+    size_t len = strlen(file), n = strlen(suffix);
+
+    return n && len > n && strcmp(file + len - n, suffix) == 0;
+}
+
+const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
+                                                        const char *file)
+{
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *plugin = &registry->plugins[i];
+        if (!plugin->json_file || registry_load(registry, plugin, NULL) != 0)
+            continue;
+        for (size_t k = 0; k < plugin->info->suffixes.n; k++)
+            if (registry_ends_with(file, plugin->info->suffixes.items[k]))
+                return plugin->info;
+    }
+    return NULL;
+}
+
+/* An earlier plugin of the same kind and name, or NULL. */
+static const struct registry_plugin *registry_hides(const struct laz_registry *registry,
+                                                    size_t index)
+{
+    const struct registry_plugin *plugin = &registry->plugins[index];
+
+    for (const struct registry_plugin *first = registry->plugins; first < plugin; first++) {
+        bool unknown = !first->json_file && first->problem; /* of any kind but a runtime */
+        if (strcmp(first->name, plugin->name) == 0 &&
+            (registry_kind(first) == registry_kind(plugin) || (unknown && !plugin->json_file)))
+            return first;
+    }
+    return NULL;
+}
+
+void laz_registry_visit(struct laz_registry *registry,
+                        void (*visit)(void *user, const struct laz_plugin_entry *entry), void *user)
+{
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *plugin = &registry->plugins[i];
+        struct laz_error err = {0};
+        char *hidden = NULL;
+        struct laz_plugin_entry entry = {.name = plugin->name, .file = plugin->file};
+
+        if (registry_load(registry, plugin, &err) == 0) {
+            const struct registry_plugin *first = registry_hides(registry, i);
+            if (first)
+                hidden = laz_strdupf("hidden by %s, which is found before it", first->file);
+            entry.problem = hidden;
+        } else {
+            entry.problem = err.text;
+        }
+        if (plugin->module)
+            entry.plugin = laz_module_plugin(plugin->module);
+        entry.runtime = plugin->info;
+        visit(user, &entry);
+        free(hidden);
+    }
+}
+
+const char *laz_installed_plugins(void)
+{
+    return LAZ_PLUGINDIR;
+}
+
+char *laz_installed_agent(void)
+{
+    const char *own = secure_getenv("LAZARET_AGENT");
+
+    return laz_strdup(own && own[0] ? own : LAZ_AGENT);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* trust.c - may a file be loaded into this process?
+ * Side: host.  Input trusted: no (whoever can write a plugin's file runs code as the host).
+ *
+ * A file is looked at twice: under the path that was given and, when links lead elsewhere, under
+ * the path they lead to.  Its folder counts like itself, for who can write a folder can exchange
+ * what is in it; of the folders above only those that everybody can write are refused (a sticky
+ * bit protects what is in /tmp).  The group of a file may write it when it is the private group
+ * of its owner, as systems with a umask of 002 make them. */
+#include "plugin/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+/* Has the group the name of the user `uid`, and nobody else in it? */
+static bool trust_is_private_group(gid_t gid, uid_t uid)
+{
+    char users[4096], groups[4096];
+    struct passwd user, *found_user = NULL;
+    struct group group, *found_group = NULL;
+
+    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
+        return false;
+    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
+        return false;
+    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
+        return false;
+    for (char **member = found_group->gr_mem; member && *member; member++)
+        if (strcmp(*member, found_user->pw_name) != 0)
+            return false;
+    return true;
+}
+
+/* Owner and mode of one file or folder. */
+static int trust_owner_and_mode(const char *path, const struct stat *st, struct laz_error *err)
+{
+    const char *what = S_ISDIR(st->st_mode) ? "folder" : "file";
+    unsigned mode = (unsigned)st->st_mode & 07777;
+
+    if (st->st_uid != 0 && st->st_uid != geteuid())
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: this %s belongs to uid %lu; plugins are loaded only when they "
+                             "belong to root or to the user who runs lazaret (uid %lu): change its "
+                             "owner with chown",
+                             path, what, (unsigned long)st->st_uid, (unsigned long)geteuid());
+    if (mode & S_IWOTH)
+        return laz_error_set(
+            err, LAZ_EPLUGIN, 0,
+            "%s: every user can write this %s (mode %04o); plugins are loaded only "
+            "when nobody else can write them: chmod go-w it",
+            path, what, mode);
+    if ((mode & S_IWGRP) && st->st_gid != 0 && !trust_is_private_group(st->st_gid, st->st_uid))
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "%s: the group %lu can write this %s (mode %04o); plugins are loaded "
+                             "only when nobody else can write them: chmod g-w it",
+                             path, (unsigned long)st->st_gid, what, mode);
+    return 0;
+}
+
+/* The folders above `path`: `folder` is a copy of it that is cut shorter and shorter. */
+static int trust_ancestors(char *folder, struct laz_error *err)
+{
+    for (;;) {
+        struct stat st;
+        char *slash = strrchr(folder, '/');
+        if (!slash || !folder[1])
+            return 0;
+        slash[slash == folder] = '\0';
+        if (stat(folder, &st) != 0)
+            return laz_error_os(err, errno, "%s", folder);
+        if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+            return laz_error_set(err, LAZ_EPLUGIN, 0,
+                                 "%s: every user can write this folder (mode %04o), which a plugin "
+                                 "is below: chmod o-w it",
+                                 folder, (unsigned)st.st_mode & 07777);
+    }
+}
+
+static int trust_folder_at(const char *path, struct laz_error *err)
+{
+    struct stat st;
+    char *copy = NULL;
+    int rc;
+
+    if (stat(path, &st) != 0)
+        return laz_error_set(err, errno == ENOENT ? LAZ_ENOENT : LAZ_EPLUGIN, errno, "%s: %s", path,
+                             strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not a folder", path);
+    rc = trust_owner_and_mode(path, &st, err);
+    if (rc)
+        return rc;
+    copy = laz_strdup(path);
+    if (!copy)
+        return laz_error_nomem(err);
+    rc = trust_ancestors(copy, err);
+    free(copy);
+    return rc;
+}
+
+/* The folder of the file at `path`. */
+static int trust_folder_of(const char *path, struct laz_error *err)
+{
+    char *copy = laz_strdup(path);
+
+    if (!copy)
+        return laz_error_nomem(err);
+    char *slash = strrchr(copy, '/');
+    slash[slash == copy] = '\0';
+    int rc = trust_folder_at(copy, err);
+    free(copy);
+    return rc;
+}
+
+static int trust_file_at(const char *path, struct laz_error *err)
+{
+    struct stat st;
+    int rc;
+
+    /* Opened, not only looked at: the words of the system for a file that cannot be read. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0)
+        rc = laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not a regular file", path);
+    else
+        rc = trust_owner_and_mode(path, &st, err);
+    close(fd);
+    return rc ? rc : trust_folder_of(path, err);
+}
+
+/* Runs a check on the path and, when links lead elsewhere, on where they lead. */
+static int trust_both(const char *path, int (*check)(const char *path, struct laz_error *err),
+                      struct laz_error *err)
+{
+    if (path[0] != '/')
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
+    int rc = check(path, err);
+    if (rc)
+        return rc;
+    char *real = realpath(path, NULL);
+    if (!real)
+        return laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
+    if (strcmp(real, path) != 0)
+        rc = check(real, err);
+    free(real);
+    return rc;
+}
+
+int laz_trust_file(const char *path, struct laz_error *err)
+{
+    return trust_both(path, trust_file_at, err);
+}
+
+int laz_trust_folder(const char *path, struct laz_error *err)
+{
+    return trust_both(path, trust_folder_at, err);
+}
