@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* descriptor.c - plugins with one fault each, made from this file by what MOCK_* the build defines:
+ *
+ *     MOCK_NAME         the name in the descriptor; by default the name of the file
+ *     MOCK_MAGIC, MOCK_MAJOR, MOCK_MINOR, MOCK_SIZE, MOCK_KIND, MOCK_OPS
+ *                       a field of the descriptor
+ *     MOCK_OPS_SIZE     what the table of operations says of itself
+ *     MOCK_NO_PLAN      the required operation `plan` is NULL
+ *     MOCK_BAD_OPTION   an option has a type that does not exist
+ *     MOCK_UNDEFINED    an operation calls a function that nobody has */
+#include <lazaret/backend.h>
+
+#ifndef MOCK_MAGIC
+#define MOCK_MAGIC LAZ_PLUGIN_MAGIC
+#endif
+#ifndef MOCK_MAJOR
+#define MOCK_MAJOR LAZ_ABI_MAJOR
+#endif
+#ifndef MOCK_MINOR
+#define MOCK_MINOR LAZ_ABI_MINOR
+#endif
+#ifndef MOCK_SIZE
+#define MOCK_SIZE sizeof(struct laz_plugin)
+#endif
+#ifndef MOCK_KIND
+#define MOCK_KIND LAZ_PLUGIN_BACKEND
+#endif
+#ifndef MOCK_OPS
+#define MOCK_OPS &ops
+#endif
+#ifndef MOCK_OPS_SIZE
+#define MOCK_OPS_SIZE sizeof ops
+#endif
+#ifdef MOCK_BAD_OPTION
+#define MOCK_OPTION_TYPE 99u
+#else
+#define MOCK_OPTION_TYPE LAZ_OPT_STRING
+#endif
+
+static const struct laz_option options[] = {
+    {"program", MOCK_OPTION_TYPE, "\"mock\"", "what would be started"},
+    {NULL, 0, NULL, NULL},
+};
+
+#ifdef MOCK_UNDEFINED
+int mock_nobody_defines_this(void);
+#endif
+
+static int mock_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                     struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+#ifdef MOCK_UNDEFINED
+    if (mock_nobody_defines_this())
+        return LAZ_EINVAL;
+#endif
+    api->arg(plan, "/bin/true");
+    return 0;
+}
+
+static int mock_explain(const char *output, size_t len, char *text, size_t text_size)
+{
+    (void)output;
+    (void)len;
+    (void)text;
+    (void)text_size;
+    return LAZ_ENOENT;
+}
+
+static const struct laz_backend_ops ops = {
+    .size = MOCK_OPS_SIZE,
+    .can_enforce = LAZ_ENFORCE_NETWORK,
+    .platforms = "linux",
+#ifndef MOCK_NO_PLAN
+    .plan = mock_plan,
+#endif
+    .explain = mock_explain,
+};
+
+static const void *const unused_ops[] = {&ops, (const void *)mock_plan};
+
+LAZ_PLUGIN(mock) = {
+    .magic = MOCK_MAGIC,
+    .abi_major = MOCK_MAJOR,
+    .abi_minor = MOCK_MINOR,
+    .size = MOCK_SIZE,
+    .kind = MOCK_KIND,
+    .name = MOCK_NAME,
+    .version = "1.0",
+    .summary = "a plugin for tests",
+    .options = options,
+    .ops = unused_ops[0] ? MOCK_OPS : NULL,
+};

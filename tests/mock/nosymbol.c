@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* nosymbol.c - a shared object that is no plugin: it does not export lazaret_plugin. */
+#include <lazaret/error.h>
+
+LAZ_EXPORT int mock_is_no_plugin(void);
+
+int mock_is_no_plugin(void)
+{
+    return 1;
+}
