@@ -24,7 +24,10 @@ struct laz_call_scratch {
     struct laz_buf output, errors;
 };
 
-#define LAZ_CALL_SCRATCH_INIT {-1, LAZ_BUF_INIT, LAZ_BUF_INIT}
+#define LAZ_CALL_SCRATCH_INIT                                                                      \
+    {                                                                                              \
+        -1, LAZ_BUF_INIT, LAZ_BUF_INIT                                                             \
+    }
 
 void laz_call_scratch_fini(struct laz_call_scratch *scratch); /* leaves cancel_fd alone */
 

@@ -9,6 +9,11 @@
 
 #include <lazaret/tool.h>
 
+#include <stdbool.h>
+
+#define LAZ_TOOL_MAX_NAME       128 /* bytes of a name of a tool or parameter */
+#define LAZ_TOOL_MAX_PARAMETERS 100
+
 enum laz_type {
     LAZ_TYPE_ANY,
     LAZ_TYPE_STRING,
@@ -22,7 +27,8 @@ enum laz_type {
 struct laz_tool_parameter {
     char *name;
     enum laz_type type;
-    char *type_name; /* the author's word, for messages */
+    uint32_t accepts; /* forms of values, for tool_arguments.c */
+    char *type_name;  /* the author's word, for messages; "" when there is none */
     char *description;
     char *default_value; /* JSON or NULL */
     char *enumeration;   /* JSON list or NULL */
@@ -60,9 +66,9 @@ bool laz_tool_name_is_valid(const char *name, size_t len);
 
 /* Checks a scanned JSON object (or "null": none) against the declaration and appends the object
  * the provider gets: declared order, defaults filled in, numbers of `integer` parameters without
- * a point. Errors (LAZ_EINVAL, for the code that called): "Unexpected arguments for tool 'add':
- * 'evil'", "Tool 'add': argument 'a' must be numeric, got string", "Tool 'add': argument 'b' is
- * missing". */
+ * a point. A null for an optional parameter is the same as leaving it out. Linear in `len`. Errors
+ * (LAZ_EINVAL, for the code that called): "Unexpected arguments for tool 'add': 'evil'", "Tool
+ * 'add': argument 'a' must be numeric, got string", "Tool 'add': argument 'b' is missing". */
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
                              struct laz_buf *checked, struct laz_error *err);
 

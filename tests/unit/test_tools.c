@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tools.c - declaring tools, checking arguments, stubs. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct laz_strv reserved = LAZ_STRV_INIT;
+
+static int add(struct laz_tool_set *set, const char *name, const char *parameters,
+               struct laz_error *err)
+{
+    struct laz_tool tool = {sizeof tool, name, "", parameters, 0, 0};
+
+    return laz_tool_set_add(set, &tool, &reserved, NULL, set->n, err);
+}
+
+/* The text of the error of declaring a tool with these parameters; "" when it is accepted. */
+static const char *declare(const char *name, const char *parameters)
+{
+    static struct laz_error err;
+    struct laz_tool_set set = {NULL, 0};
+
+    memset(&err, 0, sizeof err);
+    int ret = add(&set, name, parameters, &err);
+    CU_ASSERT_EQUAL(ret, *err.text ? LAZ_EINVAL : 0);
+    CU_ASSERT_EQUAL(set.n, *err.text ? 0 : 1);
+    laz_tool_set_fini(&set);
+    return err.text;
+}
+
+/* What a tool with these parameters gets of these arguments, or the error. */
+static const char *check(const char *parameters, const char *args)
+{
+    static struct laz_buf checked = LAZ_BUF_INIT;
+    static struct laz_error err;
+    struct laz_tool_set set = {NULL, 0};
+
+    laz_buf_clear(&checked);
+    memset(&err, 0, sizeof err);
+    CU_ASSERT_EQUAL(laz_json_scan(args, strlen(args), &err), 0);
+    if (add(&set, "T", parameters, &err)) {
+        laz_tool_set_fini(&set);
+        return err.text;
+    }
+    int ret = laz_tool_check_arguments(&set.entries[0], args, strlen(args), &checked, &err);
+    if (ret)
+        CU_ASSERT_EQUAL(checked.len, 0);
+    laz_tool_set_fini(&set);
+    if (ret)
+        return err.text;
+    CU_ASSERT_EQUAL(laz_json_scan(checked.data, checked.len, &err), 0);
+    return checked.data;
+}
+
+static void names_of_tools_follow_the_rule(void)
+{
+    static const struct {
+        const char *name;
+        bool valid;
+    } rows[] = {
+        {"my_tool", true},
+        {"tool.name", true},
+        {"myTool2", true},
+        {".hidden", true},
+        {"my.tool_v2", true},
+        {"A", true},
+        {"", false},
+        {"has space", false},
+        {"x; system('id')", false},
+        {"123bad", false},
+        {"../../etc/pw", false},
+        {"f(", false},
+        {"quote\"", false},
+        {"_x", false},
+        {"caf\xc3\xa9", false},
+        {"a\nb", false},
+        {"...", false},
+        {"..1", false},
+        {".2x", false},
+        {".", false},
+    };
+    char long_name[LAZ_TOOL_MAX_NAME + 2];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *problem = declare(rows[i].name, NULL);
+        CU_ASSERT_EQUAL(*problem == '\0', rows[i].valid);
+        if (!rows[i].valid)
+            CU_ASSERT_PTR_NOT_NULL(strstr(problem, "is no name for a tool"));
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(declare(NULL, NULL), "is no name for a tool"));
+    memset(long_name, 'a', sizeof long_name);
+    long_name[LAZ_TOOL_MAX_NAME] = '\0';
+    UNIT_TEXT(declare(long_name, NULL), "");
+    long_name[LAZ_TOOL_MAX_NAME] = 'a';
+    long_name[LAZ_TOOL_MAX_NAME + 1] = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr(declare(long_name, NULL), "is no name"));
+    CU_ASSERT_TRUE(laz_tool_name_is_valid("...", 3));
+    CU_ASSERT_FALSE(laz_tool_name_is_valid("a\0b", 3));
+}
+
+static void reserved_words_are_refused_with_their_languages(void)
+{
+    UNIT_TEXT(declare("if", NULL),
+              "Tool 'if': the name is a reserved word of python, r: choose another name");
+    UNIT_TEXT(declare("T", "[{\"name\":\"lambda\"}]"),
+              "Tool 'T': parameter 'lambda' is a reserved word of python: choose another name");
+    UNIT_TEXT(declare("iff", NULL), "");
+}
+
+static void duplicate_names_are_refused(void)
+{
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(add(&set, "my.tool", NULL, &err), 0);
+    CU_ASSERT_EQUAL(add(&set, "other", NULL, &err), 0);
+    CU_ASSERT_EQUAL(add(&set, "my.tool", NULL, &err), LAZ_EINVAL);
+    UNIT_TEXT(err.text, "Duplicate tool names: 'my.tool'");
+    CU_ASSERT_EQUAL(add(&set, "my_tool", NULL, &err), LAZ_EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "Duplicate tool names: 'my.tool' and 'my_tool'"));
+    CU_ASSERT_EQUAL(set.n, 2);
+    CU_ASSERT_PTR_EQUAL(laz_tool_set_find(&set, "other", 5), &set.entries[1]);
+    CU_ASSERT_PTR_NULL(laz_tool_set_find(&set, "othe", 4));
+    CU_ASSERT_PTR_NULL(laz_tool_set_find(&set, "other2", 6));
+    laz_tool_set_fini(&set);
+    CU_ASSERT_EQUAL(set.n, 0);
+    UNIT_TEXT(declare("T", "[{\"name\":\"a\"},{\"name\":\"a\"}]"),
+              "Tool 'T': Duplicate parameter names: 'a' and 'a'");
+}
+
+static void declarations_that_make_no_sense_are_refused(void)
+{
+    static const struct {
+        const char *parameters, *problem;
+    } rows[] = {
+        {"{}", "Tool 'T': parameters must be a list"},
+        {"[1]", "Tool 'T': each parameter must be an object"},
+        {"[{}]", "Tool 'T': a parameter has no name"},
+        {"[{\"name\":\"bad name\"}]", "Tool 'T': 'bad name' is no name for a parameter"},
+        {"[{\"name\":5}]", "Tool 'T': parameter '?': name must be a string"},
+        {"[{\"name\":\"a\",\"type\":\"strin\"}]",
+         "Tool 'T': parameter 'a': unknown type 'strin'; known are string, number,"},
+        {"[{\"name\":\"a\",\"minimum\":1}]", "Tool 'T': parameter 'a': unknown word 'minimum'"},
+        {"[{\"name\":\"a\",\"type\":\"integer\",\"default\":1.5}]",
+         "Tool 'T': the default of 'a' must be integer, got number"},
+        {"[{\"name\":\"a\",\"type\":\"boolean\",\"default\":\"x\"}]",
+         "Tool 'T': the default of 'a' must be boolean, got string"},
+        {"[{\"name\":\"a\",\"default\":1,\"required\":true}]",
+         "Tool 'T': parameter 'a': it is required and has a default"},
+        {"[{\"name\":\"a\",\"required\":1}]",
+         "Tool 'T': parameter 'a': required must be true or false"},
+        {"[{\"name\":\"a\",\"enum\":3}]", "Tool 'T': parameter 'a': enum must be a list"},
+        {"[{\"name\":\"a\",\"enum\":[]}]", "Tool 'T': parameter 'a': enum lists no value"},
+        {"[{\"name\":\"a\",\"enum\":[[1]]}]", "Tool 'T': parameter 'a': enum may list strings"},
+        {"[{\"name\":\"a\",\"type\":\"string\",\"enum\":[\"x\",2]}]",
+         "Tool 'T': a value of the enum of 'a' must be string, got number"},
+        {"[{\"name\":\"a\",\"enum\":[1,2],\"default\":3}]",
+         "Tool 'T': the default of 'a' must be one of 1,2"},
+        {"[{\"name\":\"a\"", "Tool 'T': parameters: "},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *problem = declare("T", rows[i].parameters);
+        if (strncmp(problem, rows[i].problem, strlen(rows[i].problem)) != 0)
+            UNIT_TEXT(problem, rows[i].problem);
+    }
+}
+
+static void at_most_a_hundred_parameters_are_allowed(void)
+{
+    struct laz_buf list = LAZ_BUF_INIT;
+
+    laz_buf_putc(&list, '[');
+    for (int i = 0; i < LAZ_TOOL_MAX_PARAMETERS; i++)
+        laz_buf_printf(&list, "%s{\"name\":\"p%d\"}", i ? "," : "", i);
+    laz_buf_putc(&list, ']');
+    UNIT_TEXT(declare("T", list.data), "");
+    list.data[list.len - 1] = ',';
+    laz_buf_puts(&list, "{\"name\":\"q\"}]");
+    UNIT_TEXT(declare("T", list.data), "Tool 'T': more than 100 parameters");
+    laz_buf_fini(&list);
+}
+
+/* One value for each type: what the tool gets, or NULL when it is refused. */
+static void types_accept_what_fits(void)
+{
+    static const struct {
+        const char *type, *value, *got;
+    } rows[] = {
+        {"string", "\"x\"", "\"x\""},
+        {"string", "{\"$bytes\":\"aGk=\"}", "{\"$bytes\":\"aGk=\"}"},
+        {"string", "{\"$bytes\":\"aGk\"}", NULL},
+        {"string", "{\"$bytes\":5}", NULL},
+        {"string", "1", NULL},
+        {"string", "null", NULL},
+        {"string", "[\"x\"]", NULL},
+        {"string", "{\"$na\":\"character\"}", NULL},
+        {"character", "\"x\"", "\"x\""},
+        {"number", "1.5", "1.5"},
+        {"number", "2", "2"},
+        {"number", "{\"$num\":\"NaN\"}", "{\"$num\":\"NaN\"}"},
+        {"number", "{\"$num\":\"nan\"}", NULL},
+        {"number", "{\"$int\":\"9007199254740993\"}", "{\"$int\":\"9007199254740993\"}"},
+        {"number", "{\"$int\":\"1e5\"}", NULL},
+        {"number", "{\"$int\":\"-\"}", NULL},
+        {"number", "true", NULL},
+        {"number", "\"1\"", NULL},
+        {"numeric", "0.1", "0.1"},
+        {"integer", "2", "2"},
+        {"integer", "2.0", "2"},
+        {"integer", "-2e3", "-2000"},
+        {"integer", "2.5", NULL},
+        {"integer", "1e300", NULL},
+        {"integer", "9007199254740992", "9007199254740992"},
+        {"integer", "{\"$int\":\"-9007199254740993\"}", "{\"$int\":\"-9007199254740993\"}"},
+        {"integer", "{\"$num\":\"Inf\"}", NULL},
+        {"boolean", "true", "true"},
+        {"boolean", "false", "false"},
+        {"boolean", "0", NULL},
+        {"logical", "true", "true"},
+        {"array", "[1, [2]]", "[1,[2]]"},
+        {"array", "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}",
+         "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}"},
+        {"array", "{}", NULL},
+        {"array", "\"x\"", NULL},
+        {"object", "{}", "{}"},
+        {"object", "{\"a\":{\"$num\":\"NaN\"}}", "{\"a\":{\"$num\":\"NaN\"}}"},
+        {"object", "{\"$map\":[[1,2]]}", "{\"$map\":[[1,2]]}"},
+        {"object", "{\"$map\":{}}", NULL},
+        {"object", "{\"$date\":\"2024-01-31\"}", NULL},
+        {"object", "{\"$other\":1}", NULL},
+        {"object", "{\"$num\":\"NaN\",\"b\":1}", "{\"$num\":\"NaN\",\"b\":1}"},
+        {"object", "[]", NULL},
+        {"list", "[1]", "[1]"},
+        {"list", "{\"a\":1}", "{\"a\":1}"},
+        {"list", "1", NULL},
+        {"data.frame", "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}",
+         "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}"},
+        {"data.frame", "[{\"x\":1}]", "[{\"x\":1}]"},
+        {"data.frame", "{\"x\":[1]}", "{\"x\":[1]}"},
+        {"data.frame", "{\"$frame\":1}", NULL},
+        {"data.frame", "1", NULL},
+        {"any", "null", "null"},
+        {"any", "{\"$other\":1}", "{\"$other\":1}"},
+        {"", "[{}]", "[{}]"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *parameters = laz_strdupf("[{\"name\":\"a\",\"type\":\"%s\"}]", rows[i].type);
+        char *args = laz_strdupf("{\"a\":%s}", rows[i].value);
+        char *expected = rows[i].got
+                             ? laz_strdupf("{\"a\":%s}", rows[i].got)
+                             : laz_strdupf("Tool 'T': argument 'a' must be %s, got ", rows[i].type);
+        const char *got = check(parameters, args);
+        if (rows[i].got || strncmp(got, expected, strlen(expected)) != 0)
+            UNIT_TEXT(got, expected);
+        free(parameters);
+        free(args);
+        free(expected);
+    }
+}
+
+static void messages_name_tool_argument_and_both_types(void)
+{
+    UNIT_TEXT(check("[{\"name\":\"a\",\"type\":\"numeric\"}]", "{\"a\":\"x\"}"),
+              "Tool 'T': argument 'a' must be numeric, got string");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\"}]", "{\"a\":1}"),
+              "Tool 'T': argument 'b' is missing");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"logical\"}]",
+                    "{\"a\":1,\"b\":{\"$date\":\"2024-01-01\"}}"),
+              "Tool 'T': argument 'b' must be logical, got date");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"type\":\"integer\",\"enum\":[1,2]}]", "{\"a\":3}"),
+              "Tool 'T': argument 'a' must be one of 1,2");
+    UNIT_TEXT(check("[]", "[1]"), "Tool 'T': arguments must be an object");
+}
+
+static void arguments_that_were_not_declared_are_refused(void)
+{
+    UNIT_TEXT(check("[{\"name\":\"a\"}]", "{\"a\":1,\"evil\":2}"),
+              "Unexpected arguments for tool 'T': 'evil'");
+    UNIT_TEXT(check(NULL, "{\"x\":1,\"y\":[2]}"), "Unexpected arguments for tool 'T': 'x', 'y'");
+    UNIT_TEXT(check(NULL, "{}"), "{}");
+    UNIT_TEXT(check(NULL, "null"), "{}");
+    UNIT_TEXT(check(NULL, "{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1}"),
+              "Unexpected arguments for tool 'T': '1', '2', '3', '4', '5' and more");
+    UNIT_TEXT(check(NULL, "{\"a\\nb\":1}"), "Unexpected arguments for tool 'T': 'a b'");
+    /* a name is cut at a character, never inside one */
+    UNIT_TEXT(check(NULL, "{\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                          "\xc3\xa9yyy\":1}"),
+              "Unexpected arguments for tool 'T': "
+              "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xc3\xa9...'");
+}
+
+static void arguments_arrive_in_declared_order_with_defaults(void)
+{
+    const char *parameters =
+        "[{\"name\":\"a\",\"type\":\"integer\"},"
+        "{\"name\":\"b\",\"type\":\"string\",\"default\":\"x\"},"
+        "{\"name\":\"c\",\"required\":false},"
+        "{\"name\":\"d\",\"type\":\"list\",\"default\":[ 1, 2 ]},"
+        "{\"name\":\"e\",\"type\":\"string\",\"enum\":[\"p\",\"q\"],\"default\":null}]";
+
+    UNIT_TEXT(check(parameters, " { \"d\" : [ 3 ] , \"a\" : 1.0 } "),
+              "{\"a\":1,\"b\":\"x\",\"d\":[3]}");
+    UNIT_TEXT(check(parameters, "{\"a\":1,\"b\":null,\"c\":null,\"d\":null,\"e\":null}"),
+              "{\"a\":1,\"b\":\"x\",\"d\":[1,2]}");
+    UNIT_TEXT(check(parameters, "{\"a\":1,\"e\":\"q\"}"),
+              "{\"a\":1,\"b\":\"x\",\"d\":[1,2],\"e\":\"q\"}");
+    UNIT_TEXT(check(parameters, "{\"a\":null}"),
+              "Tool 'T': argument 'a' must be integer, got null");
+    UNIT_TEXT(check("[{\"name\":\"a\"}]", "{\"a\":null}"), "{\"a\":null}");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[1,null],\"default\":1}]", "{\"a\":null}"),
+              "{\"a\":null}");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[1,\"1\"]}]", "{\"a\":1.0}"), "{\"a\":1.0}");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[\"1\"]}]", "{\"a\":1}"),
+              "Tool 'T': argument 'a' must be one of \"1\"");
+}
+
+static void earlier_text_of_the_buffer_is_kept(void)
+{
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_buf out = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    laz_buf_puts(&out, "before");
+    CU_ASSERT_EQUAL(add(&set, "T", "[{\"name\":\"a\",\"type\":\"string\"}]", &err), 0);
+    CU_ASSERT_EQUAL(laz_tool_check_arguments(&set.entries[0], "{\"a\":1}", 7, &out, &err),
+                    LAZ_EINVAL);
+    UNIT_TEXT(out.data, "before");
+    CU_ASSERT_EQUAL(laz_tool_check_arguments(&set.entries[0], "{\"a\":\"1\"}", 9, &out, &err), 0);
+    UNIT_TEXT(out.data, "before{\"a\":\"1\"}");
+    laz_buf_fini(&out);
+    laz_tool_set_fini(&set);
+}
+
+/* 200 000 undeclared names, and one argument of a megabyte of nested lists: no square in sight. */
+static void hostile_arguments_take_linear_time(void)
+{
+    struct laz_buf args = LAZ_BUF_INIT;
+    uint64_t start;
+
+    laz_buf_putc(&args, '{');
+    for (int i = 0; i < 200000; i++)
+        laz_buf_printf(&args, "%s\"k%d\":0", i ? "," : "", i);
+    laz_buf_putc(&args, '}');
+    start = laz_clock_ms();
+    CU_ASSERT_PTR_NOT_NULL(strstr(check(NULL, args.data), " and more"));
+    laz_buf_clear(&args);
+    laz_buf_puts(&args, "{\"a\":[");
+    for (int i = 0; i < 20000; i++)
+        laz_buf_printf(&args, "%s{\"$num\":{\"$num\":{\"$num\":[[[[]]]]}}}", i ? "," : "");
+    laz_buf_puts(&args, "]}");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(check("[{\"name\":\"a\",\"type\":\"array\"}]", args.data), "$num"));
+    CU_ASSERT_TRUE(laz_clock_ms() - start < 5000);
+    laz_buf_fini(&args);
+}
+
+/* ---- as text -----------------------------------------------------------------------------------
+ */
+
+static void fill(struct laz_tool_set *set)
+{
+    static const struct laz_tool tools[] = {
+        {sizeof(struct laz_tool), "look.up", "Record of a customer\nwith */ and \"\"\" and \\d",
+         "[{\"name\":\"id\",\"type\":\"integer\",\"description\":\"customer number\"},"
+         "{\"name\":\"full\",\"type\":\"logical\",\"default\":false},"
+         "{\"name\":\"unit\",\"type\":\"string\",\"enum\":[\"k\\\"m\",\"mi\\u0001\"],"
+         "\"default\":\"k\\\"m\"},"
+         "{\"name\":\"extra\",\"default\":{\"a\":[1,null,true],\"b c\":{}}},"
+         "{\"name\":\"note\",\"type\":\"string\",\"required\":false},"
+         "{\"name\":\"last\"}]",
+         10000, 8},
+        {sizeof(struct laz_tool), "now", "", NULL, 0, 0},
+    };
+    struct laz_error err = {0};
+
+    for (size_t i = 0; i < 2; i++)
+        if (laz_tool_set_add(set, &tools[i], &reserved, NULL, i, &err))
+            CU_FAIL("a tool was refused");
+}
+
+static void stubs_are_signatures_with_documentation(void)
+{
+    static const struct {
+        const char *format, *text;
+    } rows[] = {
+        {"r", "#' Record of a customer\n"
+              "#' with * / and \" \" \" and \\d\n"
+              "#' @param id integer: customer number\n"
+              "#' @param full logical, default FALSE\n"
+              "#' @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
+              "#' @param extra any value, default list(\"a\" = list(1, NULL, TRUE), \"b c\" = "
+              "list())\n"
+              "#' @param note string, optional\n"
+              "#' @param last any value\n"
+              "look.up <- function(id, full = FALSE, unit = \"k\\\"m\", extra = list(\"a\" = "
+              "list(1, NULL, TRUE), \"b c\" = list()), note = NULL, last) { }\n"
+              "\n"
+              "#' now\n"
+              "now <- function() { }\n"},
+        {"python", "def look_up(id: int, full: bool = False, unit: str = \"k\\\"m\", "
+                   "extra={\"a\": [1, None, True], \"b c\": {}}, note: str = None, *, last):\n"
+                   "    \"\"\"\n"
+                   "    Record of a customer\n"
+                   "    with * / and \" \" \" and \\\\d\n"
+                   "\n"
+                   "    id: integer: customer number\n"
+                   "    full: logical, default False\n"
+                   "    unit: string, default \"k\\\\\"m\", one of \"k\\\\\"m\", \"mi\\\\u0001\"\n"
+                   "    extra: any value, default {\"a\": [1, None, True], \"b c\": {}}\n"
+                   "    note: string, optional\n"
+                   "    last: any value\n"
+                   "    \"\"\"\n"
+                   "\n"
+                   "def now():\n"
+                   "    \"\"\"\n"
+                   "    now\n"
+                   "    \"\"\"\n"},
+        {"lua", "--- Record of a customer\n"
+                "--- with * / and \" \" \" and \\d\n"
+                "-- @param id integer: customer number\n"
+                "-- @param full logical, default false\n"
+                "-- @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\001\"\n"
+                "-- @param extra any value, default {[\"a\"] = {1, nil, true}, [\"b c\"] = {}}\n"
+                "-- @param note string, optional\n"
+                "-- @param last any value\n"
+                "function look_up(id, full, unit, extra, note, last) end\n"
+                "\n"
+                "--- now\n"
+                "function now() end\n"},
+        {"javascript",
+         "/**\n"
+         " * Record of a customer\n"
+         " * with * / and \" \" \" and \\d\n"
+         " * @param id integer: customer number\n"
+         " * @param full logical, default false\n"
+         " * @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
+         " * @param extra any value, default {\"a\": [1, null, true], \"b c\": {}}\n"
+         " * @param note string, optional\n"
+         " * @param last any value\n"
+         " */\n"
+         "function look_up(id, full = false, unit = \"k\\\"m\", extra = {\"a\": [1, null, true], "
+         "\"b c\": {}}, note = null, last) {}\n"
+         "\n"
+         "/**\n"
+         " * now\n"
+         " */\n"
+         "function now() {}\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_tool_set set = {NULL, 0};
+        struct laz_buf text = LAZ_BUF_INIT;
+        fill(&set);
+        CU_ASSERT_EQUAL(laz_tool_set_format(&set, rows[i].format, &text, NULL), 0);
+        UNIT_TEXT(text.data, rows[i].text);
+        laz_buf_fini(&text);
+        laz_tool_set_fini(&set);
+    }
+}
+
+static void sets_are_shown_to_people_and_as_json(void)
+{
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(add(&set, "add",
+                        "[{\"name\":\"a\",\"type\":\"numeric\",\"description\":\"x\"},"
+                        "{\"name\":\"b\",\"enum\":[1, 2],\"default\":1}]",
+                        &err),
+                    0);
+    CU_ASSERT_EQUAL(laz_tool_set_format(&set, "text", &text, &err), 0);
+    UNIT_TEXT(text.data, "add(a, b)\n      a  numeric: x\n      b  any value, default 1, one of 1, "
+                         "2\n");
+    laz_buf_clear(&text);
+    CU_ASSERT_EQUAL(laz_tool_set_format(&set, "json", &text, &err), 0);
+    UNIT_TEXT(text.data,
+              "[{\"name\":\"add\",\"description\":\"\",\"parameters\":[{\"name\":\"a\",\"type\":"
+              "\"number\",\"type_name\":\"numeric\",\"required\":true,\"description\":\"x\"},"
+              "{\"name\":\"b\",\"required\":false,\"default\":1,\"enum\":[1,2],\"description\":"
+              "\"\"}]}]\n");
+    CU_ASSERT_EQUAL(laz_tool_set_format(&set, "perl", &text, &err), LAZ_EINVAL);
+    UNIT_TEXT(err.text, "unknown format 'perl'; known are text, json, r, python, javascript, lua");
+    laz_buf_fini(&text);
+    laz_tool_set_fini(&set);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(names_of_tools_follow_the_rule),
+    UNIT(reserved_words_are_refused_with_their_languages),
+    UNIT(duplicate_names_are_refused),
+    UNIT(declarations_that_make_no_sense_are_refused),
+    UNIT(at_most_a_hundred_parameters_are_allowed),
+    UNIT(types_accept_what_fits),
+    UNIT(messages_name_tool_argument_and_both_types),
+    UNIT(arguments_that_were_not_declared_are_refused),
+    UNIT(arguments_arrive_in_declared_order_with_defaults),
+    UNIT(earlier_text_of_the_buffer_is_kept),
+    UNIT(hostile_arguments_take_linear_time),
+    UNIT(stubs_are_signatures_with_documentation),
+    UNIT(sets_are_shown_to_people_and_as_json),
+    {0},
+};
+
+int main(void)
+{
+    laz_strv_add(&reserved, "python:if");
+    laz_strv_add(&reserved, "python:lambda");
+    laz_strv_add(&reserved, "r:if");
+    int status = unit_run("tools", tests);
+    laz_strv_fini(&reserved);
+    return status;
+}
