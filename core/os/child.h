@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* child.h - between the spawner (process_posix.c) and the system's way of making a child. */
+#ifndef LAZ_OS_CHILD_H
+#define LAZ_OS_CHILD_H
+
+#include "os/process.h"
+
+/* Makes a child, runs laz_spawn's program in it and waits until exec worked or did not. Called on
+ * the spawner's thread, all signals blocked. */
+int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
+                       struct laz_error *err);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* child_linux.c - from a request to a running program.  System: Linux.
+ * Side: host.  Input trusted: yes.
+ *
+ * The application may have many threads, locks held and fork handlers installed, so the child makes
+ * system calls only: no allocation, no lock, no wrapper of the C library that looks at threads
+ * (setresuid would signal threads that are not there).  clone3 with CLONE_VFORK holds the spawner's
+ * thread until exec worked or the child ended: what came of it is then in a pipe, without waiting
+ * for an end of file that a process forked elsewhere could hold back.  CLONE_PIDFD gives a
+ * descriptor of the child before anybody could reap it. */
+#include "os/child.h"
+#include "os/fds_linux.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined SYS_setresuid32 /* 32-bit systems: the plain calls take 16 bits */
+#define CHILD_SETRESUID SYS_setresuid32
+#define CHILD_SETRESGID SYS_setresgid32
+#define CHILD_SETGROUPS SYS_setgroups32
+#else
+#define CHILD_SETRESUID SYS_setresuid
+#define CHILD_SETRESGID SYS_setresgid
+#define CHILD_SETGROUPS SYS_setgroups
+#endif
+
+enum child_step {
+    CHILD_DESCRIPTORS,
+    CHILD_SESSION,
+    CHILD_USER,
+    CHILD_FOLDER,
+    CHILD_SIGNAL,
+    CHILD_EXEC,
+};
+
+static const char *const child_steps[] = {
+    [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
+    [CHILD_SESSION] = "it gets no session of its own",
+    [CHILD_USER] = "it cannot be given its user",
+    [CHILD_FOLDER] = "its working folder cannot be entered",
+    [CHILD_SIGNAL] = "its parent-death signal cannot be set",
+    [CHILD_EXEC] = "it cannot be executed",
+};
+
+struct child_failure {
+    int step;
+    int os_errno;
+};
+
+struct child_fd {
+    int parent, child;
+    int moved; /* above every number of the child; written in the child only */
+};
+
+/* All that the child needs, made before it exists. */
+struct child_plan {
+    const struct laz_spawn *spawn;
+    struct child_fd *fds; /* ordered by `child`; 0, 1 and 2 are there */
+    size_t n_fds;
+    int above;    /* the first number above those of the child */
+    int error_fd; /* write end of the pipe for struct child_failure */
+    pid_t parent;
+};
+
+/* ---- in the child ------------------------------------------------------------------------------ */
+
+static void child_fail(const struct child_plan *plan, enum child_step step)
+{
+    struct child_failure failure = {.step = (int)step, .os_errno = errno};
+
+    (void)!write(plan->error_fd, &failure, sizeof failure);
+    _exit(127);
+}
+
+/* Every source is first moved out of the way, then put where it belongs: no number that is still
+ * needed is overwritten, whatever the numbers are. */
+static void child_place_fds(struct child_plan *plan)
+{
+    int null_fd = -1, first_gap = 3;
+
+    plan->error_fd = fcntl(plan->error_fd, F_DUPFD_CLOEXEC, plan->above);
+    if (plan->error_fd < 0)
+        _exit(127);
+    for (size_t i = 0; i < plan->n_fds; i++) {
+        struct child_fd *fd = &plan->fds[i];
+        int from = fd->parent;
+        if (from < 0 && null_fd < 0)
+            null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (from < 0)
+            from = null_fd;
+        fd->moved = fcntl(from, F_DUPFD_CLOEXEC, plan->above);
+        if (fd->moved < 0)
+            child_fail(plan, CHILD_DESCRIPTORS);
+    }
+    for (size_t i = 0; i < plan->n_fds; i++)
+        if (dup2(plan->fds[i].moved, plan->fds[i].child) < 0)
+            child_fail(plan, CHILD_DESCRIPTORS);
+    for (size_t i = 0; i < plan->n_fds; i++) {
+        int child = plan->fds[i].child;
+        if (child < first_gap)
+            continue;
+        if (child > first_gap)
+            laz_os_close_range((unsigned)first_gap, (unsigned)child - 1);
+        first_gap = child + 1;
+    }
+    if (plan->error_fd > first_gap)
+        laz_os_close_range((unsigned)first_gap, (unsigned)plan->error_fd - 1);
+    laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX);
+}
+
+/* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. */
+static void child_default_signals(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; signal++)
+        (void)sigaction(signal, &action, NULL);
+}
+
+static void child_set_user(const struct child_plan *plan)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+
+    if (spawn->uid == LAZ_SPAWN_SAME_ID)
+        return;
+    if (syscall(CHILD_SETGROUPS, 0, NULL) != 0 ||
+        syscall(CHILD_SETRESGID, spawn->gid, spawn->gid, spawn->gid) != 0 ||
+        syscall(CHILD_SETRESUID, spawn->uid, spawn->uid, spawn->uid) != 0)
+        child_fail(plan, CHILD_USER);
+}
+
+__attribute__((noreturn)) static void child_main(struct child_plan *plan)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    sigset_t none;
+
+    child_place_fds(plan);
+    child_default_signals();
+    if (spawn->group && setsid() < 0)
+        child_fail(plan, CHILD_SESSION);
+    child_set_user(plan);
+    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
+        child_fail(plan, CHILD_FOLDER);
+    if (spawn->death_signal) {
+        /* After the change of user, which clears it. Who asks first looks second: a parent that
+         * ended in between sends nothing. */
+        if (prctl(PR_SET_PDEATHSIG, (unsigned long)spawn->death_signal, 0, 0, 0) != 0)
+            child_fail(plan, CHILD_SIGNAL);
+        if (getppid() != plan->parent)
+            _exit(127);
+    }
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv,
+                 (char *const *)(uintptr_t)spawn->env);
+    child_fail(plan, CHILD_EXEC);
+    _exit(127);
+}
+
+/* ---- in the host ------------------------------------------------------------------------------- */
+
+static int child_compare(const void *a, const void *b)
+{
+    const struct child_fd *x = a, *y = b;
+
+    return x->child < y->child ? -1 : x->child > y->child;
+}
+
+static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    bool standard[3] = {false, false, false};
+
+    plan->fds = calloc(spawn->n_fds + 3, sizeof *plan->fds);
+    if (!plan->fds)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < spawn->n_fds; i++) {
+        int child = spawn->fds[i].child;
+        if (child < 0)
+            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has number %d",
+                                 child);
+        if (child < 3)
+            standard[child] = true;
+        plan->fds[plan->n_fds++] = (struct child_fd){spawn->fds[i].parent, child, -1};
+    }
+    for (int i = 0; i < 3; i++)
+        if (!standard[i])
+            plan->fds[plan->n_fds++] = (struct child_fd){-1, i, -1};
+    qsort(plan->fds, plan->n_fds, sizeof *plan->fds, child_compare);
+    for (size_t i = 1; i < plan->n_fds; i++)
+        if (plan->fds[i].child == plan->fds[i - 1].child)
+            return laz_error_set(err, LAZ_EINVAL, 0, "descriptor %d of a child is given twice",
+                                 plan->fds[i].child);
+    plan->above = plan->fds[plan->n_fds - 1].child + 1;
+    return 0;
+}
+
+/* A child that runs child_main; *waited tells whether it has got to exec when this returns. */
+static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
+{
+    pid_t pid;
+
+    *waited = true;
+#ifdef SYS_clone3
+    struct clone_args args = {
+        .flags = CLONE_PIDFD | CLONE_VFORK,
+        .pidfd = (uint64_t)(uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (pid == 0)
+        child_main(plan);
+    if (pid > 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return pid;
+#endif
+    /* Refused by an old kernel, or by a filter around the application. */
+    *waited = false;
+#ifdef HAVE__FORK
+    pid = _Fork();
+#else
+    pid = fork();
+#endif
+    if (pid == 0)
+        child_main(plan);
+    if (pid > 0)
+        *pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
+    return pid;
+}
+
+static void child_discard(pid_t pid, int *pidfd)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    laz_os_close(pidfd);
+}
+
+/* 0: the program runs. Else the step that failed, for a person. */
+static int child_outcome(const struct child_plan *plan, int errors, bool waited,
+                         struct laz_error *err)
+{
+    struct child_failure failure;
+    ssize_t n;
+
+    if (waited)
+        laz_os_nonblock(errors, true);
+    do {
+        n = read(errors, &failure, sizeof failure);
+    } while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof failure)
+        return 0;
+    if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
+        failure.step = CHILD_EXEC;
+    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", plan->spawn->argv[0],
+                        child_steps[failure.step]);
+}
+
+int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
+                       struct laz_error *err)
+{
+    struct child_plan plan = {.spawn = spawn, .error_fd = -1, .parent = getpid()};
+    int errors = -1, pidfd = -1;
+    bool waited;
+    int rc = child_plan_fds(&plan, err);
+
+    if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
+        goto out;
+    pid_t pid = child_clone(&plan, &pidfd, &waited);
+    if (pid < 0) {
+        rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+        goto out;
+    }
+    laz_os_close(&plan.error_fd);
+    if (pidfd < 0) {
+        rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
+        (void)kill(pid, SIGKILL);
+        child_discard(pid, &pidfd);
+        goto out;
+    }
+    rc = child_outcome(&plan, errors, waited, err);
+    if (rc) {
+        child_discard(pid, &pidfd);
+        goto out;
+    }
+    process->pid = pid;
+    process->pidfd = pidfd;
+out:
+    laz_os_close(&errors);
+    laz_os_close(&plan.error_fd);
+    free(plan.fds);
+    return rc;
+}

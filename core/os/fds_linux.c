@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* fds_linux.c - data in memory as a descriptor, and closing ranges of descriptors.  System: Linux.
+ *
+ * A memfd holds secrets (a token, say) that must be neither on a command line nor on a disk; its
+ * seals keep the reader from changing what another reader sees.  Closing by range must also work
+ * in a child between fork and exec, hence system calls only. */
+#include "os/fds_linux.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
+{
+    const char *bytes = data;
+    int memory = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (memory < 0)
+        return laz_error_os(err, errno, "no memory file for %s could be made", name);
+    while (len) {
+        ssize_t n = write(memory, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            goto fail;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    if (lseek(memory, 0, SEEK_SET) != 0)
+        goto fail;
+    if (fcntl(memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+        goto fail;
+    *fd = memory;
+    return 0;
+fail:
+    laz_error_os(err, errno, "the memory file for %s could not be filled", name);
+    (void)close(memory);
+    return LAZ_EOS;
+}
+
+struct fds_dirent { /* what getdents64 writes, linux_dirent64 of getdents(2) */
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+/* Number of a /proc/self/fd entry, or -1. */
+static long fds_number(const char *name)
+{
+    long number = 0;
+
+    if (!*name)
+        return -1;
+    for (; *name; name++) {
+        if (*name < '0' || *name > '9' || number > INT_MAX / 10)
+            return -1;
+        number = number * 10 + (*name - '0');
+    }
+    return number;
+}
+
+/* For kernels before 5.9: one pass over /proc/self/fd; true when it closed something. */
+static bool fds_close_listed(unsigned first, unsigned last)
+{
+    _Alignas(struct fds_dirent) char buf[4096];
+    bool closed = false;
+    long n;
+    int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dir < 0)
+        return false;
+    while ((n = syscall(SYS_getdents64, dir, buf, sizeof buf)) > 0) {
+        for (long at = 0; at < n;) {
+            const struct fds_dirent *entry = (const struct fds_dirent *)(const void *)(buf + at);
+            long fd = fds_number(entry->name);
+            if (fd >= 0 && fd != dir && (unsigned long)fd >= first && (unsigned long)fd <= last)
+                closed |= close((int)fd) == 0;
+            at += entry->length;
+        }
+    }
+    (void)close(dir);
+    return closed;
+}
+
+void laz_os_close_range(unsigned first, unsigned last)
+{
+    if (first > last)
+        return;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, last, 0u) == 0)
+        return;
+#endif
+    while (fds_close_listed(first, last))
+        ;
+}
+
+void laz_os_close_from(int first, int keep)
+{
+    unsigned from = first < 0 ? 0u : (unsigned)first;
+
+    if (keep < first) {
+        laz_os_close_range(from, UINT_MAX);
+        return;
+    }
+    if ((unsigned)keep > from)
+        laz_os_close_range(from, (unsigned)keep - 1);
+    laz_os_close_range((unsigned)keep + 1, UINT_MAX);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* paths_posix.c - what another user can reach, and where programs are.  System: POSIX.
+ *
+ * Programs are looked for in fixed folders, never in $PATH nor in the working folder: both may be
+ * in the hands of whoever wrote the project that lazaret was started in. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const paths_programs[] = {"/usr/local/bin", "/usr/bin",        "/bin",
+                                             "/usr/sbin",      "/sbin",           "/usr/local/sbin",
+                                             "/opt/homebrew/bin"};
+
+/* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
+static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
+{
+    unsigned mode = (unsigned)st->st_mode;
+
+    if (uid == 0)
+        return !(bits & 1) || S_ISDIR(st->st_mode) || (mode & 0111);
+    if (st->st_uid == uid)
+        mode >>= 6;
+    else if (st->st_gid == uid)
+        mode >>= 3;
+    return (mode & bits) == bits;
+}
+
+/* May the user pass every folder above the last part of this absolute path? */
+static bool paths_can_pass(const char *path, uint32_t uid)
+{
+    char above[PATH_MAX];
+    struct stat st;
+    size_t len = strlen(path);
+
+    if (len >= sizeof above)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (path[i] != '/')
+            continue;
+        size_t end = i ? i : 1;
+        memcpy(above, path, end);
+        above[end] = '\0';
+        if (stat(above, &st) != 0 || !S_ISDIR(st.st_mode) || !paths_may(&st, uid, 1))
+            return false;
+    }
+    return true;
+}
+
+bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
+{
+    struct stat st;
+    unsigned bits = execute ? 5 : 4;
+    bool reachable = false;
+
+    if (!path || path[0] != '/')
+        return false;
+    /* The path as it is written, and where its links lead. */
+    char *real = realpath(path, NULL);
+    if (real && paths_can_pass(path, uid) && paths_can_pass(real, uid) && stat(real, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            bits |= 1;
+        reachable = paths_may(&st, uid, bits);
+    }
+    free(real);
+    return reachable;
+}
+
+static bool paths_is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+int laz_os_find_program(const char *name, char **path, struct laz_error *err)
+{
+    char *found = NULL;
+
+    if (!name || !*name)
+        return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
+    if (name[0] == '/') {
+        if (!paths_is_program(name))
+            return laz_error_set(err, LAZ_ENOENT, 0,
+                                 "%s does not exist or is not a program that can be executed", name);
+        found = laz_strdup(name);
+        goto out;
+    }
+    if (strchr(name, '/'))
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "%s is neither an absolute path nor the bare name of a program", name);
+    for (size_t i = 0; i < sizeof paths_programs / sizeof paths_programs[0]; i++) {
+        found = laz_strdupf("%s/%s", paths_programs[i], name);
+        if (!found || paths_is_program(found))
+            goto out;
+        free(found);
+    }
+    return laz_error_set(err, LAZ_ENOENT, 0,
+                         "the program %s is not installed (looked for in /usr/local/bin, /usr/bin, "
+                         "/bin and the like; PATH is not used)",
+                         name);
+out:
+    if (!found)
+        return laz_error_nomem(err);
+    *path = found;
+    return 0;
+}

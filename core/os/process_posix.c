@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* process_posix.c - the spawner: one thread that makes all children of an engine.  System: POSIX.
+ *
+ * Callers put a request into a list and wait for the answer; the thread takes them in turn.  All
+ * signals are blocked in it, so that none of the application's handlers ever runs there. */
+#include "os/child.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+struct spawner_request {
+    const struct laz_spawn *spawn;
+    struct laz_process *process;
+    struct laz_error *err;
+    int rc;
+    bool done;
+    struct spawner_request *next;
+};
+
+struct laz_spawner {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t wanted; /* a request came, or the end */
+    pthread_cond_t served; /* a request is done */
+    struct spawner_request *first, **last;
+    bool ending;
+};
+
+static void *spawner_main(void *data)
+{
+    struct laz_spawner *spawner = data;
+
+    pthread_mutex_lock(&spawner->mutex);
+    for (;;) {
+        struct spawner_request *request = spawner->first;
+        if (!request) {
+            if (spawner->ending)
+                break;
+            pthread_cond_wait(&spawner->wanted, &spawner->mutex);
+            continue;
+        }
+        spawner->first = request->next;
+        if (!spawner->first)
+            spawner->last = &spawner->first;
+        pthread_mutex_unlock(&spawner->mutex);
+        request->rc = laz_os_child_start(request->spawn, request->process, request->err);
+        pthread_mutex_lock(&spawner->mutex);
+        request->done = true;
+        pthread_cond_broadcast(&spawner->served);
+    }
+    pthread_mutex_unlock(&spawner->mutex);
+    return NULL;
+}
+
+int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
+{
+    sigset_t all, before;
+    struct laz_spawner *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->last = &made->first;
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->wanted, NULL);
+    pthread_cond_init(&made->served, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&made->thread, NULL, spawner_main, made);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        pthread_cond_destroy(&made->served);
+        pthread_cond_destroy(&made->wanted);
+        pthread_mutex_destroy(&made->mutex);
+        free(made);
+        return laz_error_os(err, failed, "the thread that starts processes could not be made");
+    }
+    *spawner = made;
+    return 0;
+}
+
+void laz_spawner_free(struct laz_spawner *spawner)
+{
+    if (!spawner)
+        return;
+    pthread_mutex_lock(&spawner->mutex);
+    spawner->ending = true;
+    pthread_cond_signal(&spawner->wanted);
+    pthread_mutex_unlock(&spawner->mutex);
+    pthread_join(spawner->thread, NULL);
+    pthread_cond_destroy(&spawner->served);
+    pthread_cond_destroy(&spawner->wanted);
+    pthread_mutex_destroy(&spawner->mutex);
+    free(spawner);
+}
+
+int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
+                      struct laz_process *process, struct laz_error *err)
+{
+    struct spawner_request request = {.spawn = spawn, .process = process, .err = err};
+
+    if (!spawn->argv || !spawn->argv[0] || spawn->argv[0][0] != '/')
+        return laz_error_set(err, LAZ_EINVAL, 0, "a program is started by its absolute path, not "
+                                                 "as \"%s\"",
+                             spawn->argv && spawn->argv[0] ? spawn->argv[0] : "");
+    *process = (struct laz_process)LAZ_PROCESS_INIT;
+    pthread_mutex_lock(&spawner->mutex);
+    *spawner->last = &request;
+    spawner->last = &request.next;
+    pthread_cond_signal(&spawner->wanted);
+    while (!request.done)
+        pthread_cond_wait(&spawner->served, &spawner->mutex);
+    pthread_mutex_unlock(&spawner->mutex);
+    return request.rc;
+}

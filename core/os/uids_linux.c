@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* uids_linux.c - a uid of its own for each session, when lazaret runs as root.  System: Linux.
+ *
+ * One shared uid would let sessions signal and trace each other where no namespace is between
+ * them, and let one session use up the processes of all.  A uid is taken by a lock (flock) on a
+ * file with its number; the kernel gives the lock up when its holder dies, so no uid is lost and
+ * none is given out twice, by however many processes of the machine.
+ *
+ * The range "auto" lies where nothing usual is: below 2^31 (uid maps are written as signed numbers
+ * by some tools), above subordinate uids (100000 to 600100000), containers of systemd (524288 to
+ * 1879048191) and the ids that directory services make up (200000 to 2000200000).  In a container
+ * whose map does not reach that far, it is a gap that neither people nor services use. */
+#include "base/random.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define UIDS_FIRST       2080000000u
+#define UIDS_LAST        2080065535u
+#define UIDS_SMALL_FIRST 60578u /* between users of containers and dynamic users of systemd */
+#define UIDS_SMALL_LAST  61183u
+#define UIDS_MAX         4294967293u
+
+struct uids_taken {
+    uint32_t uid;
+    int lock_fd;
+};
+
+struct laz_uids {
+    uint32_t first, last;
+    char folder[32];
+    struct uids_taken *taken;
+    size_t n_taken, cap_taken;
+};
+
+/* Is the whole range mapped in the user namespace we are in? */
+static bool uids_are_mapped(uint32_t first, uint32_t last)
+{
+    unsigned long long inside, outside, count;
+    bool mapped = false;
+    FILE *map = fopen("/proc/self/uid_map", "re");
+
+    if (!map)
+        return true; /* no user namespaces in this kernel */
+    while (!mapped && fscanf(map, "%llu %llu %llu", &inside, &outside, &count) == 3)
+        mapped = first >= inside && last < inside + count;
+    (void)fclose(map);
+    return mapped;
+}
+
+static bool uids_number(const char *text, size_t len, uint32_t *number)
+{
+    unsigned long long value = 0;
+
+    if (len == 0 || len > 10)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(text[i] - '0');
+    }
+    if (value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
+static int uids_range(struct laz_uids *uids, const char *range, struct laz_error *err)
+{
+    const char *dash;
+
+    if (!range || strcmp(range, "auto") == 0) {
+        uids->first = UIDS_FIRST;
+        uids->last = UIDS_LAST;
+        if (!uids_are_mapped(uids->first, uids->last)) {
+            uids->first = UIDS_SMALL_FIRST;
+            uids->last = UIDS_SMALL_LAST;
+        }
+    } else {
+        dash = strchr(range, '-');
+        if (!dash || !uids_number(range, (size_t)(dash - range), &uids->first) ||
+            !uids_number(dash + 1, strlen(dash + 1), &uids->last) || uids->first == 0 ||
+            uids->first > uids->last || uids->last > UIDS_MAX)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "sandbox.uids: expected \"auto\" or \"FIRST-LAST\" with numbers "
+                                 "from 1 to %u, found \"%s\"",
+                                 UIDS_MAX, range);
+    }
+    if (!uids_are_mapped(uids->first, uids->last))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "sandbox.uids: %u to %u are not all mapped in this container; set a "
+                             "range that /proc/self/uid_map holds",
+                             uids->first, uids->last);
+    return 0;
+}
+
+/* A folder that only root can enter, made when it is missing. */
+static bool uids_folder(struct laz_uids *uids, const char *path)
+{
+    struct stat st;
+
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 077))
+        return false;
+    if (access(path, W_OK | X_OK) != 0)
+        return false;
+    snprintf(uids->folder, sizeof uids->folder, "%s", path);
+    return true;
+}
+
+int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err)
+{
+    struct laz_uids *made;
+    int rc;
+
+    if (!laz_os_is_root())
+        return laz_error_set(err, LAZ_EREFUSED, 0, "only root can give sessions uids of their own");
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return laz_error_nomem(err);
+    rc = uids_range(made, range, err);
+    if (!rc && !uids_folder(made, "/run/lazaret") && !uids_folder(made, "/tmp/lazaret-uids"))
+        rc = laz_error_set(err, LAZ_ESETUP, errno,
+                           "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
+                           "neither is, or can be made, a folder of root with mode 0700");
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    *uids = made;
+    return 0;
+}
+
+static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%u", uids->folder, uid);
+}
+
+/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be. */
+static int uids_lock(const struct laz_uids *uids, uint32_t uid, int *os_errno)
+{
+    char path[64];
+    struct stat locked, named;
+
+    *os_errno = 0;
+    uids_path(uids, uid, path, sizeof path);
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        *os_errno = errno;
+        return -1;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
+        if (fstat(fd, &locked) == 0 && lstat(path, &named) == 0 && locked.st_ino == named.st_ino)
+            return fd;
+    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+        *os_errno = errno;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
+{
+    uint32_t start, count = uids->last - uids->first + 1;
+    int failed = 0;
+    int rc = laz_random_bytes(&start, sizeof start, err);
+
+    if (rc)
+        return rc;
+    if (uids->n_taken == uids->cap_taken) {
+        size_t cap = uids->cap_taken ? uids->cap_taken * 2 : 8;
+        struct uids_taken *taken = realloc(uids->taken, cap * sizeof *taken);
+        if (!taken)
+            return laz_error_nomem(err);
+        uids->taken = taken;
+        uids->cap_taken = cap;
+    }
+    for (uint32_t i = 0; i < count && !failed; i++) {
+        uint32_t candidate = uids->first + (uint32_t)(((uint64_t)start + i) % count);
+        int fd = uids_lock(uids, candidate, &failed);
+        if (fd < 0)
+            continue;
+        uids->taken[uids->n_taken++] = (struct uids_taken){candidate, fd};
+        *uid = candidate;
+        return 0;
+    }
+    if (failed)
+        return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
+                            uids->folder);
+    return laz_error_set(err, LAZ_EBUSY, 0,
+                         "all uids from %u to %u are in use: widen sandbox.uids or close sessions",
+                         uids->first, uids->last);
+}
+
+static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
+{
+    char path[64];
+
+    uids_path(uids, taken->uid, path, sizeof path);
+    (void)unlink(path); /* before the lock goes */
+    laz_os_close(&taken->lock_fd);
+}
+
+void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
+{
+    for (size_t i = 0; uids && i < uids->n_taken; i++) {
+        if (uids->taken[i].uid != uid)
+            continue;
+        uids_unlock(uids, &uids->taken[i]);
+        uids->taken[i] = uids->taken[--uids->n_taken];
+        return;
+    }
+}
+
+void laz_uids_free(struct laz_uids *uids)
+{
+    if (!uids)
+        return;
+    for (size_t i = 0; i < uids->n_taken; i++)
+        uids_unlock(uids, &uids->taken[i]);
+    free(uids->taken);
+    free(uids);
+}
