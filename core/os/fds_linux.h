@@ -3,7 +3,8 @@
 #ifndef LAZ_OS_FDS_LINUX_H
 #define LAZ_OS_FDS_LINUX_H
 
-/* Closes every open descriptor from `first` to `last`. Async-signal-safe: no allocation, no lock. */
+/* Closes every open descriptor from `first` to `last`. Async-signal-safe: no allocation, no lock.
+ */
 void laz_os_close_range(unsigned first, unsigned last);
 
 #endif

@@ -43,8 +43,9 @@ static int folder_lock(const char *path)
 
     if (fd < 0)
         return -1;
-    if (fstat(fd, &locked) == 0 && locked.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        lstat(path, &named) == 0 && named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
+    if (fstat(fd, &locked) == 0 && locked.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &named) == 0 &&
+        named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
         return fd;
     (void)close(fd);
     return -1;

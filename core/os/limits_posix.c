@@ -19,8 +19,12 @@ static const struct {
     {"cpu", RLIMIT_CPU, 1},
     /* Data counts what is writable. Address space would count stacks and arenas that are only
      * reserved, and stop an interpreter at its eleventh thread. */
-    {"memory", RLIMIT_DATA, 0},  {"fsize", RLIMIT_FSIZE, 0}, {"nproc", RLIMIT_NPROC, 0},
-    {"nofile", RLIMIT_NOFILE, 0}, {"stack", RLIMIT_STACK, 0}, {"core", RLIMIT_CORE, 0},
+    {"memory", RLIMIT_DATA, 0},
+    {"fsize", RLIMIT_FSIZE, 0},
+    {"nproc", RLIMIT_NPROC, 0},
+    {"nofile", RLIMIT_NOFILE, 0},
+    {"stack", RLIMIT_STACK, 0},
+    {"core", RLIMIT_CORE, 0},
 };
 
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)

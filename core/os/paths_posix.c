@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const paths_programs[] = {"/usr/local/bin", "/usr/bin",        "/bin",
-                                             "/usr/sbin",      "/sbin",           "/usr/local/sbin",
+static const char *const paths_programs[] = {"/usr/local/bin",   "/usr/bin", "/bin",
+                                             "/usr/sbin",        "/sbin",    "/usr/local/sbin",
                                              "/opt/homebrew/bin"};
 
 /* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
@@ -87,7 +87,8 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     if (name[0] == '/') {
         if (!paths_is_program(name))
             return laz_error_set(err, LAZ_ENOENT, 0,
-                                 "%s does not exist or is not a program that can be executed", name);
+                                 "%s does not exist or is not a program that can be executed",
+                                 name);
         found = laz_strdup(name);
         goto out;
     }

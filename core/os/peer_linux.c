@@ -5,7 +5,8 @@
  * SO_PEERCRED tells the uid and pid of the process that connected, as the host sees them, whatever
  * the peer calls itself inside its namespaces.  The inode of its pid namespace tells one box from
  * another.  A pid can be given to another process between two calls: the namespace is believed
- * only when a descriptor of that very process (SO_PEERPIDFD, Linux 6.5) says that it still lives. */
+ * only when a descriptor of that very process (SO_PEERPIDFD, Linux 6.5) says that it still lives.
+ */
 #include "os/os.h"
 
 #include <errno.h>

@@ -101,8 +101,9 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     struct spawner_request request = {.spawn = spawn, .process = process, .err = err};
 
     if (!spawn->argv || !spawn->argv[0] || spawn->argv[0][0] != '/')
-        return laz_error_set(err, LAZ_EINVAL, 0, "a program is started by its absolute path, not "
-                                                 "as \"%s\"",
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "a program is started by its absolute path, not "
+                             "as \"%s\"",
                              spawn->argv && spawn->argv[0] ? spawn->argv[0] : "");
     *process = (struct laz_process)LAZ_PROCESS_INIT;
     pthread_mutex_lock(&spawner->mutex);

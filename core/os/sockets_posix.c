@@ -22,8 +22,8 @@ static int sockets_address(const char *path, struct sockaddr_un *address, struct
     address->sun_family = AF_UNIX;
     if (len == 0 || len >= sizeof address->sun_path)
         return laz_error_set(err, LAZ_ETOOBIG, 0,
-                             "%s: the path of a socket must have 1 to %zu bytes, this has %zu", path,
-                             sizeof address->sun_path - 1, len);
+                             "%s: the path of a socket must have 1 to %zu bytes, this has %zu",
+                             path, sizeof address->sun_path - 1, len);
     memcpy(address->sun_path, path, len + 1);
     return 0;
 }

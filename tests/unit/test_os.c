@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* test_os.c - processes: what a child gets and does not get, how it ends, how its end is learned.
+ */
+#include "unit.h"
+
+#include "os/os.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OTHER_UID 2080000007u
+
+/* The probe lies beside this program. The path is found by exec's own rules: absolute. */
+static char *probe_path(void)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    if (n <= 0)
+        return NULL;
+    self[n] = '\0';
+    slash = strrchr(self, '/');
+    *slash = '\0';
+    if (strcmp(slash - 5, "/.libs") == 0)
+        slash[-6] = '\0';
+    return laz_strdupf("%s/probe", self);
+}
+
+struct run {
+    struct laz_spawn spawn;
+    struct laz_spawn_fd fds[8];
+    size_t n_fds; /* beyond standard output */
+};
+
+/* Runs the probe and gives what it printed, NUL-terminated. False when it could not be started. */
+static bool run_probe(struct run *run, const char *const *args, char *out, size_t size,
+                      struct laz_exit *how)
+{
+    struct laz_spawner *spawner = NULL;
+    struct laz_process process = LAZ_PROCESS_INIT;
+    const char *argv[8] = {probe_path()};
+    static const char *const no_env[] = {NULL};
+    int read_end, write_end;
+    size_t len = 0;
+    ssize_t n;
+
+    for (size_t i = 0; args[i] && i < 6; i++)
+        argv[i + 1] = args[i];
+    CU_ASSERT_FATAL(laz_os_cloexec_pipe(&read_end, &write_end, NULL) == 0);
+    run->fds[run->n_fds] = (struct laz_spawn_fd){write_end, 1};
+    run->spawn.fds = run->fds;
+    run->spawn.n_fds = run->n_fds + 1;
+    run->spawn.argv = argv;
+    if (!run->spawn.env)
+        run->spawn.env = no_env;
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    int rc = laz_spawner_spawn(spawner, &run->spawn, &process, NULL);
+    close(write_end);
+    while (rc == 0 && (n = read(read_end, out + len, size - 1 - len)) > 0)
+        len += (size_t)n;
+    out[len] = '\0';
+    if (rc == 0)
+        CU_ASSERT(laz_process_wait(&process, 10000, how));
+    close(read_end);
+    laz_process_close(&process);
+    laz_spawner_free(spawner);
+    free((void *)(uintptr_t)argv[0]);
+    return rc == 0;
+}
+
+#define SAME_USER .uid = LAZ_SPAWN_SAME_ID, .gid = LAZ_SPAWN_SAME_ID
+
+static void spawn_gives_exactly_the_listed_descriptors(void)
+{
+    char out[512];
+    struct laz_exit how;
+    int canary = open("/dev/null", O_RDONLY), high = fcntl(canary, F_DUPFD, 200);
+    struct run run = {.spawn = {SAME_USER}, .n_fds = 2};
+
+    run.fds[0] = (struct laz_spawn_fd){canary, 7};
+    run.fds[1] = (struct laz_spawn_fd){-1, 4};
+    CU_ASSERT(run_probe(&run, (const char *const[]){"fds", NULL}, out, sizeof out, &how));
+    UNIT_TEXT(out, "ok 0 1 2 4 7\n");
+    CU_ASSERT(how.known && how.status == 0);
+    close(canary);
+    close(high);
+}
+
+/* Descriptors whose numbers are each other's targets, in a process without 0, 1 and 2. */
+static int swapped_without_standard(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    struct laz_exit how = {0};
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/bin/sh", "-c", "read a <&0; read b <&1; test $a = one -a $b = two",
+                          NULL};
+    int one, two;
+
+    close(0);
+    close(1);
+    close(2);
+    if (laz_os_data_fd("two", "two\n", 4, &two, NULL) ||
+        laz_os_data_fd("one", "one\n", 4, &one, NULL))
+        return 10;
+    if (two != 0 || one != 1) /* the case that is meant */
+        return 11;
+    struct laz_spawn_fd fds[] = {{one, 0}, {two, 1}};
+    struct laz_spawn spawn = {.argv = argv, .env = env, .fds = fds, .n_fds = 2, SAME_USER};
+    if (laz_spawner_new(&spawner, NULL) || laz_spawner_spawn(spawner, &spawn, &process, NULL))
+        return 12;
+    if (!laz_process_wait(&process, 10000, &how))
+        return 13;
+    laz_process_close(&process);
+    laz_spawner_free(spawner);
+    return how.status;
+}
+
+/* Runs a function in a process of its own; its return value, or -1. */
+static int in_child(int (*run)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(run());
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void spawn_survives_colliding_and_missing_descriptors(void)
+{
+    CU_ASSERT_EQUAL(in_child(swapped_without_standard), 0);
+}
+
+static void spawn_refuses_a_closed_descriptor(void)
+{
+    char out[64];
+    struct run run = {.spawn = {SAME_USER}, .n_fds = 1};
+
+    run.fds[0] = (struct laz_spawn_fd){999, 5};
+    CU_ASSERT_FALSE(run_probe(&run, (const char *const[]){"fds", NULL}, out, sizeof out, NULL));
+}
+
+static void spawn_resets_signals(void)
+{
+    char out[512];
+    struct laz_exit how;
+    sigset_t set, before;
+    struct run run = {.spawn = {SAME_USER}};
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    void (*old)(int) = signal(SIGPIPE, SIG_IGN);
+    CU_ASSERT(run_probe(&run, (const char *const[]){"status", "SigBlk", "SigIgn", NULL}, out,
+                        sizeof out, &how));
+    UNIT_TEXT(out, "ok 0000000000000000 0000000000000000\n");
+    signal(SIGPIPE, old);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void spawn_gives_session_folder_and_environment(void)
+{
+    char out[512];
+    struct laz_exit how;
+    static const char *const env[] = {"A=1", "B=two", NULL};
+    struct run run = {.spawn = {SAME_USER, .group = true, .folder = "/usr", .env = env}};
+
+    CU_ASSERT(run_probe(&run, (const char *const[]){"session", NULL}, out, sizeof out, &how));
+    UNIT_TEXT(out, "ok 1 1\n");
+    run.spawn.group = false;
+    CU_ASSERT(run_probe(&run, (const char *const[]){"session", NULL}, out, sizeof out, &how));
+    UNIT_TEXT(out, "ok 0 0\n");
+    CU_ASSERT(run_probe(&run, (const char *const[]){"cwd", NULL}, out, sizeof out, &how));
+    UNIT_TEXT(out, "ok /usr\n");
+    CU_ASSERT(run_probe(&run, (const char *const[]){"env", NULL}, out, sizeof out, &how));
+    UNIT_TEXT(out, "ok A=1 B=two\n");
+}
+
+static void spawn_drops_to_another_user(void)
+{
+    char status[8192], wanted[256];
+    size_t len = 0;
+    ssize_t n;
+    int read_end, write_end;
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/bin/cat", "/proc/self/status", NULL};
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root can change to another user");
+        return;
+    }
+    CU_ASSERT_FATAL(laz_os_cloexec_pipe(&read_end, &write_end, NULL) == 0);
+    struct laz_spawn_fd fds[] = {{write_end, 1}};
+    struct laz_spawn spawn = {
+        .argv = argv, .env = env, .fds = fds, .n_fds = 1, .uid = OTHER_UID, .gid = OTHER_UID};
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_FATAL(laz_spawner_spawn(spawner, &spawn, &process, NULL) == 0);
+    close(write_end);
+    while ((n = read(read_end, status + len, sizeof status - 1 - len)) > 0)
+        len += (size_t)n;
+    status[len] = '\0';
+    close(read_end);
+    snprintf(wanted, sizeof wanted, "\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n", OTHER_UID,
+             OTHER_UID, OTHER_UID, OTHER_UID, OTHER_UID, OTHER_UID, OTHER_UID, OTHER_UID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(status, wanted));
+    CU_ASSERT_PTR_NOT_NULL(strstr(status, "\nGroups:\t \n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(status, "\nCapEff:\t0000000000000000\n"));
+    CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+    laz_process_close(&process);
+    laz_spawner_free(spawner);
+}
+
+static void spawn_reports_the_errno_of_exec(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    struct laz_error err = {0};
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/nonexistent/program", NULL};
+    struct laz_spawn spawn = {.argv = argv, .env = env, SAME_USER};
+
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nonexistent/program"));
+    argv[0] = "/etc/passwd";
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(err.os_errno, EACCES);
+    argv[0] = "/bin/true";
+    spawn.folder = "/nonexistent";
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "folder"));
+    argv[0] = "true";
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EINVAL);
+    struct laz_spawn_fd twice[] = {{-1, 3}, {-1, 3}};
+    argv[0] = "/bin/true";
+    spawn.fds = twice;
+    spawn.n_fds = 2;
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EINVAL);
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* nothing was left */
+    laz_spawner_free(spawner);
+}
+
+static bool start_pause(struct laz_spawner *spawner, struct laz_process *process, int *out,
+                        uint32_t uid)
+{
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/bin/sh", "-c", "echo ok; read forever <&3", NULL};
+    int read_end, write_end, stay_read, stay_write;
+    char text[4];
+
+    if (laz_os_cloexec_pipe(&read_end, &write_end, NULL) ||
+        laz_os_cloexec_pipe(&stay_read, &stay_write, NULL))
+        return false;
+    /* The child holds both ends of the second pipe: it never reads anything, nor an end. */
+    struct laz_spawn_fd fds[] = {{write_end, 1}, {stay_read, 3}, {stay_write, 4}};
+    struct laz_spawn spawn = {.argv = argv,
+                              .env = env,
+                              .fds = fds,
+                              .n_fds = 3,
+                              .uid = uid,
+                              .gid = uid,
+                              .death_signal = SIGKILL,
+                              .group = true};
+    int rc = laz_spawner_spawn(spawner, &spawn, process, NULL);
+    close(write_end);
+    close(stay_read);
+    close(stay_write);
+    bool started = rc == 0 && read(read_end, text, 3) == 3 && memcmp(text, "ok\n", 3) == 0;
+    if (out)
+        *out = read_end;
+    else
+        close(read_end);
+    return started;
+}
+
+static void child_dies_with_the_spawner(void)
+{
+    uint32_t ids[] = {LAZ_SPAWN_SAME_ID, OTHER_UID};
+
+    for (size_t i = 0; i < (laz_os_is_root() ? 2u : 1u); i++) {
+        struct laz_spawner *spawner;
+        struct laz_process process;
+        struct laz_exit how;
+        CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+        CU_ASSERT_FATAL(start_pause(spawner, &process, NULL, ids[i]));
+        CU_ASSERT_FALSE(laz_process_reap(&process, &how));
+        laz_spawner_free(spawner);
+        CU_ASSERT(laz_process_wait(&process, 10000, &how));
+        CU_ASSERT(how.known && how.signal == SIGKILL && how.status == -1);
+        laz_process_close(&process);
+    }
+}
+
+static void child_dies_with_the_host(void)
+{
+    int ends[2], out = -1;
+    char c;
+
+    CU_ASSERT_FATAL(pipe(ends) == 0);
+    pid_t host = fork();
+    if (host == 0) {
+        struct laz_spawner *spawner;
+        struct laz_process process;
+        if (laz_spawner_new(&spawner, NULL) == 0 &&
+            start_pause(spawner, &process, &out, LAZ_SPAWN_SAME_ID))
+            (void)!write(ends[1], &process.pid, sizeof process.pid);
+        raise(SIGKILL);
+    }
+    close(ends[1]);
+    pid_t pid = -1;
+    CU_ASSERT(read(ends[0], &pid, sizeof pid) == (ssize_t)sizeof pid);
+    int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0u) : -1;
+    waitpid(host, NULL, 0);
+    if (pidfd >= 0) { /* else it is gone already */
+        struct laz_process process = {pid, pidfd};
+        CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+        laz_process_close(&process);
+    }
+    CU_ASSERT(read(ends[0], &c, 1) == 0);
+    close(ends[0]);
+}
+
+static void signals_reach_process_and_group(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    struct laz_exit how;
+    int out;
+    char c;
+
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_FATAL(start_pause(spawner, &process, NULL, LAZ_SPAWN_SAME_ID));
+    laz_process_signal(&process, SIGTERM);
+    CU_ASSERT(laz_process_wait(&process, 10000, &how));
+    CU_ASSERT(how.known && how.signal == SIGTERM);
+    laz_process_signal(&process, SIGTERM); /* harmless now */
+    CU_ASSERT(laz_process_reap(&process, &how));
+    CU_ASSERT_FALSE(how.known);
+    laz_process_close(&process);
+    CU_ASSERT_FATAL(start_pause(spawner, &process, &out, LAZ_SPAWN_SAME_ID));
+    laz_process_signal_group(&process, SIGKILL);
+    CU_ASSERT(read(out, &c, 1) == 0); /* the last holder of the pipe is gone */
+    CU_ASSERT(laz_process_wait(&process, 10000, &how) && how.signal == SIGKILL);
+    close(out);
+    laz_process_close(&process);
+    laz_process_signal(&process, SIGKILL);
+    laz_process_signal_group(&process, SIGKILL);
+    laz_spawner_free(spawner);
+    laz_spawner_free(NULL);
+}
+
+static void exit_status_and_usage_are_known(void)
+{
+    char out[64];
+    struct laz_exit how;
+    struct run run = {.spawn = {SAME_USER}};
+
+    CU_ASSERT(run_probe(&run, (const char *const[]){"exit", "7", NULL}, out, sizeof out, &how));
+    CU_ASSERT(how.known && how.status == 7 && how.signal == 0);
+    CU_ASSERT(how.max_rss_bytes > 4096);
+}
+
+static void ignored_sigchld_leaves_the_end_known_but_not_how(void)
+{
+    char out[64];
+    struct laz_exit how;
+    struct run run = {.spawn = {SAME_USER}};
+    void (*old)(int) = signal(SIGCHLD, SIG_IGN);
+
+    CU_ASSERT(run_probe(&run, (const char *const[]){"exit", "7", NULL}, out, sizeof out, &how));
+    CU_ASSERT_FALSE(how.known);
+    CU_ASSERT_EQUAL(how.status, -1);
+    signal(SIGCHLD, old);
+}
+
+static void wait_ends_in_time(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    struct laz_exit how;
+
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_FATAL(start_pause(spawner, &process, NULL, LAZ_SPAWN_SAME_ID));
+    CU_ASSERT_FALSE(laz_process_wait(&process, 20, &how));
+    laz_process_signal(&process, SIGKILL);
+    CU_ASSERT(laz_process_wait(&process, UINT64_MAX, &how));
+    laz_process_close(&process);
+    laz_spawner_free(spawner);
+}
+
+static void *spawn_many(void *data)
+{
+    struct laz_spawner *spawner = data;
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/bin/true", NULL};
+    struct laz_spawn spawn = {.argv = argv, .env = env, SAME_USER};
+    uintptr_t good = 0;
+
+    for (int i = 0; i < 10; i++) {
+        struct laz_process process;
+        struct laz_exit how;
+        if (laz_spawner_spawn(spawner, &spawn, &process, NULL) == 0) {
+            good += laz_process_wait(&process, 10000, &how) && how.known && how.status == 0;
+            laz_process_close(&process);
+        }
+    }
+    return (void *)good;
+}
+
+static void several_threads_can_spawn(void)
+{
+    struct laz_spawner *spawner;
+    pthread_t threads[4];
+    void *good;
+
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, spawn_many, spawner) == 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &good);
+        CU_ASSERT_EQUAL((uintptr_t)good, 10);
+    }
+    laz_spawner_free(spawner);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(spawn_gives_exactly_the_listed_descriptors),
+    UNIT(spawn_survives_colliding_and_missing_descriptors),
+    UNIT(spawn_refuses_a_closed_descriptor),
+    UNIT(spawn_resets_signals),
+    UNIT(spawn_gives_session_folder_and_environment),
+    UNIT(spawn_drops_to_another_user),
+    UNIT(spawn_reports_the_errno_of_exec),
+    UNIT(child_dies_with_the_spawner),
+    UNIT(child_dies_with_the_host),
+    UNIT(signals_reach_process_and_group),
+    UNIT(exit_status_and_usage_are_known),
+    UNIT(ignored_sigchld_leaves_the_end_known_but_not_how),
+    UNIT(wait_ends_in_time),
+    UNIT(several_threads_can_spawn),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("os", tests);
+}

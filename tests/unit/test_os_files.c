@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* test_os_files.c - sockets, folders, files, limits and uids. */
+#include "unit.h"
+
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char base[] = "/tmp/laz-test-os-XXXXXX"; /* removed by main */
+
+static const char *in_base(const char *name)
+{
+    static char paths[4][256];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 ? (unsigned)st.st_mode & 07777 : 0xffff;
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static int in_child(int (*run)(void))
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(run());
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void data_fd_is_read_from_the_start_and_sealed(void)
+{
+    char text[16] = "";
+    int fd;
+
+    CU_ASSERT_FATAL(laz_os_data_fd("words", "hello", 5, &fd, NULL) == 0);
+    CU_ASSERT_EQUAL(read(fd, text, sizeof text), 5);
+    UNIT_TEXT(text, "hello");
+    CU_ASSERT(write(fd, "x", 1) < 0 && errno == EPERM);
+    CU_ASSERT(ftruncate(fd, 0) < 0 && errno == EPERM);
+    CU_ASSERT(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    laz_os_close(&fd);
+    CU_ASSERT_EQUAL(fd, -1);
+    laz_os_close(&fd);
+    CU_ASSERT_FATAL(laz_os_data_fd("nothing", NULL, 0, &fd, NULL) == 0);
+    CU_ASSERT_EQUAL(read(fd, text, sizeof text), 0);
+    laz_os_close(&fd);
+}
+
+static int close_all_but_nine(void)
+{
+    for (int fd = 3; fd < 40; fd++)
+        if (dup2(1, fd) < 0)
+            return 1;
+    laz_os_close_from(3, 9);
+    for (int fd = 0; fd < 40; fd++)
+        if ((fcntl(fd, F_GETFD) >= 0) != (fd < 3 || fd == 9))
+            return 2;
+    laz_os_close_from(3, -1);
+    return fcntl(9, F_GETFD) < 0 && fcntl(2, F_GETFD) >= 0 ? 0 : 3;
+}
+
+static void close_from_keeps_one(void)
+{
+    CU_ASSERT_EQUAL(in_child(close_all_but_nine), 0);
+}
+
+static void listen_makes_a_private_socket_and_knows_its_peer(void)
+{
+    struct laz_peer peer = {0};
+    struct stat ns;
+    const char *path = in_base("ipc.sock");
+    int listener, client, served;
+    mode_t before = umask(0777);
+
+    CU_ASSERT_FATAL(laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &listener, NULL) == 0);
+    umask(before);
+    CU_ASSERT_EQUAL(mode_of(path), 0600);
+    CU_ASSERT_FATAL(laz_os_connect(path, &client, NULL) == 0);
+    CU_ASSERT(fcntl(listener, F_GETFL) & O_NONBLOCK);
+    served = accept(listener, NULL, NULL);
+    CU_ASSERT_FATAL(served >= 0);
+    CU_ASSERT_EQUAL(laz_os_peer(served, &peer, NULL), 0);
+    CU_ASSERT_EQUAL(peer.uid, geteuid());
+    CU_ASSERT_EQUAL(peer.pid, getpid());
+    CU_ASSERT_FATAL(stat("/proc/self/ns/pid", &ns) == 0);
+    CU_ASSERT_EQUAL(peer.pid_namespace, (uint64_t)ns.st_ino);
+    close(served);
+    close(client);
+    close(listener);
+    CU_ASSERT_EQUAL(laz_os_connect(path, &client, NULL), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &listener, NULL), LAZ_EOS);
+    unlink(path);
+    if (laz_os_is_root()) {
+        struct stat st;
+        CU_ASSERT_FATAL(laz_os_listen(path, 12345, 54321, &listener, NULL) == 0);
+        CU_ASSERT(lstat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 54321);
+        close(listener);
+        unlink(path);
+    }
+}
+
+static void a_path_too_long_for_a_socket_is_refused(void)
+{
+    char path[200];
+    struct laz_error err = {0};
+    int fd;
+
+    memset(path, 'a', sizeof path - 1);
+    path[0] = '/';
+    path[sizeof path - 1] = '\0';
+    CU_ASSERT_EQUAL(laz_os_listen(path, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &fd, &err), LAZ_ETOOBIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "107"));
+    CU_ASSERT_EQUAL(laz_os_connect(path, &fd, &err), LAZ_ETOOBIG);
+    CU_ASSERT_EQUAL(laz_os_peer(-1, &(struct laz_peer){0}, &err), LAZ_EOS);
+}
+
+static void make_folder_gives_exact_mode_and_owner(void)
+{
+    const char *path = in_base("folder");
+    mode_t before = umask(0777);
+    int rc = laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL);
+
+    umask(before);
+    if (laz_os_is_root()) { /* others cannot open what a umask of 0777 leaves them */
+        CU_ASSERT_EQUAL(rc, 0);
+        CU_ASSERT_EQUAL(mode_of(path), 0711);
+    }
+    laz_os_remove_tree(path);
+    CU_ASSERT_FALSE(exists(path));
+    CU_ASSERT_EQUAL(laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
+    CU_ASSERT_EQUAL(mode_of(path), 0711);
+    CU_ASSERT_EQUAL(laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), LAZ_EOS);
+    laz_os_remove_tree(path);
+    if (laz_os_is_root()) {
+        struct stat st;
+        CU_ASSERT_EQUAL(laz_os_make_folder(path, 0700, 12345, 54321, NULL), 0);
+        CU_ASSERT(lstat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 54321);
+        laz_os_remove_tree(path);
+    }
+}
+
+static void files_are_written_read_and_copied_whole(void)
+{
+    struct laz_buf buf = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+    const char *path = in_base("file"), *copy = in_base("copy");
+
+    CU_ASSERT_EQUAL(laz_os_write_file(path, "12345", 5, 0640, NULL), 0);
+    CU_ASSERT_EQUAL(mode_of(path), 0640);
+    CU_ASSERT_EQUAL(laz_os_write_file(path, "x", 1, 0600, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(err.os_errno, EEXIST);
+    laz_buf_puts(&buf, "<");
+    CU_ASSERT_EQUAL(laz_os_read_file(path, 5, &buf, NULL), 0);
+    UNIT_TEXT(laz_buf_text(&buf), "<12345");
+    CU_ASSERT_EQUAL(laz_os_read_file(path, 4, &buf, &err), LAZ_ETOOBIG);
+    UNIT_TEXT(laz_buf_text(&buf), "<12345");
+    CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0755, NULL), 0);
+    CU_ASSERT_EQUAL(mode_of(copy), 0755);
+    laz_buf_clear(&buf);
+    CU_ASSERT_EQUAL(laz_os_read_file(copy, 100, &buf, NULL), 0);
+    UNIT_TEXT(laz_buf_text(&buf), "12345");
+    CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0755, NULL), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_os_read_file(base, 100, &buf, &err), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_os_read_file(in_base("missing"), 100, &buf, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(err.os_errno, ENOENT);
+    CU_ASSERT_FATAL(mkfifo(in_base("fifo"), 0600) == 0);
+    CU_ASSERT_EQUAL(laz_os_read_file(in_base("fifo"), 100, &buf, &err), LAZ_EINVAL);
+    laz_buf_fini(&buf);
+    unlink(in_base("fifo"));
+    unlink(in_base("file"));
+    unlink(in_base("copy"));
+}
+
+/* A tree 200 folders deep, with folders that may not be entered and links to outside. */
+static int make_hostile_tree(const char *top)
+{
+    char name[16];
+    int fd;
+
+    if (mkdir(top, 0700) != 0 || (fd = open(top, O_RDONLY | O_DIRECTORY)) < 0)
+        return -1;
+    for (int i = 0; i < 200; i++) {
+        int next;
+        snprintf(name, sizeof name, "d%d", i % 3);
+        if (mkdirat(fd, name, 0700) != 0 || (next = openat(fd, name, O_RDONLY | O_DIRECTORY)) < 0)
+            return -1;
+        if (symlinkat("/etc", fd, "link") != 0 || symlinkat(base, fd, "up") != 0)
+            return -1;
+        close(openat(fd, "file", O_CREAT | O_WRONLY, 0));
+        fchmod(fd, i % 5 == 0 ? 0 : 0500);
+        close(fd);
+        fd = next;
+    }
+    close(fd);
+    return 0;
+}
+
+static void remove_tree_takes_any_tree_and_follows_no_link(void)
+{
+    const char *top = in_base("tree"), *witness = in_base("witness");
+
+    CU_ASSERT_FATAL(laz_os_write_file(witness, "x", 1, 0600, NULL) == 0);
+    CU_ASSERT_FATAL(make_hostile_tree(top) == 0);
+    laz_os_remove_tree(top);
+    CU_ASSERT_FALSE(exists(top));
+    CU_ASSERT_TRUE(exists(witness));
+    CU_ASSERT_TRUE(exists("/etc/passwd"));
+    CU_ASSERT_FATAL(symlink("/etc", top) == 0);
+    laz_os_remove_tree(top); /* the link itself */
+    CU_ASSERT_FALSE(exists(top));
+    CU_ASSERT_TRUE(exists("/etc/passwd"));
+    laz_os_remove_tree(in_base("missing"));
+    unlink(witness);
+}
+
+static char left_behind[64];
+
+/* A process that makes a runtime folder, tells its name and dies without removing it. */
+static bool leave_folder(void)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe(ends) != 0)
+        return false;
+    pid = fork();
+    if (pid == 0) {
+        char *path, inner[128];
+        int lock;
+        if (laz_os_runtime_folder(&path, &lock, NULL) == 0) {
+            snprintf(inner, sizeof inner, "%s/tree", path);
+            if (make_hostile_tree(inner) == 0)
+                (void)!write(ends[1], path, strlen(path) + 1);
+        }
+        raise(SIGKILL);
+    }
+    close(ends[1]);
+    ssize_t n = read(ends[0], left_behind, sizeof left_behind);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    return n > 10;
+}
+
+static void runtime_folder_removes_what_the_dead_left(void)
+{
+    char *mine = NULL, *next = NULL;
+    int lock = -1, next_lock = -1;
+
+    CU_ASSERT_FATAL(laz_os_runtime_folder(&mine, &lock, NULL) == 0);
+    CU_ASSERT_EQUAL(strncmp(mine, "/tmp/lazaret-", 13), 0);
+    CU_ASSERT_EQUAL(strlen(mine), 21);
+    CU_ASSERT_EQUAL(mode_of(mine), laz_os_is_root() ? 0711 : 0700);
+    CU_ASSERT_FATAL(leave_folder());
+    CU_ASSERT_TRUE(exists(left_behind));
+    CU_ASSERT_FATAL(laz_os_runtime_folder(&next, &next_lock, NULL) == 0);
+    CU_ASSERT_FALSE(exists(left_behind)); /* its holder is dead */
+    CU_ASSERT_TRUE(exists(mine));         /* this one is held */
+    CU_ASSERT_STRING_NOT_EQUAL(mine, next);
+    laz_os_remove_tree(mine);
+    laz_os_remove_tree(next);
+    laz_os_close(&lock);
+    laz_os_close(&next_lock);
+    free(mine);
+    free(next);
+}
+
+static void reachable_looks_at_every_folder(void)
+{
+    const char *folder = in_base("closed");
+    char file[256], link[256];
+    uint32_t other = 2080000009u;
+
+    snprintf(file, sizeof file, "%s/file", folder);
+    snprintf(link, sizeof link, "%s/link", base);
+    CU_ASSERT_FATAL(mkdir(folder, 0755) == 0 && chmod(base, 0711) == 0);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "x", 1, 0644, NULL) == 0);
+    CU_ASSERT_TRUE(laz_os_is_reachable(file, other, false));
+    CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
+    CU_ASSERT_FATAL(symlink(file, link) == 0);
+    CU_ASSERT_TRUE(laz_os_is_reachable(link, other, false));
+    chmod(file, 0600);
+    CU_ASSERT_FALSE(laz_os_is_reachable(file, other, false));
+    CU_ASSERT_TRUE(laz_os_is_reachable(file, (uint32_t)geteuid(), false));
+    chmod(file, 0755);
+    CU_ASSERT_TRUE(laz_os_is_reachable(file, other, true));
+    chmod(folder, 0700);
+    CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
+    CU_ASSERT_FALSE(laz_os_is_reachable(link, other, false));
+    chmod(folder, 0755);
+    chmod(base, 0700);
+    CU_ASSERT_FALSE(laz_os_is_reachable(file, other, true));
+    CU_ASSERT_FALSE(laz_os_is_reachable("relative", other, false));
+    CU_ASSERT_FALSE(laz_os_is_reachable(in_base("missing"), other, false));
+    CU_ASSERT_TRUE(laz_os_is_reachable("/usr", other, false));
+    unlink(link);
+    laz_os_remove_tree(in_base("closed"));
+}
+
+static void programs_are_found_in_fixed_folders_only(void)
+{
+    struct laz_error err = {0};
+    char *path = NULL;
+
+    CU_ASSERT_EQUAL(laz_os_find_program("sh", &path, NULL), 0);
+    CU_ASSERT(path && path[0] == '/' && access(path, X_OK) == 0);
+    free(path);
+    CU_ASSERT_EQUAL(laz_os_find_program("/bin/sh", &path, NULL), 0);
+    UNIT_TEXT(path, "/bin/sh");
+    free(path);
+    CU_ASSERT_EQUAL(laz_os_find_program("no-such-program-here", &path, &err), LAZ_ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no-such-program-here"));
+    CU_ASSERT_EQUAL(laz_os_find_program("./sh", &path, &err), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_find_program("", &path, &err), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_find_program("/etc/passwd", &path, &err), LAZ_ENOENT);
+    CU_ASSERT_EQUAL(laz_os_find_program("/usr", &path, &err), LAZ_ENOENT);
+}
+
+static void note_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    int *seen = user;
+
+    (void)kind;
+    (void)host;
+    *seen |= strcmp(box, "/usr") == 0 ? 1 : 0;
+    *seen |= strcmp(box, "/bin") == 0 ? 2 : 0;
+    *seen |= strcmp(box, "/etc") == 0 || strncmp(box, "/etc/ssl/private", 16) == 0 ? 4 : 0;
+}
+
+static void system_paths_have_programs_and_no_secrets(void)
+{
+    int seen = 0;
+
+    laz_os_system_paths(note_path, &seen);
+    CU_ASSERT_EQUAL(seen, 3);
+}
+
+static int limits_set(void)
+{
+    struct rlimit limit;
+
+    if (laz_os_set_limit("cpu", 5, NULL) || getrlimit(RLIMIT_CPU, &limit) || limit.rlim_cur != 5 ||
+        limit.rlim_max != 6)
+        return 1;
+    if (laz_os_set_limit("nofile", 60, NULL) || laz_os_set_limit("nofile", 100, NULL) ||
+        getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur != 60 || limit.rlim_max != 60)
+        return 2;
+    if (laz_os_set_limit("memory", 64 << 20, NULL) || getrlimit(RLIMIT_DATA, &limit) ||
+        limit.rlim_cur != 64 << 20)
+        return 3;
+    if (laz_os_set_limit("core", 0, NULL) || laz_os_set_limit("fsize", 1000, NULL) ||
+        laz_os_set_limit("stack", 1 << 20, NULL) || laz_os_set_limit("nproc", 500, NULL))
+        return 4;
+    if (laz_os_set_limit("fsize", UINT64_MAX, NULL) || getrlimit(RLIMIT_FSIZE, &limit) ||
+        limit.rlim_cur != 1000)
+        return 5;
+    return laz_os_set_limit("nonsense", 1, NULL) == LAZ_EINVAL ? 0 : 6;
+}
+
+static void limits_are_set_lowered_and_never_raised(void)
+{
+    CU_ASSERT_EQUAL(in_child(limits_set), 0);
+}
+
+static void uid_ranges_are_checked(void)
+{
+    static const char *const wrong[] = {"",   "5",  "0-9",          "9-5",          "a-b",
+                                        "1-", "-5", "1-4294967295", "1-99999999999"};
+    struct laz_uids *uids = NULL;
+    struct laz_error err = {0};
+
+    if (!laz_os_is_root()) {
+        CU_ASSERT_EQUAL(laz_uids_new("auto", &uids, &err), LAZ_EREFUSED);
+        return;
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CU_ASSERT_EQUAL(laz_uids_new(wrong[i], &uids, &err), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "sandbox.uids"));
+    }
+    laz_uids_free(NULL);
+}
+
+static int take_and_die(void)
+{
+    struct laz_uids *uids;
+    uint32_t uid;
+
+    if (laz_uids_new("2090000000-2090000000", &uids, NULL) || laz_uids_take(uids, &uid, NULL))
+        return 1;
+    return uid == 2090000000 ? 0 : 2; /* neither given back nor freed */
+}
+
+static void each_session_has_a_uid_nobody_else_has(void)
+{
+    struct laz_uids *one = NULL, *two = NULL;
+    uint32_t a, b, c, d;
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    CU_ASSERT_EQUAL(in_child(take_and_die), 0);
+    CU_ASSERT_EQUAL(in_child(take_and_die), 0); /* the lock died with its holder */
+    CU_ASSERT_FATAL(laz_uids_new("2090000000-2090000002", &one, NULL) == 0);
+    CU_ASSERT_FATAL(laz_uids_new("2090000000-2090000002", &two, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_uids_take(one, &a, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(two, &b, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(one, &c, NULL), 0);
+    CU_ASSERT(a != b && b != c && a != c);
+    CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), LAZ_EBUSY);
+    laz_uids_give_back(one, b); /* not its own: nothing happens */
+    CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), LAZ_EBUSY);
+    laz_uids_give_back(one, a);
+    CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), 0);
+    CU_ASSERT_EQUAL(d, a);
+    laz_uids_free(one);
+    CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), 0);
+    CU_ASSERT_EQUAL(d, c);
+    laz_uids_free(two);
+    CU_ASSERT_FATAL(laz_uids_new("auto", &one, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_uids_take(one, &a, NULL), 0);
+    CU_ASSERT(a > 60000 && a != 65534 && a < 2147483648u);
+    laz_uids_free(one);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(data_fd_is_read_from_the_start_and_sealed),
+    UNIT(close_from_keeps_one),
+    UNIT(listen_makes_a_private_socket_and_knows_its_peer),
+    UNIT(a_path_too_long_for_a_socket_is_refused),
+    UNIT(make_folder_gives_exact_mode_and_owner),
+    UNIT(files_are_written_read_and_copied_whole),
+    UNIT(remove_tree_takes_any_tree_and_follows_no_link),
+    UNIT(runtime_folder_removes_what_the_dead_left),
+    UNIT(reachable_looks_at_every_folder),
+    UNIT(programs_are_found_in_fixed_folders_only),
+    UNIT(system_paths_have_programs_and_no_secrets),
+    UNIT(limits_are_set_lowered_and_never_raised),
+    UNIT(uid_ranges_are_checked),
+    UNIT(each_session_has_a_uid_nobody_else_has),
+    {0},
+};
+
+int main(void)
+{
+    if (!mkdtemp(base))
+        return 1;
+    int rc = unit_run("os files", tests);
+    laz_os_remove_tree(base);
+    return rc;
+}
