@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* cli.h - the lazaret command: its tables, and what its subcommands share.
+ *
+ * A subcommand is one file with one function, a row of the table in commands.c.  Options are rows
+ * of the table in options.c, which makes the parser, the help texts and the check of the manual
+ * page.  Standard output carries what was asked for and nothing else; messages go to standard error
+ * behind "lazaret: ".  The subcommands use the library as any application does, and look below it
+ * only to show what no application needs (plans, plugins, the origin of a setting). */
+#ifndef LAZ_CLI_CLI_H
+#define LAZ_CLI_CLI_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "plugin/plugin.h"
+
+#include <lazaret/lazaret.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit statuses beyond those of verdicts (laz_verdict_exit_status). */
+#define CLI_OK      0
+#define CLI_FAILED  1   /* what was checked is not right */
+#define CLI_USAGE   2   /* wrong usage or configuration */
+#define CLI_OUTPUT  74  /* standard output cannot be written */
+#define CLI_SETUP   125 /* no box, no agent, no runtime, no memory */
+#define CLI_REFUSED 126 /* a policy does not allow it */
+
+struct cli_command;
+
+struct cli {
+    const struct cli_command *command; /* NULL: none was named */
+    /* Options, borrowed from argv. */
+    const char *config, *backend, *runtime, *timeout, *code, *format, *platform;
+    struct laz_strv set; /* KEY=VALUE, in order */
+    bool json, quiet, verbose, check, help, version;
+    char **operands;
+    int n_operands;
+    /* Made by cli_load. */
+    struct laz_settings *settings;
+    struct laz_log log;
+    int output_errno; /* why standard output cannot be written; 0: it can */
+};
+
+/* ---- tables ------------------------------------------------------------------------------------
+ */
+
+/* The subcommands an option belongs to: one bit for each row of the table. */
+#define CLI_FOR_RUN     (1u << 0)
+#define CLI_FOR_CHECK   (1u << 1)
+#define CLI_FOR_PLUGINS (1u << 2)
+#define CLI_FOR_TOOLS   (1u << 3)
+#define CLI_FOR_CONFIG  (1u << 4)
+#define CLI_FOR_PLAN    (1u << 5)
+#define CLI_FOR_ALL     UINT32_MAX
+
+struct cli_command {
+    const char *name;
+    uint32_t bit;         /* CLI_FOR_*; 0: a word of a later version */
+    const char *operands; /* for the usage line; "" when it takes none */
+    int max_operands;
+    const char *summary;         /* one line of `lazaret --help` */
+    const char *text;            /* a paragraph for its own help; "" when the summary says all */
+    int (*run)(struct cli *cli); /* its exit status; NULL with bit 0 */
+};
+
+const struct cli_command *cli_commands(size_t *n);
+const struct cli_command *cli_command_find(const char *name);
+const char *cli_command_nearest(const char *name); /* or NULL */
+
+int cli_run(struct cli *cli);
+int cli_check(struct cli *cli);
+int cli_plugins(struct cli *cli);
+int cli_tools(struct cli *cli);
+int cli_config(struct cli *cli);
+int cli_plan(struct cli *cli);
+
+/* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
+int cli_parse(struct cli *cli, int argc, char **argv);
+void cli_help(struct cli *cli); /* of cli->command, or of all */
+
+/* ---- shared by the subcommands -----------------------------------------------------------------
+ */
+
+/* Settings from file and options; every mistake is printed. 0 or an exit status. */
+int cli_load(struct cli *cli);
+/* Prints the error and returns the exit status for its code. */
+int cli_fail(const struct laz_error *err);
+/* The plugins the settings lead to; `quiet`: what cannot be used is not told. The caller frees
+ * *registry. 0 or an exit status (printed). */
+int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
+/* A JSON list of the names of bits, appended. */
+void cli_enforce_json(uint32_t bits, struct laz_buf *json);
+
+/* The code to run or check, and the runtime it is for. */
+struct cli_source {
+    struct laz_buf code;
+    const char *name;    /* for messages: the file, "-e", "standard input" */
+    const char *runtime; /* NULL: as the settings say; else borrowed until fini */
+    struct laz_registry *registry;
+};
+#define CLI_SOURCE_INIT                                                                            \
+    {                                                                                              \
+        LAZ_BUF_INIT, NULL, NULL, NULL                                                             \
+    }
+int cli_source_read(struct cli *cli, struct cli_source *source); /* 0 or an exit status (printed) */
+void cli_source_fini(struct cli_source *source);
+
+/* ---- output.c ----------------------------------------------------------------------------------
+ */
+
+/* Standard output. A failure is remembered; further writing is dropped. */
+void cli_write(struct cli *cli, const char *data, size_t len); /* reaches the reader at once */
+void cli_puts(struct cli *cli, const char *text);
+void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
+/* To be called last: `status`, or CLI_OUTPUT (printed) when not everything could be written. */
+int cli_finish(struct cli *cli, int status);
+
+/* A message on standard error. Each line of it is put behind "lazaret: "; control characters, which
+ * could move the cursor of a terminal, are made visible. */
+void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
+
+/* ---- interrupt.c -------------------------------------------------------------------------------
+ */
+
+/* Ctrl-C, SIGTERM and SIGHUP cancel the engine; a second one ends the process. `block` comes before
+ * the engine is made, so that none of its threads takes the signals. */
+struct cli_interrupt;
+int cli_interrupt_block(struct cli_interrupt **interrupt, struct laz_error *err);
+int cli_interrupt_start(struct cli_interrupt *interrupt, struct laz_engine *engine,
+                        struct laz_error *err);
+void cli_interrupt_free(
+    struct cli_interrupt *interrupt); /* NULL is allowed; before the engine goes */
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c - the table of subcommands.
+ *
+ * Words of later versions are in it, so that the answer to one is that it is not there yet, and not
+ * that it is unknown. */
+#include "cli/cli.h"
+
+#include "base/nearest.h"
+
+#include <string.h>
+
+static const struct cli_command commands[] = {
+    {
+        .name = "run",
+        .bit = CLI_FOR_RUN,
+        .operands = "[FILE | -]",
+        .max_operands = 1,
+        .summary = "run code in a fresh sandboxed session",
+        .text = "Runs a file, standard input (-) or the argument of -e, once. The suffix of a file "
+                "decides\nthe runtime, else --runtime or the configuration. Output comes as the "
+                "code writes it; the\nvalue of the last expression is printed as the prompt of the "
+                "language would print it.",
+        .run = cli_run,
+    },
+    {
+        .name = "check",
+        .bit = CLI_FOR_CHECK,
+        .operands = "[FILE | -]",
+        .max_operands = 1,
+        .summary = "look for syntax errors and suspicious calls; nothing is run",
+        .text = "Reports a syntax error (exit status 1) and calls that the sandbox may refuse.",
+        .run = cli_check,
+    },
+    {
+        .name = "plugins",
+        .bit = CLI_FOR_PLUGINS,
+        .operands = "[NAME]",
+        .max_operands = 1,
+        .summary = "list the installed plugins, or tell all about one",
+        .text = "Backends, tool providers and runtimes: versions, options, and what a backend can "
+                "enforce.\nWhat was found but cannot be used is listed with the reason.",
+        .run = cli_plugins,
+    },
+    {
+        .name = "tools",
+        .bit = CLI_FOR_TOOLS,
+        .operands = "",
+        .summary = "list the tools of the configuration, or the stubs a model is shown",
+        .text = "",
+        .run = cli_tools,
+    },
+    {
+        .name = "config",
+        .bit = CLI_FOR_CONFIG,
+        .operands = "",
+        .summary = "show the settings in force and where each comes from",
+        .text = "With --check only mistakes are printed, those in the tables of plugins and tools "
+                "included.",
+        .run = cli_config,
+    },
+    {
+        .name = "plan",
+        .bit = CLI_FOR_PLAN,
+        .operands = "",
+        .summary = "show the box that would be built around a session",
+        .text = "Arguments, environment, files, limits, and what enforces what. Nothing is "
+                "started.\nExit status 126 when the settings require what the backend cannot "
+                "enforce.",
+        .run = cli_plan,
+    },
+    {.name = "repl", .operands = "", .summary = "a session to type into"},
+    {.name = "doctor", .operands = "", .summary = "try every backend, limit and runtime"},
+    {.name = "mcp", .operands = "", .summary = "an MCP server on standard input and output"},
+    {.name = "serve", .operands = "", .summary = "the engine for a host in any language"},
+    {.name = "audit", .operands = "", .summary = "verify or show an audit log"},
+};
+
+const struct cli_command *cli_commands(size_t *n)
+{
+    *n = sizeof commands / sizeof *commands;
+    return commands;
+}
+
+const struct cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+const char *cli_command_nearest(const char *name)
+{
+    struct laz_nearest nearest;
+
+    laz_nearest_init(&nearest, name);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        laz_nearest_try(&nearest, commands[i].name);
+    return laz_nearest_best(&nearest);
+}

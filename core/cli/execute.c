@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* execute.c - run and check: one session, one result, one exit status.
+ *
+ * Side: host.  Input trusted: no (output, messages and values of the code). Output goes to the
+ * user's own standard streams byte by byte, as that of any program; what is quoted in messages goes
+ * through cli_say, which makes it harmless. */
+#include "cli/cli.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct execution {
+    struct cli *cli;
+    struct laz_engine *engine;
+};
+
+static void execute_log(void *user, uint32_t level, const char *text)
+{
+    const struct laz_log *log = user;
+
+    if (level <= log->level)
+        log->sink(log->user, level, text);
+}
+
+static int execute_engine(struct cli *cli, struct laz_engine **engine, struct laz_error *err)
+{
+    const struct laz_engine_options options = {
+        .size = sizeof options,
+        .log = execute_log,
+        .log_user = &cli->log,
+        .log_level = cli->log.level,
+    };
+
+    return laz_engine_new(cli->settings, &options, engine, err);
+}
+
+/* Output as it comes. When nobody can take it any more the execution is of no use either. */
+static void execute_output(void *user, int stream, const char *data, size_t len)
+{
+    struct execution *execution = user;
+
+    if (stream == LAZ_STDERR) {
+        fwrite(data, 1, len, stderr);
+        return;
+    }
+    cli_write(execution->cli, data, len);
+    if (execution->cli->output_errno)
+        laz_engine_cancel(execution->engine);
+}
+
+static void execute_warn(const struct laz_json *warnings, const char *name)
+{
+    for (const struct laz_json *w = warnings ? laz_json_first(warnings) : NULL; w;
+         w = laz_json_next(w))
+        if (laz_json_string(w))
+            cli_say("warning: %s: %s", name, laz_json_string(w));
+}
+
+/* An error of the code: where, what, and how it came there. */
+static void execute_tell_error(const struct laz_json *error, const char *verdict, const char *name)
+{
+    const struct laz_json *line = laz_json_get(error, "line");
+    const struct laz_json *traceback = laz_json_get(error, "traceback");
+    const char *message = laz_json_string(laz_json_get(error, "message"));
+
+    if (line && laz_json_type(line) == LAZ_JSON_NUMBER && laz_json_number(line) > 0)
+        cli_say("%s: %s:%.0f: %s", verdict, name, laz_json_number(line), message ? message : "");
+    else
+        cli_say("%s: %s: %s", verdict, name, message ? message : "");
+    for (const struct laz_json *t = traceback ? laz_json_first(traceback) : NULL; t;
+         t = laz_json_next(t))
+        if (laz_json_string(t))
+            cli_say("    %s", laz_json_string(t));
+}
+
+/* The result for people: messages on standard error. */
+static void execute_tell(struct cli *cli, struct laz_result *result, const char *name)
+{
+    enum laz_verdict verdict = laz_result_verdict(result);
+    const char *words =
+        verdict == LAZ_VERDICT_SYNTAX_ERROR ? "syntax error" : laz_verdict_name(verdict);
+    const char *text = laz_result_json(result);
+    struct laz_json *json = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
+    const struct laz_json *error = json ? laz_json_get(json, "error") : NULL;
+
+    if (!cli->quiet && json)
+        execute_warn(laz_json_get(json, "warnings"), name);
+    if (!cli->quiet && laz_result_is_truncated(result))
+        cli_say("warning: output past session.max_output_size or session.max_output_lines was "
+                "dropped");
+    if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
+        if (error && laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
+            execute_tell_error(error, words, name);
+        else
+            cli_say("%s: %s: %s", words, name, laz_result_detail(result));
+    } else if (verdict != LAZ_VERDICT_OK) {
+        const char *detail = laz_result_detail(result);
+
+        if (!*detail)
+            detail = laz_result_error(result);
+        cli_say("%s%s%s", words, detail && *detail ? ": " : "", detail ? detail : "");
+    }
+    laz_json_free(json);
+}
+
+static int execute_finish(struct cli *cli, struct laz_result *result, const char *name, bool print)
+{
+    const char *text;
+
+    if (cli->json) {
+        text = laz_result_json(result);
+        if (!text) {
+            cli_say("out of memory");
+            return CLI_SETUP;
+        }
+        cli_printf(cli, "%s\n", text);
+    } else {
+        text = laz_result_text(result);
+        if (print && text)
+            cli_printf(cli, "%s\n", text);
+        fflush(stdout);
+        execute_tell(cli, result, name);
+    }
+    return laz_verdict_exit_status(laz_result_verdict(result));
+}
+
+static int execute_run(struct cli *cli, struct laz_engine *engine, const struct cli_source *source,
+                       struct laz_result **result, struct laz_error *err)
+{
+    struct execution execution = {cli, engine};
+    const struct laz_session_options session = {.size = sizeof session, .runtime = source->runtime};
+    const struct laz_execute_options options = {
+        .size = sizeof options,
+        .no_print = cli->json,
+        .output = cli->json ? NULL : execute_output,
+        .user = &execution,
+    };
+
+    return laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len, &options,
+                       result, err);
+}
+
+static int execute_check(struct cli *cli, struct laz_engine *engine,
+                         const struct cli_source *source, struct laz_result **result,
+                         struct laz_error *err)
+{
+    const struct laz_session_options options = {.size = sizeof options, .runtime = source->runtime};
+    struct laz_session *session = NULL;
+    int code = laz_session_open(engine, &options, &session, err);
+
+    (void)cli;
+    if (code == 0)
+        code =
+            laz_session_check(session, laz_buf_text(&source->code), source->code.len, result, err);
+    laz_session_free(session);
+    return code;
+}
+
+static int execute_command(struct cli *cli,
+                           int (*execute)(struct cli *cli, struct laz_engine *engine,
+                                          const struct cli_source *source,
+                                          struct laz_result **result, struct laz_error *err),
+                           bool print)
+{
+    struct cli_source source = CLI_SOURCE_INIT;
+    struct cli_interrupt *interrupt = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+    int status = cli_source_read(cli, &source);
+
+    if (status)
+        goto out;
+    if (cli_interrupt_block(&interrupt, &err) != 0 || execute_engine(cli, &engine, &err) != 0 ||
+        cli_interrupt_start(interrupt, engine, &err) != 0 ||
+        execute(cli, engine, &source, &result, &err) != 0)
+        status = cli_fail(&err);
+    else
+        status = execute_finish(cli, result, source.name, print);
+out:
+    cli_interrupt_free(interrupt);
+    laz_result_free(result);
+    laz_engine_free(engine);
+    cli_source_fini(&source);
+    return status;
+}
+
+int cli_run(struct cli *cli)
+{
+    return execute_command(cli, execute_run, true);
+}
+
+int cli_check(struct cli *cli)
+{
+    return execute_command(cli, execute_check, false);
+}

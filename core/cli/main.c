@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the lazaret command.
+ *
+ * An application of the library, and the only part of lazaret that prints and exits.  Before
+ * anything is opened the three standard descriptors are made sure of: with one of them closed the
+ * next file to be opened would take its place and receive the output of untrusted code. */
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A closed standard output becomes one that cannot be written, so that the loss is noticed. */
+static int main_secure_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) != -1)
+            continue;
+        if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
+            return CLI_SETUP;
+    }
+    return 0;
+}
+
+static int main_dispatch(struct cli *cli)
+{
+    int status;
+
+    if (cli->help) {
+        cli_help(cli);
+        return CLI_OK;
+    }
+    if (cli->version) {
+        cli_printf(cli, "lazaret %s\n", laz_version());
+        return CLI_OK;
+    }
+    status = cli_load(cli);
+    return status ? status : cli->command->run(cli);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli = {.set = LAZ_STRV_INIT};
+    int status = main_secure_descriptors();
+
+    if (status)
+        return status;
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of writing */
+    status = cli_parse(&cli, argc, argv);
+    if (status == 0)
+        status = main_dispatch(&cli);
+    laz_settings_free(cli.settings);
+    laz_strv_fini(&cli.set);
+    return cli_finish(&cli, status);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - the table of options, and everything that is made from it: the parser's tables, the
+ * help texts, the nearest known option.
+ *
+ * Common options may stand before or after the subcommand, the others after it.  Each row says
+ * where in struct cli its value goes, so there is no switch to keep in step with the table. */
+#include "cli/cli.h"
+
+#include "base/nearest.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum cli_option_kind {
+    CLI_TEXT, /* const char * */
+    CLI_FLAG, /* bool */
+    CLI_LIST, /* struct laz_strv */
+};
+
+struct cli_option {
+    char letter;          /* 0: none */
+    const char *name;     /* NULL: none */
+    const char *argument; /* its name in help texts; NULL: none */
+    enum cli_option_kind kind;
+    size_t field;
+    uint32_t commands; /* CLI_FOR_* */
+    const char *help;
+};
+
+#define FIELD(member) offsetof(struct cli, member)
+
+static const struct cli_option options[] = {
+    {'e', NULL, "CODE", CLI_TEXT, FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
+     "the code itself, in place of a file"},
+    {0, "format", "FORMAT", CLI_TEXT, FIELD(format), CLI_FOR_TOOLS,
+     "text, json, r, python, javascript or lua"},
+    {0, "check", NULL, CLI_FLAG, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
+    {0, "platform", "NAME", CLI_TEXT, FIELD(platform), CLI_FOR_PLAN,
+     "the plan for linux, darwin or windows"},
+    {0, "config", "FILE", CLI_TEXT, FIELD(config), CLI_FOR_ALL,
+     "the configuration, in place of the usual places"},
+    {0, "backend", "NAME", CLI_TEXT, FIELD(backend), CLI_FOR_ALL,
+     "the backend of the sandbox (sandbox.backend)"},
+    {0, "runtime", "NAME", CLI_TEXT, FIELD(runtime), CLI_FOR_ALL,
+     "the language of the code (session.runtime)"},
+    {0, "timeout", "S", CLI_TEXT, FIELD(timeout), CLI_FOR_ALL,
+     "seconds the code may run, 0 for no end (session.timeout)"},
+    {0, "set", "KEY=VALUE", CLI_LIST, FIELD(set), CLI_FOR_ALL, "set any key of the configuration"},
+    {0, "json", NULL, CLI_FLAG, FIELD(json), CLI_FOR_ALL, "print one JSON document"},
+    {'q', "quiet", NULL, CLI_FLAG, FIELD(quiet), CLI_FOR_ALL, "print no warnings"},
+    {'v', "verbose", NULL, CLI_FLAG, FIELD(verbose), CLI_FOR_ALL,
+     "tell what is done (session.verbose)"},
+    {0, "version", NULL, CLI_FLAG, FIELD(version), CLI_FOR_ALL, "print the version"},
+    {'h', "help", NULL, CLI_FLAG, FIELD(help), CLI_FOR_ALL, "print this help"},
+};
+
+#define N_OPTIONS  (sizeof options / sizeof *options)
+#define LONG_FIRST 256 /* what getopt_long gives for row 0 */
+
+static bool option_is_for(const struct cli_option *option, uint32_t commands)
+{
+    return (option->commands & commands) == commands;
+}
+
+/* The two tables of getopt_long for the options of `commands`. */
+static void options_tables(uint32_t commands, const char *prefix, char *letters, size_t size,
+                           struct option *longs)
+{
+    struct option *next = longs;
+    size_t n = (size_t)snprintf(letters, size, "%s:", prefix);
+
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &options[i];
+
+        if (!option_is_for(o, commands))
+            continue;
+        if (o->letter && n + 2 < size) {
+            letters[n++] = o->letter;
+            if (o->argument)
+                letters[n++] = ':';
+        }
+        if (o->name)
+            *next++ = (struct option){.name = o->name,
+                                      .has_arg = o->argument ? required_argument : no_argument,
+                                      .val = LONG_FIRST + (int)i};
+    }
+    letters[n] = '\0';
+    *next = (struct option){0};
+}
+
+static const struct cli_option *option_of(int value)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (value == LONG_FIRST + (int)i || (value && value == options[i].letter))
+            return &options[i];
+    return NULL;
+}
+
+static void option_store(struct cli *cli, const struct cli_option *option, const char *value)
+{
+    char *field = (char *)cli + option->field;
+
+    switch (option->kind) {
+    case CLI_TEXT:
+        *(const char **)(void *)field = value;
+        break;
+    case CLI_FLAG:
+        *(bool *)(void *)field = true;
+        break;
+    case CLI_LIST:
+        laz_strv_add((struct laz_strv *)(void *)field, value);
+        break;
+    }
+}
+
+static void option_unknown(const char *word, uint32_t commands)
+{
+    struct laz_nearest nearest;
+    char name[80];
+    const char *best;
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    laz_nearest_init(&nearest, name[0] == '-' && name[1] == '-' ? name + 2 : name);
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (options[i].name && option_is_for(&options[i], commands))
+            laz_nearest_try(&nearest, options[i].name);
+    best = laz_nearest_best(&nearest);
+    if (best)
+        cli_say("unknown option %s; did you mean --%s?", name, best);
+    else
+        cli_say("unknown option %s; see lazaret --help", name);
+}
+
+/* What getopt_long did not like. */
+static void option_complain(int found, char **argv, uint32_t commands)
+{
+    const struct cli_option *option = option_of(optopt);
+    char letter[] = {'-', (char)optopt, '\0'};
+    const char *word = optopt && optopt < LONG_FIRST ? letter : argv[optind - 1];
+
+    if (found == ':')
+        cli_say("option %.*s needs an argument: %s", (int)strcspn(word, "="), word,
+                option ? option->argument : "");
+    else if (option && optopt >= LONG_FIRST)
+        cli_say("option --%s takes no argument", option->name);
+    else
+        option_unknown(word, commands);
+}
+
+/* Reads options up to the first word that is none (prefix "+") or all of argv (""). Returns the
+ * index of the first operand, or -1. */
+static int options_read(struct cli *cli, int argc, char **argv, uint32_t commands,
+                        const char *prefix)
+{
+    struct option longs[N_OPTIONS + 1];
+    char letters[2 * N_OPTIONS + 8];
+    int found;
+
+    options_tables(commands, prefix, letters, sizeof letters, longs);
+    opterr = 0;
+    optind = 0; /* start anew */
+    while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        const struct cli_option *option = option_of(found);
+
+        if (found == '?' || found == ':' || !option) {
+            option_complain(found, argv, commands);
+            return -1;
+        }
+        option_store(cli, option, optarg);
+    }
+    return optind;
+}
+
+static int parse_command(struct cli *cli, const char *name)
+{
+    const char *nearest;
+
+    cli->command = cli_command_find(name);
+    if (cli->command && cli->command->run)
+        return 0;
+    if (cli->command) {
+        cli_say("%s is not available in this version", name);
+        return CLI_USAGE;
+    }
+    nearest = cli_command_nearest(name);
+    if (nearest)
+        cli_say("unknown subcommand %s; did you mean %s?", name, nearest);
+    else
+        cli_say("unknown subcommand %s; see lazaret --help", name);
+    return CLI_USAGE;
+}
+
+int cli_parse(struct cli *cli, int argc, char **argv)
+{
+    int first = options_read(cli, argc, argv, CLI_FOR_ALL, "+");
+
+    if (first < 0)
+        return CLI_USAGE;
+    if (first == argc) {
+        if (cli->help || cli->version)
+            return 0;
+        cli_say("a subcommand is needed; see lazaret --help");
+        return CLI_USAGE;
+    }
+    if (parse_command(cli, argv[first]) != 0)
+        return CLI_USAGE;
+    argc -= first;
+    argv += first;
+    first = options_read(cli, argc, argv, cli->command->bit, "");
+    if (first < 0)
+        return CLI_USAGE;
+    cli->operands = argv + first;
+    cli->n_operands = argc - first;
+    if (cli->n_operands > cli->command->max_operands) {
+        cli_say("%s: too many arguments: %s", cli->command->name,
+                cli->operands[cli->command->max_operands]);
+        return CLI_USAGE;
+    }
+    return 0;
+}
+
+static void help_options(struct cli *cli, const char *title, uint32_t commands, bool common)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &options[i];
+        char left[48];
+
+        if (!option_is_for(o, commands) || (o->commands == CLI_FOR_ALL) != common)
+            continue;
+        if (!any)
+            cli_puts(cli, title);
+        any = true;
+        snprintf(left, sizeof left, "%c%c%s%s%s%s%s", o->letter ? '-' : ' ',
+                 o->letter ? o->letter : ' ',
+                 o->letter && o->name ? ", "
+                 : o->name            ? "  "
+                                      : "",
+                 o->name ? "--" : "", o->name ? o->name : "", o->argument ? " " : "",
+                 o->argument ? o->argument : "");
+        cli_printf(cli, "  %-22s %s\n", left, o->help);
+    }
+}
+
+void cli_help(struct cli *cli)
+{
+    const struct cli_command *command = cli->command;
+    size_t n;
+
+    if (command) {
+        cli_printf(cli, "usage: lazaret %s [options]%s%s\n\n%s\n", command->name,
+                   *command->operands ? " " : "", command->operands,
+                   *command->text ? command->text : command->summary);
+        help_options(cli, "\noptions:\n", command->bit, false);
+        help_options(cli, "\ncommon options:\n", command->bit, true);
+        return;
+    }
+    command = cli_commands(&n);
+    cli_puts(cli, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
+                  "Runs code that a language model wrote in a sandbox of the operating system,\n"
+                  "with tools of the host as ordinary functions.\n\nsubcommands:\n");
+    for (size_t i = 0; i < n; i++)
+        if (command[i].run)
+            cli_printf(cli, "  %-10s %s\n", command[i].name, command[i].summary);
+    help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
+    cli_puts(cli, "\nlazaret SUBCOMMAND --help tells more; so does lazaret(1).\n");
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c - standard output that may fail, and messages that cannot lie.
+ *
+ * A full disk or a closed pipe must not look like success: the first failure is kept and decides
+ * the exit status.  Messages often hold words of untrusted code (the text of its error); escape
+ * sequences in them are shown instead of obeyed, and each line bears the prefix, so that no text
+ * can pass itself off as another message. */
+#include "cli/cli.h"
+
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void output_check(struct cli *cli, bool well)
+{
+    if (!well && !cli->output_errno)
+        cli->output_errno = errno ? errno : EIO;
+}
+
+void cli_write(struct cli *cli, const char *data, size_t len)
+{
+    if (cli->output_errno)
+        return;
+    errno = 0;
+    output_check(cli, fwrite(data, 1, len, stdout) == len && fflush(stdout) == 0);
+}
+
+void cli_puts(struct cli *cli, const char *text)
+{
+    if (cli->output_errno)
+        return;
+    errno = 0;
+    output_check(cli, fputs(text, stdout) >= 0);
+}
+
+void cli_printf(struct cli *cli, const char *format, ...)
+{
+    va_list args;
+
+    if (cli->output_errno)
+        return;
+    errno = 0;
+    va_start(args, format);
+    output_check(cli, vfprintf(stdout, format, args) >= 0);
+    va_end(args);
+}
+
+int cli_finish(struct cli *cli, int status)
+{
+    if (!cli->output_errno) {
+        errno = 0;
+        output_check(cli, fflush(stdout) == 0 && !ferror(stdout));
+    }
+    /* Some file systems tell a full disk only here. */
+    if (fclose(stdout) != 0 && !cli->output_errno)
+        cli->output_errno = errno ? errno : EIO;
+    if (!cli->output_errno)
+        return status;
+    cli_say("standard output cannot be written: %s", strerror(cli->output_errno));
+    return CLI_OUTPUT;
+}
+
+/* Appends one line of a message with what is not printable made visible. */
+static void output_clean(struct laz_buf *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t n = laz_utf8_sequence(text + i, len - i);
+        unsigned char c = (unsigned char)text[i];
+        bool is_c1 = n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
+
+        if (n == 0 || is_c1 || (c < 0x20 && c != '\t') || c == 0x7f) {
+            laz_buf_printf(out, "\\x%02x", c);
+            n = 1;
+        } else {
+            laz_buf_append(out, text + i, n);
+        }
+        i += n;
+    }
+}
+
+void cli_say(const char *format, ...)
+{
+    struct laz_buf out = LAZ_BUF_INIT;
+    char small[4096], *text = small, *large = NULL;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(small, sizeof small, format, args);
+    va_end(args);
+    if (n >= (int)sizeof small) {
+        va_start(args, format);
+        if (vasprintf(&large, format, args) >= 0)
+            text = large;
+        else
+            large = NULL;
+        va_end(args);
+    }
+    for (const char *line = text; *line || line == text;) {
+        size_t len = strcspn(line, "\n");
+
+        laz_buf_puts(&out, "lazaret: ");
+        output_clean(&out, line, len);
+        laz_buf_putc(&out, '\n');
+        line += len + (line[len] == '\n');
+        if (!*line)
+            break;
+    }
+    fwrite(laz_buf_text(&out), 1, out.len, stderr); /* at once, so that lines do not mix */
+    laz_buf_fini(&out);
+    free(large);
+}

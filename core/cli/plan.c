@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - the box that would be built, shown and not built.
+ *
+ * A plan is a pure function of the policy, so the plan for another system can be looked at here.
+ * What only a session knows (token, socket, uid) is shown as a stand-in. */
+#include "cli/cli.h"
+
+#include "base/enforce.h"
+#include "engine/plan.h"
+#include "engine/policy.h"
+#include "os/os.h"
+#include "settings/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN_FOLDER "/tmp/lazaret-session"
+#define PLAN_TOKEN  "token-of-the-session"
+#define PLAN_UID    65534u
+
+struct plan_parts {
+    struct laz_registry *registry;
+    const struct laz_plugin *backend;
+    const struct laz_backend_ops *ops;
+    const struct laz_runtime_info *runtime;
+    struct laz_buf options;
+    char *agent;
+    struct laz_policy_box *box;
+    struct laz_plan *plan;
+};
+
+static bool plan_is_for(const struct laz_backend_ops *ops, const char *platform)
+{
+    size_t len = strlen(platform);
+
+    for (const char *p = ops->platforms ? ops->platforms : ""; *p;) {
+        size_t n = strcspn(p, " ");
+
+        if (n == len && strncmp(p, platform, n) == 0)
+            return true;
+        p += n + (p[n] == ' ');
+    }
+    return false;
+}
+
+/* The first backend of the settings' list that is installed and made for the system. */
+static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const char *platform,
+                             struct laz_error *err)
+{
+    static const char *const automatic[] = {"bwrap", "landlock", "seatbelt", "windows-job", NULL};
+    const struct laz_strv *names = &laz_settings_values(cli->settings)->sandbox.backend;
+    bool is_auto = names->n == 1 && strcmp(names->items[0], "auto") == 0;
+    const char *const *name = is_auto ? automatic : (const char *const *)names->items;
+    const struct laz_plugin *plugin;
+
+    for (; name && *name; name++) {
+        if (laz_registry_find(parts->registry, LAZ_PLUGIN_BACKEND, *name, &plugin, err) != 0) {
+            if (is_auto)
+                continue;
+            return err->code;
+        }
+        parts->backend = plugin;
+        parts->ops = plugin->ops;
+        if (plan_is_for(parts->ops, platform))
+            return 0;
+    }
+    return laz_error_set(err, LAZ_ECONFIG, 0,
+                         "sandbox.backend: none of the installed backends is made for %s",
+                         platform);
+}
+
+static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const char *platform,
+                            struct laz_error *err)
+{
+    const struct laz_settings_values *values = laz_settings_values(cli->settings);
+    const char *runtime = values->session.runtime ? values->session.runtime : "python";
+    const char *name = parts->backend->name;
+    struct laz_policy_session session = {
+        .socket_folder = PLAN_FOLDER "/socket",
+        .token = PLAN_TOKEN,
+        .uid = laz_os_is_root() ? PLAN_UID : LAZ_OS_SAME_ID,
+    };
+    char *where = laz_strdupf("sandbox.%s", name);
+    int code = where ? 0 : laz_error_nomem(err);
+
+    if (code == 0)
+        code = laz_settings_check_options(
+            cli->settings, laz_settings_plugin_table(cli->settings, "sandbox", name),
+            parts->backend->options, where, NULL, &parts->options, err);
+    free(where);
+    if (code == 0)
+        code = laz_registry_runtime(parts->registry, runtime, &parts->runtime, err);
+    if (code != 0)
+        return code;
+    parts->agent = laz_installed_agent();
+    if (!parts->agent)
+        return laz_error_nomem(err);
+    session.agent = parts->agent;
+    session.runtime_file = parts->runtime->file;
+    return laz_policy_new(values, parts->runtime, &session, parts->ops->can_enforce, platform,
+                          laz_buf_text(&parts->options), parts->options.len, &parts->box, err);
+}
+
+/* Makes the plan whether or not it enforces enough; *refusal says what is missing. */
+static int plan_make(struct cli *cli, struct plan_parts *parts, struct laz_error *refusal,
+                     struct laz_error *err)
+{
+    uint32_t require = laz_settings_values(cli->settings)->sandbox.require;
+    const char *name = parts->backend->name;
+
+    if (laz_plan_make(parts->ops, name, &parts->box->policy, require, PLAN_FOLDER, &parts->plan,
+                      refusal) == 0)
+        return 0;
+    if (refusal->code != LAZ_EREFUSED) {
+        *err = *refusal;
+        return err->code;
+    }
+    return laz_plan_make(parts->ops, name, &parts->box->policy, 0, PLAN_FOLDER, &parts->plan, err);
+}
+
+static void plan_show(struct cli *cli, const struct plan_parts *parts)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (cli->json)
+        laz_plan_json(parts->plan, &text);
+    else
+        laz_plan_text(parts->plan, &text);
+    cli_puts(cli, laz_buf_text(&text));
+    if (text.len && text.data[text.len - 1] != '\n')
+        cli_puts(cli, "\n");
+    laz_buf_fini(&text);
+}
+
+int cli_plan(struct cli *cli)
+{
+    const char *platform = cli->platform ? cli->platform : laz_os_platform();
+    struct plan_parts parts = {.options = LAZ_BUF_INIT};
+    struct laz_error err = {0}, refusal = {0};
+    int status = cli_registry(cli, false, &parts.registry);
+
+    if (status)
+        return status;
+    if (plan_find_backend(cli, &parts, platform, &err) != 0 ||
+        plan_make_policy(cli, &parts, platform, &err) != 0 ||
+        plan_make(cli, &parts, &refusal, &err) != 0) {
+        status = cli_fail(&err);
+    } else {
+        plan_show(cli, &parts);
+        if (refusal.code)
+            status = cli_fail(&refusal);
+    }
+    laz_plan_free(parts.plan);
+    laz_policy_free(parts.box);
+    free(parts.agent);
+    laz_buf_fini(&parts.options);
+    laz_registry_free(parts.registry);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* plugins.c - what is installed: a line for each plugin, everything about one, or all as JSON.
+ *
+ * A plugin that cannot be used is shown with the reason: it is what one looks for here. */
+#include "cli/cli.h"
+
+#include "base/enforce.h"
+#include "base/json.h"
+
+#include <string.h>
+
+struct plugins_list {
+    struct cli *cli;
+    const char *only; /* a name, or NULL */
+    size_t found;
+    struct laz_buf json;
+};
+
+/* The same facts for loaded plugins, and for runtimes, which the host never loads. */
+struct plugins_facts {
+    const char *kind, *name, *version, *summary;
+    const struct laz_option *options;
+    const struct laz_backend_ops *backend;
+};
+
+static const char *plugins_kind(uint32_t kind)
+{
+    static const char *const names[] = {
+        [LAZ_PLUGIN_BACKEND] = "backend",
+        [LAZ_PLUGIN_TOOL] = "tool",
+        [LAZ_PLUGIN_RUNTIME] = "runtime",
+    };
+
+    return kind && kind < sizeof names / sizeof *names ? names[kind] : "?";
+}
+
+static struct plugins_facts plugins_facts(const struct laz_plugin_entry *entry)
+{
+    const struct laz_plugin *plugin = entry->plugin;
+    const struct laz_runtime_info *runtime = entry->runtime;
+
+    if (runtime)
+        return (struct plugins_facts){"runtime",        runtime->name,    runtime->version,
+                                      runtime->summary, runtime->options, NULL};
+    if (plugin)
+        return (struct plugins_facts){plugins_kind(plugin->kind),
+                                      plugin->name,
+                                      plugin->version,
+                                      plugin->summary,
+                                      plugin->options,
+                                      plugin->kind == LAZ_PLUGIN_BACKEND ? plugin->ops : NULL};
+    return (struct plugins_facts){"?", entry->name, "", "", NULL, NULL};
+}
+
+static const char *plugins_option_type(uint32_t type)
+{
+    static const char *const names[] = {
+        [LAZ_OPT_STRING] = "string",
+        [LAZ_OPT_INTEGER] = "integer",
+        [LAZ_OPT_BOOLEAN] = "boolean",
+        [LAZ_OPT_SIZE] = "size",
+        [LAZ_OPT_TIME] = "time",
+        [LAZ_OPT_STRINGS] = "list of strings",
+        [LAZ_OPT_PATHS] = "list of paths",
+        [LAZ_OPT_TABLES] = "list of tables",
+        [LAZ_OPT_PARAMETERS] = "parameters",
+    };
+
+    return type && type < sizeof names / sizeof *names ? names[type] : "?";
+}
+
+static void plugins_line(void *user, const struct laz_plugin_entry *entry)
+{
+    struct plugins_list *list = user;
+    struct plugins_facts facts = plugins_facts(entry);
+
+    list->found++;
+    if (entry->problem)
+        cli_printf(list->cli, "%-8s %-10s cannot be used: %s\n", facts.kind, facts.name,
+                   entry->problem);
+    else
+        cli_printf(list->cli, "%-8s %-10s %-8s %s\n", facts.kind, facts.name, facts.version,
+                   facts.summary);
+}
+
+static void plugins_tell_enforced(struct cli *cli, uint32_t bits)
+{
+    bool any = false;
+
+    cli_puts(cli, "can enforce:");
+    for (uint32_t i = 0; i < 32; i++)
+        if ((bits >> i & 1) && laz_enforce_name(1u << i)) {
+            cli_printf(cli, " %s", laz_enforce_name(1u << i));
+            any = true;
+        }
+    cli_puts(cli, any ? "\n" : " nothing\n");
+}
+
+static void plugins_tell_options(struct cli *cli, const struct laz_option *options)
+{
+    if (!options || !options->key) {
+        cli_puts(cli, "options:     none\n");
+        return;
+    }
+    cli_puts(cli, "options:\n");
+    for (; options->key; options++) {
+        cli_printf(cli, "  %s (%s", options->key, plugins_option_type(options->type));
+        if (!options->default_value)
+            cli_puts(cli, ", must be given)");
+        else if (*options->default_value)
+            cli_printf(cli, ", default %s)", options->default_value);
+        else
+            cli_puts(cli, ")");
+        cli_printf(cli, "\n      %s\n", options->help ? options->help : "");
+    }
+}
+
+static void plugins_tell(void *user, const struct laz_plugin_entry *entry)
+{
+    struct plugins_list *list = user;
+    struct plugins_facts facts = plugins_facts(entry);
+    struct cli *cli = list->cli;
+
+    if (strcmp(facts.name, list->only) != 0)
+        return;
+    if (list->found++)
+        cli_puts(cli, "\n");
+    cli_printf(cli, "%s %s %s\n", facts.kind, facts.name, facts.version);
+    if (*facts.summary)
+        cli_printf(cli, "summary:     %s\n", facts.summary);
+    cli_printf(cli, "file:        %s\n", entry->file);
+    if (entry->problem) {
+        cli_printf(cli, "cannot be used: %s\n", entry->problem);
+        return;
+    }
+    if (entry->plugin)
+        cli_printf(cli, "ABI:         %u.%u\n", entry->plugin->abi_major, entry->plugin->abi_minor);
+    if (facts.backend) {
+        cli_printf(cli, "systems:     %s\n", facts.backend->platforms);
+        plugins_tell_enforced(cli, facts.backend->can_enforce);
+    }
+    plugins_tell_options(cli, facts.options);
+}
+
+static void plugins_json_text(struct laz_buf *json, const char *key, const char *value)
+{
+    laz_buf_printf(json, ",\"%s\":", key);
+    if (value)
+        laz_json_quote(json, value, strlen(value));
+    else
+        laz_buf_puts(json, "null");
+}
+
+static void plugins_json_options(struct laz_buf *json, const struct laz_option *option)
+{
+    laz_buf_puts(json, ",\"options\":[");
+    for (bool first = true; option && option->key; option++, first = false) {
+        laz_buf_puts(json, first ? "{\"key\":" : ",{\"key\":");
+        laz_json_quote(json, option->key, strlen(option->key));
+        plugins_json_text(json, "type", plugins_option_type(option->type));
+        plugins_json_text(json, "default", option->default_value);
+        plugins_json_text(json, "help", option->help);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_putc(json, ']');
+}
+
+static void plugins_json(void *user, const struct laz_plugin_entry *entry)
+{
+    struct plugins_list *list = user;
+    struct plugins_facts facts = plugins_facts(entry);
+    struct laz_buf *json = &list->json;
+
+    if (list->only && strcmp(facts.name, list->only) != 0)
+        return;
+    laz_buf_printf(json, "%s{\"kind\":\"%s\"", list->found++ ? ",\n " : "", facts.kind);
+    plugins_json_text(json, "name", facts.name);
+    plugins_json_text(json, "version", facts.version);
+    plugins_json_text(json, "summary", facts.summary);
+    plugins_json_text(json, "file", entry->file);
+    plugins_json_text(json, "problem", entry->problem);
+    if (entry->plugin)
+        laz_buf_printf(json, ",\"abi\":\"%u.%u\"", entry->plugin->abi_major,
+                       entry->plugin->abi_minor);
+    if (facts.backend) {
+        plugins_json_text(json, "platforms", facts.backend->platforms);
+        laz_buf_puts(json, ",\"can_enforce\":");
+        cli_enforce_json(facts.backend->can_enforce, json);
+    }
+    plugins_json_options(json, facts.options);
+    laz_buf_putc(json, '}');
+}
+
+int cli_plugins(struct cli *cli)
+{
+    struct plugins_list list = {.cli = cli, .json = LAZ_BUF_INIT};
+    struct laz_registry *registry = NULL;
+    int status = cli_registry(cli, false, &registry);
+
+    if (status)
+        return status;
+    if (cli->n_operands)
+        list.only = cli->operands[0];
+    laz_registry_visit(registry,
+                       cli->json   ? plugins_json
+                       : list.only ? plugins_tell
+                                   : plugins_line,
+                       &list);
+    if (list.only && !list.found) {
+        cli_say("no plugin named %s is installed; lazaret plugins lists those that are", list.only);
+        status = CLI_USAGE;
+    } else if (cli->json) {
+        cli_printf(cli, "[%s]\n", laz_buf_text(&list.json));
+    }
+    laz_buf_fini(&list.json);
+    laz_registry_free(registry);
+    return status;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - the code to run or check: from a file, standard input or the command line.
+ *
+ * A file's suffix decides the runtime unless --runtime does.  A first line that begins with "#!" is
+ * for the system and not for the language: it is emptied, and stays, so that lines keep their
+ * numbers.  What may be read is bounded here; how long code may be is the session's business. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SOURCE_MAX ((size_t)64 << 20)
+
+static int source_read_fd(struct cli_source *source, int fd)
+{
+    for (;;) {
+        ssize_t n;
+
+        if (!laz_buf_reserve(&source->code, 65536)) {
+            cli_say("%s: out of memory", source->name);
+            return CLI_SETUP;
+        }
+        n = read(fd, source->code.data + source->code.len, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            cli_say("%s: cannot be read: %s", source->name, strerror(errno));
+            return CLI_USAGE;
+        }
+        source->code.len += (size_t)n;
+        source->code.data[source->code.len] = '\0';
+        if (n == 0)
+            return 0;
+        if (source->code.len > SOURCE_MAX) {
+            cli_say("%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
+            return CLI_USAGE;
+        }
+    }
+}
+
+static int source_read_file(struct cli_source *source)
+{
+    struct stat info;
+    int fd = open(source->name, O_RDONLY | O_CLOEXEC);
+    int status;
+
+    if (fd < 0) {
+        cli_say("%s: cannot be opened: %s", source->name, strerror(errno));
+        return CLI_USAGE;
+    }
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        cli_say("%s: is a folder", source->name);
+        status = CLI_USAGE;
+    } else {
+        status = source_read_fd(source, fd);
+    }
+    close(fd);
+    return status;
+}
+
+/* The runtime whose suffix the file has. A name without a suffix leaves it to the settings. */
+static int source_find_runtime(struct cli *cli, struct cli_source *source)
+{
+    const char *slash = strrchr(source->name, '/');
+    const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
+    const struct laz_runtime_info *info;
+    int status;
+
+    if (cli->runtime || !dot)
+        return 0;
+    status = cli_registry(cli, true, &source->registry);
+    if (status)
+        return status;
+    info = laz_registry_runtime_for(source->registry, source->name);
+    if (!info) {
+        cli_say("%s: no installed runtime takes files that end in %s; name one with --runtime "
+                "(lazaret plugins lists them)",
+                source->name, dot);
+        return CLI_USAGE;
+    }
+    source->runtime = info->name;
+    return 0;
+}
+
+static void source_empty_first_line(struct cli_source *source)
+{
+    const char *text = laz_buf_text(&source->code);
+
+    if (strncmp(text, "#!", 2) == 0)
+        laz_buf_drop(&source->code, strcspn(text, "\n"));
+}
+
+int cli_source_read(struct cli *cli, struct cli_source *source)
+{
+    int status;
+
+    if (cli->code && cli->n_operands) {
+        cli_say("%s: code comes from -e or from a file, not from both", cli->command->name);
+        return CLI_USAGE;
+    }
+    if (cli->code) {
+        source->name = "-e";
+        laz_buf_puts(&source->code, cli->code);
+        return 0;
+    }
+    if (!cli->n_operands) {
+        cli_say("%s: a file, - for standard input, or -e CODE is needed", cli->command->name);
+        return CLI_USAGE;
+    }
+    if (strcmp(cli->operands[0], "-") == 0) {
+        source->name = "standard input";
+        status = source_read_fd(source, STDIN_FILENO);
+    } else {
+        source->name = cli->operands[0];
+        status = source_read_file(source);
+        if (!status)
+            status = source_find_runtime(cli, source);
+    }
+    source_empty_first_line(source);
+    return status;
+}
+
+void cli_source_fini(struct cli_source *source)
+{
+    laz_buf_fini(&source->code);
+    laz_registry_free(source->registry);
+}

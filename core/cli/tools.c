@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* tools.c - the tools of the configuration, for people or as a model is shown them; and the
+ * mistakes in the tables of plugins.
+ *
+ * No engine is made and no box: the providers are asked for their lists with services that are
+ * never used, because nothing is called. */
+#include "cli/cli.h"
+#include "cli/inspect.h"
+
+#include "engine/providers.h"
+#include "engine/tools.h"
+#include "settings/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cli_toolbox {
+    struct laz_registry *registry;
+    struct laz_providers *providers;
+    struct laz_tool_set set;
+};
+
+static int toolbox_open(struct cli *cli, struct cli_toolbox *box, struct laz_error *err)
+{
+    const struct laz_provider_host host = {.log = &cli->log};
+    struct laz_strv reserved = LAZ_STRV_INIT;
+    int code = laz_providers_reserved(box->registry, &reserved, err);
+
+    if (code == 0)
+        code = laz_providers_new(box->registry, cli->settings, &reserved, &host, &box->set,
+                                 &box->providers, err);
+    laz_strv_fini(&reserved);
+    return code;
+}
+
+static void toolbox_close(struct cli_toolbox *box)
+{
+    laz_tool_set_fini(&box->set);
+    laz_providers_free(box->providers);
+    laz_registry_free(box->registry);
+}
+
+int cli_tools(struct cli *cli)
+{
+    const char *format = cli->format ? cli->format : cli->json ? "json" : "text";
+    struct cli_toolbox box = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+    int status = cli_registry(cli, false, &box.registry);
+
+    if (status)
+        return status;
+    if (toolbox_open(cli, &box, &err) != 0 ||
+        laz_tool_set_format(&box.set, format, &text, &err) != 0) {
+        status = cli_fail(&err);
+    } else {
+        cli_puts(cli, laz_buf_text(&text));
+        if (text.len && text.data[text.len - 1] != '\n')
+            cli_puts(cli, "\n");
+    }
+    laz_buf_fini(&text);
+    toolbox_close(&box);
+    return status;
+}
+
+/* The options of a plugin against its own table. */
+static int inspect_options(struct cli *cli, const struct laz_option *options, const char *section,
+                           const char *name)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+    char *where = laz_strdupf("%s.%s", section, name);
+    int status = 0;
+
+    if (!where)
+        laz_error_nomem(&err);
+    if (!where || laz_settings_check_options(
+                      cli->settings, laz_settings_plugin_table(cli->settings, section, name),
+                      options, where, NULL, &json, &err) != 0)
+        status = cli_fail(&err);
+    free(where);
+    laz_buf_fini(&json);
+    return status;
+}
+
+static int inspect_backends(struct cli *cli, struct laz_registry *registry)
+{
+    const struct laz_strv *names = &laz_settings_values(cli->settings)->sandbox.backend;
+    struct laz_error err = {0};
+    int status = 0;
+
+    for (size_t i = 0; i < names->n; i++) {
+        const struct laz_plugin *plugin;
+
+        if (strcmp(names->items[i], "auto") == 0)
+            continue;
+        if (laz_registry_find(registry, LAZ_PLUGIN_BACKEND, names->items[i], &plugin, &err) != 0)
+            status |= cli_fail(&err);
+        else
+            status |= inspect_options(cli, plugin->options, "sandbox", names->items[i]);
+    }
+    return status;
+}
+
+struct inspect_runtimes {
+    struct cli *cli;
+    int status;
+};
+
+static void inspect_runtime(void *user, const struct laz_plugin_entry *entry)
+{
+    struct inspect_runtimes *inspect = user;
+
+    if (entry->runtime &&
+        laz_settings_plugin_table(inspect->cli->settings, "runtime", entry->runtime->name))
+        inspect->status |=
+            inspect_options(inspect->cli, entry->runtime->options, "runtime", entry->runtime->name);
+}
+
+int cli_inspect(struct cli *cli)
+{
+    struct inspect_runtimes runtimes = {.cli = cli};
+    struct cli_toolbox box = {0};
+    struct laz_error err = {0};
+    int status = cli_registry(cli, false, &box.registry);
+
+    if (status)
+        return status;
+    status |= inspect_backends(cli, box.registry);
+    laz_registry_visit(box.registry, inspect_runtime, &runtimes);
+    status |= runtimes.status;
+    if (toolbox_open(cli, &box, &err) != 0)
+        status |= cli_fail(&err);
+    toolbox_close(&box);
+    return status ? CLI_USAGE : 0;
+}
