@@ -172,11 +172,25 @@ struct files_removal {
     bool again; /* something was moved up to it: it has to be read once more */
 };
 
+/* Lets the owner into a folder again; never through a link. */
+static bool files_unlock(int parent, const char *name)
+{
+    char path[64];
+    int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool done = chmod(path, 0700) == 0;
+    (void)close(fd);
+    return done;
+}
+
 static int files_enter(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
+    if (fd < 0 && errno == EACCES && files_unlock(parent, name))
         fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd;
 }
@@ -189,8 +203,11 @@ static void files_remove_folder(struct files_removal *removal, int parent, const
     char up[FILES_NAME + 1]; /* a name that nobody could have taken before */
 
     if (depth >= FILES_DEPTH) {
-        if (laz_random_name(up, FILES_NAME, NULL) == 0 &&
-            renameat(parent, name, removal->top, up) == 0)
+        if (laz_random_name(up, FILES_NAME, NULL) != 0)
+            return;
+        if (renameat(parent, name, removal->top, up) == 0 ||
+            (errno == EACCES && files_unlock(parent, name) &&
+             renameat(parent, name, removal->top, up) == 0))
             removal->again = true;
         return;
     }
