@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* toml.c - reading a TOML document: memory, problems, the loop over its statements.
+ *
+ * TOML is made of lines: a statement that cannot be read is given up and the next line is tried,
+ * so that a user hears of every mistake at once.  Where a broken statement may go on over several
+ * lines (a list, a string in triple quotes) reading ends instead of guessing.
+ * All nodes and texts live in blocks that are freed together: no walk over the tree, no recursion
+ * but that of toml_value.c. */
+#include "settings/toml_parser.h"
+
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory -----------------------------------------------------------------------------------*/
+
+#define BLOCK_SIZE ((size_t)16 * 1024)
+
+struct toml_block {
+    struct toml_block *next;
+    size_t used, size;
+    _Alignas(max_align_t) char data[];
+};
+
+void *toml_alloc(struct laz_toml *toml, size_t size)
+{
+    struct toml_block *block = toml->memory;
+    const size_t align = _Alignof(max_align_t);
+
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + align - 1) & ~(align - 1);
+    if (!block || block->size - block->used < size) {
+        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        block = calloc(1, sizeof *block + room);
+        if (!block)
+            return NULL;
+        block->size = room;
+        block->next = toml->memory;
+        toml->memory = block;
+    }
+    void *memory = block->data + block->used;
+    block->used += size;
+    return memory;
+}
+
+bool toml_no_memory(struct toml_parser *p)
+{
+    p->nomem = true;
+    return false;
+}
+
+const char *toml_keep(struct toml_parser *p, const char *text, size_t len)
+{
+    char *copy = toml_alloc(p->toml, len + 1);
+
+    if (!copy) {
+        toml_no_memory(p);
+        return NULL;
+    }
+    if (len)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
+                                struct toml_mark mark, uint32_t depth)
+{
+    if (depth > LAZ_TOML_MAX_DEPTH) {
+        toml_problem(p, mark, "tables and lists are nested more than %d deep", LAZ_TOML_MAX_DEPTH);
+        return NULL;
+    }
+    struct laz_toml_node *node = toml_alloc(p->toml, sizeof *node);
+    if (!node) {
+        toml_no_memory(p);
+        return NULL;
+    }
+    node->type = type;
+    node->line = mark.line;
+    node->column = mark.column;
+    node->toml = p->toml;
+    node->depth = depth;
+    return node;
+}
+
+static struct laz_toml *toml_new(const char *name, bool has_lines)
+{
+    struct laz_toml *toml = calloc(1, sizeof *toml);
+
+    if (!toml)
+        return NULL;
+    toml->refs = 1;
+    toml->has_lines = has_lines;
+    toml->name = laz_strdup(name);
+    if (!toml->name) {
+        free(toml);
+        return NULL;
+    }
+    return toml;
+}
+
+struct laz_toml *laz_toml_ref(struct laz_toml *toml)
+{
+    toml->refs++;
+    return toml;
+}
+
+void laz_toml_free(struct laz_toml *toml)
+{
+    if (!toml || --toml->refs)
+        return;
+    while (toml->memory) {
+        struct toml_block *next = toml->memory->next;
+        free(toml->memory);
+        toml->memory = next;
+    }
+    for (size_t i = 0; i < toml->n_problems; i++)
+        free(toml->problems[i].text);
+    free(toml->problems);
+    free(toml->name);
+    free(toml);
+}
+
+/* ---- problems ---------------------------------------------------------------------------------*/
+
+bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *format, ...)
+{
+    struct laz_toml *toml = p->toml;
+    struct laz_error text;
+    va_list args;
+
+    if (toml->n_problems >= LAZ_TOML_MAX_PROBLEMS) {
+        p->lost = true;
+        return false;
+    }
+    if (!toml->problems)
+        toml->problems = calloc(LAZ_TOML_MAX_PROBLEMS, sizeof *toml->problems);
+    if (!toml->problems)
+        return toml_no_memory(p);
+    va_start(args, format);
+    vsnprintf(text.text, sizeof text.text, format, args);
+    va_end(args);
+    char *copy = laz_strdup(text.text);
+    if (!copy)
+        return toml_no_memory(p);
+    toml->problems[toml->n_problems++] = (struct laz_toml_problem){mark.line, mark.column, copy};
+    return false;
+}
+
+/* ---- statements -------------------------------------------------------------------------------*/
+
+static void toml_skip_line(struct toml_parser *p)
+{
+    const char *rest = p->text + p->at;
+    const char *newline = memchr(rest, '\n', p->len - p->at);
+
+    toml_skip(p, newline ? (size_t)(newline - rest) + 1 : p->len - p->at);
+}
+
+static bool toml_statement(struct toml_parser *p)
+{
+    toml_space(p);
+    if (toml_peek(p) == '[') {
+        if (!toml_header(p))
+            return false;
+    } else if (p->at < p->len && toml_peek(p) != '#' && !toml_is_newline(p)) {
+        if (!toml_pair(p, p->current))
+            return false;
+    }
+    return toml_line_end(p);
+}
+
+static void toml_statements(struct toml_parser *p)
+{
+    while (p->at < p->len && !p->nomem && !p->lost) {
+        uint32_t line = p->line;
+        if (toml_statement(p))
+            continue;
+        if (p->line == line)
+            toml_skip_line(p);
+        else
+            p->lost = true;
+    }
+}
+
+/* The first byte that is not part of valid UTF-8 is a problem, and nothing after it is read. */
+static void toml_check_encoding(struct toml_parser *p)
+{
+    struct toml_parser probe = *p;
+    char hint[64] = "";
+
+    if (p->len >= 2 && (!memcmp(p->text, "\xff\xfe", 2) || !memcmp(p->text, "\xfe\xff", 2)))
+        snprintf(hint, sizeof hint, " (it seems to be UTF-16)");
+    if (laz_utf8_is_valid(p->text, p->len))
+        return;
+    while (probe.at < probe.len) {
+        size_t n = laz_utf8_sequence(probe.text + probe.at, probe.len - probe.at);
+        if (!n)
+            break;
+        toml_skip(&probe, n);
+    }
+    toml_problem(p, toml_here(&probe), "the byte 0x%02X is not UTF-8%s",
+                 (unsigned)(unsigned char)probe.text[probe.at], hint);
+    p->lost = true;
+}
+
+/* A parser of a new document that has only its root. */
+static int toml_begin(struct toml_parser *p, const char *name, bool has_lines,
+                      struct laz_error *err)
+{
+    *p = (struct toml_parser){.line = 1, .column = 1};
+    p->toml = toml_new(name, has_lines);
+    if (!p->toml)
+        return laz_error_nomem(err);
+    p->current = p->toml->root = toml_node(p, LAZ_TOML_TABLE, toml_here(p), 0);
+    if (p->current)
+        return 0;
+    laz_toml_free(p->toml);
+    return laz_error_nomem(err);
+}
+
+static void toml_feed(struct toml_parser *p, const char *text, size_t len)
+{
+    p->text = text;
+    p->len = len;
+    p->at = 0;
+    p->line = p->column = 1;
+    toml_check_encoding(p);
+}
+
+/* Hands the document over, with the first problem as the error when there is one. */
+static int toml_finish(struct toml_parser *p, struct laz_toml **toml, struct laz_error *err)
+{
+    struct laz_toml *made = p->toml;
+    struct laz_buf where = LAZ_BUF_INIT;
+    int rc = 0;
+
+    laz_buf_fini(&p->scratch);
+    free(p->slots);
+    if (p->nomem) {
+        laz_toml_free(made);
+        return laz_error_nomem(err);
+    }
+    if (made->n_problems) {
+        const struct laz_toml_problem *first = &made->problems[0];
+        laz_toml_position(&where, made, first->line, first->column);
+        rc = laz_error_set(err, LAZ_EPARSE, 0, "%s: %s", laz_buf_text(&where), first->text);
+        laz_buf_fini(&where);
+    }
+    *toml = made;
+    return rc;
+}
+
+static int toml_too_big(const char *name, struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_ETOOBIG, 0, "%s: the text is larger than %zu KiB", name,
+                         LAZ_TOML_MAX_SIZE / 1024);
+}
+
+int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_toml **toml,
+                   struct laz_error *err)
+{
+    struct toml_parser p;
+
+    *toml = NULL;
+    if (len > LAZ_TOML_MAX_SIZE)
+        return toml_too_big(name, err);
+    int rc = toml_begin(&p, name, true, err);
+    if (rc)
+        return rc;
+    toml_feed(&p, text, len);
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        p.at = 3; /* a byte order mark is no character of the text */
+    toml_statements(&p);
+    return toml_finish(&p, toml, err);
+}
+
+/* The value of a pair, with nothing after it. */
+static bool toml_lone_value(struct toml_parser *p, struct laz_toml_node **value)
+{
+    char found[64];
+
+    toml_space(p);
+    if (p->lost || !toml_value(p, 1, value))
+        return false;
+    toml_space(p);
+    if (p->at == p->len)
+        return true;
+    toml_found(p, found, sizeof found);
+    return toml_problem(p, toml_here(p), "expected nothing after the value, found %s", found);
+}
+
+static bool toml_lone_key(struct toml_parser *p, struct laz_toml_node **owner,
+                          struct toml_mark *mark)
+{
+    char found[64];
+
+    toml_space(p);
+    if (p->lost || !toml_dotted_key(p, p->current, owner, mark))
+        return false;
+    if (p->at == p->len)
+        return *owner != NULL;
+    toml_found(p, found, sizeof found);
+    return toml_problem(p, toml_here(p), "expected a key, found %s in it", found);
+}
+
+static void toml_lone_pair(struct toml_parser *p, const char *key, const char *value)
+{
+    struct laz_toml_node *owner = NULL, *node = NULL;
+    struct toml_mark mark;
+
+    toml_feed(p, key, strlen(key));
+    if (!toml_lone_key(p, &owner, &mark))
+        return;
+    const char *last = toml_keep(p, laz_buf_text(&p->scratch), p->scratch.len);
+    size_t last_len = p->scratch.len;
+    toml_feed(p, value, strlen(value));
+    if (!last || !toml_lone_value(p, &node))
+        return;
+    node->key = last;
+    node->key_len = last_len;
+    toml_append(owner, node);
+}
+
+int laz_toml_parse_pair(const char *key, const char *value, const char *name,
+                        struct laz_toml **toml, struct laz_error *err)
+{
+    struct toml_parser p;
+
+    *toml = NULL;
+    if (!key)
+        key = "value";
+    if (strlen(value) > LAZ_TOML_MAX_SIZE || strlen(key) > LAZ_TOML_MAX_SIZE)
+        return toml_too_big(name, err);
+    int rc = toml_begin(&p, name, false, err);
+    if (rc)
+        return rc;
+    toml_lone_pair(&p, key, value);
+    return toml_finish(&p, toml, err);
+}
+
+/* ---- looking into a tree ----------------------------------------------------------------------*/
+
+struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char *key)
+{
+    size_t len = strlen(key);
+
+    if (!table || table->type != LAZ_TOML_TABLE)
+        return NULL;
+    for (struct laz_toml_node *child = table->first; child; child = child->next)
+        if (child->key_len == len && memcmp(child->key, key, len) == 0)
+            return child;
+    return NULL;
+}
+
+bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
+                    const struct laz_toml_node *node)
+{
+    struct laz_toml_node *copy = toml_alloc(toml, sizeof *copy);
+
+    if (!copy)
+        return false;
+    *copy = *node;
+    copy->next = NULL;
+    toml_append(table, copy);
+    return true;
+}
+
+bool laz_toml_has_nul(const struct laz_toml_node *node)
+{
+    return node->type == LAZ_TOML_STRING && memchr(node->text, '\0', node->len) != NULL;
+}
+
+const char *laz_toml_type_name(enum laz_toml_type type)
+{
+    static const char *const names[] = {
+        [LAZ_TOML_TABLE] = "table",
+        [LAZ_TOML_ARRAY] = "list",
+        [LAZ_TOML_STRING] = "string",
+        [LAZ_TOML_INTEGER] = "integer",
+        [LAZ_TOML_FLOAT] = "number",
+        [LAZ_TOML_BOOLEAN] = "boolean",
+        [LAZ_TOML_DATETIME] = "date and time",
+        [LAZ_TOML_LOCAL_DATETIME] = "date and time",
+        [LAZ_TOML_LOCAL_DATE] = "date",
+        [LAZ_TOML_LOCAL_TIME] = "time",
+    };
+
+    return names[type];
+}

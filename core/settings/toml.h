@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* toml.h - reading TOML 1.0 into a tree in which every node knows where it was written.
+ *
+ * A document owns all of its nodes and texts and never changes after it was parsed, so it may be
+ * shared by threads; it is freed with its last reference.  Sizes and depth are capped. */
+#ifndef LAZ_SETTINGS_TOML_H
+#define LAZ_SETTINGS_TOML_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAZ_TOML_MAX_SIZE     ((size_t)1 << 20) /* bytes of a file */
+#define LAZ_TOML_MAX_DEPTH    64                /* tables and arrays within each other */
+#define LAZ_TOML_MAX_PROBLEMS 100               /* of one document; more are not kept */
+
+enum laz_toml_type {
+    LAZ_TOML_TABLE,
+    LAZ_TOML_ARRAY,
+    LAZ_TOML_STRING,
+    LAZ_TOML_INTEGER,
+    LAZ_TOML_FLOAT,
+    LAZ_TOML_BOOLEAN,
+    LAZ_TOML_DATETIME,       /* an instant: with an offset */
+    LAZ_TOML_LOCAL_DATETIME, /* the other three have no offset */
+    LAZ_TOML_LOCAL_DATE,
+    LAZ_TOML_LOCAL_TIME,
+};
+
+struct laz_toml;
+struct toml_block;
+
+struct laz_toml_node {
+    enum laz_toml_type type;
+    uint32_t line, column; /* of the value, or of the header of a table; from 1, in characters */
+    uint32_t key_line, key_column;
+    const char *key; /* NULL for items of arrays and for the root */
+    size_t key_len;
+    struct laz_toml_node *first, *last, *next; /* children in the order of the file; sibling */
+    size_t n;                                  /* number of children */
+    union {
+        int64_t integer;
+        double number;
+        bool boolean;
+    };
+    const char *text; /* strings: decoded, NUL-terminated, may contain NUL; dates and times:
+                         RFC 3339 with "T" and "Z" */
+    size_t len;
+    const struct laz_toml *toml; /* the document it is part of */
+    uint32_t flags;              /* the parser's */
+    uint32_t depth;              /* the root has 0 */
+};
+
+struct laz_toml_problem {
+    uint32_t line, column;
+    char *text; /* a sentence without position */
+};
+
+struct laz_toml {
+    char *name; /* for messages: a file's name, "--set", "default" */
+    struct laz_toml_node *root;
+    struct laz_toml_problem *problems;
+    size_t n_problems;
+    bool has_lines;            /* false: positions within it mean nothing to a user */
+    struct toml_block *memory; /* what nodes and texts live in */
+    _Atomic uint32_t refs;
+};
+
+/* Reads a document. `text` is only borrowed; `name` is copied. With LAZ_EPARSE *toml is given all
+ * the same: its problems, and the tree of what could be read. LAZ_ETOOBIG and LAZ_ENOMEM give
+ * nothing. The caller frees it with laz_toml_free. */
+int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_toml **toml,
+                   struct laz_error *err);
+/* Reads a key ("a.b") and a value, two separate texts, as if they were one line `key = value`;
+ * nothing else may be in either. `key` NULL: the key "value". */
+int laz_toml_parse_pair(const char *key, const char *value, const char *name,
+                        struct laz_toml **toml, struct laz_error *err);
+struct laz_toml *laz_toml_ref(struct laz_toml *toml); /* any thread; returns it */
+void laz_toml_free(struct laz_toml *toml); /* gives one reference back; NULL is allowed */
+
+/* The child of a table with this key; NULL: none, or not a table. */
+struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char *key);
+/* A child for `table`, a copy of `node` that shares its children; both documents must be kept.
+ * Only while `toml`, the table's document, is not shared yet. False without memory. */
+bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
+                    const struct laz_toml_node *node);
+bool laz_toml_has_nul(const struct laz_toml_node *node); /* a string with a NUL character in it */
+
+const char *laz_toml_type_name(enum laz_toml_type type); /* "string", "list", ... for messages */
+/* For messages: the type and, of short scalars, the value: `string "abc"`, "integer 5". */
+void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
+/* The value in TOML notation, on one line; tables inline. */
+void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node);
+void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len);
+void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len); /* bare or quoted */
+/* "FILE:LINE:COL", or the name alone for a document without lines. */
+void laz_toml_position(struct laz_buf *buf, const struct laz_toml *toml, uint32_t line,
+                       uint32_t column);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* toml_format.c - nodes as text: TOML notation, descriptions and positions for messages. */
+#include "settings/toml.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define DESCRIBE_MAX 40 /* characters of a string that are shown */
+
+void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len)
+{
+    laz_buf_putc(buf, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            laz_buf_printf(buf, "\\%c", c);
+        else if (c == '\n')
+            laz_buf_puts(buf, "\\n");
+        else if (c == '\t')
+            laz_buf_puts(buf, "\\t");
+        else if (c < 0x20 || c == 0x7f)
+            laz_buf_printf(buf, "\\u%04X", c);
+        else
+            laz_buf_putc(buf, (char)c);
+    }
+    laz_buf_putc(buf, '"');
+}
+
+void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+    for (size_t i = 0; i < len; i++)
+        if (!key[i] || !strchr(bare, key[i])) {
+            laz_toml_format_string(buf, key, len);
+            return;
+        }
+    if (len)
+        laz_buf_append(buf, key, len);
+    else
+        laz_buf_puts(buf, "\"\"");
+}
+
+static void format_double(struct laz_buf *buf, double value)
+{
+    const struct laz_json_api *api = laz_json_api();
+
+    if (!isfinite(value)) {
+        laz_buf_puts(buf, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    /* JSON's writer knows how to write one that reads back the same, in any locale */
+    struct laz_json_writer *writer = api->writer_new(0);
+    if (writer)
+        api->write_double(writer, value, true);
+    const char *text = writer ? api->writer_text(writer, NULL, NULL) : NULL;
+    if (text)
+        laz_buf_puts(buf, text);
+    else
+        buf->failed = true;
+    api->writer_free(writer);
+}
+
+static void format_children(struct laz_buf *buf, const struct laz_toml_node *node)
+{
+    bool table = node->type == LAZ_TOML_TABLE;
+
+    laz_buf_puts(buf, table ? "{" : "[");
+    for (const struct laz_toml_node *child = node->first; child; child = child->next) {
+        if (child != node->first)
+            laz_buf_puts(buf, ", ");
+        else if (table)
+            laz_buf_putc(buf, ' ');
+        if (table) {
+            laz_toml_format_key(buf, child->key, child->key_len);
+            laz_buf_puts(buf, " = ");
+        }
+        laz_toml_format(buf, child); /* as deep as the tree: LAZ_TOML_MAX_DEPTH */
+    }
+    laz_buf_puts(buf, !table ? "]" : node->first ? " }" : "}");
+}
+
+void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node)
+{
+    switch (node->type) {
+    case LAZ_TOML_TABLE:
+    case LAZ_TOML_ARRAY:
+        format_children(buf, node);
+        break;
+    case LAZ_TOML_STRING:
+        laz_toml_format_string(buf, node->text, node->len);
+        break;
+    case LAZ_TOML_INTEGER:
+        laz_buf_printf(buf, "%" PRId64, node->integer);
+        break;
+    case LAZ_TOML_FLOAT:
+        format_double(buf, node->number);
+        break;
+    case LAZ_TOML_BOOLEAN:
+        laz_buf_puts(buf, node->boolean ? "true" : "false");
+        break;
+    default:
+        laz_buf_append(buf, node->text, node->len);
+    }
+}
+
+void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node)
+{
+    laz_buf_puts(buf, laz_toml_type_name(node->type));
+    if (node->type == LAZ_TOML_ARRAY || node->type == LAZ_TOML_TABLE) {
+        if (!node->n)
+            laz_buf_puts(buf, " without content");
+        return;
+    }
+    laz_buf_putc(buf, ' ');
+    size_t cut = 0;
+    if (node->type == LAZ_TOML_STRING && laz_utf8_count(node->text, node->len) > DESCRIBE_MAX)
+        for (int i = 0; i < DESCRIBE_MAX; i++)
+            cut += laz_utf8_sequence(node->text + cut, node->len - cut);
+    if (!cut) {
+        laz_toml_format(buf, node);
+        return;
+    }
+    laz_toml_format_string(buf, node->text, cut);
+    laz_buf_puts(buf, "...");
+}
+
+void laz_toml_position(struct laz_buf *buf, const struct laz_toml *toml, uint32_t line,
+                       uint32_t column)
+{
+    if (toml->has_lines)
+        laz_buf_printf(buf, "%s:%u:%u", toml->name, (unsigned)line, (unsigned)column);
+    else
+        laz_buf_puts(buf, toml->name);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* toml_number.c - TOML's numbers, dates and times.
+ *
+ * All of them are one run of characters without space (but the one that may stand between a date
+ * and a time), so the run is cut out first and then has to be one of them to its last character.
+ * Doubles go through the JSON reader's conversion, which does not look at the locale. */
+#include "settings/toml_parser.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+struct number_text {
+    const char *at, *end;
+};
+
+static bool number_is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int number_peek(const struct number_text *t)
+{
+    return t->at < t->end ? (unsigned char)*t->at : -1;
+}
+
+static bool number_take(struct number_text *t, int c)
+{
+    if (number_peek(t) != c)
+        return false;
+    t->at++;
+    return true;
+}
+
+static int number_digit_of(int c)
+{
+    if (number_is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* ---- integers and floats ----------------------------------------------------------------------*/
+
+/* A run of digits of a base, with single underscores between them; appended to `out` without
+ * them. False when there is none, or an underscore stands elsewhere. */
+static bool number_digits(struct number_text *t, int base, struct laz_buf *out)
+{
+    bool digit = false;
+
+    for (;;) {
+        int c = number_peek(t);
+        if (number_digit_of(c) < base) {
+            laz_buf_putc(out, (char)c);
+            digit = true;
+        } else if (c == '_' && digit) {
+            digit = false;
+        } else {
+            return digit;
+        }
+        t->at++;
+    }
+}
+
+#define NUMBER_NONE      0 /* not of this form */
+#define NUMBER_FINE      1
+#define NUMBER_TOO_LARGE 2
+
+static int number_accumulate(const struct laz_buf *digits, int base, bool negative, int64_t *value)
+{
+    uint64_t max = (uint64_t)INT64_MAX + negative;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < digits->len; i++) {
+        unsigned digit = (unsigned)number_digit_of((unsigned char)digits->data[i]);
+        if (sum > (max - digit) / (unsigned)base)
+            return NUMBER_TOO_LARGE;
+        sum = sum * (unsigned)base + digit;
+    }
+    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
+    return NUMBER_FINE;
+}
+
+static int number_integer(struct number_text t, struct laz_buf *scratch, int64_t *value)
+{
+    static const struct {
+        char letter;
+        int base;
+    } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
+    int base = 10;
+
+    laz_buf_clear(scratch);
+    if (t.end - t.at > 2 && t.at[0] == '0')
+        for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+            if (t.at[1] == prefixes[i].letter)
+                base = prefixes[i].base;
+    bool negative = false;
+    if (base != 10)
+        t.at += 2;
+    else if (!number_take(&t, '+'))
+        negative = number_take(&t, '-');
+    if (!number_digits(&t, base, scratch) || t.at != t.end)
+        return NUMBER_NONE;
+    if (base == 10 && scratch->len > 1 && scratch->data[0] == '0')
+        return NUMBER_NONE;
+    return number_accumulate(scratch, base, negative, value);
+}
+
+static int number_float(struct number_text t, struct laz_buf *scratch, double *value)
+{
+    laz_buf_clear(scratch);
+    bool negative = number_take(&t, '-');
+    if (!negative)
+        number_take(&t, '+');
+    if (t.end - t.at == 3 && (!memcmp(t.at, "inf", 3) || !memcmp(t.at, "nan", 3))) {
+        *value = copysign(*t.at == 'i' ? (double)INFINITY : (double)NAN, negative ? -1.0 : 1.0);
+        return NUMBER_FINE;
+    }
+    if (negative)
+        laz_buf_putc(scratch, '-');
+    size_t start = scratch->len;
+    if (!number_digits(&t, 10, scratch))
+        return NUMBER_NONE;
+    if (scratch->len > start + 1 && scratch->data[start] == '0')
+        return NUMBER_NONE;
+    if (number_take(&t, '.')) {
+        laz_buf_putc(scratch, '.');
+        if (!number_digits(&t, 10, scratch))
+            return NUMBER_NONE;
+    }
+    if (number_take(&t, 'e') || number_take(&t, 'E')) {
+        laz_buf_putc(scratch, 'e');
+        if (number_take(&t, '-'))
+            laz_buf_putc(scratch, '-');
+        else
+            number_take(&t, '+');
+        if (!number_digits(&t, 10, scratch))
+            return NUMBER_NONE;
+    }
+    if (t.at != t.end)
+        return NUMBER_NONE;
+    if (scratch->failed || !laz_json_to_double(scratch->data, scratch->len, value) ||
+        !isfinite(*value))
+        return NUMBER_TOO_LARGE;
+    return NUMBER_FINE;
+}
+
+/* ---- dates and times --------------------------------------------------------------------------*/
+
+/* Exactly n digits with a value from min to max; -1: not so. */
+static int date_field(struct number_text *t, int n, int min, int max)
+{
+    int value = 0;
+
+    for (int i = 0; i < n; i++) {
+        int c = number_peek(t);
+        if (!number_is_digit(c))
+            return -1;
+        value = value * 10 + (c - '0');
+        t->at++;
+    }
+    return value >= min && value <= max ? value : -1;
+}
+
+static int date_days(int year, int month)
+{
+    static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+static bool date_date(struct number_text *t)
+{
+    int year = date_field(t, 4, 0, 9999);
+    if (year < 0 || !number_take(t, '-'))
+        return false;
+    int month = date_field(t, 2, 1, 12);
+    if (month < 0 || !number_take(t, '-'))
+        return false;
+    return date_field(t, 2, 1, date_days(year, month)) > 0;
+}
+
+/* Hours, minutes, seconds (60: a leap second), and a fraction of any length. */
+static bool date_time(struct number_text *t)
+{
+    if (date_field(t, 2, 0, 23) < 0 || !number_take(t, ':') || date_field(t, 2, 0, 59) < 0 ||
+        !number_take(t, ':') || date_field(t, 2, 0, 60) < 0)
+        return false;
+    if (!number_take(t, '.'))
+        return true;
+    const char *start = t->at;
+    while (number_is_digit(number_peek(t)))
+        t->at++;
+    return t->at > start;
+}
+
+static bool date_offset(struct number_text *t)
+{
+    if (number_take(t, 'Z') || number_take(t, 'z'))
+        return true;
+    if (!number_take(t, '+') && !number_take(t, '-'))
+        return false;
+    return date_field(t, 2, 0, 23) >= 0 && number_take(t, ':') && date_field(t, 2, 0, 59) >= 0;
+}
+
+/* Which of the four it is; false: none. */
+static bool date_kind(struct number_text t, enum laz_toml_type *type)
+{
+    if (t.end - t.at > 2 && t.at[2] == ':') {
+        *type = LAZ_TOML_LOCAL_TIME;
+        return date_time(&t) && t.at == t.end;
+    }
+    if (!date_date(&t))
+        return false;
+    *type = LAZ_TOML_LOCAL_DATE;
+    if (t.at == t.end)
+        return true;
+    if (!number_take(&t, 'T') && !number_take(&t, 't') && !number_take(&t, ' '))
+        return false;
+    if (!date_time(&t))
+        return false;
+    *type = LAZ_TOML_LOCAL_DATETIME;
+    if (t.at == t.end)
+        return true;
+    *type = LAZ_TOML_DATETIME;
+    return date_offset(&t) && t.at == t.end;
+}
+
+static bool date_looks_like(struct number_text t)
+{
+    ptrdiff_t n = 0;
+
+    while (n < t.end - t.at && number_is_digit((unsigned char)t.at[n]))
+        n++;
+    return n < t.end - t.at && n > 0 && (t.at[n] == ':' || (t.at[n] == '-' && n == 4));
+}
+
+static bool date_value(struct toml_parser *p, struct number_text t, struct laz_toml_node *node)
+{
+    struct toml_mark mark = {node->line, node->column};
+
+    if (!date_kind(t, &node->type))
+        return toml_problem(p, mark,
+                            "'%.*s' is no date or time (they are written 2024-01-31, 12:00:00, "
+                            "2024-01-31T12:00:00, 2024-01-31T12:00:00Z)",
+                            (int)(t.end - t.at > 40 ? 40 : t.end - t.at), t.at);
+    node->len = (size_t)(t.end - t.at);
+    char *text = toml_alloc(p->toml, node->len + 1);
+    if (!text)
+        return toml_no_memory(p);
+    memcpy(text, t.at, node->len);
+    for (size_t i = 0; i < node->len; i++)
+        if (text[i] == 't' || text[i] == ' ')
+            text[i] = 'T';
+        else if (text[i] == 'z')
+            text[i] = 'Z';
+    node->text = text;
+    return true;
+}
+
+/* ---- the run of characters --------------------------------------------------------------------*/
+
+static bool number_is_part(int c)
+{
+    return number_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '+' || c == '-' || c == '.' || c == ':';
+}
+
+static size_t number_run(const struct toml_parser *p)
+{
+    size_t n = 0;
+
+    while (number_is_part(toml_peek_at(p, n)))
+        n++;
+    if (n == 10 && toml_peek_at(p, 4) == '-' && toml_peek_at(p, 10) == ' ' &&
+        number_is_digit(toml_peek_at(p, 11)) && number_is_digit(toml_peek_at(p, 12)) &&
+        toml_peek_at(p, 13) == ':')
+        for (n = 11; number_is_part(toml_peek_at(p, n));)
+            n++;
+    return n;
+}
+
+static bool number_value(struct toml_parser *p, struct number_text t, struct laz_toml_node *node)
+{
+    struct toml_mark mark = {node->line, node->column};
+    int shown = (int)(t.end - t.at > 40 ? 40 : t.end - t.at);
+    int found = number_integer(t, &p->scratch, &node->integer);
+
+    if (found == NUMBER_TOO_LARGE)
+        return toml_problem(p, mark, "%.*s does not fit into 64 bits", shown, t.at);
+    if (found == NUMBER_FINE)
+        return true;
+    node->type = LAZ_TOML_FLOAT;
+    found = number_float(t, &p->scratch, &node->number);
+    if (p->scratch.failed)
+        return toml_no_memory(p);
+    if (found == NUMBER_TOO_LARGE)
+        return toml_problem(p, mark, "%.*s is too large for a double", shown, t.at);
+    if (found == NUMBER_FINE)
+        return true;
+    if (number_is_digit((unsigned char)*t.at) || strchr("+-.", *t.at))
+        return toml_problem(p, mark, "'%.*s' is not a number", shown, t.at);
+    return toml_problem(p, mark, "expected a value, found %.*s (text stands in quotes)", shown,
+                        t.at);
+}
+
+bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    struct number_text t = {p->text + p->at, p->text + p->at + number_run(p)};
+    char found[64];
+
+    if (t.at == t.end) {
+        toml_found(p, found, sizeof found);
+        return toml_problem(p, toml_here(p), "expected a value, found %s", found);
+    }
+    struct laz_toml_node *made = toml_node(p, LAZ_TOML_INTEGER, toml_here(p), depth);
+    if (!made)
+        return false;
+    size_t len = (size_t)(t.end - t.at);
+    bool fine;
+    if (len == 4 && memcmp(t.at, "true", 4) == 0) {
+        made->type = LAZ_TOML_BOOLEAN;
+        made->boolean = fine = true;
+    } else if (len == 5 && memcmp(t.at, "false", 5) == 0) {
+        made->type = LAZ_TOML_BOOLEAN;
+        fine = true;
+    } else {
+        fine = date_looks_like(t) ? date_value(p, t, made) : number_value(p, t, made);
+    }
+    toml_skip(p, len);
+    *node = made;
+    return fine;
+}

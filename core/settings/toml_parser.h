@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* toml_parser.h - what the files of the TOML reader share. Private to toml*.c.
+ *
+ * Functions that read return false after they have noted a problem; the statement they belong to
+ * is then given up. */
+#ifndef LAZ_SETTINGS_TOML_PARSER_H
+#define LAZ_SETTINGS_TOML_PARSER_H
+
+#include "settings/toml.h"
+
+/* How a table or array came to be, and so what may still be added to it. */
+#define TOML_HEADER (1u << 0) /* table: named by a [header]; array: made by [[headers]] */
+#define TOML_DOTTED (1u << 1) /* table: made by a dotted key */
+#define TOML_CLOSED (1u << 2) /* written as a value: { } or [ ] */
+
+struct toml_slot {
+    const struct laz_toml_node *table;
+    struct laz_toml_node *child;
+    uint64_t hash;
+};
+
+struct toml_parser {
+    const char *text;
+    size_t len, at;
+    uint32_t line, column;
+    struct laz_toml *toml;
+    struct laz_toml_node *current; /* the table that keys are put into */
+    struct laz_buf scratch;        /* the string or key being decoded */
+    struct toml_slot *slots;       /* every key of the document, by table and name */
+    size_t n_slots, used_slots;    /* n_slots is a power of two */
+    bool nomem;
+    bool lost; /* where the next statement begins cannot be told: reading ends */
+};
+
+struct toml_mark {
+    uint32_t line, column;
+};
+
+/* toml.c: memory, problems */
+void *toml_alloc(struct laz_toml *toml, size_t size); /* zeroed; NULL without memory */
+const char *toml_keep(struct toml_parser *p, const char *text, size_t len);
+struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
+                                struct toml_mark mark, uint32_t depth);
+bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *format, ...)
+    LAZ_PRINTF(3, 4);                       /* always false */
+bool toml_no_memory(struct toml_parser *p); /* always false */
+
+/* toml_lex.c: characters, strings, keys */
+static inline int toml_peek(const struct toml_parser *p)
+{
+    return p->at < p->len ? (unsigned char)p->text[p->at] : -1;
+}
+static inline int toml_peek_at(const struct toml_parser *p, size_t ahead)
+{
+    return ahead < p->len - p->at ? (unsigned char)p->text[p->at + ahead] : -1;
+}
+static inline struct toml_mark toml_here(const struct toml_parser *p)
+{
+    return (struct toml_mark){p->line, p->column};
+}
+void toml_skip(struct toml_parser *p, size_t n);   /* n bytes; keeps line and column */
+void toml_space(struct toml_parser *p);            /* spaces and tabs */
+bool toml_comment(struct toml_parser *p);          /* when one stands here, up to its newline */
+bool toml_is_newline(const struct toml_parser *p); /* "\n" or "\r\n" */
+bool toml_newline(struct toml_parser *p);          /* passes over one; false when none is here */
+bool toml_line_end(struct toml_parser *p);         /* space, comment, then newline or end */
+void toml_found(const struct toml_parser *p, char *out, size_t size); /* what stands here */
+/* A string of any of the four kinds, decoded into p->scratch. */
+bool toml_string(struct toml_parser *p);
+/* One part of a key, into p->scratch; `bare` keys, "basic" or 'literal'. */
+bool toml_key_part(struct toml_parser *p);
+
+/* toml_table.c: tables and the rules of redefinition */
+struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_node *table,
+                                const char *key, size_t len);
+bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child);
+void toml_append(struct laz_toml_node *parent, struct laz_toml_node *child);
+/* `key = value` into `table`. */
+bool toml_pair(struct toml_parser *p, struct laz_toml_node *table);
+/* A dotted key up to its last part, from `table`: *owner is the table that the last part, in
+ * p->scratch, goes into. */
+bool toml_dotted_key(struct toml_parser *p, struct laz_toml_node *table,
+                     struct laz_toml_node **owner, struct toml_mark *last);
+/* [table] or [[array]]; sets p->current. */
+bool toml_header(struct toml_parser *p);
+
+/* toml_value.c, toml_number.c: values. *node is a new node without a key. */
+bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node);
+bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node);
+
+#endif

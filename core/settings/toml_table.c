@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* toml_table.c - keys and headers: which table a value goes into, and what may not be said twice.
+ *
+ * TOML lets a table be opened once by a [header], once by dotted keys, or once as a value, and be
+ * made in passing by the headers of the tables inside it.  Flags on the node remember which of
+ * them it was.  All keys of the document are in one hash table, so that a file of many keys is
+ * read in linear time.
+ * A key that may not be set is noted, and its value is read all the same: the rest of the file can
+ * then be checked as if the line were not there. */
+#include "settings/toml_parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t table_hash(const struct laz_toml_node *table, const char *key, size_t len)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)table;
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 32;
+}
+
+struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_node *table,
+                                const char *key, size_t len)
+{
+    uint64_t hash = table_hash(table, key, len);
+
+    for (size_t i = hash; p->n_slots; i++) {
+        const struct toml_slot *slot = &p->slots[i & (p->n_slots - 1)];
+        if (!slot->child)
+            return NULL;
+        if (slot->hash == hash && slot->table == table && slot->child->key_len == len &&
+            memcmp(slot->child->key, key, len) == 0)
+            return slot->child;
+    }
+    return NULL;
+}
+
+static void table_slot(struct toml_slot *slots, size_t n_slots, const struct toml_slot *slot)
+{
+    size_t i = slot->hash;
+
+    while (slots[i & (n_slots - 1)].child)
+        i++;
+    slots[i & (n_slots - 1)] = *slot;
+}
+
+static bool table_grow(struct toml_parser *p)
+{
+    size_t n_slots = p->n_slots ? p->n_slots * 2 : 256;
+    struct toml_slot *slots = calloc(n_slots, sizeof *slots);
+
+    if (!slots)
+        return toml_no_memory(p);
+    for (size_t i = 0; i < p->n_slots; i++)
+        if (p->slots[i].child)
+            table_slot(slots, n_slots, &p->slots[i]);
+    free(p->slots);
+    p->slots = slots;
+    p->n_slots = n_slots;
+    return true;
+}
+
+void toml_append(struct laz_toml_node *parent, struct laz_toml_node *child)
+{
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->n++;
+}
+
+bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child)
+{
+    if ((p->used_slots + 1) * 2 > p->n_slots && !table_grow(p))
+        return false;
+    struct toml_slot slot = {table, child, table_hash(table, child->key, child->key_len)};
+    table_slot(p->slots, p->n_slots, &slot);
+    p->used_slots++;
+    toml_append(table, child);
+    return true;
+}
+
+/* Gives a node the key in p->scratch and puts it into the table. */
+static bool table_put(struct toml_parser *p, struct laz_toml_node *table,
+                      struct laz_toml_node *child, struct toml_mark key)
+{
+    child->key = toml_keep(p, laz_buf_text(&p->scratch), p->scratch.len);
+    if (!child->key)
+        return false;
+    child->key_len = p->scratch.len;
+    child->key_line = key.line;
+    child->key_column = key.column;
+    return toml_add(p, table, child);
+}
+
+static struct laz_toml_node *table_make(struct toml_parser *p, struct laz_toml_node *table,
+                                        enum laz_toml_type type, struct toml_mark key,
+                                        uint32_t flags)
+{
+    struct laz_toml_node *made = toml_node(p, type, key, table->depth + 1);
+
+    if (!made || !table_put(p, table, made, key))
+        return NULL;
+    made->flags = flags;
+    return made;
+}
+
+/* The key in p->scratch as it is shown in messages. */
+static const char *table_key(struct toml_parser *p)
+{
+    return laz_buf_text(&p->scratch);
+}
+
+static bool table_defined(struct toml_parser *p, struct toml_mark mark,
+                          const struct laz_toml_node *other)
+{
+    return toml_problem(p, mark, "'%s' is already set, in line %u", table_key(p),
+                        (unsigned)(other->key ? other->key_line : other->line));
+}
+
+/* ---- key = value ------------------------------------------------------------------------------*/
+
+/* The table that a part of a dotted key leads to, made when it is not there. */
+static struct laz_toml_node *table_through_key(struct toml_parser *p, struct laz_toml_node *table,
+                                               struct toml_mark mark)
+{
+    struct laz_toml_node *next = toml_find(p, table, table_key(p), p->scratch.len);
+
+    if (!next)
+        return table_make(p, table, LAZ_TOML_TABLE, mark, TOML_DOTTED);
+    if (next->type != LAZ_TOML_TABLE) {
+        toml_problem(p, mark, "'%s' is %s, set in line %u: nothing can be put into it",
+                     table_key(p), next->type == LAZ_TOML_ARRAY ? "a list" : "a value",
+                     (unsigned)next->key_line);
+        return NULL;
+    }
+    if (next->flags & (TOML_HEADER | TOML_CLOSED)) {
+        toml_problem(p, mark,
+                     "the table '%s' was written in line %u and cannot be added to by a dotted key",
+                     table_key(p), (unsigned)next->line);
+        return NULL;
+    }
+    next->flags |= TOML_DOTTED;
+    return next;
+}
+
+bool toml_dotted_key(struct toml_parser *p, struct laz_toml_node *table,
+                     struct laz_toml_node **owner, struct toml_mark *last)
+{
+    for (;;) {
+        *last = toml_here(p);
+        if (!toml_key_part(p))
+            return false;
+        toml_space(p);
+        if (toml_peek(p) != '.')
+            break;
+        if (table)
+            table = table_through_key(p, table, *last);
+        if (p->nomem)
+            return false;
+        toml_skip(p, 1);
+        toml_space(p);
+    }
+    *owner = table;
+    return true;
+}
+
+bool toml_pair(struct toml_parser *p, struct laz_toml_node *table)
+{
+    struct laz_toml_node *owner = NULL, *value = NULL;
+    struct toml_mark mark;
+    char found[64];
+
+    if (!toml_dotted_key(p, table, &owner, &mark))
+        return false;
+    if (toml_peek(p) != '=') {
+        toml_found(p, found, sizeof found);
+        return toml_problem(p, toml_here(p), "expected '=' after the key '%s', found %s",
+                            table_key(p), found);
+    }
+    const struct laz_toml_node *other =
+        owner ? toml_find(p, owner, table_key(p), p->scratch.len) : NULL;
+    if (other) {
+        table_defined(p, mark, other);
+        owner = NULL;
+    }
+    const char *key = toml_keep(p, table_key(p), p->scratch.len);
+    size_t key_len = p->scratch.len; /* the value uses the scratch too */
+    toml_skip(p, 1);
+    toml_space(p);
+    if (!key || !toml_value(p, (owner ? owner : table)->depth + 1, &value))
+        return false;
+    value->key = key;
+    value->key_len = key_len;
+    value->key_line = mark.line;
+    value->key_column = mark.column;
+    return owner ? toml_add(p, owner, value) : true;
+}
+
+/* ---- headers ----------------------------------------------------------------------------------*/
+
+/* The table that a part of a header other than the last leads to. */
+static struct laz_toml_node *
+table_through_header(struct toml_parser *p, struct laz_toml_node *table, struct toml_mark mark)
+{
+    struct laz_toml_node *next = toml_find(p, table, table_key(p), p->scratch.len);
+
+    if (!next)
+        return table_make(p, table, LAZ_TOML_TABLE, mark, 0);
+    if (next->type == LAZ_TOML_ARRAY && !(next->flags & TOML_CLOSED))
+        return next->last; /* of an array of tables, the newest */
+    if (next->type == LAZ_TOML_TABLE && !(next->flags & TOML_CLOSED))
+        return next;
+    toml_problem(p, mark, "'%s' was set to a value in line %u: a header cannot add to it",
+                 table_key(p), (unsigned)next->key_line);
+    return NULL;
+}
+
+static struct laz_toml_node *table_open(struct toml_parser *p, struct laz_toml_node *table,
+                                        struct toml_mark mark, struct toml_mark bracket)
+{
+    struct laz_toml_node *node = toml_find(p, table, table_key(p), p->scratch.len);
+
+    if (!node) {
+        node = table_make(p, table, LAZ_TOML_TABLE, mark, TOML_HEADER);
+    } else if (node->type != LAZ_TOML_TABLE || node->flags) {
+        table_defined(p, mark, node);
+        return NULL;
+    } else {
+        node->flags |= TOML_HEADER;
+    }
+    if (node) {
+        node->line = bracket.line;
+        node->column = bracket.column;
+    }
+    return node;
+}
+
+static struct laz_toml_node *table_open_item(struct toml_parser *p, struct laz_toml_node *table,
+                                             struct toml_mark mark, struct toml_mark bracket)
+{
+    struct laz_toml_node *array = toml_find(p, table, table_key(p), p->scratch.len);
+
+    if (!array) {
+        array = table_make(p, table, LAZ_TOML_ARRAY, mark, TOML_HEADER);
+    } else if (array->type != LAZ_TOML_ARRAY || array->flags & TOML_CLOSED) {
+        table_defined(p, mark, array);
+        return NULL;
+    }
+    struct laz_toml_node *item =
+        array ? toml_node(p, LAZ_TOML_TABLE, bracket, array->depth + 1) : NULL;
+    if (item) {
+        item->flags = TOML_HEADER;
+        toml_append(array, item);
+    }
+    return item;
+}
+
+/* The parts of a header between its brackets. *table is NULL when it names what it may not. */
+static bool table_path(struct toml_parser *p, bool item, struct toml_mark bracket,
+                       struct laz_toml_node **table)
+{
+    *table = p->toml->root;
+    for (;;) {
+        struct toml_mark mark = toml_here(p);
+        if (!toml_key_part(p))
+            return false;
+        toml_space(p);
+        bool last = toml_peek(p) != '.';
+        if (*table && !last)
+            *table = table_through_header(p, *table, mark);
+        else if (*table && toml_peek(p) == ']')
+            *table = item ? table_open_item(p, *table, mark, bracket)
+                          : table_open(p, *table, mark, bracket);
+        if (p->nomem)
+            return false;
+        if (last)
+            return true;
+        toml_skip(p, 1);
+        toml_space(p);
+    }
+}
+
+bool toml_header(struct toml_parser *p)
+{
+    struct toml_mark bracket = toml_here(p);
+    struct laz_toml_node *table = NULL;
+    bool item = toml_peek_at(p, 1) == '[';
+    char found[64];
+
+    /* until the header is known to be right, keys go where nobody looks */
+    p->current = toml_node(p, LAZ_TOML_TABLE, bracket, 0);
+    if (!p->current)
+        return false;
+    toml_skip(p, item ? 2 : 1);
+    toml_space(p);
+    if (!table_path(p, item, bracket, &table))
+        return false;
+    for (int i = 0; i < (item ? 2 : 1); i++) {
+        if (toml_peek(p) != ']') {
+            toml_found(p, found, sizeof found);
+            return toml_problem(p, toml_here(p), "expected '%s' at the end of the header, found %s",
+                                item ? "]]" : "]", found);
+        }
+        toml_skip(p, 1);
+    }
+    if (table)
+        p->current = table;
+    return true;
+}

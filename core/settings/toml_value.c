@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* toml_value.c - TOML's values: strings, lists and inline tables; the rest is in toml_number.c.
+ *
+ * Values nest by recursion; the depth that every node carries bounds it (toml_node refuses one
+ * that is too deep before its content is looked at). */
+#include "settings/toml_parser.h"
+
+#include <string.h>
+
+static bool value_string(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    struct laz_toml_node *made = toml_node(p, LAZ_TOML_STRING, toml_here(p), depth);
+
+    if (!made || !toml_string(p))
+        return false;
+    made->text = toml_keep(p, p->scratch.data, p->scratch.len);
+    made->len = p->scratch.len;
+    *node = made;
+    return made->text != NULL;
+}
+
+/* Space, newlines and comments: what may stand between the items of a list. */
+static bool value_gap(struct toml_parser *p)
+{
+    do {
+        toml_space(p);
+        if (!toml_comment(p))
+            return false;
+    } while (toml_newline(p));
+    return true;
+}
+
+static bool value_items(struct toml_parser *p, struct laz_toml_node *array)
+{
+    char found[64];
+
+    for (;;) {
+        struct laz_toml_node *item = NULL;
+        if (!value_gap(p))
+            return false;
+        if (toml_peek(p) == ']')
+            break;
+        if (!toml_value(p, array->depth + 1, &item))
+            return false;
+        toml_append(array, item);
+        if (!value_gap(p))
+            return false;
+        if (toml_peek(p) == ']')
+            break;
+        if (toml_peek(p) != ',') {
+            toml_found(p, found, sizeof found);
+            return toml_problem(p, toml_here(p),
+                                "expected ',' or ']' in the list that begins in line %u, found %s",
+                                (unsigned)array->line, found);
+        }
+        toml_skip(p, 1);
+    }
+    toml_skip(p, 1);
+    return true;
+}
+
+static bool value_array(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    struct laz_toml_node *array = toml_node(p, LAZ_TOML_ARRAY, toml_here(p), depth);
+
+    if (!array)
+        return false;
+    array->flags = TOML_CLOSED;
+    toml_skip(p, 1);
+    if (value_items(p, array)) {
+        *node = array;
+        return true;
+    }
+    /* Where a broken list ends can only be told when it ends on this line. */
+    const char *rest = p->text + p->at;
+    const char *newline = memchr(rest, '\n', p->len - p->at);
+    if (!memchr(rest, ']', newline ? (size_t)(newline - rest) : p->len - p->at))
+        p->lost = true;
+    return false;
+}
+
+static bool value_inline_table(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    struct laz_toml_node *table = toml_node(p, LAZ_TOML_TABLE, toml_here(p), depth);
+    char found[64];
+
+    if (!table)
+        return false;
+    table->flags = TOML_CLOSED;
+    *node = table;
+    toml_skip(p, 1);
+    toml_space(p);
+    if (toml_peek(p) == '}') {
+        toml_skip(p, 1);
+        return true;
+    }
+    for (;;) {
+        if (!toml_pair(p, table))
+            return false;
+        toml_space(p);
+        if (toml_peek(p) == '}')
+            break;
+        if (toml_peek(p) != ',') {
+            toml_found(p, found, sizeof found);
+            return toml_problem(p, toml_here(p),
+                                "expected ',' or '}' in a table written in braces, found %s "
+                                "(it stands on one line)",
+                                found);
+        }
+        toml_skip(p, 1);
+        toml_space(p);
+    }
+    toml_skip(p, 1);
+    return true;
+}
+
+bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
+{
+    switch (toml_peek(p)) {
+    case '"':
+    case '\'':
+        return value_string(p, depth, node);
+    case '[':
+        return value_array(p, depth, node);
+    case '{':
+        return value_inline_table(p, depth, node);
+    default:
+        return toml_number_or_date(p, depth, node);
+    }
+}
