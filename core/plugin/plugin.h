@@ -50,6 +50,10 @@ int laz_registry_runtime(struct laz_registry *registry, const char *name,
 /* The runtime whose suffix a file name has; NULL when none. */
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file);
+/* Every runtime that can be used; nothing is loaded for it. Borrowed until laz_registry_free. */
+void laz_registry_visit_runtimes(struct laz_registry *registry,
+                                 void (*visit)(void *user, const struct laz_runtime_info *info),
+                                 void *user);
 /* Every plugin found, loadable or not: for `lazaret plugins`. */
 struct laz_plugin_entry {
     const char *name, *file;

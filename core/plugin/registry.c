@@ -414,6 +414,18 @@ void laz_registry_visit(struct laz_registry *registry,
     }
 }
 
+void laz_registry_visit_runtimes(struct laz_registry *registry,
+                                 void (*visit)(void *user, const struct laz_runtime_info *info),
+                                 void *user)
+{
+    for (size_t i = 0; i < registry->n; i++) {
+        struct registry_plugin *plugin = &registry->plugins[i];
+        if (plugin->json_file && registry_load(registry, plugin, NULL) == 0 &&
+            !registry_hides(registry, i))
+            visit(user, plugin->info);
+    }
+}
+
 const char *laz_installed_plugins(void)
 {
     return LAZ_PLUGINDIR;
