@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# lib.sh - what quickstart and check share: steps with their times, packages, the build.
+# For POSIX sh; to be read with `.` from a script that stands in the top folder of the source.
+#
+# Each step writes to a log of its own in build/; what is printed is one line a step, and the end of
+# the log of a step that failed. Nothing here needs git: a tree from an archive will do.
+
+umask 022 # plugins that others may write are refused
+LC_ALL=C.UTF-8
+export LC_ALL
+
+script=$(basename "$0")
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# To build: what configure looks for, and the runtimes. To check: what the tests look for.
+packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
+    make libuv1-dev libcjson-dev bubblewrap r-base-dev libpython3-dev liblua5.4-dev"
+packages_check="libcunit1-dev python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
+    mandoc xz-utils util-linux procps"
+
+say() {
+    printf '%s: %s\n' "$script" "$*"
+}
+
+die() {
+    say "$*" >&2
+    exit 1
+}
+
+# step NAME COMMAND... - runs the command with its output in build/NAME.log.
+step() {
+    step_name=$1
+    shift
+    step_log=$top/build/$step_name.log
+    printf '  %-12s ' "$step_name"
+    step_start=$(date +%s)
+    step_status=0
+    ("$@") >"$step_log" 2>&1 </dev/null || step_status=$?
+    step_time=$(($(date +%s) - step_start))
+    if [ "$step_status" -eq 0 ]; then
+        printf 'ok %6d s\n' "$step_time"
+        return 0
+    fi
+    printf 'FAILED %2d s, status %d; the end of %s:\n' "$step_time" "$step_status" "$step_log"
+    tail -n "${step_tail:-40}" "$step_log" | sed 's/^/    | /'
+    return "$step_status"
+}
+
+# The packages of the list that are missing. Without dpkg none is: configure will tell.
+packages_missing() {
+    command -v dpkg-query >/dev/null 2>&1 || return 0
+    for package in $1; do
+        case $package in
+            pkg-config) command -v pkg-config >/dev/null 2>&1 && continue ;;
+        esac
+        case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) in
+            installed) ;;
+            *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+packages_install() {
+    export DEBIAN_FRONTEND=noninteractive
+    # Without lists, or with old ones, the first try fails, or finds nothing to install.
+    # shellcheck disable=SC2086
+    apt-get install -y --no-install-recommends $1 && return 0
+    apt-get update || return 1
+    # shellcheck disable=SC2086
+    apt-get install -y --no-install-recommends $1
+}
+
+# Installs what is missing of the list, or says how to and ends with status 2.
+packages_need() {
+    missing=$(packages_missing "$1")
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+        say "packages are missing; install them with" >&2
+        echo "    sudo apt-get install --no-install-recommends $missing" >&2
+        exit 2
+    fi
+    say "installing $missing"
+    step packages packages_install "$missing" || exit 2
+}
+
+# configure_in FOLDER OPTIONS... - configures once; later runs leave it to make.
+configure_in() {
+    mkdir -p "$top/$1"
+    cd "$top/$1" || return 1
+    shift
+    [ -f Makefile ] || "$top/configure" --prefix="$PWD/stage" "$@"
+}
+
+make_in() {
+    make_folder=$1
+    shift
+    make -C "$top/$make_folder" -j"$jobs" "$@"
+}
+
+# What quickstart and check begin with: a tree that is built and installed in build/stage.
+build_all() {
+    [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
+    mkdir -p "$top/build" || exit 1
+    packages_need "$1"
+    if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
+        step autogen "$top/autogen.sh" || exit 1
+    fi
+    step configure configure_in build || exit 1
+    step make make_in build all || exit 1
+    step install make_in build install || exit 1
+    ln -sfn stage/bin/lazaret "$top/build/lazaret"
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# lib.sh - what the lint tests share. They look at the source tree ($srcdir) and, some, at what was
+# built (the current folder). Each prints what is wrong, one a line, and ends with 1, or with 77 when
+# it needs a program that is not there.
+set -u
+LC_ALL=C
+export LC_ALL
+srcdir=${srcdir:-.}
+lint_failed=0
+
+wrong() {
+    printf '%s\n' "$*"
+    lint_failed=1
+}
+
+lint_end() {
+    [ "$lint_failed" -eq 0 ] || echo "$(basename "$0"): see above"
+    exit "$lint_failed"
+}
+
+# lint_skip NAME REASON - ends; a failure when LAZARET_TEST_NEED lists NAME.
+lint_skip() {
+    case ,${LAZARET_TEST_NEED-}, in
+        *",$1,"* | *,all,*)
+            echo "needed but missing: $1: $2"
+            exit 1
+            ;;
+    esac
+    echo "SKIP $1: $2"
+    exit 77
+}
+
+# Files of the source tree by name patterns (find's), relative to it; nothing generated.
+lint_files() {
+    (
+        cd "$srcdir" || exit 1
+        find . \( -path './build' -o -path './build-*' -o -path './.git' -o -path './m4' \
+            -o -path './autom4te.cache' -o -path './lazaret-[0-9]*' \) -prune \
+            -o -type f \( "$@" \) -print | sed 's|^\./||' | sort
+    )
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# symbols.sh - the library exports the functions of lazaret.h and nothing else, each plugin its
+# descriptor and nothing else.
+. "${srcdir:-.}/tests/lint/lib.sh"
+
+command -v nm >/dev/null 2>&1 || lint_skip nm "binutils are not installed"
+
+# What a shared object exports; the sanitizers' own symbols do not count.
+exported() {
+    nm -D --defined-only "$1" | awk '{print $NF}' | grep -vE '^_*(asan|odr_asan|ubsan|lsan|sanitizer)' |
+        grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort
+}
+
+library=.libs/liblazaret.so
+if [ -f "$library" ]; then
+    declared=$(sed -n 's/^LAZ_EXPORT .*[ *]\(laz_[a-z_]*\)(.*/\1/p' \
+        "$srcdir/core/include/lazaret/lazaret.h" | sort)
+    [ -n "$declared" ] || wrong "lazaret.h: no function was found"
+    exports=$(exported "$library")
+    for name in $declared; do
+        printf '%s\n' "$exports" | grep -qx "$name" ||
+            wrong "liblazaret does not export $name of lazaret.h"
+    done
+    for name in $exports; do
+        printf '%s\n' "$declared" | grep -qx "$name" ||
+            wrong "liblazaret exports $name, which lazaret.h does not declare"
+    done
+else
+    wrong "$library is missing"
+fi
+
+for module in ${LINT_PLUGINS-}; do
+    object=.libs/${module%.la}.so
+    if [ ! -f "$object" ]; then
+        wrong "$object is missing"
+        continue
+    fi
+    exports=$(exported "$object" | tr '\n' ' ')
+    [ "$exports" = "lazaret_plugin " ] || wrong "$object exports: $exports"
+done
+lint_end
