@@ -18,7 +18,7 @@ for file in $sources $scripts; do
     esac
     head -n 3 "$srcdir/$file" | grep -q 'SPDX-License-Identifier: MIT' ||
         case $file in
-            *.R | *.lua | *.py | *.toml | autogen.sh) ;; # examples are read by beginners
+            *.R | *.lua | *.py | *.toml | *.am | autogen.sh) ;; # read by beginners, or bare lists
             *) wrong "$file: no line with SPDX-License-Identifier: MIT at its top" ;;
         esac
 done
