@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* agent.h - the parts of lazaret-agent, the process inside the box.
+ * Side: box.  Input trusted: yes (the host is the only peer).
+ *
+ * One process, one connection, blocking calls: a line comes in, the runtime works, lines go out.
+ * Once code has run, nothing in this process can be believed; the host does not.  What is kept up
+ * here anyway is order: one line for one message, and never a word from a forked child. */
+#ifndef LAZ_AGENT_AGENT_H
+#define LAZ_AGENT_AGENT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "plugin/plugin.h"
+#include "wire/frame.h"
+
+#include <lazaret/runtime.h>
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define AGENT_PROTOCOL    1
+#define AGENT_EXIT_SETUP  125
+#define AGENT_MAX_MESSAGE (1024u * 1024) /* of a line to the host, unless init says otherwise */
+#define AGENT_MAX_LINE    (64u * 1024 * 1024) /* of a value from the host, likewise */
+#define AGENT_LINE_SLACK  (1024u * 1024)      /* what may stand around a value in its line */
+
+/* ---- channel.c: lines -------------------------------------------------------------------------
+ */
+
+struct agent_channel {
+    int fd;
+    struct laz_frame in;
+};
+
+/* Sends the parts as one, in one system call unless the socket is full. False when the peer is
+ * gone; the parts are used up either way. */
+bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size_t n);
+/* The next line without its newline, NUL-terminated, borrowed until the next call. False at the
+ * end of the stream, when it broke, or when the line is too long. */
+bool agent_channel_line(struct agent_channel *channel, char **line, size_t *len);
+void agent_channel_fini(struct agent_channel *channel);
+
+/* ---- serve.c: messages ------------------------------------------------------------------------
+ */
+
+struct serve_message;
+
+struct agent {
+    struct agent_channel channel;
+    pid_t pid; /* of this process; a forked child has another */
+    size_t max_message;
+    uint64_t calls; /* tool calls so far: the id of the last one */
+    struct laz_module *module;
+    const struct laz_plugin *plugin;
+    const struct laz_runtime_ops *ops;
+    void *state;
+    const struct serve_message *request; /* being answered, or NULL */
+    struct laz_agent_services services;
+    struct laz_buf out;    /* the message being put together */
+    struct laz_buf failed; /* error text of the last tool call */
+};
+
+/* Fills agent->services. */
+void agent_services_init(struct agent *agent);
+/* Sends the text of agent->out as a line. Ends the process when the host is gone. */
+void agent_send(struct agent *agent);
+/* Answers messages until the host says exit; the status to exit with. */
+int agent_serve(struct agent *agent);
+
+/* ---- tools.c: the list of tools in init --------------------------------------------------------
+ */
+
+struct agent_tools {
+    struct laz_tool_signature *tools;
+    size_t n;
+    struct laz_parameter *parameters; /* of all tools, one after the other */
+    size_t n_parameters;
+    struct laz_strv strings; /* everything they point to */
+};
+
+/* `raw`: a scanned JSON list. LAZ_EPROTO names the tool. */
+int agent_tools_parse(const char *raw, size_t len, struct agent_tools *tools,
+                      struct laz_error *err);
+void agent_tools_fini(struct agent_tools *tools);
+
+/* ---- start.c: from the environment to `ready` --------------------------------------------------
+ */
+
+int agent_start(struct agent *agent, struct laz_error *err);
+void agent_fini(struct agent *agent);
+
+/* ---- reap.c ------------------------------------------------------------------------------------
+ */
+
+/* Runs argv[0], leaves no descendant of it alive, and returns the exit status. */
+int agent_reap(char *const *argv);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - lazaret-agent, the process inside the box.
+ * Side: box.  Input trusted: yes (the host's environment, command line and messages).
+ *
+ * Without arguments it serves a session: see docs/protocol.md for the order of its start. The
+ * options are for the host and the build. Its interpreter runs on the main thread. */
+#include "agent/agent.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "?"
+#endif
+
+static int main_serve(char **argv)
+{
+    struct agent agent = {
+        .channel = {.fd = -1},
+        .max_message = AGENT_MAX_MESSAGE,
+    };
+    struct laz_error err = {0};
+
+    (void)argv;
+    laz_frame_init(&agent.channel.in, AGENT_MAX_LINE + AGENT_LINE_SLACK);
+    /* Interpreters take the encoding of their text from here; the box has LANG=C.UTF-8. No other
+     * category: a decimal comma must not reach a number. */
+    setlocale(LC_CTYPE, "");
+    int status = AGENT_EXIT_SETUP;
+    if (agent_start(&agent, &err))
+        fprintf(stderr, "lazaret-agent: %s\n", err.text);
+    else
+        status = agent_serve(&agent);
+    agent_fini(&agent);
+    return status;
+}
+
+static int main_describe(char **argv)
+{
+    struct laz_module *module;
+    struct laz_error err = {0};
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    if (laz_module_open(argv[0], LAZ_PLUGIN_RUNTIME, NULL, &module, &err)) {
+        fprintf(stderr, "lazaret-agent: %s\n", err.text);
+        return 1;
+    }
+    laz_runtime_describe(laz_module_plugin(module), &json);
+    int status = json.failed || puts(laz_buf_text(&json)) < 0 || fflush(stdout) ? 1 : 0;
+    laz_buf_fini(&json);
+    laz_module_close(module);
+    return status;
+}
+
+static int main_probe(char **argv)
+{
+    (void)argv;
+    return puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0;
+}
+
+static int main_reap(char **argv)
+{
+    return agent_reap(argv);
+}
+
+static int main_version(char **argv)
+{
+    (void)argv;
+    return puts("lazaret-agent " PACKAGE_VERSION) < 0 || fflush(stdout) ? 1 : 0;
+}
+
+static const struct {
+    const char *option;
+    int min, max; /* words after it */
+    int (*run)(char **argv);
+} main_modes[] = {
+    {"--describe", 1, 1, main_describe},
+    {"--probe", 0, 0, main_probe},
+    {"--reap", 1, 1 << 20, main_reap},
+    {"--version", 0, 0, main_version},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc <= 1)
+        return main_serve(argv);
+    for (size_t i = 0; i < sizeof main_modes / sizeof *main_modes; i++)
+        if (strcmp(argv[1], main_modes[i].option) == 0 && argc - 2 >= main_modes[i].min &&
+            argc - 2 <= main_modes[i].max)
+            return main_modes[i].run(argv + 2);
+    fputs("usage: lazaret-agent [--describe FILE.so | --probe | --reap PROGRAM ARG... | "
+          "--version]\nIt is started by lazaret; there is no use in running it by hand.\n",
+          stderr);
+    return 2;
+}

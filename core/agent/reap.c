@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* reap.c - a parent that leaves nobody behind, for boxes without a pid namespace.
+ * Side: box.  Input trusted: yes (the command line of the host).
+ *
+ * A process group is not enough: a daemon that forks twice leaves it. As a child subreaper this
+ * process inherits every orphan below it, so what it can find under /proc is all there is. It kills
+ * whole trees at a time until no child is left; what forks faster is caught in the next round, and
+ * a bound on rounds keeps a process that cannot be killed from holding the reaper. */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REAP_ROUNDS  400
+#define REAP_WAIT_NS 25000000L /* for the end of a child that was killed */
+
+static const int reap_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+
+/* Kills everything below `pid`, deepest last: a parent that is gone forks no more. */
+static void reap_kill_below(long pid, int depth)
+{
+    char path[64], *text = NULL;
+    size_t size = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return;
+    ssize_t got = getdelim(&text, &size, '\0', file);
+    fclose(file);
+    for (char *p = text; got > 0 && *p;) {
+        char *end;
+        long child = strtol(p, &end, 10);
+        if (end == p || child <= 0)
+            break;
+        kill((pid_t)child, SIGSTOP);
+        if (depth < 64)
+            reap_kill_below(child, depth + 1);
+        kill((pid_t)child, SIGKILL);
+        p = end + strspn(end, " ");
+    }
+    free(text);
+}
+
+/* Takes the exit status of every child that has ended; true while there are others. */
+static bool reap_collect(pid_t command, int *status)
+{
+    int how;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &how, WNOHANG)) > 0)
+        if (pid == command)
+            *status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
+    return pid == 0;
+}
+
+static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
+{
+    const struct timespec wait = {0, REAP_WAIT_NS};
+
+    for (int i = 0; i < REAP_ROUNDS && reap_collect(command, status); i++) {
+        reap_kill_below(getpid(), 0);
+        kill(-command, SIGKILL); /* where /proc is not mounted it is this that helps */
+        if (reap_collect(command, status))
+            sigtimedwait(child_ended, NULL, &wait);
+    }
+}
+
+static void reap_exec(pid_t reaper, char *const *argv, const sigset_t *before)
+{
+    setsid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != reaper)
+        _exit(AGENT_EXIT_SETUP);
+    sigprocmask(SIG_SETMASK, before, NULL);
+    execv(argv[0], argv);
+    fprintf(stderr, "lazaret-agent: %s: %s\n", argv[0], strerror(errno));
+    _exit(AGENT_EXIT_SETUP);
+}
+
+int agent_reap(char *const *argv)
+{
+    sigset_t watched, child_ended, before;
+    int status = -1;
+    pid_t parent = getppid();
+
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) ||
+        getppid() != parent) {
+        fputs("lazaret-agent: cannot become a reaper\n", stderr);
+        return AGENT_EXIT_SETUP;
+    }
+    sigemptyset(&watched);
+    for (size_t i = 0; i < sizeof reap_signals / sizeof *reap_signals; i++)
+        sigaddset(&watched, reap_signals[i]);
+    sigemptyset(&child_ended);
+    sigaddset(&child_ended, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &watched, &before);
+
+    const pid_t self = getpid();
+    pid_t command = fork();
+    if (command == 0)
+        reap_exec(self, argv, &before);
+    if (command < 0) {
+        fprintf(stderr, "lazaret-agent: fork: %s\n", strerror(errno));
+        return AGENT_EXIT_SETUP;
+    }
+    while (status < 0) {
+        int got = sigwaitinfo(&watched, NULL);
+        if (got >= 0 && got != SIGCHLD)
+            break; /* asked to end */
+        reap_collect(command, &status);
+    }
+    reap_all(command, &child_ended, &status);
+    return status < 0 ? 128 + SIGKILL : status;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* serve.c - the messages of a running agent, and the services a runtime gets.
+ * Side: box.  Input trusted: yes (the host).
+ *
+ * The invariant is one line for one message, at most max_message bytes, whatever the code did: a
+ * value that is too large becomes an error that names the limit, a text of an error is cut. A
+ * process that the code forked shares the socket, so everything that would write to it looks at the
+ * process id first. */
+#include "agent/agent.h"
+
+#include "base/json.h"
+#include "wire/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVE_FRAMES     100  /* of a traceback */
+#define SERVE_FRAME_SIZE 1000 /* bytes of each */
+
+/* The members of a message from the host, as they stand in the line. */
+struct serve_message {
+    char *type;
+    const char *id, *code, *print, *value, *error;
+    size_t id_len, code_len, print_len, value_len, error_len;
+};
+
+static bool serve_is(const struct laz_json_token *key, const char *name)
+{
+    return strcmp(key->text, name) == 0;
+}
+
+/* One pass over the line: a value of many megabytes is only stepped over. */
+static bool serve_parse(const char *line, size_t len, struct serve_message *m)
+{
+    const struct laz_json_api *json = laz_json_api();
+    struct laz_json_reader *reader = json->reader_new(line, len);
+    struct laz_json_token token;
+    bool ok = reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN;
+
+    *m = (struct serve_message){0};
+    while (ok && json->next(reader, &token) == LAZ_JSON_KEY) {
+        const char *ignored;
+        size_t ignored_len;
+        const char **raw = &ignored;
+        size_t *raw_len = &ignored_len;
+        bool is_type = serve_is(&token, "type");
+        if (serve_is(&token, "id")) {
+            raw = &m->id;
+            raw_len = &m->id_len;
+        } else if (serve_is(&token, "code")) {
+            raw = &m->code;
+            raw_len = &m->code_len;
+        } else if (serve_is(&token, "print")) {
+            raw = &m->print;
+            raw_len = &m->print_len;
+        } else if (serve_is(&token, "value")) {
+            raw = &m->value;
+            raw_len = &m->value_len;
+        } else if (serve_is(&token, "error")) {
+            raw = &m->error;
+            raw_len = &m->error_len;
+        }
+        ok = json->skip(reader, raw, raw_len);
+        if (ok && is_type) {
+            free(m->type);
+            m->type = laz_json_to_string(ignored, ignored_len, &ignored_len);
+        }
+    }
+    ok = ok && !json->reader_failed(reader);
+    json->reader_free(reader);
+    return ok;
+}
+
+static bool serve_is_forked(const struct agent *agent)
+{
+    return getpid() != agent->pid;
+}
+
+/* ---- to the host -------------------------------------------------------------------------------
+ */
+
+void agent_send(struct agent *agent)
+{
+    struct iovec part;
+
+    laz_buf_putc(&agent->out, '\n');
+    if (agent->out.failed)
+        _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */
+    part = (struct iovec){agent->out.data, agent->out.len};
+    if (!agent_channel_send(&agent->channel, &part, 1))
+        _exit(0);
+    laz_buf_clear(&agent->out);
+}
+
+static void serve_begin(struct agent *agent, const char *type, const struct serve_message *request)
+{
+    laz_buf_clear(&agent->out);
+    laz_buf_printf(&agent->out, "{\"type\":\"%s\"", type);
+    if (request && request->id) {
+        laz_buf_puts(&agent->out, ",\"id\":");
+        laz_buf_append(&agent->out, request->id, request->id_len);
+    }
+}
+
+/* A text for people as a member, cut at a whole character to `max` bytes. */
+static void serve_text(struct laz_buf *out, const char *name, const char *text, size_t len,
+                       size_t max)
+{
+    if (len > max) {
+        for (len = max; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+            ;
+    }
+    if (name)
+        laz_buf_printf(out, ",\"%s\":", name);
+    laz_json_quote(out, text, len);
+}
+
+static void serve_traceback(struct laz_buf *out, const struct laz_outcome *outcome)
+{
+    size_t n = outcome->n_traceback;
+
+    if (!n)
+        return;
+    laz_buf_puts(out, ",\"traceback\":[");
+    for (size_t i = n > SERVE_FRAMES ? n - SERVE_FRAMES : 0, first = i; i < n; i++) {
+        if (i > first)
+            laz_buf_putc(out, ',');
+        serve_text(out, NULL, outcome->traceback[i], strlen(outcome->traceback[i]),
+                   SERVE_FRAME_SIZE);
+    }
+    laz_buf_putc(out, ']');
+}
+
+/* An error in at most max_message bytes: first all of it, then without the traceback, then with
+ * less and less of the message. */
+static void serve_error(struct agent *agent, const struct serve_message *request, const char *kind,
+                        const struct laz_outcome *outcome)
+{
+    const char *message = outcome->message ? outcome->message : "unknown error";
+    size_t len = strlen(message), max = agent->max_message;
+    bool traceback = true;
+
+    for (;;) {
+        serve_begin(agent, "error", request);
+        laz_buf_printf(&agent->out, ",\"kind\":\"%s\"", kind);
+        if (outcome->kind == LAZ_OUTCOME_EXIT)
+            laz_buf_printf(&agent->out, ",\"status\":%d", (int)outcome->exit_status);
+        serve_text(&agent->out, "message", message, len, max);
+        if (outcome->line > 0)
+            laz_buf_printf(&agent->out, ",\"line\":%d", (int)outcome->line);
+        if (outcome->column > 0)
+            laz_buf_printf(&agent->out, ",\"column\":%d", (int)outcome->column);
+        if (traceback)
+            serve_traceback(&agent->out, outcome);
+        laz_buf_putc(&agent->out, '}');
+        if (agent->out.len <= agent->max_message || max == 0)
+            break;
+        if (traceback && outcome->n_traceback)
+            traceback = false;
+        else
+            max = (max < len ? max : len) / 2;
+    }
+    agent_send(agent);
+}
+
+static void serve_too_large(struct agent *agent, const struct serve_message *request,
+                            const char *what)
+{
+    char message[128];
+
+    snprintf(message, sizeof message, "the %s exceeds max_message_size (%zu bytes)", what,
+             agent->max_message);
+    serve_error(agent, request, "too_large",
+                &(struct laz_outcome){.size = sizeof(struct laz_outcome), .message = message});
+}
+
+/* The value goes out from where the runtime keeps it. */
+static void serve_result(struct agent *agent, const struct serve_message *request,
+                         const struct laz_outcome *outcome)
+{
+    struct laz_buf tail = LAZ_BUF_INIT;
+    const char *value = outcome->value ? outcome->value : "null";
+    size_t value_len = outcome->value ? outcome->value_len : 4;
+
+    serve_begin(agent, "result", request);
+    laz_buf_puts(&agent->out, ",\"value\":");
+    if (outcome->text && outcome->text_len <= agent->max_message)
+        serve_text(&tail, "text", outcome->text, outcome->text_len, SIZE_MAX);
+    laz_buf_printf(&tail, ",\"visible\":%s}\n", outcome->visible ? "true" : "false");
+    if (agent->out.failed || tail.failed)
+        _exit(AGENT_EXIT_SETUP);
+    size_t line_len = agent->out.len + value_len + tail.len - 1;
+    if (value_len > agent->max_message) {
+        serve_too_large(agent, request, "value");
+    } else if (line_len > agent->max_message ||
+               (outcome->text && outcome->text_len > agent->max_message)) {
+        serve_too_large(agent, request, "value with its printed form");
+    } else {
+        struct iovec parts[] = {{agent->out.data, agent->out.len},
+                                {(void *)(uintptr_t)value, value_len},
+                                {tail.data, tail.len}};
+        if (!agent_channel_send(&agent->channel, parts, 3))
+            _exit(0);
+    }
+    laz_buf_fini(&tail);
+}
+
+/* ---- services of the runtime -------------------------------------------------------------------
+ */
+
+static int serve_call_failed(struct agent *agent, const char **error, int code)
+{
+    *error = agent->failed.failed ? "out of memory" : laz_buf_text(&agent->failed);
+    return code;
+}
+
+static bool serve_send_call(struct agent *agent, const char *tool, const char *args,
+                            size_t args_len)
+{
+    struct laz_buf *out = &agent->out;
+
+    laz_buf_clear(out);
+    laz_buf_printf(
+        out, "{\"type\":\"tool_call\",\"id\":%llu,\"tool\":", (unsigned long long)++agent->calls);
+    laz_json_quote(out, tool, strlen(tool));
+    laz_buf_puts(out, ",\"args\":");
+    if (out->failed || out->len + args_len + 1 > agent->max_message) {
+        agent->calls--;
+        return false;
+    }
+    struct iovec parts[] = {
+        {out->data, out->len}, {(void *)(uintptr_t)args, args_len}, {(void *)(uintptr_t) "}\n", 2}};
+    if (!agent_channel_send(&agent->channel, parts, 3))
+        _exit(0);
+    return true;
+}
+
+/* Waits for the answer to the call that was sent. */
+static void serve_await(struct agent *agent, struct serve_message *m)
+{
+    char *line;
+    size_t len;
+
+    for (;;) {
+        int64_t id;
+        if (!agent_channel_line(&agent->channel, &line, &len))
+            _exit(0); /* the host is gone, and nobody listens any more */
+        if (!serve_parse(line, len, m))
+            _exit(AGENT_EXIT_SETUP);
+        if (m->type) {
+            bool leave = strcmp(m->type, "exit") == 0;
+            free(m->type);
+            if (leave)
+                _exit(0);
+            continue;
+        }
+        if (!m->id || (laz_json_to_int(m->id, m->id_len, &id) && (uint64_t)id == agent->calls))
+            return;
+    }
+}
+
+static int serve_call_tool(void *data, const char *tool, const char *args, size_t args_len,
+                           const char **value, size_t *value_len, const char **error)
+{
+    struct agent *agent = data;
+    struct serve_message m;
+
+    laz_buf_clear(&agent->failed);
+    if (serve_is_forked(agent)) {
+        laz_buf_puts(&agent->failed, "tools cannot be called from a forked process");
+        return serve_call_failed(agent, error, LAZ_EREFUSED);
+    }
+    if (!serve_send_call(agent, tool, args, args_len)) {
+        laz_buf_printf(&agent->failed,
+                       "Tool '%s': the arguments (%zu bytes) exceed max_message_size (%zu bytes)",
+                       tool, args_len, agent->max_message);
+        return serve_call_failed(agent, error, LAZ_ETOOBIG);
+    }
+    serve_await(agent, &m);
+    if (m.error) {
+        size_t len;
+        char *text = laz_json_to_string(m.error, m.error_len, &len);
+        laz_buf_append(&agent->failed, text ? text : "the tool failed", text ? len : 15);
+        free(text);
+        return serve_call_failed(agent, error, LAZ_EREFUSED);
+    }
+    *value = m.value ? m.value : "null";
+    *value_len = m.value ? m.value_len : 4;
+    return 0;
+}
+
+static void serve_output(void *data, int stream, const char *text, size_t len)
+{
+    (void)data;
+    while (len) {
+        ssize_t n = write(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, text, len);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd wait = {stream == 2 ? STDERR_FILENO : STDOUT_FILENO, POLLOUT, 0};
+            poll(&wait, 1, -1);
+        } else if (n < 0 && errno != EINTR) {
+            return; /* nobody reads it */
+        } else if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        }
+    }
+}
+
+static void serve_leave(void *data, int status)
+{
+    struct agent *agent = data;
+    char message[64];
+
+    if (serve_is_forked(agent))
+        _exit(status);
+    snprintf(message, sizeof message, "the code ended its process with status %d", status & 0xff);
+    serve_error(agent, agent->request, "exit",
+                &(struct laz_outcome){.size = sizeof(struct laz_outcome),
+                                      .kind = LAZ_OUTCOME_EXIT,
+                                      .message = message,
+                                      .exit_status = status & 0xff});
+    _exit(status & 0xff);
+}
+
+void agent_services_init(struct agent *agent)
+{
+    agent->services = (struct laz_agent_services){
+        .size = sizeof agent->services,
+        .json = laz_json_api(),
+        .agent = agent,
+        .call_tool = serve_call_tool,
+        .output = serve_output,
+        .leave = serve_leave,
+        .max_message = agent->max_message,
+    };
+}
+
+/* ---- requests ----------------------------------------------------------------------------------
+ */
+
+/* By LAZ_OUTCOME_*; NULL: a value. */
+static const char *const serve_kinds[] = {
+    [LAZ_OUTCOME_VALUE] = NULL,      [LAZ_OUTCOME_RUNTIME] = "runtime",
+    [LAZ_OUTCOME_SYNTAX] = "syntax", [LAZ_OUTCOME_MEMORY] = "memory",
+    [LAZ_OUTCOME_EXIT] = "exit",     [LAZ_OUTCOME_TOO_LARGE] = "too_large",
+    [LAZ_OUTCOME_FSIZE] = "fsize",
+};
+
+static void serve_answer(struct agent *agent, const struct serve_message *request,
+                         const struct laz_outcome *outcome)
+{
+    if (outcome->kind >= sizeof serve_kinds / sizeof *serve_kinds) {
+        serve_error(agent, request, "runtime",
+                    &(struct laz_outcome){.message = "the runtime gave an unknown outcome"});
+    } else if (outcome->kind == LAZ_OUTCOME_VALUE) {
+        serve_result(agent, request, outcome);
+    } else if (outcome->kind == LAZ_OUTCOME_TOO_LARGE && !outcome->message) {
+        serve_too_large(agent, request, "value");
+    } else {
+        struct laz_outcome error = *outcome;
+        if (!error.message && error.kind == LAZ_OUTCOME_EXIT)
+            error.message = "the code asked to end its process";
+        serve_error(agent, request, serve_kinds[outcome->kind], &error);
+    }
+}
+
+/* True when the agent has to end, with *status. */
+static bool serve_run(struct agent *agent, struct serve_message *m, bool check, int *status)
+{
+    struct laz_outcome outcome = {.size = sizeof outcome};
+    bool print = true;
+    size_t len = 0;
+    char *code = m->code ? laz_json_to_string(m->code, m->code_len, &len) : NULL;
+    char id[32] = "";
+
+    if (!code) {
+        fputs("lazaret-agent: a request without code\n", stderr);
+        *status = AGENT_EXIT_SETUP;
+        return true;
+    }
+    /* The line is read over by the next tool call; the id is needed after it. */
+    if (m->id && m->id_len < sizeof id) {
+        memcpy(id, m->id, m->id_len);
+        m->id = id;
+    }
+    if (m->print)
+        laz_json_to_bool(m->print, m->print_len, &print);
+    agent->request = m;
+    int rc = check ? agent->ops->check(agent->state, code, len, &outcome)
+                   : agent->ops->eval(agent->state, code, len, print, &outcome);
+    if (serve_is_forked(agent)) /* a child of the code came back instead of ending itself */
+        _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
+    if (check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
+        outcome.value = "true";
+        outcome.value_len = 4;
+        outcome.text = NULL;
+    }
+    if (rc == 0)
+        serve_answer(agent, m, &outcome);
+    else
+        fputs("lazaret-agent: the runtime broke down\n", stderr);
+    free(code);
+    agent->request = NULL;
+    *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;
+    return rc != 0 || outcome.kind == LAZ_OUTCOME_EXIT;
+}
+
+int agent_serve(struct agent *agent)
+{
+    char *line;
+    size_t len;
+    int status = 0;
+    bool done = false;
+
+    while (!done) {
+        struct serve_message m;
+        if (!agent_channel_line(&agent->channel, &line, &len))
+            _exit(0); /* the host is gone: no time for goodbyes */
+        bool ok = serve_parse(line, len, &m);
+        if (ok && m.type && strcmp(m.type, "execute") == 0) {
+            done = serve_run(agent, &m, false, &status);
+        } else if (ok && m.type && strcmp(m.type, "check") == 0) {
+            done = serve_run(agent, &m, true, &status);
+        } else if (ok && m.type && strcmp(m.type, "exit") == 0) {
+            done = true;
+        } else if (!ok || m.type) {
+            fprintf(stderr, "lazaret-agent: not a message of protocol %d\n", LAZ_PROTOCOL);
+            status = AGENT_EXIT_SETUP;
+            done = true;
+        } /* else a late answer to a tool call */
+        free(m.type);
+    }
+    return status;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c - from the environment to `ready`, in the order of the table in docs/protocol.md.
+ * Side: box.  Input trusted: yes (the host's environment and `init`).
+ *
+ * The order is the point: the token is sent and wiped before anything else is read; descriptors
+ * that are not the box's are closed before the runtime exists; limits hold before the interpreter
+ * starts. Nothing that a stranger wrote is looked at in this file. */
+#include "agent/agent.h"
+
+#include "base/json.h"
+#include "os/os.h"
+#include "wire/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define START_CHANNEL 3 /* the channel's descriptor; what is above it is closed */
+
+/* Overwrites NAME=value in the block that execve made, which /proc/self/environ shows, and takes
+ * the variable out. Gives a copy of the value. */
+static char *start_take_variable(const char *name)
+{
+    char *value = getenv(name);
+    char *copy = laz_strdup(value);
+
+    if (value) {
+        size_t name_len = strlen(name) + 1;
+        char *entry = value - name_len;
+        size_t len = name_len + strlen(value);
+        unsetenv(name);
+        explicit_bzero(entry, len);
+    }
+    return copy;
+}
+
+static int start_connect(struct agent *agent, struct laz_error *err)
+{
+    char *path = start_take_variable("LAZARET_SOCKET");
+    char *token = start_take_variable("LAZARET_TOKEN");
+    size_t len = token ? strlen(token) : 0;
+    int fd = -1;
+    int rc;
+
+    if (!path || !token) {
+        rc = laz_error_set(err, LAZ_ESETUP, 0,
+                           "LAZARET_SOCKET and LAZARET_TOKEN are not set; "
+                           "this program is started by lazaret");
+        goto out;
+    }
+    rc = laz_os_connect(path, &fd, err);
+    if (rc)
+        goto out;
+    if (fd != START_CHANNEL) {
+        int moved = dup3(fd, START_CHANNEL, O_CLOEXEC);
+        if (moved < 0) {
+            rc = laz_error_os(err, errno, "cannot move the channel");
+            laz_os_close(&fd);
+            goto out;
+        }
+        close(fd);
+    }
+    agent->channel.fd = START_CHANNEL;
+    laz_os_close_from(START_CHANNEL + 1, -1);
+    struct iovec parts[] = {{token, len}, {(void *)(uintptr_t) "\n", 1}};
+    if (!agent_channel_send(&agent->channel, parts, 2))
+        rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
+out:
+    if (token)
+        explicit_bzero(token, len);
+    free(token);
+    free(path);
+    return rc;
+}
+
+static int start_limits(const struct laz_json *confine, struct laz_error *err)
+{
+    const struct laz_json *limits = laz_json_get(confine, "limits");
+    const struct laz_json *limit = limits ? laz_json_first(limits) : NULL;
+    int rc = laz_os_set_limit("core", 0, err);
+
+    for (; rc == 0 && limit; limit = laz_json_next(limit)) {
+        double value = laz_json_number(limit);
+        if (laz_json_type(limit) != LAZ_JSON_NUMBER || !(value >= 0 && value < 1.8e19))
+            rc =
+                laz_error_set(err, LAZ_EPROTO, 0, "init: limit %s is no size", laz_json_key(limit));
+        else
+            rc = laz_os_set_limit(laz_json_key(limit), (uint64_t)value, err);
+    }
+    return rc;
+}
+
+static int start_confine(const struct laz_json *init, struct laz_error *err)
+{
+    const struct laz_json *confine = laz_json_get(init, "confine");
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return laz_error_os(err, errno, "cannot set no_new_privs");
+    return start_limits(confine, err);
+}
+
+static int start_libraries(const struct laz_json *options, struct laz_strv *libraries,
+                           struct laz_error *err)
+{
+    const struct laz_json *list = laz_json_get(options, "libraries");
+
+    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
+         item = laz_json_next(item)) {
+        if (!laz_json_string(item))
+            return laz_error_set(err, LAZ_EPROTO, 0, "init: a library is no string");
+        laz_strv_add(libraries, laz_json_string(item));
+    }
+    return libraries->failed ? laz_error_nomem(err) : 0;
+}
+
+static int start_load(struct agent *agent, const struct laz_json *init, struct laz_error *err)
+{
+    const struct laz_json *options = laz_json_get(init, "options");
+    const struct laz_json *file = options ? laz_json_get(options, "runtime_file") : NULL;
+    struct laz_strv libraries = LAZ_STRV_INIT;
+    int rc;
+
+    if (!file || !laz_json_string(file)) {
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "init: options.runtime_file is missing");
+        goto out;
+    }
+    rc = start_libraries(options, &libraries, err);
+    if (rc)
+        goto out;
+    rc = laz_module_open(laz_json_string(file), LAZ_PLUGIN_RUNTIME,
+                         (const char *const *)libraries.items, &agent->module, err);
+    if (rc)
+        goto out;
+    agent->plugin = laz_module_plugin(agent->module);
+    agent->ops = agent->plugin->ops;
+    if (!LAZ_HAS(agent->ops, create) || !LAZ_HAS(agent->ops, version) ||
+        !LAZ_HAS(agent->ops, define_tools) || !LAZ_HAS(agent->ops, check) ||
+        !LAZ_HAS(agent->ops, eval))
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "%s: a runtime has create, version, define_tools, check and eval",
+                           laz_json_string(file));
+out:
+    laz_strv_fini(&libraries);
+    return rc;
+}
+
+/* `line` is the text of `init`: raw members are taken from it. */
+static int start_create(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+{
+    const char *raw, *options = "{}";
+    size_t raw_len, options_len = 2;
+    struct agent_tools tools = {0};
+    int rc;
+
+    if (laz_json_member(line, len, "options", &raw, &raw_len))
+        laz_json_member(raw, raw_len, "options", &options, &options_len);
+    rc = agent->ops->create(&agent->services, options, options_len, &agent->state, err);
+    if (rc) {
+        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
+        return rc;
+    }
+    if (laz_json_member(line, len, "tools", &raw, &raw_len))
+        rc = agent_tools_parse(raw, raw_len, &tools, err);
+    if (rc == 0)
+        rc = agent->ops->define_tools(agent->state, tools.tools, tools.n, err);
+    agent_tools_fini(&tools);
+    return rc;
+}
+
+static void start_sizes(struct agent *agent, const struct laz_json *options)
+{
+    const struct laz_json *message = options ? laz_json_get(options, "max_message") : NULL;
+    const struct laz_json *value = options ? laz_json_get(options, "max_value") : NULL;
+
+    if (message && laz_json_number(message) >= 1)
+        agent->max_message = (size_t)laz_json_number(message);
+    if (value && laz_json_number(value) >= 1)
+        agent->channel.in.max = (size_t)laz_json_number(value) + AGENT_LINE_SLACK;
+}
+
+/* Steps 2 to 6. */
+static int start_init(struct agent *agent, struct laz_error *err)
+{
+    char *line;
+    size_t len;
+    struct laz_json *init = NULL;
+    int rc;
+
+    if (!agent_channel_line(&agent->channel, &line, &len))
+        return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
+    init = laz_json_parse(line, len, err);
+    if (!init)
+        return LAZ_EPROTO;
+    const struct laz_json *type = laz_json_get(init, "type");
+    const struct laz_json *protocol = laz_json_get(init, "protocol");
+    const char *type_text = type ? laz_json_string(type) : NULL;
+    if (!type_text || strcmp(type_text, "init") != 0) {
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "the first message of the host is not init");
+    } else if (!protocol || (int)laz_json_number(protocol) != LAZ_PROTOCOL) {
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "the host does not speak protocol %d of this agent",
+                           LAZ_PROTOCOL);
+    } else {
+        start_sizes(agent, laz_json_get(init, "options"));
+        agent_services_init(agent);
+        rc = start_confine(init, err);
+        if (rc == 0)
+            rc = start_load(agent, init, err);
+        if (rc == 0)
+            rc = start_create(agent, line, len, err);
+    }
+    laz_json_free(init);
+    return rc;
+}
+
+int agent_start(struct agent *agent, struct laz_error *err)
+{
+    agent->pid = getpid();
+    int rc = start_connect(agent, err);
+    if (rc == 0)
+        rc = start_init(agent, err);
+    if (rc) {
+        if (agent->channel.fd >= 0) {
+            laz_buf_clear(&agent->out);
+            laz_buf_puts(&agent->out,
+                         "{\"type\":\"error\",\"id\":0,\"kind\":\"setup\",\"message\":");
+            laz_json_quote(&agent->out, err->text, strlen(err->text));
+            laz_buf_puts(&agent->out, "}");
+            agent_send(agent);
+        }
+        return rc;
+    }
+    const char *version = agent->ops->version(agent->state);
+    laz_buf_printf(&agent->out, "{\"type\":\"ready\",\"protocol\":%d,\"runtime\":", LAZ_PROTOCOL);
+    laz_json_quote(&agent->out, agent->plugin->name, strlen(agent->plugin->name));
+    laz_buf_puts(&agent->out, ",\"version\":");
+    laz_json_quote(&agent->out, version, strlen(version));
+    laz_buf_puts(&agent->out, "}");
+    agent_send(agent);
+    return 0;
+}
+
+void agent_fini(struct agent *agent)
+{
+    if (agent->state && LAZ_HAS(agent->ops, destroy))
+        agent->ops->destroy(agent->state);
+    agent->state = NULL;
+    laz_module_close(agent->module);
+    agent->module = NULL;
+    agent_channel_fini(&agent->channel);
+    laz_buf_fini(&agent->out);
+    laz_buf_fini(&agent->failed);
+}
