@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/* lua.c - the lua runtime: an interpreter of Lua 5.4, and code run in it as its prompt would.
+ *
+ * An expression alone is its value: the code is tried with `return ` before it, and as it stands
+ * when that does not parse. Everything that can raise, want of memory included, runs below
+ * lua_pcall. Texts of an outcome stay alive on the stack of the interpreter until the next call.
+ * Binary chunks are refused: the interpreter trusts them. */
+#include "luart.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Debian's name; others say so in CPPFLAGS. */
+#ifndef LUART_SONAME
+#define LUART_SONAME "liblua5.4.so.0"
+#endif
+
+#define LUART_CHUNK  "=code" /* what positions in messages call the code */
+#define LUART_PREFIX "code:"
+#define LUART_FRAMES 200
+
+static const struct laz_option options[] = {
+    {"path", LAZ_OPT_PATHS, "[]",
+     "folders of modules for require: NAME.lua, NAME/init.lua and NAME.so"},
+    {NULL, 0, NULL, NULL},
+};
+
+/* ---- the code, with a word before it -----------------------------------------------------------
+ */
+
+struct luart_source {
+    const char *parts[2];
+    size_t lens[2];
+    int next;
+};
+
+static const char *luart_read(lua_State *L, void *data, size_t *len)
+{
+    struct luart_source *source = data;
+
+    (void)L;
+    while (source->next < 2 && !source->lens[source->next])
+        source->next++;
+    if (source->next >= 2) {
+        *len = 0;
+        return NULL;
+    }
+    *len = source->lens[source->next];
+    return source->parts[source->next++];
+}
+
+static int luart_load_as(lua_State *L, const char *prefix, const char *code, size_t len)
+{
+    struct luart_source source = {{prefix, code}, {strlen(prefix), len}, 0};
+
+    return lua_load(L, luart_read, &source, LUART_CHUNK, "t");
+}
+
+/* Pushes the function, or the message of why it does not parse. */
+static int luart_load(lua_State *L, const char *code, size_t len)
+{
+    if (len > 1 && code[0] == '#' && code[1] == '!') { /* the first line is the shell's */
+        const char *end = memchr(code, '\n', len);
+        len = end ? len - (size_t)(end - code) : 0;
+        code = end ? end : code;
+    }
+    int status = luart_load_as(L, "return ", code, len);
+    if (status == LUA_ERRSYNTAX) {
+        lua_pop(L, 1);
+        status = luart_load_as(L, "", code, len);
+    }
+    return status;
+}
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+/* "code:3: text": the line, and the text behind it; 0 when it is not so. */
+static int luart_position(const char *message, const char **text)
+{
+    char *end;
+
+    if (strncmp(message, LUART_PREFIX, strlen(LUART_PREFIX)) != 0)
+        return 0;
+    long line = strtol(message + strlen(LUART_PREFIX), &end, 10);
+    if (line <= 0 || line > INT32_MAX || strncmp(end, ": ", 2) != 0)
+        return 0;
+    *text = end + 2;
+    return (int)line;
+}
+
+/* The line of the innermost frame that is the code's. */
+static int luart_line(lua_State *L)
+{
+    lua_Debug frame;
+
+    for (int level = 1; lua_getstack(L, level, &frame); level++) {
+        lua_getinfo(L, "Sl", &frame);
+        if (strcmp(frame.source, LUART_CHUNK) == 0 && frame.currentline > 0)
+            return frame.currentline;
+    }
+    return 0;
+}
+
+/* Pushes the text of an error object: a text, what its __tostring says, its field `message`. */
+static void luart_error_text(lua_State *L, int index)
+{
+    if (lua_type(L, index) == LUA_TSTRING || lua_type(L, index) == LUA_TNUMBER) {
+        lua_pushvalue(L, index);
+        lua_tostring(L, -1);
+        return;
+    }
+    if (luaL_getmetafield(L, index, "__tostring") != LUA_TNIL) {
+        lua_pop(L, 1);
+        luaL_tolstring(L, index, NULL);
+        return;
+    }
+    if (lua_istable(L, index)) {
+        lua_pushliteral(L, "message");
+        if (lua_rawget(L, index) == LUA_TSTRING)
+            return;
+        lua_pop(L, 1);
+    }
+    lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
+}
+
+/* The lines of luaL_traceback as a list on top: outermost first, without its head and without what
+ * is below the code's own first frame. */
+static void luart_traceback(lua_State *L)
+{
+    int n = 0, last = 0;
+
+    luaL_traceback(L, L, NULL, 1);
+    const char *text = strchr(lua_tostring(L, -1), '\n');
+    lua_newtable(L);
+    while (text && n < LUART_FRAMES) {
+        text += 1 + strspn(text + 1, "\t");
+        size_t len = strcspn(text, "\n");
+        lua_pushlstring(L, text, len);
+        if (strstr(lua_tostring(L, -1), "in main chunk") &&
+            strncmp(text, LUART_PREFIX, strlen(LUART_PREFIX)) == 0)
+            last = n + 1;
+        lua_rawseti(L, -2, ++n);
+        text = strchr(text, '\n');
+    }
+    n = last ? last : n;
+    lua_createtable(L, n, 0);
+    for (int i = 1; i <= n; i++) {
+        lua_rawgeti(L, -2, n + 1 - i);
+        lua_rawseti(L, -2, i);
+    }
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+/* The message handler: {text, line, traceback}. */
+static int luart_handle(lua_State *L)
+{
+    const char *rest;
+
+    lua_settop(L, 1);
+    luaL_checkstack(L, 12, NULL);
+    lua_createtable(L, 3, 0);
+    luart_error_text(L, 1);
+    const char *text = lua_tostring(L, -1);
+    int line = text ? luart_position(text, &rest) : 0;
+    if (line)
+        lua_pushstring(L, rest);
+    else
+        lua_pushvalue(L, -1);
+    lua_rawseti(L, 2, 1);
+    lua_pop(L, 1);
+    lua_pushinteger(L, line ? line : luart_line(L));
+    lua_rawseti(L, 2, 2);
+    luart_traceback(L);
+    lua_rawseti(L, 2, 3);
+    return 1;
+}
+
+/* The kind of an error that nothing caught, by its text: the words are the interpreter's and the
+ * C library's. */
+static uint32_t luart_kind(const char *text)
+{
+    if (strcmp(text, "not enough memory") == 0)
+        return LAZ_OUTCOME_MEMORY;
+    return strstr(text, strerror(EFBIG)) ? LAZ_OUTCOME_FSIZE : LAZ_OUTCOME_RUNTIME;
+}
+
+/* What luart_handle made, on top of the stack, as an outcome. Allocates nothing of Lua. */
+static void luart_failed(struct luart_state *st, struct laz_outcome *outcome)
+{
+    lua_State *L = st->L;
+
+    outcome->kind = LAZ_OUTCOME_RUNTIME;
+    outcome->message = "the error has no text";
+    if (lua_type(L, -1) == LUA_TSTRING) { /* an error within the handling of an error */
+        const char *rest = NULL, *text = lua_tostring(L, -1);
+        outcome->line = luart_position(text, &rest);
+        outcome->message = outcome->line ? rest : text;
+        outcome->kind = luart_kind(outcome->message);
+        return;
+    }
+    if (!lua_istable(L, -1))
+        return;
+    if (lua_rawgeti(L, -1, 1) == LUA_TSTRING)
+        outcome->message = lua_tostring(L, -1);
+    outcome->kind = luart_kind(outcome->message);
+    lua_rawgeti(L, -2, 2);
+    outcome->line = (int32_t)lua_tointeger(L, -1);
+    lua_rawgeti(L, -3, 3);
+    size_t n = lua_istable(L, -1) ? lua_rawlen(L, -1) : 0;
+    for (size_t i = 0; i < n && i < LUART_FRAMES; i++) {
+        lua_rawgeti(L, -1, (lua_Integer)i + 1);
+        st->traceback[i] = lua_tostring(L, -1);
+        lua_pop(L, 1); /* the list keeps it */
+        outcome->n_traceback++;
+    }
+    outcome->traceback = st->traceback;
+}
+
+static void luart_no_memory(struct laz_outcome *outcome)
+{
+    outcome->kind = LAZ_OUTCOME_MEMORY;
+    outcome->message = "not enough memory";
+}
+
+/* The message of the parser is on top. */
+static void luart_syntax(struct luart_state *st, struct laz_outcome *outcome)
+{
+    const char *text = lua_tostring(st->L, -1), *rest = text;
+
+    outcome->kind = LAZ_OUTCOME_SYNTAX;
+    outcome->line = text ? luart_position(text, &rest) : 0;
+    outcome->message = rest ? rest : "the code does not parse";
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+struct luart_job {
+    struct luart_state *st;
+    bool print;
+    int n_values;
+    size_t text_len;
+};
+
+/* The values at `first` and above as the prompt prints them, pushed as one text. */
+static void luart_text(lua_State *L, int first, int n)
+{
+    luaL_Buffer text;
+
+    for (int i = first; i < first + n; i++) {
+        luaL_tolstring(L, i, NULL);
+        lua_replace(L, i);
+    }
+    luaL_buffinit(L, &text);
+    for (int i = first; i < first + n; i++) {
+        if (i > first)
+            luaL_addchar(&text, '\t');
+        lua_pushvalue(L, i);
+        luaL_addvalue(&text);
+    }
+    luaL_pushresult(&text);
+}
+
+/* Arguments: the job, the code as a function. Result: the text to print, or nil. */
+static int luart_run(lua_State *L)
+{
+    struct luart_job *job = lua_touserdata(L, 1);
+    struct luart_state *st = job->st;
+
+    lua_call(L, 0, LUA_MULTRET);
+    int n = job->n_values = lua_gettop(L) - 1;
+    luaL_checkstack(L, n + 8, "too many values");
+    st->json->writer_reset(st->value);
+    if (n <= 1) {
+        luart_write(st, L, 2, st->value, LUART_RESULT, LUART_ANY, "the value");
+    } else { /* several: all of them */
+        st->json->array_begin(st->value);
+        for (int i = 2; i <= n + 1; i++)
+            luart_write(st, L, i, st->value, LUART_RESULT, LUART_ANY, "the value");
+        st->json->array_end(st->value);
+    }
+    if (!job->print || !n) {
+        lua_pushnil(L);
+        return 1;
+    }
+    luart_text(L, 2, n);
+    return 1;
+}
+
+static void luart_succeeded(struct luart_state *st, const struct luart_job *job,
+                            struct laz_outcome *outcome)
+{
+    bool too_large = false;
+
+    outcome->visible = job->n_values > 0;
+    if (lua_type(st->L, -1) == LUA_TSTRING)
+        outcome->text = lua_tolstring(st->L, -1, &outcome->text_len);
+    outcome->value = st->json->writer_text(st->value, &outcome->value_len, &too_large);
+    if (outcome->value)
+        return;
+    if (too_large)
+        outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+    else
+        luart_no_memory(outcome);
+}
+
+static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
+                      struct laz_outcome *outcome)
+{
+    struct luart_state *st = state;
+    struct luart_job job = {.st = st, .print = print != 0};
+    lua_State *L = st->L;
+
+    lua_settop(L, 0);
+    lua_pushcfunction(L, luart_handle);
+    lua_pushcfunction(L, luart_run);
+    lua_pushlightuserdata(L, &job);
+    int status = luart_load(L, code, len);
+    if (status == LUA_ERRSYNTAX) {
+        luart_syntax(st, outcome);
+        return 0;
+    }
+    if (status == LUA_OK)
+        status = lua_pcall(L, 2, 1, 1);
+    fflush(stdout);
+    fflush(stderr);
+    if (status == LUA_OK)
+        luart_succeeded(st, &job, outcome);
+    else if (status == LUA_ERRMEM)
+        luart_no_memory(outcome);
+    else
+        luart_failed(st, outcome);
+    if (!outcome->line && outcome->kind == LAZ_OUTCOME_RUNTIME && !memchr(code, '\n', len))
+        outcome->line = 1; /* a call in tail position leaves no frame to read the line from */
+    return 0;
+}
+
+static int luart_check(void *state, const char *code, size_t len, struct laz_outcome *outcome)
+{
+    struct luart_state *st = state;
+
+    lua_settop(st->L, 0);
+    int status = luart_load(st->L, code, len);
+    if (status == LUA_ERRSYNTAX)
+        luart_syntax(st, outcome);
+    else if (status != LUA_OK)
+        luart_no_memory(outcome);
+    return 0;
+}
+
+/* ---- starting ----------------------------------------------------------------------------------
+ */
+
+/* os.exit([code [, close]]): what is open stays as it is, the process goes. */
+static int luart_exit(lua_State *L)
+{
+    struct luart_state *st = lua_touserdata(L, lua_upvalueindex(1));
+    int status = 0;
+
+    if (lua_isboolean(L, 1))
+        status = lua_toboolean(L, 1) ? 0 : 1;
+    else
+        status = (int)luaL_optinteger(L, 1, 0);
+    fflush(NULL);
+    st->services->leave(st->services->agent, status & 0xff);
+    return 0;
+}
+
+/* Puts a template of `path` before the value of package.FIELD. */
+static void luart_prepend(lua_State *L, const char *field, const char *path, const char *format)
+{
+    lua_getglobal(L, "package");
+    lua_pushfstring(L, format, path, path);
+    lua_getfield(L, -2, field);
+    lua_concat(L, 2);
+    lua_setfield(L, -2, field);
+    lua_pop(L, 1);
+}
+
+/* The options as a table on top of the stack. Later folders go in first, so that the first of the
+ * list is the first that is searched. */
+static void luart_apply_options(lua_State *L)
+{
+    if (!lua_istable(L, -1))
+        return;
+    lua_getfield(L, -1, "path");
+    for (lua_Integer i = lua_istable(L, -1) ? (lua_Integer)lua_rawlen(L, -1) : 0; i > 0; i--) {
+        lua_rawgeti(L, -1, i);
+        const char *path = luaL_checkstring(L, -1);
+        luart_prepend(L, "path", path, "%s/?.lua;%s/?/init.lua;");
+        luart_prepend(L, "cpath", path, "%s/?.so;");
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+struct luart_start {
+    struct luart_state *st;
+    const char *options;
+    size_t options_len;
+};
+
+static int luart_open(lua_State *L)
+{
+    struct luart_start *start = lua_touserdata(L, 1);
+
+    luaL_openlibs(L);
+    luart_value_open(L);
+    lua_getglobal(L, "os");
+    lua_pushlightuserdata(L, start->st);
+    lua_pushcclosure(L, luart_exit, 1);
+    lua_setfield(L, -2, "exit");
+    luart_push_json(start->st, L, start->options, start->options_len);
+    luart_apply_options(L);
+    return 0;
+}
+
+/* A file over the limit is an error of the write, not the end of the process. A handler, and not
+ * SIG_IGN, which the programs started by the code would inherit. */
+static void luart_on_signal(int number)
+{
+    (void)number;
+}
+
+static void luart_destroy(void *state)
+{
+    struct luart_state *st = state;
+
+    if (!st)
+        return;
+    if (st->L)
+        lua_close(st->L);
+    luart_tools_free(st);
+    if (st->json) {
+        st->json->reader_free(st->reader);
+        if (st->value)
+            st->json->writer_free(st->value);
+        if (st->args)
+            st->json->writer_free(st->args);
+        if (st->probe)
+            st->json->writer_free(st->probe);
+    }
+    free(st->traceback);
+    free(st);
+}
+
+static int luart_create(const struct laz_agent_services *services, const char *options_json,
+                        size_t options_len, void **state, struct laz_error *err)
+{
+    struct luart_state *st = calloc(1, sizeof *st);
+    const char *problem = "out of memory";
+    int code = LAZ_ENOMEM;
+
+    if (!st)
+        goto fail;
+    st->services = services;
+    st->json = services->json;
+    st->value = st->json->writer_new(services->max_message);
+    st->args = st->json->writer_new(services->max_message);
+    st->probe = st->json->writer_new(0);
+    st->traceback = calloc(LUART_FRAMES, sizeof *st->traceback);
+    st->L = luaL_newstate();
+    if (!st->value || !st->args || !st->probe || !st->traceback || !st->L)
+        goto fail;
+    struct luart_start start = {st, options_json, options_len};
+    lua_pushcfunction(st->L, luart_open);
+    lua_pushlightuserdata(st->L, &start);
+    if (lua_pcall(st->L, 1, 0, 0)) {
+        code = LAZ_ESETUP;
+        problem = lua_tostring(st->L, -1);
+        goto fail;
+    }
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = luart_on_signal, .sa_flags = SA_RESTART},
+              NULL);
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    *state = st;
+    return 0;
+fail:
+    if (err) {
+        err->code = code;
+        snprintf(err->text, sizeof err->text, "%s", problem ? problem : "Lua did not start");
+    }
+    luart_destroy(st);
+    return code;
+}
+
+static const char *luart_version(void *state)
+{
+    (void)state;
+    return LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE;
+}
+
+static int luart_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
+                              struct laz_error *err)
+{
+    return luart_tools_define(state, tools, n, err);
+}
+
+/* ---- descriptor --------------------------------------------------------------------------------
+ */
+
+static const char *const suffixes[] = {".lua", NULL};
+static const char *const libraries[] = {LUART_SONAME, NULL};
+static const char *const nothing[] = {NULL};
+static const char *const reserved_words[] = {
+    "and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
+    "function", "goto",   "if",   "in",   "local",  "nil",   "not",   "or",
+    "repeat",   "return", "then", "true", "until",  "while", NULL};
+
+static const struct laz_runtime_ops ops = {
+    .size = sizeof ops,
+    .suffixes = suffixes,
+    .libraries = libraries,
+    .read = nothing,
+    .env = nothing,
+    .reserved_words = reserved_words,
+    .create = luart_create,
+    .version = luart_version,
+    .define_tools = luart_define_tools,
+    .check = luart_check,
+    .eval = luart_eval,
+    .destroy = luart_destroy,
+};
+
+LAZ_PLUGIN(lua) = {
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_RUNTIME),
+    .name = "lua",
+    .version = "1.0",
+    .summary = "Lua 5.4",
+    .options = options,
+    .ops = &ops,
+};

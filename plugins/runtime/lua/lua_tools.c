@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* lua_tools.c - the host's tools as functions of Lua.
+ *
+ * The tools do not stand in _G itself but behind its metatable: reading a global that is not there
+ * finds them, and assigning to their name is an error, once, with the tool's name. So an accident
+ * is caught and ordinary globals keep their speed. (Code that means to can use rawset; the host
+ * checks every call anyway.) A name with dots is also reachable as Lua writes it: my.tool. */
+#include "luart.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum luart_type type;
+} tools_types[] = {
+    {"string", LUART_STRING},   {"number", LUART_NUMBER}, {"integer", LUART_INTEGER},
+    {"boolean", LUART_BOOLEAN}, {"array", LUART_ARRAY},   {"object", LUART_OBJECT},
+};
+
+/* ---- calling -----------------------------------------------------------------------------------
+ */
+
+static const struct luart_parameter *tools_parameter(const struct luart_tool *tool,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < tool->n_parameters; i++)
+        if (strcmp(tool->parameters[i].name, name) == 0)
+            return &tool->parameters[i];
+    return NULL;
+}
+
+/* Are the arguments one table of names? Yes when all its keys are texts, and the first parameter
+ * cannot be that table: where it can (object, anything), only when all of them are names of
+ * parameters and the first is among them. */
+static bool tools_is_named(struct luart_state *st, const struct luart_tool *tool, lua_State *L)
+{
+    bool all_known = true, any = false;
+
+    if (lua_gettop(L) != 1 || !lua_istable(L, 1))
+        return false;
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+        any = true;
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            lua_pop(L, 2);
+            return false;
+        }
+        all_known = all_known && tools_parameter(tool, lua_tostring(L, -2));
+    }
+    if (!tool->n_parameters)
+        return true;
+    if (!any)
+        return !luart_fits_array(st, L, 1) || tool->parameters[0].type == LUART_STRING ||
+               tool->parameters[0].type == LUART_NUMBER ||
+               tool->parameters[0].type == LUART_INTEGER ||
+               tool->parameters[0].type == LUART_BOOLEAN;
+    if (tool->parameters[0].type != LUART_ANY && tool->parameters[0].type != LUART_OBJECT)
+        return true;
+    lua_pushstring(L, tool->parameters[0].name);
+    bool has_first = lua_rawget(L, 1) != LUA_TNIL;
+    lua_pop(L, 1);
+    return all_known && has_first;
+}
+
+/* Puts one value for each parameter on the stack, from `first` on, nil where none is given. */
+static void tools_take_named(const struct luart_tool *tool, lua_State *L)
+{
+    int unexpected = 0;
+    luaL_Buffer names;
+
+    luaL_checkstack(L, (int)tool->n_parameters + 8, NULL);
+    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
+        unexpected += !tools_parameter(tool, lua_tostring(L, -2));
+    if (unexpected) {
+        int seen = 0;
+        lua_newtable(L);
+        for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
+            if (!tools_parameter(tool, lua_tostring(L, -2))) {
+                lua_pushfstring(L, "'%s'", lua_tostring(L, -2));
+                lua_rawseti(L, 2, ++seen);
+            }
+        luaL_buffinit(L, &names);
+        for (int i = 1; i <= seen; i++) {
+            luaL_addstring(&names, i > 1 ? ", " : "");
+            lua_rawgeti(L, 2, i);
+            luaL_addvalue(&names);
+        }
+        luaL_pushresult(&names);
+        luaL_error(L, "Unexpected arguments for tool '%s': %s", tool->name, lua_tostring(L, -1));
+    }
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        lua_pushstring(L, tool->parameters[i].name);
+        lua_rawget(L, 1);
+    }
+    lua_remove(L, 1);
+}
+
+static void tools_take_positional(const struct luart_tool *tool, lua_State *L)
+{
+    int n = lua_gettop(L);
+
+    if ((size_t)n > tool->n_parameters)
+        luaL_error(L, "Tool '%s' takes %d argument%s, got %d", tool->name, (int)tool->n_parameters,
+                   tool->n_parameters == 1 ? "" : "s", n);
+    luaL_checkstack(L, (int)tool->n_parameters + 8, NULL);
+    lua_settop(L, (int)tool->n_parameters);
+}
+
+static bool tools_fits(struct luart_state *st, lua_State *L, int index, enum luart_type type)
+{
+    int is_whole;
+
+    switch (type) {
+    case LUART_ANY:
+        return true;
+    case LUART_STRING:
+        return lua_type(L, index) == LUA_TSTRING;
+    case LUART_NUMBER:
+        return lua_type(L, index) == LUA_TNUMBER;
+    case LUART_INTEGER:
+        if (lua_type(L, index) != LUA_TNUMBER)
+            return false;
+        lua_tointegerx(L, index, &is_whole);
+        return is_whole;
+    case LUART_BOOLEAN:
+        return lua_isboolean(L, index);
+    case LUART_ARRAY:
+        return lua_istable(L, index) && luart_fits_array(st, L, index);
+    case LUART_OBJECT:
+        return lua_istable(L, index) && luart_fits_object(st, L, index);
+    }
+    return false;
+}
+
+static void tools_check(struct luart_state *st, const struct luart_tool *tool, lua_State *L)
+{
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const struct luart_parameter *p = &tool->parameters[i];
+        int index = (int)i + 1;
+        if (luart_is_null(L, index) && !p->required) {
+            lua_pushnil(L); /* for an optional parameter that is the same as nothing */
+            lua_replace(L, index);
+        }
+        if (lua_isnil(L, index)) {
+            if (p->required)
+                luaL_error(L, "Tool '%s': argument '%s' is missing", tool->name, p->name);
+        } else if (!tools_fits(st, L, index, p->type)) {
+            luaL_error(L, "Tool '%s': argument '%s' must be %s, got %s", tool->name, p->name,
+                       p->type_name, luart_is_null(L, index) ? "null" : luaL_typename(L, index));
+        }
+    }
+}
+
+static void tools_write(struct luart_state *st, const struct luart_tool *tool, lua_State *L)
+{
+    const struct laz_json_api *json = st->json;
+
+    json->writer_reset(st->args);
+    json->object_begin(st->args);
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const struct luart_parameter *p = &tool->parameters[i];
+        if (lua_isnil(L, (int)i + 1))
+            continue; /* the host has the default */
+        const char *what = lua_pushfstring(L, "Tool '%s': argument '%s'", tool->name, p->name);
+        json->key(st->args, p->name, strlen(p->name));
+        luart_write(st, L, (int)i + 1, st->args, LUART_ARGUMENT, p->type, what);
+        lua_pop(L, 1);
+    }
+    json->object_end(st->args);
+}
+
+static int tools_call(lua_State *L)
+{
+    const struct luart_tool *tool = lua_touserdata(L, lua_upvalueindex(1));
+    struct luart_state *st = tool->runtime;
+    const char *value, *error;
+    size_t args_len, value_len;
+    bool too_large = false;
+
+    if (tools_is_named(st, tool, L))
+        tools_take_named(tool, L);
+    else
+        tools_take_positional(tool, L);
+    tools_check(st, tool, L);
+    tools_write(st, tool, L);
+    const char *args = st->json->writer_text(st->args, &args_len, &too_large);
+    if (!args && too_large)
+        return luaL_error(L, "Tool '%s': the arguments exceed max_message_size (%I bytes)",
+                          tool->name, (LUAI_UACINT)st->services->max_message);
+    if (!args)
+        return luaL_error(L, "not enough memory");
+    fflush(stdout);
+    if (st->services->call_tool(st->services->agent, tool->name, args, args_len, &value, &value_len,
+                                &error))
+        return luaL_error(L, "%s", error);
+    lua_settop(L, 0);
+    luart_push_json(st, L, value, value_len);
+    return 1;
+}
+
+/* ---- defining ----------------------------------------------------------------------------------
+ */
+
+/* upvalues: the tools by name, the name of the table ("" or "my.") */
+static int tools_refuse(lua_State *L)
+{
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+        return luaL_error(L, "'%s%s' is a tool of the host and cannot be replaced",
+                          lua_tostring(L, lua_upvalueindex(2)), lua_tostring(L, 2));
+    lua_settop(L, 3);
+    lua_rawset(L, 1);
+    return 0;
+}
+
+/* Gives the table on top a metatable that shows the tools in the table below it. */
+static void tools_guard(lua_State *L, const char *prefix)
+{
+    int guarded = lua_gettop(L), tools = guarded - 1;
+
+    lua_createtable(L, 0, 3);
+    lua_pushvalue(L, tools);
+    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, tools);
+    lua_pushstring(L, prefix);
+    lua_pushcclosure(L, tools_refuse, 2);
+    lua_setfield(L, -2, "__newindex");
+    lua_pushliteral(L, "the tools of the host");
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, guarded);
+}
+
+/* my.tool: a guarded table `my` among the tools, unless that name is taken. Stack: tools, then the
+ * function. */
+static void tools_define_dotted(lua_State *L, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    int tools = lua_gettop(L) - 1, function = lua_gettop(L);
+
+    if (!dot || dot == name || !dot[1] || strchr(dot + 1, '.'))
+        return;
+    lua_pushlstring(L, name, (size_t)(dot - name));
+    lua_pushglobaltable(L);
+    lua_pushvalue(L, -2);
+    bool taken = lua_rawget(L, -2) != LUA_TNIL;
+    lua_pushvalue(L, function + 1);
+    int found = lua_rawget(L, tools);
+    if (!taken && found == LUA_TNIL) {
+        lua_newtable(L); /* the tools of the folder */
+        lua_newtable(L); /* what code sees */
+        lua_pushlstring(L, name, (size_t)(dot - name) + 1);
+        const char *prefix = lua_tostring(L, -1);
+        lua_pushvalue(L, -3);
+        lua_pushvalue(L, -3);
+        tools_guard(L, prefix);
+        lua_pushvalue(L, function + 1);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, tools);
+        lua_settop(L, function + 1);
+        lua_pushvalue(L, function + 1);
+        found = lua_rawget(L, tools);
+    }
+    if (!taken && found == LUA_TTABLE && luaL_getmetafield(L, -1, "__index") == LUA_TTABLE) {
+        lua_pushstring(L, dot + 1);
+        lua_pushvalue(L, function);
+        lua_rawset(L, -3);
+    }
+    lua_settop(L, function);
+}
+
+/* Argument: the state. Raises when a name is taken by Lua itself. */
+static int tools_define_all(lua_State *L)
+{
+    struct luart_state *st = lua_touserdata(L, 1);
+
+    lua_settop(L, 1);
+    lua_newtable(L); /* the tools by name */
+    for (size_t i = 0; i < st->n_tools; i++) {
+        lua_pushglobaltable(L);
+        lua_pushstring(L, st->tools[i].name);
+        if (lua_rawget(L, -2) != LUA_TNIL)
+            return luaL_error(L,
+                              "a tool cannot be called '%s' in Lua: the language has a global of "
+                              "that name; rename the tool",
+                              st->tools[i].name);
+        lua_pop(L, 2);
+        lua_pushlightuserdata(L, &st->tools[i]);
+        lua_pushcclosure(L, tools_call, 1);
+        tools_define_dotted(L, st->tools[i].name);
+        lua_setfield(L, 2, st->tools[i].name);
+    }
+    lua_pushglobaltable(L);
+    tools_guard(L, "");
+    return 0;
+}
+
+static bool tools_copy_parameter(const struct laz_parameter *from, struct luart_parameter *to)
+{
+    const char *word = from->type_name && *from->type_name ? from->type_name : from->type;
+
+    to->name = strdup(from->name);
+    to->type_name = strdup(word);
+    to->required = from->required != 0;
+    for (size_t i = 0; i < sizeof tools_types / sizeof *tools_types; i++)
+        if (strcmp(from->type, tools_types[i].name) == 0)
+            to->type = tools_types[i].type;
+    return to->name && to->type_name;
+}
+
+static bool tools_copy(struct luart_state *st, const struct laz_tool_signature *from,
+                       struct luart_tool *to)
+{
+    bool ok = true;
+
+    to->runtime = st;
+    to->name = strdup(from->name);
+    to->parameters = calloc(from->n_parameters + 1, sizeof *to->parameters);
+    if (!to->name || !to->parameters)
+        return false;
+    to->n_parameters = from->n_parameters;
+    for (size_t i = 0; ok && i < from->n_parameters; i++)
+        ok = tools_copy_parameter(&from->parameters[i], &to->parameters[i]);
+    return ok;
+}
+
+int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
+                       struct laz_error *err)
+{
+    bool ok = true;
+    int code = LAZ_ENOMEM;
+
+    st->tools = calloc(n + 1, sizeof *st->tools);
+    if (!st->tools)
+        ok = false;
+    for (size_t i = 0; ok && i < n; i++, st->n_tools++)
+        ok = tools_copy(st, &tools[i], &st->tools[i]);
+    if (ok) {
+        lua_settop(st->L, 0);
+        lua_pushcfunction(st->L, tools_define_all);
+        lua_pushlightuserdata(st->L, st);
+        int status = lua_pcall(st->L, 1, 0, 0);
+        if (status == LUA_OK)
+            return 0;
+        code = status == LUA_ERRMEM ? LAZ_ENOMEM : LAZ_EINVAL;
+    }
+    if (err) {
+        err->code = code;
+        snprintf(err->text, sizeof err->text, "%s",
+                 code == LAZ_ENOMEM ? "out of memory" : lua_tostring(st->L, -1));
+    }
+    return code;
+}
+
+void luart_tools_free(struct luart_state *st)
+{
+    for (size_t i = 0; st->tools && i < st->n_tools; i++) {
+        for (size_t j = 0; j < st->tools[i].n_parameters; j++) {
+            free(st->tools[i].parameters[j].name);
+            free(st->tools[i].parameters[j].type_name);
+        }
+        free(st->tools[i].parameters);
+        free(st->tools[i].name);
+    }
+    free(st->tools);
+    st->tools = NULL;
+    st->n_tools = 0;
+}

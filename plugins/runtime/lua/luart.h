@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* luart.h - the parts of the lua runtime. Names begin with luart_: lua_ is the interpreter's. */
+#ifndef LUART_H
+#define LUART_H
+
+#include <lazaret/runtime.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include <stdbool.h>
+
+/* A parameter and a tool, as copied from define_tools. */
+enum luart_type {
+    LUART_ANY,
+    LUART_STRING,
+    LUART_NUMBER,
+    LUART_INTEGER,
+    LUART_BOOLEAN,
+    LUART_ARRAY,
+    LUART_OBJECT,
+};
+
+struct luart_parameter {
+    char *name;
+    char *type_name; /* the author's word */
+    enum luart_type type;
+    bool required;
+};
+
+struct luart_state;
+
+struct luart_tool {
+    struct luart_state *runtime;
+    char *name;
+    struct luart_parameter *parameters;
+    size_t n_parameters;
+};
+
+struct luart_state {
+    lua_State *L;
+    const struct laz_agent_services *services;
+    const struct laz_json_api *json;
+    struct laz_json_writer *value;  /* of the last result */
+    struct laz_json_writer *args;   /* of a tool call */
+    struct laz_json_writer *probe;  /* asks whether a text may be a key */
+    struct laz_json_reader *reader; /* of a tool's result */
+    struct luart_tool *tools;
+    size_t n_tools;
+    const char **traceback; /* texts live on the stack of L */
+};
+
+/* ---- lua_value.c -------------------------------------------------------------------------------
+ */
+
+/* Values of a result may be anything; those of arguments must be able to leave the runtime. */
+enum luart_purpose { LUART_RESULT, LUART_ARGUMENT };
+
+/* Makes the metatables and the globals `null` and `lazaret`. May raise. */
+void luart_value_open(lua_State *L);
+/* Writes the value at `index`. Raises an error that begins with `what` for one that cannot be
+ * written. `type` decides what an empty table is. May raise for want of memory. */
+void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_json_writer *writer,
+                 enum luart_purpose purpose, enum luart_type type, const char *what);
+/* Pushes the value of a JSON text. May raise. */
+void luart_push_json(struct luart_state *st, lua_State *L, const char *json, size_t len);
+bool luart_is_null(lua_State *L, int index);
+/* May the table be written as a JSON array (object)? */
+bool luart_fits_array(struct luart_state *st, lua_State *L, int index);
+bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
+
+/* ---- lua_tools.c -------------------------------------------------------------------------------
+ */
+
+int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
+                       struct laz_error *err);
+void luart_tools_free(struct luart_state *st);
+
+#endif
