@@ -37,7 +37,7 @@ void unit_text(const char *actual, const char *expected, const char *file, unsig
     CU_assertImplementation(same, line, "texts are equal", file, "", CU_FALSE);
 }
 
-static bool unit_is_needed(const char *name)
+bool unit_is_needed(const char *name)
 {
     const char *list = getenv("LAZARET_TEST_NEED");
     size_t len = strlen(name);

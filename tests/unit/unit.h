@@ -11,6 +11,8 @@
 
 #include <CUnit/CUnit.h>
 
+#include <stdbool.h>
+
 struct unit_test {
     const char *name;
     void (*run)(void);
@@ -28,5 +30,7 @@ void unit_text(const char *actual, const char *expected, const char *file, unsig
  * test then returns. When LAZARET_TEST_NEED (comma separated, or "all") lists it, that is a
  * failure instead. `reason` says what was missing. */
 int unit_skip(const char *name, const char *reason);
+/* Does LAZARET_TEST_NEED list it? For programs that are not run by unit_run. */
+bool unit_is_needed(const char *name);
 
 #endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime.c - does a runtime keep its contract? Cases from text files against one plugin.
+ *
+ *     contract-runtime FOLDER/RUNTIME.cases [NAME-PART]
+ *
+ * The cases of RUNTIME.cases and of common.cases beside it (cases.h has the format) run each in a
+ * forked child with a time limit, against a host in the same process: a crash or a changed global
+ * state is the affair of one case. The plugin is plugins/runtime/RUNTIME/.libs/RUNTIME.so below the
+ * build folder, or $CONTRACT_PLUGIN. Not built: skipped (77), unless LAZARET_TEST_NEED lists it. */
+#include "cases.h"
+#include "host.h"
+
+#include "base/json.h"
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUNTIME_CASE_MS 60000
+#define RUNTIME_SKIP    77
+
+/* The end of a case, as the exit status of its child. */
+enum { ENDED_WELL = 0, ENDED_BADLY = 1, ENDED_SKIPPED = 2 };
+
+/* One case in its child. */
+struct trial {
+    const char *runtime, *file;
+    const struct test_case *test;
+    int report;     /* where complaints go */
+    int streams[3]; /* files that catch standard output (1) and error (2) */
+    bool failed;
+    const struct case_block *step; /* being run, with its expectations behind it */
+    struct contract_host host;
+    const struct laz_runtime_ops *ops;
+    void *state;
+};
+
+static void trial_complain(struct trial *t, const char *format, ...) LAZ_PRINTF(2, 3);
+
+static void trial_complain(struct trial *t, const char *format, ...)
+{
+    va_list args;
+
+    t->failed = true;
+    va_start(args, format);
+    dprintf(t->report, "    ");
+    vdprintf(t->report, format, args);
+    dprintf(t->report, "\n");
+    va_end(args);
+}
+
+static const struct case_block *trial_end(const struct trial *t)
+{
+    return t->test->blocks + t->test->n_blocks;
+}
+
+static bool block_is_step(const struct case_block *block)
+{
+    return block->word == CASE_CODE || block->word == CASE_CHECK || block->word == CASE_WHEN;
+}
+
+/* What is expected of the step; NULL: nothing about that. */
+static const char *trial_expected(const struct trial *t, enum case_word word)
+{
+    for (const struct case_block *b = t->step + 1; b < trial_end(t) && !block_is_step(b); b++)
+        if (b->word == word)
+            return b->text;
+    return NULL;
+}
+
+static const char *trial_setting(const struct trial *t, enum case_word word)
+{
+    for (const struct case_block *b = t->test->blocks; b < trial_end(t); b++)
+        if (b->word == word)
+            return b->text;
+    return NULL;
+}
+
+static void trial_compare(struct trial *t, enum case_word word, const char *actual, size_t len)
+{
+    const char *expected = trial_expected(t, word);
+
+    if (!expected)
+        return;
+    if (strlen(expected) != len || memcmp(expected, actual, len) != 0)
+        trial_complain(t, "%s of: %s\n      expected: %s\n      actual:   %.*s",
+                       case_word_name(word), t->step->text, expected,
+                       (int)(len > 2000 ? 2000 : len), actual);
+}
+
+/* Takes what was written to a stream since the last look. */
+static void trial_stream(struct trial *t, int stream, enum case_word word)
+{
+    int fd = t->streams[stream];
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *text = calloc(1, (size_t)size + 1);
+
+    if (text && pread(fd, text, (size_t)size, 0) == size) {
+        size_t len = (size_t)size;
+        if (len && text[len - 1] == '\n')
+            len--;
+        trial_compare(t, word, text, len);
+        if (t->failed && len)
+            trial_complain(t, "  %s was: %.*s", case_word_name(word),
+                           (int)(len > 2000 ? 2000 : len), text);
+    }
+    free(text);
+    if (ftruncate(fd, 0) == 0)
+        lseek(fd, 0, SEEK_SET);
+}
+
+static const char *const trial_kinds[] = {"value", "runtime",   "syntax", "memory",
+                                          "exit",  "too_large", "fsize"};
+
+static void trial_check_error(struct trial *t, const struct laz_outcome *o)
+{
+    const char *expected = trial_expected(t, CASE_ERROR);
+    const char *kind = o->kind < sizeof trial_kinds / sizeof *trial_kinds ? trial_kinds[o->kind]
+                                                                          : "(no such kind)";
+    const char *text;
+
+    if (strcmp(expected ? expected : "value", kind) != 0)
+        trial_complain(t, "outcome of: %s\n      expected: %s\n      actual:   %s: %s",
+                       t->step->text, expected ? expected : "value", kind,
+                       o->message ? o->message : "");
+    text = trial_expected(t, CASE_MESSAGE);
+    if (text && (!o->message || !strstr(o->message, text)))
+        trial_complain(t, "message of: %s\n      expected: %s\n      actual:   %s", t->step->text,
+                       text, o->message ? o->message : "(none)");
+    text = trial_expected(t, CASE_LINE);
+    if (text && atoi(text) != o->line)
+        trial_complain(t, "line of: %s\n      expected: %s\n      actual:   %d", t->step->text,
+                       text, (int)o->line);
+    text = trial_expected(t, CASE_TRACEBACK);
+    bool found = !text;
+    for (size_t i = 0; i < o->n_traceback; i++)
+        found = found || strstr(o->traceback[i], text);
+    if (!found) {
+        trial_complain(t, "traceback of: %s\n      lacks: %s", t->step->text, text);
+        for (size_t i = 0; i < o->n_traceback; i++)
+            trial_complain(t, "  %s", o->traceback[i]);
+    }
+}
+
+static void trial_check_value(struct trial *t, const struct laz_outcome *o)
+{
+    const char *value = o->value ? o->value : "null";
+    size_t len = o->value ? o->value_len : 4;
+    struct laz_error err = {0};
+    struct laz_buf compact = LAZ_BUF_INIT;
+    const char *visible = trial_expected(t, CASE_VISIBLE);
+
+    if (laz_json_scan(value, len, &err)) {
+        trial_complain(t, "value of: %s\n      is no JSON: %s", t->step->text, err.text);
+    } else {
+        laz_json_compact(&compact, value, len);
+        trial_compare(t, CASE_VALUE, laz_buf_text(&compact), compact.len);
+    }
+    trial_compare(t, CASE_TEXT, o->text ? o->text : "", o->text ? o->text_len : 0);
+    if (visible && (strcmp(visible, "yes") == 0) != (o->visible != 0))
+        trial_complain(t, "visible of: %s\n      expected: %s", t->step->text, visible);
+    laz_buf_fini(&compact);
+}
+
+static void trial_check_leave(struct trial *t, int status)
+{
+    const char *expected = trial_expected(t, CASE_LEAVE);
+
+    if (!expected)
+        trial_complain(t, "the code ended its process with status %d: %s", status, t->step->text);
+    else if (atoi(expected) != status)
+        trial_complain(t, "status of: %s\n      expected: %s\n      actual:   %d", t->step->text,
+                       expected, status);
+    trial_stream(t, 1, CASE_STDOUT);
+    trial_stream(t, 2, CASE_STDERR);
+}
+
+static void trial_left(struct contract_host *host, int status)
+{
+    struct trial *t = host->user;
+
+    trial_check_leave(t, status);
+    _exit(t->failed ? ENDED_BADLY : ENDED_WELL);
+}
+
+/* False when the case is over. */
+static bool trial_step(struct trial *t)
+{
+    struct laz_outcome o = {.size = sizeof o};
+    const char *code = t->step->text;
+    int rc = t->step->word == CASE_CHECK ? t->ops->check(t->state, code, strlen(code), &o)
+                                         : t->ops->eval(t->state, code, strlen(code), 1, &o);
+
+    if (rc) {
+        trial_complain(t, "the runtime broke down (%d) on: %s", rc, code);
+        return false;
+    }
+    if (t->step->word == CASE_WHEN) {
+        if (o.kind == LAZ_OUTCOME_VALUE && o.value && strncmp(o.value, "true", o.value_len) == 0)
+            return true;
+        dprintf(t->report, "    skipped: not so here: %s\n", code);
+        _exit(ENDED_SKIPPED);
+    }
+    if (o.kind == LAZ_OUTCOME_EXIT && trial_expected(t, CASE_LEAVE)) {
+        trial_check_leave(t, o.exit_status);
+        return false;
+    }
+    if (trial_expected(t, CASE_LEAVE))
+        trial_complain(t, "the code did not end its process: %s", code);
+    trial_check_error(t, &o);
+    if (o.kind == LAZ_OUTCOME_VALUE && t->step->word == CASE_CODE)
+        trial_check_value(t, &o);
+    trial_stream(t, 1, CASE_STDOUT);
+    trial_stream(t, 2, CASE_STDERR);
+    return true;
+}
+
+static const struct laz_plugin *trial_open(struct trial *t)
+{
+    void *object = dlopen(t->file, RTLD_NOW | RTLD_LOCAL);
+    const struct laz_plugin *plugin = object ? dlsym(object, "lazaret_plugin") : NULL;
+
+    if (!plugin)
+        trial_complain(t, "%s: %s", t->file, dlerror());
+    else if (plugin->magic != LAZ_PLUGIN_MAGIC || plugin->kind != LAZ_PLUGIN_RUNTIME)
+        trial_complain(t, "%s: not a runtime", t->file);
+    return t->failed ? NULL : plugin;
+}
+
+/* The libraries are named inside the plugin, and must be opened before it: a process that only
+ * looks tells their names. */
+static void trial_libraries(struct trial *t)
+{
+    int names[2];
+    char line[512];
+
+    if (pipe(names))
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct laz_plugin *plugin = trial_open(t);
+        const struct laz_runtime_ops *ops = plugin ? plugin->ops : NULL;
+        for (size_t i = 0; ops && ops->libraries && ops->libraries[i]; i++)
+            dprintf(names[1], "%s\n", ops->libraries[i]);
+        for (size_t i = 0; ops && ops->env && ops->env[i]; i++)
+            dprintf(names[1], "=%s\n", ops->env[i]);
+        _exit(0);
+    }
+    close(names[1]);
+    FILE *file = fdopen(names[0], "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '=')
+            putenv(laz_strdup(line + 1));
+        else if (!dlopen(line, RTLD_NOW | RTLD_GLOBAL))
+            trial_complain(t, "%s", dlerror());
+    }
+    if (file)
+        fclose(file);
+    waitpid(child, NULL, 0);
+}
+
+static void trial_limit(struct trial *t, const char *text)
+{
+    unsigned long long value = 0;
+    char name[32] = "";
+
+#ifdef LAZ_SANITIZE
+    dprintf(t->report, "    skipped: sanitizers need memory of their own\n");
+    _exit(ENDED_SKIPPED);
+#endif
+    if (sscanf(text, "%31s %llu", name, &value) != 2) {
+        trial_complain(t, "not a limit: %s", text);
+        return;
+    }
+    int which = strcmp(name, "memory") == 0  ? RLIMIT_DATA
+                : strcmp(name, "fsize") == 0 ? RLIMIT_FSIZE
+                                             : -1;
+    struct rlimit limit = {value, value};
+    if (which < 0 || setrlimit((__rlimit_resource_t)which, &limit))
+        trial_complain(t, "cannot limit %s", text);
+}
+
+static bool trial_create(struct trial *t)
+{
+    const char *options = trial_setting(t, CASE_OPTIONS);
+    const char *max = trial_setting(t, CASE_MAX_MESSAGE);
+    const char *limit = trial_setting(t, CASE_LIMIT);
+    const struct laz_tool_signature *tools;
+    struct laz_error err = {0};
+    size_t n;
+
+    contract_host_init(&t->host, max ? (size_t)atol(max) : 1024 * 1024);
+    t->host.left = trial_left;
+    t->host.user = t;
+    trial_libraries(t);
+    const struct laz_plugin *plugin = trial_open(t);
+    if (!plugin)
+        return false;
+    if (limit)
+        trial_limit(t, limit);
+    t->ops = plugin->ops;
+    options = options ? options : "{}";
+    if (t->ops->create(&t->host.services, options, strlen(options), &t->state, &err)) {
+        trial_complain(t, "create: %s", err.text);
+        return false;
+    }
+    tools = contract_host_tools(&n);
+    if (t->ops->define_tools(t->state, tools, n, &err)) {
+        trial_complain(t, "define_tools: %s", err.text);
+        return false;
+    }
+    const char *version = t->ops->version(t->state);
+    if (!version || !*version)
+        trial_complain(t, "the runtime tells no version");
+    return true;
+}
+
+static void trial_run(struct trial *t)
+{
+    for (int i = 1; i <= 2; i++) {
+        t->streams[i] = memfd_create("stream", 0);
+        if (dup2(t->streams[i], i) < 0)
+            _exit(ENDED_BADLY);
+    }
+    setenv("LANG", "C.UTF-8", 1);
+    setlocale(LC_CTYPE, "");
+    bool go_on = trial_create(t);
+    for (t->step = t->test->blocks; go_on && t->step < trial_end(t); t->step++)
+        if (block_is_step(t->step))
+            go_on = trial_step(t);
+    if (t->failed && !t->step) {
+        trial_stream(t, 1, CASE_STDOUT);
+        trial_stream(t, 2, CASE_STDERR);
+    }
+    if (t->state && LAZ_HAS(t->ops, destroy))
+        t->ops->destroy(t->state);
+    contract_host_fini(&t->host);
+    fflush(NULL);
+    _exit(t->failed ? ENDED_BADLY : ENDED_WELL);
+}
+
+/* Copies the child's complaints; false when it took too long. */
+static bool case_listen(int report, struct laz_buf *complaints)
+{
+    struct pollfd wait = {report, POLLIN, 0};
+    char text[4096];
+    ssize_t n = 1;
+
+    while (n > 0) {
+        if (poll(&wait, 1, RUNTIME_CASE_MS) <= 0)
+            return false;
+        n = read(report, text, sizeof text);
+        if (n > 0)
+            laz_buf_append(complaints, text, (size_t)n);
+    }
+    return true;
+}
+
+static int case_run(const char *runtime, const char *file, const struct test_case *test)
+{
+    struct laz_buf complaints = LAZ_BUF_INIT;
+    int report[2], how = 0, ended = ENDED_BADLY;
+
+    if (pipe2(report, O_CLOEXEC))
+        return ENDED_BADLY;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        close(report[0]);
+        trial_run(
+            &(struct trial){.runtime = runtime, .file = file, .test = test, .report = report[1]});
+    }
+    close(report[1]);
+    if (!case_listen(report[0], &complaints)) {
+        laz_buf_printf(&complaints, "    not done in %d s\n", RUNTIME_CASE_MS / 1000);
+        kill(child, SIGKILL);
+    }
+    close(report[0]);
+    waitpid(child, &how, 0);
+    if (WIFSIGNALED(how))
+        laz_buf_printf(&complaints, "    ended by signal %d (%s)\n", WTERMSIG(how),
+                       strsignal(WTERMSIG(how)));
+    else if (WEXITSTATUS(how) <= ENDED_SKIPPED)
+        ended = WEXITSTATUS(how);
+    else
+        laz_buf_printf(&complaints, "    ended with status %d\n", WEXITSTATUS(how));
+    if (test->foreign && !test->n_blocks) {
+        laz_buf_printf(&complaints, "    there is no code for %s\n", runtime);
+        ended = ENDED_BADLY;
+    }
+    printf("%s %s: %s\n",
+           ended == ENDED_WELL      ? "ok  "
+           : ended == ENDED_SKIPPED ? "skip"
+                                    : "FAIL",
+           runtime, test->name);
+    if (ended != ENDED_WELL)
+        printf("    %s:%u\n%s", test->file, test->line, laz_buf_text(&complaints));
+    laz_buf_fini(&complaints);
+    return ended;
+}
+
+static int runtime_run(const char *runtime, const char *file, const struct case_list *list,
+                       const char *only)
+{
+    unsigned counts[3] = {0, 0, 0};
+
+    for (size_t i = 0; i < list->n; i++)
+        if (!only || strstr(list->cases[i].name, only))
+            counts[case_run(runtime, file, &list->cases[i])]++;
+    printf("%s: %u kept, %u broken, %u skipped\n", runtime, counts[ENDED_WELL], counts[ENDED_BADLY],
+           counts[ENDED_SKIPPED]);
+    return counts[ENDED_BADLY] || !counts[ENDED_WELL] ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    char file[4096], *folder = NULL, *common = NULL, *runtime = NULL;
+    struct case_list list = {0};
+    struct laz_error err = {0};
+    const char *given = getenv("CONTRACT_PLUGIN");
+    int status = 2;
+
+    if (argc < 2) {
+        fputs("usage: contract-runtime FOLDER/RUNTIME.cases [NAME-PART]\n", stderr);
+        return 2;
+    }
+    const char *slash = strrchr(argv[1], '/');
+    const char *base = slash ? slash + 1 : argv[1];
+    folder = slash ? laz_strndup(argv[1], (size_t)(slash - argv[1])) : laz_strdup(".");
+    runtime = laz_strndup(base, strcspn(base, "."));
+    common = laz_strdupf("%s/common.cases", folder);
+    if (given)
+        snprintf(file, sizeof file, "%s", given);
+    else
+        snprintf(file, sizeof file, "%s/plugins/runtime/%s/.libs/%s.so", ".", runtime, runtime);
+    char *path = realpath(file, NULL);
+    if (!path) {
+        bool needed = unit_is_needed(runtime);
+        printf("%s: %s is not built\n", needed ? "FAIL" : "skip", file);
+        status = needed ? 1 : RUNTIME_SKIP;
+    } else if (case_list_read(&list, common, runtime, &err) ||
+               case_list_read(&list, argv[1], runtime, &err)) {
+        fprintf(stderr, "contract-runtime: %s\n", err.text);
+    } else {
+        status = runtime_run(runtime, path, &list, argc > 2 ? argv[2] : NULL);
+    }
+    free(path);
+    case_list_fini(&list);
+    free(common);
+    free(runtime);
+    free(folder);
+    return status;
+}
