@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* argv.c - the argument list of a command with placeholders.
+ *
+ * Everything that can be decided when a tool is declared is decided there, so that a call can only
+ * fail for the value it brings.  A value becomes exactly one argument: there is no splitting, no
+ * quoting and no shell.  What makes a value dangerous is only its place: as the program, as a
+ * script, or as an option the author did not write; all three are refused.
+ * Side: host.  Input trusted: no (values come from the box). */
+#include "argv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A parameter of the tool, as far as placeholders care. */
+struct argv_parameter {
+    char *name;
+    bool may_be_missing;
+    bool has_default;
+    bool used;
+};
+
+int command_error(struct laz_error *err, int code, const char *format, ...)
+{
+    va_list args;
+
+    if (!err)
+        return code;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    err->code = code;
+    err->os_errno = 0;
+    return code;
+}
+
+static char *argv_copy(const char *text, size_t len)
+{
+    char *copy = malloc(len + 1);
+
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+/* ---- the author's list -------------------------------------------------------------------------
+ */
+
+bool command_argv_read(struct command_argv *argv, const struct laz_json_api *json,
+                       struct laz_json_reader *reader)
+{
+    struct laz_json_token token;
+
+    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
+        return false;
+    while (json->next(reader, &token) == LAZ_JSON_STRING) {
+        struct command_item *items = realloc(argv->items, (argv->n + 1) * sizeof *items);
+        if (!items)
+            return false;
+        argv->items = items;
+        items[argv->n] = (struct command_item){.text = argv_copy(token.text, token.len)};
+        if (!items[argv->n++].text)
+            return false;
+    }
+    return token.type == LAZ_JSON_ARRAY_END;
+}
+
+void command_argv_fini(struct command_argv *argv)
+{
+    for (size_t i = 0; i < argv->n; i++) {
+        free(argv->items[i].text);
+        free(argv->items[i].parameter);
+    }
+    free(argv->items);
+    *argv = (struct command_argv){NULL, 0, 0};
+}
+
+/* ---- placeholders ------------------------------------------------------------------------------
+ */
+
+static void argv_free_parameters(struct argv_parameter *parameters, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(parameters[i].name);
+    free(parameters);
+}
+
+static bool argv_read_parameter(const struct laz_json_api *json, struct laz_json_reader *reader,
+                                struct argv_parameter *parameter)
+{
+    struct laz_json_token token;
+    bool required = true, says_required = false;
+
+    json->next(reader, &token);
+    while (json->next(reader, &token) == LAZ_JSON_KEY) {
+        bool is_name = strcmp(token.text, "name") == 0;
+        bool is_required = strcmp(token.text, "required") == 0;
+        if (strcmp(token.text, "default") == 0)
+            parameter->has_default = json->peek(reader) != LAZ_JSON_NULL;
+        if (!is_name && !is_required) {
+            json->skip(reader, NULL, NULL);
+            continue;
+        }
+        json->next(reader, &token);
+        if (is_name && !(parameter->name = argv_copy(token.text, token.len)))
+            return false;
+        if (is_required) {
+            says_required = true;
+            required = token.type == LAZ_JSON_TRUE;
+        }
+    }
+    parameter->may_be_missing = !parameter->has_default && says_required && !required;
+    return parameter->name && !json->reader_failed(reader);
+}
+
+/* *n counts also a last one that could not be read. */
+static struct argv_parameter *argv_read_parameters(const struct laz_json_api *json,
+                                                   const char *text, size_t *n, bool *ok)
+{
+    struct laz_json_reader *reader = json->reader_new(text, strlen(text));
+    struct argv_parameter *parameters = calloc(1, sizeof *parameters);
+    struct laz_json_token token;
+
+    *n = 0;
+    *ok = reader && parameters && json->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN;
+    while (*ok && json->peek(reader) == LAZ_JSON_OBJECT_BEGIN) {
+        struct argv_parameter *more = realloc(parameters, (*n + 1) * sizeof *more);
+        *ok = more != NULL;
+        if (!more)
+            break;
+        parameters = more;
+        parameters[*n] = (struct argv_parameter){0};
+        *ok = argv_read_parameter(json, reader, &parameters[(*n)++]);
+    }
+    json->reader_free(reader);
+    return parameters;
+}
+
+/* The name in "{name}": its length, 0 when the text is not of that form. */
+static size_t argv_placeholder(const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.";
+    size_t len = strlen(text);
+
+    if (len < 3 || text[0] != '{' || text[len - 1] != '}' || !strchr(letters, text[1]))
+        return 0;
+    for (const char *p = text + 1; *p != '}'; p++)
+        if (!strchr(letters, *p) && !strchr("0123456789_", *p))
+            return 0;
+    return strcspn(text, "}") == len - 1 ? len - 2 : 0;
+}
+
+static struct argv_parameter *argv_find(struct argv_parameter *parameters, size_t n,
+                                        const char *name, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(parameters[i].name) == len && memcmp(parameters[i].name, name, len) == 0)
+            return &parameters[i];
+    return NULL;
+}
+
+/* Does an argument that is one word ("--id={id}") have a placeholder inside? A script may contain
+ * the same characters with another meaning, but a script has white space. */
+static const char *argv_inside(const char *text, const struct argv_parameter *parameters, size_t n)
+{
+    if (strpbrk(text, " \t\n"))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
+            size_t len = strlen(parameters[i].name);
+            if (strncmp(p + 1, parameters[i].name, len) == 0 && p[1 + len] == '}')
+                return parameters[i].name;
+        }
+    return NULL;
+}
+
+/* Would a shell or an interpreter take the argument after this option for a program? */
+static bool argv_is_script(const char *program, const char *option)
+{
+    static const char *const shells[] = {"sh",     "bash", "dash", "ash",  "zsh", "ksh",
+                                         "python", "perl", "ruby", "node", "lua", "Rscript"};
+    const char *base = strrchr(program, '/');
+
+    base = base ? base + 1 : program;
+    if (option[0] != '-' || option[1] == '-' || !strpbrk(option + 1, "ceE"))
+        return false;
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        size_t len = strlen(shells[i]);
+        if (strncmp(base, shells[i], len) == 0 &&
+            strspn(base + len, "0123456789.") == strlen(base + len))
+            return true;
+    }
+    return false;
+}
+
+static int argv_bind_item(struct command_argv *argv, size_t index, const char *tool,
+                          struct argv_parameter *parameters, size_t n, struct laz_error *err)
+{
+    struct command_item *item = &argv->items[index];
+    size_t len = argv_placeholder(item->text);
+    const char *inside = len ? NULL : argv_inside(item->text, parameters, n);
+
+    if (inside)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: {%s} stands for a whole argument: it cannot be "
+                             "a part of '%.100s'",
+                             tool, inside, item->text);
+    if (!len)
+        return 0;
+    if (index == 0)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: the program cannot be a placeholder", tool);
+    struct argv_parameter *parameter = argv_find(parameters, n, item->text + 1, len);
+    if (!parameter)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: %s names no parameter (to mean the text, put a "
+                             "space inside the braces)",
+                             tool, item->text);
+    if (parameter->may_be_missing)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: the parameter %s may be missing in a call: make "
+                             "it required or give it a default",
+                             tool, item->text);
+    if (argv_is_script(argv->items[0].text, argv->items[index - 1].text))
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: the value of %s would be run as a script: write "
+                             "the script yourself and use the value as one of its arguments",
+                             tool, item->text);
+    parameter->used = true;
+    argv->placeholders++;
+    item->parameter = argv_copy(item->text + 1, len);
+    return item->parameter ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
+}
+
+int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json, const char *tool,
+                      const char *text, struct laz_error *err)
+{
+    bool ok, dashes = false;
+    size_t n;
+    struct argv_parameter *parameters = argv_read_parameters(json, text, &n, &ok);
+    int ret = ok ? 0 : command_error(err, LAZ_EINVAL, "tool '%s': malformed parameters", tool);
+
+    for (size_t i = 0; !ret && i < argv->n; i++) {
+        argv->items[i].after_dashes = dashes;
+        dashes |= i && strcmp(argv->items[i].text, "--") == 0;
+        ret = argv_bind_item(argv, i, tool, parameters, n, err);
+    }
+    for (size_t i = 0; !ret && argv->placeholders && i < n; i++)
+        if (!parameters[i].used)
+            ret = command_error(err, LAZ_EINVAL,
+                                "tool '%s': command: no {%s} stands for that parameter, while "
+                                "others have a placeholder",
+                                tool, parameters[i].name);
+    argv_free_parameters(parameters, n);
+    return ret;
+}
+
+/* ---- a call ------------------------------------------------------------------------------------
+ */
+
+/* The bytes that a tagged value stands for when it is one argument; NULL in *text: none. */
+static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *reader,
+                       const char *tool, const char *name, char **text, struct laz_error *err)
+{
+    const char *tag = json->peek_tag(reader);
+    struct laz_json_token token;
+    bool is_bytes = tag && strcmp(tag, "$bytes") == 0;
+
+    *text = NULL;
+    if (tag && strcmp(tag, "$na") == 0)
+        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be NA", tool, name);
+    if (!tag || (!is_bytes && strcmp(tag, "$num") != 0 && strcmp(tag, "$int") != 0 &&
+                 strcmp(tag, "$date") != 0 && strcmp(tag, "$time") != 0))
+        return 0;
+    json->next(reader, &token);
+    json->next(reader, &token);
+    if (json->next(reader, &token) != LAZ_JSON_STRING)
+        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' is malformed", tool, name);
+    *text = malloc(token.len + 1);
+    if (!*text)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    if (!is_bytes) {
+        memcpy(*text, token.text, token.len + 1);
+        return 0;
+    }
+    ptrdiff_t n = json->base64_decode(token.text, token.len, *text);
+    if (n < 0 || memchr(*text, 0, (size_t)n)) {
+        free(*text);
+        *text = NULL;
+        return command_error(err, LAZ_EINVAL,
+                             "Tool '%s': argument '%s' contains a NUL byte, which no argument of "
+                             "a command can",
+                             tool, name);
+    }
+    (*text)[n] = '\0';
+    return 0;
+}
+
+/* One value as one argument: strings as they are, numbers and booleans as in JSON, what a tag of
+ * one word holds, and everything else as JSON text. */
+static int argv_value(const struct laz_json_api *json, const char *tool, const char *name,
+                      const char *raw, size_t len, char **text, struct laz_error *err)
+{
+    struct laz_json_reader *reader = json->reader_new(raw, len);
+    struct laz_json_token token;
+    int ret = 0;
+
+    *text = NULL;
+    if (!reader)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    switch (json->peek(reader)) {
+    case LAZ_JSON_NULL:
+        ret =
+            command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' may not be null", tool, name);
+        break;
+    case LAZ_JSON_STRING:
+        json->next(reader, &token);
+        *text = argv_copy(token.text, token.len);
+        break;
+    case LAZ_JSON_OBJECT_BEGIN:
+        ret = argv_tagged(json, reader, tool, name, text, err);
+        if (!ret && !*text)
+            *text = argv_copy(raw, len);
+        break;
+    default:
+        *text = argv_copy(raw, len);
+    }
+    json->reader_free(reader);
+    if (!ret && !*text)
+        ret = command_error(err, LAZ_ENOMEM, "out of memory");
+    return ret;
+}
+
+/* The value of a parameter in the checked arguments: every declared one is there. */
+static int argv_fill(const struct command_item *item, const struct laz_json_api *json,
+                     const char *tool, const char *args, size_t len, char **text,
+                     struct laz_error *err)
+{
+    struct laz_json_reader *reader = json->reader_new(args, len);
+    struct laz_json_token token;
+    const char *raw = NULL;
+    size_t raw_len = 0;
+    int ret;
+
+    if (!reader)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    json->next(reader, &token);
+    while (!raw && json->next(reader, &token) == LAZ_JSON_KEY) {
+        bool found = strcmp(token.text, item->parameter) == 0;
+        json->skip(reader, found ? &raw : NULL, &raw_len);
+    }
+    json->reader_free(reader);
+    if (!raw)
+        return command_error(err, LAZ_EINVAL, "Tool '%s': argument '%s' is missing", tool,
+                             item->parameter);
+    ret = argv_value(json, tool, item->parameter, raw, raw_len, text, err);
+    if (!ret && (*text)[0] == '-' && !item->after_dashes) {
+        free(*text);
+        *text = NULL;
+        ret = command_error(err, LAZ_EINVAL,
+                            "Tool '%s': argument '%s' may not begin with \"-\": the command would "
+                            "take it for an option",
+                            tool, item->parameter);
+    }
+    return ret;
+}
+
+int command_argv_make(const struct command_argv *argv, const struct laz_json_api *json,
+                      const char *tool, const char *args, size_t len, char ***made,
+                      struct laz_error *err)
+{
+    char **list = calloc(argv->n + 1, sizeof *list);
+    int ret = 0;
+
+    if (!list)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    for (size_t i = 0; !ret && i < argv->n; i++) {
+        const struct command_item *item = &argv->items[i];
+        if (item->parameter)
+            ret = argv_fill(item, json, tool, args, len, &list[i], err);
+        else if (!(list[i] = argv_copy(item->text, strlen(item->text))))
+            ret = command_error(err, LAZ_ENOMEM, "out of memory");
+    }
+    if (ret) {
+        command_argv_free(list);
+        return ret;
+    }
+    *made = list;
+    return 0;
+}
+
+void command_argv_free(char **made)
+{
+    for (size_t i = 0; made && made[i]; i++)
+        free(made[i]);
+    free(made);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c - the tool provider `command`: each tool is a command of the host.
+ *
+ * The author's command is a list of arguments, never a line for a shell.  An argument that is
+ * exactly "{name}" stands for the value of that parameter, as one whole argument whatever bytes it
+ * has; a value that begins with "-" could be taken for an option and is refused, unless "--" stands
+ * before it in the author's command.  A command without such placeholders gets the arguments as one
+ * JSON object on its standard input.  What it prints is the value, as JSON or as text; a failing
+ * exit is an error for the code that called, with the command's own words.
+ * Side: host.  Input trusted: no (arguments come from the box; the host has checked their types).
+ */
+#include "argv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMMAND_MAX_ERROR 2048 /* bytes of standard error that become the message */
+
+struct command_tool {
+    char *name, *description, *parameters, *output;
+    struct command_argv argv;
+    bool is_text;
+    int64_t timeout_ms, max_concurrent, max_output;
+};
+
+struct command_state {
+    const struct laz_tool_services *services;
+    struct command_tool *items;
+    struct laz_tool *tools; /* what the host is told; points into items */
+    size_t n;
+};
+
+static const struct laz_option options[] = {
+    {"tool", LAZ_OPT_TABLES, NULL, "one table for each tool"},
+    {"tool.name", LAZ_OPT_STRING, NULL, "name of the function that code calls"},
+    {"tool.description", LAZ_OPT_STRING, "\"\"", "what it does, for the model"},
+    {"tool.command", LAZ_OPT_STRINGS, NULL,
+     "absolute path of a program and its arguments; {name} is the value of a parameter, as one "
+     "whole argument, with a leading \"-\" only after \"--\"; without any, the arguments come as "
+     "one JSON object on standard input"},
+    {"tool.parameters", LAZ_OPT_PARAMETERS, "{}", "its parameters, in the order of positions"},
+    {"tool.timeout", LAZ_OPT_TIME, "30", "after which it is killed; 0: only the deadline"},
+    {"tool.output", LAZ_OPT_STRING, "\"json\"", "what its standard output is: json or text"},
+    {"tool.max_concurrent", LAZ_OPT_INTEGER, "8", "calls that may run at once; 0: no limit"},
+    {"tool.max_output", LAZ_OPT_SIZE, "\"64MiB\"", "more on a stream ends it with an error"},
+    {NULL, 0, NULL, NULL},
+};
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+static char *command_string(const struct laz_json_token *token)
+{
+    char *text = malloc(token->len + 1);
+
+    if (text)
+        memcpy(text, token->text, token->len + 1);
+    return text;
+}
+
+/* Reads the value of one key of a tool's table. False: malformed, or without memory. */
+static bool command_read_key(const struct laz_json_api *json, struct laz_json_reader *reader,
+                             const char *key, struct command_tool *tool)
+{
+    const struct {
+        const char *key;
+        char **text;
+        int64_t *number;
+    } keys[] = {
+        {"name", &tool->name, NULL},
+        {"description", &tool->description, NULL},
+        {"output", &tool->output, NULL},
+        {"timeout", NULL, &tool->timeout_ms},
+        {"max_concurrent", NULL, &tool->max_concurrent},
+        {"max_output", NULL, &tool->max_output},
+    };
+    struct laz_json_token token;
+    const char *raw;
+    size_t len;
+
+    if (strcmp(key, "command") == 0)
+        return command_argv_read(&tool->argv, json, reader);
+    if (strcmp(key, "parameters") == 0) {
+        if (!json->skip(reader, &raw, &len))
+            return false;
+        tool->parameters = command_string(&(struct laz_json_token){0, raw, len});
+        if (tool->parameters)
+            tool->parameters[len] = '\0';
+        return tool->parameters != NULL;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(keys[i].key, key) != 0)
+            continue;
+        json->next(reader, &token);
+        if (keys[i].number)
+            *keys[i].number = strtoll(token.text, NULL, 10);
+        else
+            *keys[i].text = command_string(&token);
+        return keys[i].number || *keys[i].text;
+    }
+    return json->skip(reader, NULL, NULL);
+}
+
+static bool command_read_tool(const struct laz_json_api *json, struct laz_json_reader *reader,
+                              struct command_tool *tool)
+{
+    struct laz_json_token token;
+    char key[32];
+
+    if (json->next(reader, &token) != LAZ_JSON_OBJECT_BEGIN)
+        return false;
+    while (json->next(reader, &token) == LAZ_JSON_KEY) {
+        snprintf(key, sizeof key, "%s", token.text);
+        if (!command_read_key(json, reader, key, tool))
+            return false;
+    }
+    return !json->reader_failed(reader) && tool->name && tool->argv.n;
+}
+
+/* The program of a tool must be there when the tool is declared, and not be others' to change. */
+static int command_check_program(const struct command_tool *tool, struct laz_error *err)
+{
+    const char *program = tool->argv.items[0].text;
+    struct stat status;
+
+    if (program[0] != '/')
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: '%s' must be the absolute path of a program",
+                             tool->name, program);
+    if (stat(program, &status) != 0)
+        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s: %s", tool->name, program,
+                             strerror(errno));
+    if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: %s is no program that can be executed",
+                             tool->name, program);
+    if (status.st_mode & S_IWOTH)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': command: %s can be changed by every user: "
+                             "chmod o-w %s",
+                             tool->name, program, program);
+    return 0;
+}
+
+static int command_check_tool(struct command_state *state, struct command_tool *tool,
+                              struct laz_error *err)
+{
+    const char *output = tool->output ? tool->output : "json";
+    int ret;
+
+    tool->is_text = strcmp(output, "text") == 0;
+    if (!tool->is_text && strcmp(output, "json") != 0)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': output: expected json or text, found "
+                             "'%.100s'",
+                             tool->name, output);
+    if (tool->max_concurrent < 0 || tool->max_concurrent > UINT32_MAX)
+        return command_error(err, LAZ_EINVAL,
+                             "tool '%s': max_concurrent: expected 0 or more, found %lld",
+                             tool->name, (long long)tool->max_concurrent);
+    if (tool->timeout_ms < 0 || tool->timeout_ms > UINT32_MAX)
+        return command_error(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days",
+                             tool->name);
+    ret = command_check_program(tool, err);
+    if (!ret)
+        ret = command_argv_bind(&tool->argv, state->services->json, tool->name,
+                                tool->parameters ? tool->parameters : "[]", err);
+    return ret;
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+/* Bytes of the UTF-8 character at the start of the text, 1 for what is none. */
+static size_t command_character(const char *text, size_t len)
+{
+    unsigned char c = (unsigned char)text[0];
+    size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+
+    for (size_t i = 1; i < n; i++)
+        if (i >= len || ((unsigned char)text[i] & 0xc0) != 0x80)
+            return 1;
+    return n;
+}
+
+/* The error of a command: the beginning of its standard error without control bytes (lines stay
+ * lines), or how it ended. */
+static void command_fail(const struct command_state *state, struct laz_call *call,
+                         const struct laz_command_result *result)
+{
+    char message[COMMAND_MAX_ERROR + 1];
+    size_t used = 0, step;
+
+    for (size_t i = 0; i < result->errors_len && used < COMMAND_MAX_ERROR; i += step) {
+        const char *text = result->errors + i;
+        unsigned char c = (unsigned char)*text;
+        step = command_character(text, result->errors_len - i);
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            continue;
+        if (used + step > COMMAND_MAX_ERROR)
+            break;
+        memcpy(message + used, text, step);
+        used += step;
+    }
+    while (used && (message[used - 1] == '\n' || message[used - 1] == ' '))
+        used--;
+    message[used] = '\0';
+    if (!used && result->signal)
+        snprintf(message, sizeof message, "ended by signal %d", (int)result->signal);
+    else if (!used)
+        snprintf(message, sizeof message, "exit status %d", (int)result->exit_status);
+    state->services->answer_error(state->services->host, call, message);
+}
+
+static bool command_is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (!strchr(" \t\r\n", text[i]) || !text[i])
+            return false;
+    return true;
+}
+
+/* Text is the output without its last newline; as JSON, no output at all is null. */
+static int command_answer(const struct command_state *state, const struct command_tool *tool,
+                          struct laz_call *call, const struct laz_command_result *result,
+                          struct laz_error *err)
+{
+    const struct laz_tool_services *services = state->services;
+    const struct laz_json_api *json = services->json;
+    struct laz_json_writer *writer;
+    size_t len = result->output_len;
+    const char *text;
+    bool too_large;
+
+    if (!tool->is_text) {
+        bool blank = command_is_blank(result->output, len);
+        services->answer(services->host, call, blank ? "null" : result->output, blank ? 4 : len);
+        return 0;
+    }
+    if (len && result->output[len - 1] == '\n')
+        len--;
+    writer = json->writer_new(0);
+    if (writer)
+        json->write_string(writer, result->output, len);
+    text = writer ? json->writer_text(writer, &len, &too_large) : NULL;
+    if (text)
+        services->answer(services->host, call, text, len);
+    json->writer_free(writer);
+    return text ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
+}
+
+/* ---- operations --------------------------------------------------------------------------------
+ */
+
+static void command_destroy(void *data)
+{
+    struct command_state *state = data;
+
+    if (!state)
+        return;
+    for (size_t i = 0; i < state->n; i++) {
+        struct command_tool *tool = &state->items[i];
+        command_argv_fini(&tool->argv);
+        free(tool->name);
+        free(tool->description);
+        free(tool->parameters);
+        free(tool->output);
+    }
+    free(state->items);
+    free(state->tools);
+    free(state);
+}
+
+static int command_add(struct command_state *state, struct laz_json_reader *reader,
+                       struct laz_error *err)
+{
+    const struct laz_json_api *json = state->services->json;
+    struct command_tool *items = realloc(state->items, (state->n + 1) * sizeof *items);
+    struct laz_tool *tools;
+
+    if (!items)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    state->items = items;
+    tools = realloc(state->tools, (state->n + 1) * sizeof *tools);
+    if (!tools)
+        return command_error(err, LAZ_ENOMEM, "out of memory");
+    state->tools = tools;
+    struct command_tool *tool = &items[state->n++];
+    *tool = (struct command_tool){.timeout_ms = 30000, .max_concurrent = 8};
+    if (!command_read_tool(json, reader, tool))
+        return command_error(err, LAZ_EINVAL,
+                             "the options of a tool are malformed, or memory is short");
+    int ret = command_check_tool(state, tool, err);
+    if (ret)
+        return ret;
+    tools[state->n - 1] = (struct laz_tool){
+        .size = sizeof *tools,
+        .name = tool->name,
+        .description = tool->description,
+        .parameters = tool->parameters,
+        .timeout_ms = (uint32_t)tool->timeout_ms,
+        .max_concurrent = (uint32_t)tool->max_concurrent,
+    };
+    return 0;
+}
+
+static int command_create(const struct laz_tool_services *services, const char *text, size_t len,
+                          void **out, struct laz_error *err)
+{
+    const struct laz_json_api *json = services->json;
+    struct command_state *state = calloc(1, sizeof *state);
+    struct laz_json_reader *reader = json->reader_new(text, len);
+    struct laz_json_token token;
+    int ret = 0;
+
+    if (!state || !reader) {
+        ret = command_error(err, LAZ_ENOMEM, "out of memory");
+        goto out;
+    }
+    state->services = services;
+    json->next(reader, &token);
+    while (!ret && json->next(reader, &token) == LAZ_JSON_KEY) {
+        if (strcmp(token.text, "tool") != 0) {
+            json->skip(reader, NULL, NULL);
+            continue;
+        }
+        json->next(reader, &token);
+        while (!ret && json->peek(reader) == LAZ_JSON_OBJECT_BEGIN)
+            ret = command_add(state, reader, err);
+        if (!ret)
+            json->next(reader, &token);
+    }
+    if (!ret && (json->reader_failed(reader) || !state->n))
+        ret = command_error(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
+out:
+    json->reader_free(reader);
+    if (ret)
+        command_destroy(state);
+    else
+        *out = state;
+    return ret;
+}
+
+static int command_list(void *data, const struct laz_tool **tools, size_t *n, struct laz_error *err)
+{
+    struct command_state *state = data;
+
+    (void)err;
+    *tools = state->tools;
+    *n = state->n;
+    return 0;
+}
+
+static int command_call(void *data, size_t index, struct laz_call *call, const char *args,
+                        size_t len, struct laz_error *err)
+{
+    struct command_state *state = data;
+    const struct command_tool *tool = &state->items[index];
+    struct laz_command command = {.size = sizeof command, .max_output = (size_t)tool->max_output};
+    struct laz_command_result result = {.size = sizeof result};
+    char **argv = NULL;
+    int ret =
+        command_argv_make(&tool->argv, state->services->json, tool->name, args, len, &argv, err);
+
+    if (ret)
+        return ret;
+    command.argv = (const char *const *)argv;
+    if (!tool->argv.placeholders) {
+        command.input = args;
+        command.input_len = len;
+    }
+    ret = state->services->run(state->services->host, call, &command, &result, err);
+    command_argv_free(argv);
+    if (ret)
+        return ret;
+    if (result.exit_status != 0) {
+        command_fail(state, call, &result);
+        return 0;
+    }
+    return command_answer(state, tool, call, &result, err);
+}
+
+static const struct laz_tool_ops ops = {
+    .size = sizeof ops,
+    .flags = LAZ_TOOL_BLOCKING,
+    .create = command_create,
+    .list = command_list,
+    .call = command_call,
+    .cancel = NULL, /* the host kills the command */
+    .destroy = command_destroy,
+};
+
+LAZ_PLUGIN(command) = {
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_TOOL),           .name = "command",  .version = "1.0",
+    .summary = "commands of the host as tools", .options = options, .ops = &ops,
+};
