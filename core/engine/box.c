@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* box.c - one box: who connects, lines, output, death.
+ * Side: host.  Input trusted: no.
+ *
+ * Everything that comes out of the box is untrusted: the connection until its peer was looked at
+ * and its token compared, the lines (bounded here, judged by their owner), the output (bytes).  The
+ * kernel is asked who the peer is; the box is not.  A box is freed only when its process has ended:
+ * until then it stays in the engine's list of those that leave. */
+#include "engine/box.h"
+
+#include "base/json.h"
+#include "base/random.h"
+#include "engine/engine.h"
+#include "os/io.h"
+#include "os/os.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BOX_READ        ((size_t)64 << 10) /* bytes read at once */
+#define BOX_TOKEN_MS    5000               /* from the spawn to the token */
+#define BOX_DEATH_MS    2000               /* from the kill to the end */
+#define BOX_REAPER_MS   500                /* what a reaper gets to end its descendants */
+#define BOX_COMPLAINT   ((size_t)8 << 10)
+#define BOX_MAX_DRAIN   ((size_t)64 << 20) /* of one stream, in one go */
+
+static void box_free(struct laz_box *box);
+
+/* ---- breaking off ------------------------------------------------------------------------------ */
+
+static void box_close_channel(struct laz_box *box)
+{
+    laz_io_stop(box->channel_io);
+    laz_io_stop(box->listener_io);
+    box->channel_io = box->listener_io = NULL;
+    laz_os_close(&box->channel);
+    laz_os_close(&box->listener);
+}
+
+static void box_broken(struct laz_box *box, int code, const char *text)
+{
+    struct laz_error err = {0};
+
+    if (box->ended)
+        return;
+    laz_error_set(&err, code, 0, "%s", text);
+    box_close_channel(box);
+    if (box->owner.broken)
+        box->owner.broken(box->owner.user, &err);
+}
+
+static void box_hung_up(struct laz_box *box)
+{
+    if (box->hung_up || box->ended)
+        return;
+    box->hung_up = true;
+    box_close_channel(box);
+    if (!box->killed)
+        laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
+    if (box->owner.hung_up)
+        box->owner.hung_up(box->owner.user);
+}
+
+/* ---- the channel ------------------------------------------------------------------------------- */
+
+/* Is the peer the process we started? By uid, and by pid namespace where the backend told it. */
+static bool box_peer_is_ours(struct laz_box *box, int fd, char *why, size_t why_size)
+{
+    struct laz_peer peer;
+    struct laz_error err = {0};
+
+    if (laz_os_peer(fd, &peer, &err)) {
+        snprintf(why, why_size, "%s", err.text);
+        return false;
+    }
+    uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? (uint32_t)geteuid() : box->uid;
+    if (peer.uid != expected) {
+        snprintf(why, why_size, "a process of uid %u connected, uid %u was started", peer.uid,
+                 expected);
+        return false;
+    }
+    if (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) {
+        snprintf(why, why_size, "a process of another pid namespace connected");
+        return false;
+    }
+    box->agent_pid = peer.pid;
+    return true;
+}
+
+static bool box_check_token(struct laz_box *box, const char *line, size_t len)
+{
+    return len == LAZ_TOKEN_LEN && laz_equal_constant_time(line, box->token, LAZ_TOKEN_LEN);
+}
+
+static void box_authenticated(struct laz_box *box)
+{
+    char path[64];
+
+    box->authenticated = true;
+    laz_timer_cancel(box->patience);
+    laz_io_stop(box->listener_io);
+    box->listener_io = NULL;
+    laz_os_close(&box->listener);
+    snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
+    unlink(path);
+    box->usage_fd = laz_os_usage_open(box->agent_pid);
+    if (box->owner.authenticated)
+        box->owner.authenticated(box->owner.user);
+}
+
+/* Serves the lines that are there. False when the box was broken off meanwhile. */
+static void box_lines(struct laz_box *box)
+{
+    char *line;
+    size_t len;
+    int rc;
+
+    while (box->channel >= 0 && (rc = laz_frame_next(&box->in, &line, &len)) != 0) {
+        if (rc < 0) {
+            char text[96];
+            snprintf(text, sizeof text, "a message is larger than max_message_size (%zu bytes)",
+                     box->in.max);
+            box_broken(box, LAZ_EPROTO, text);
+            return;
+        }
+        if (!box->authenticated) {
+            if (!box_check_token(box, line, len)) {
+                box_broken(box, LAZ_EPROTO, "a wrong token was shown");
+                return;
+            }
+            box_authenticated(box);
+        } else if (!box->owner.line || !box->owner.line(box->owner.user, line, len)) {
+            return;
+        }
+    }
+}
+
+static void box_flush(struct laz_box *box)
+{
+    while (box->out_done < box->out.len) {
+        ssize_t n = laz_os_send(box->channel, box->out.data + box->out_done,
+                                box->out.len - box->out_done);
+        if (n == 0) {
+            laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
+            return;
+        }
+        if (n < 0) {
+            box_hung_up(box);
+            return;
+        }
+        box->out_done += (size_t)n;
+    }
+    if (box->out.cap > BOX_READ)
+        laz_buf_fini(&box->out);
+    else
+        laz_buf_clear(&box->out);
+    box->out_done = 0;
+    laz_io_events(box->channel_io, LAZ_IO_READ);
+}
+
+static void box_channel_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    if ((events & LAZ_IO_WRITE) && box->out.len) {
+        box_flush(box);
+        if (box->channel < 0)
+            return;
+    }
+    if (!(events & LAZ_IO_READ))
+        return;
+    char *room = laz_frame_room(&box->in, BOX_READ);
+    if (!room) {
+        box_broken(box, LAZ_ENOMEM, "out of memory");
+        return;
+    }
+    ssize_t n = laz_os_read(box->channel, room, BOX_READ);
+    if (n > 0) {
+        laz_frame_added(&box->in, (size_t)n);
+        box_lines(box);
+    } else if (n < 0) {
+        box_hung_up(box);
+    }
+}
+
+static void box_listener_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+    char why[160];
+
+    (void)events;
+    int fd = laz_os_accept(box->listener);
+    if (fd < 0)
+        return;
+    if (box->channel >= 0) {
+        close(fd);
+        box_broken(box, LAZ_EPROTO, "a second peer connected before the first showed its token");
+        return;
+    }
+    if (!box_peer_is_ours(box, fd, why, sizeof why)) {
+        close(fd);
+        box_broken(box, LAZ_EPROTO, why);
+        return;
+    }
+    box->channel = fd;
+    box->channel_io = laz_io_start(box->engine->loop, fd, LAZ_IO_READ, box_channel_ready, box);
+    if (!box->channel_io)
+        box_broken(box, LAZ_ENOMEM, "the connection of the agent cannot be watched");
+}
+
+bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most)
+{
+    if (box->channel < 0)
+        return false;
+    if (!box->out.len) {
+        ssize_t n = laz_os_send(box->channel, data, len);
+        if (n < 0) {
+            box_hung_up(box);
+            return false;
+        }
+        data += n;
+        len -= (size_t)n;
+        if (!len)
+            return true;
+    }
+    if (most && box->out.len - box->out_done > most)
+        return false;
+    laz_buf_append(&box->out, data, len);
+    laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
+    return !box->out.failed;
+}
+
+/* ---- output ------------------------------------------------------------------------------------ */
+
+/* Reads one stream until nothing is there, at most `most` bytes. */
+static void box_read_output(struct laz_box *box, int stream, size_t most)
+{
+    char data[16 << 10];
+    size_t total = 0;
+
+    while (total < most && box->output[stream] >= 0) {
+        ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
+        if (n == 0)
+            return;
+        if (n < 0) {
+            laz_io_stop(box->output_io[stream]);
+            box->output_io[stream] = NULL;
+            laz_os_close(&box->output[stream]);
+            return;
+        }
+        total += (size_t)n;
+        if (!box->authenticated && stream == LAZ_STDERR && box->complaint.len < BOX_COMPLAINT)
+            laz_buf_append(&box->complaint, data, (size_t)n);
+        if (box->owner.output)
+            box->owner.output(box->owner.user, stream, data, (size_t)n);
+        if ((size_t)n < sizeof data)
+            return; /* a pipe that had more would have filled the buffer */
+    }
+}
+
+static void box_stdout_ready(void *user, uint32_t events)
+{
+    (void)events;
+    box_read_output(user, LAZ_STDOUT, BOX_READ);
+}
+
+static void box_stderr_ready(void *user, uint32_t events)
+{
+    (void)events;
+    box_read_output(user, LAZ_STDERR, BOX_READ);
+}
+
+void laz_box_drain(struct laz_box *box)
+{
+    box_read_output(box, LAZ_STDOUT, BOX_MAX_DRAIN);
+    box_read_output(box, LAZ_STDERR, BOX_MAX_DRAIN);
+}
+
+/* ---- documents of the backend's program -------------------------------------------------------- */
+
+static void box_document(struct laz_box *box, const char *text, size_t len)
+{
+    const char *raw;
+    size_t raw_len;
+    int64_t number;
+
+    if (laz_json_scan(text, len, NULL))
+        return;
+    if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
+        laz_json_to_int(raw, raw_len, &number))
+        box->exit_code = number;
+    if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
+        laz_json_to_int(raw, raw_len, &number))
+        box->pid_namespace = (uint64_t)number;
+}
+
+static void box_status_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+    char *line;
+    size_t len;
+
+    (void)events;
+    for (;;) {
+        char *room = laz_frame_room(&box->documents, 512);
+        ssize_t n = room && box->status >= 0 ? laz_os_read(box->status, room, 512) : -1;
+        if (n == 0)
+            return;
+        if (n < 0) {
+            laz_io_stop(box->status_io);
+            box->status_io = NULL;
+            laz_os_close(&box->status);
+            return;
+        }
+        laz_frame_added(&box->documents, (size_t)n);
+        while (laz_frame_next(&box->documents, &line, &len) == 1)
+            box_document(box, line, len);
+    }
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static void box_has_ended(struct laz_box *box)
+{
+    if (box->ended)
+        return;
+    if (box->status >= 0)
+        box_status_ready(box, LAZ_IO_READ);
+    laz_box_drain(box);
+    box->ended = true;
+    laz_io_stop(box->process_io);
+    box->process_io = NULL;
+    box_close_channel(box);
+    if (box->released)
+        box_free(box);
+    else if (box->owner.ended)
+        box->owner.ended(box->owner.user);
+}
+
+static void box_process_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    (void)events;
+    if (laz_process_reap(&box->process, &box->exit))
+        box_has_ended(box);
+}
+
+bool laz_box_has_ended(struct laz_box *box)
+{
+    if (!box->ended && laz_process_reap(&box->process, &box->exit))
+        box_has_ended(box);
+    return box->ended;
+}
+
+static void box_out_of_patience(void *user)
+{
+    struct laz_box *box = user;
+
+    if (box->ended)
+        return;
+    if (box->killed) { /* the kernel has it in its hands; nobody waits longer for it */
+        laz_process_signal_group(&box->process, SIGKILL);
+        laz_process_signal(&box->process, SIGKILL);
+        if (laz_process_wait(&box->process, 100, &box->exit)) {
+            box_has_ended(box);
+        } else {
+            laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end",
+                    (int)box->process.pid);
+            box_has_ended(box);
+        }
+    } else if (box->hung_up) {
+        laz_box_kill(box);
+    } else {
+        box_broken(box, LAZ_ETIMEOUT, "no token was shown within 5 seconds");
+    }
+}
+
+void laz_box_kill(struct laz_box *box)
+{
+    if (box->killed || box->ended)
+        return;
+    box->killed = true;
+    if (!box->patience || !box->process_io) { /* not watched: the start failed half way */
+        laz_process_signal(&box->process, SIGKILL);
+        laz_process_wait(&box->process, BOX_DEATH_MS, &box->exit);
+        box_has_ended(box);
+        return;
+    }
+    if (box->plan->ends_by == LAZ_END_REAP) {
+        laz_process_signal(&box->process, SIGTERM);
+        laz_timer_start(box->patience, BOX_REAPER_MS);
+    } else {
+        laz_process_signal(&box->process, SIGKILL);
+        laz_timer_start(box->patience, BOX_DEATH_MS);
+    }
+}
+
+static void box_unlink(struct laz_box *box)
+{
+    for (struct laz_box **at = &box->engine->leaving; *at; at = &(*at)->next) {
+        if (*at == box) {
+            *at = box->next;
+            return;
+        }
+    }
+}
+
+static void box_free(struct laz_box *box)
+{
+    box_unlink(box);
+    box_close_channel(box);
+    laz_io_stop(box->process_io);
+    laz_io_stop(box->status_io);
+    laz_os_close(&box->status);
+    for (int i = 1; i <= 2; i++) {
+        laz_io_stop(box->output_io[i]);
+        laz_os_close(&box->output[i]);
+    }
+    laz_os_close(&box->usage_fd);
+    laz_timer_stop(box->patience);
+    laz_process_close(&box->process);
+    if (box->folder)
+        laz_os_remove_tree(box->folder);
+    if (box->uid != LAZ_SPAWN_SAME_ID)
+        laz_uids_give_back(box->engine->uids, box->uid);
+    laz_frame_fini(&box->in);
+    laz_frame_fini(&box->documents);
+    laz_buf_fini(&box->out);
+    laz_buf_fini(&box->complaint);
+    laz_plan_free(box->plan);
+    free(box->folder);
+    memset(box->token, 0, sizeof box->token);
+    free(box);
+}
+
+void laz_box_release(struct laz_box *box)
+{
+    if (!box)
+        return;
+    box->owner = (struct laz_box_owner){0};
+    box->released = true;
+    if (box->ended || box->process.pid < 0) {
+        box_free(box);
+        return;
+    }
+    box->next = box->engine->leaving;
+    box->engine->leaving = box;
+    box_close_channel(box);
+    laz_box_kill(box);
+}
+
+/* ---- watching ---------------------------------------------------------------------------------- */
+
+int laz_box_watch(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_loop *loop = box->engine->loop;
+
+    box->patience = laz_timer_new(loop, box_out_of_patience, box);
+    box->process_io =
+        laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
+    box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, box_stdout_ready, box);
+    box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, box_stderr_ready, box);
+    bool ok = box->patience && box->process_io && box->output_io[1] && box->output_io[2];
+    if (ok && box->status >= 0) {
+        box->status_io = laz_io_start(loop, box->status, LAZ_IO_READ, box_status_ready, box);
+        ok = box->status_io != NULL;
+    }
+    if (ok && box->listener >= 0) {
+        box->listener_io =
+            laz_io_start(loop, box->listener, LAZ_IO_READ, box_listener_ready, box);
+        ok = box->listener_io != NULL;
+    }
+    if (!ok)
+        return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
+    laz_timer_start(box->patience, BOX_TOKEN_MS);
+    return 0;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
+{
+    if (!box->ended) {
+        laz_os_usage_read(box->usage_fd, cpu_us, max_rss_bytes);
+        return;
+    }
+    *cpu_us = box->exit.cpu_us;
+    *max_rss_bytes = box->exit.max_rss_bytes;
+}
+
+void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, struct laz_buf *text)
+{
+    char sentence[512];
+    const char *words = laz_buf_text(&box->complaint);
+
+    if (box->complaint.len && LAZ_HAS(ops, explain) &&
+        ops->explain(words, box->complaint.len, sentence, sizeof sentence) == 0) {
+        laz_buf_puts(text, sentence);
+    } else if (box->complaint.len) {
+        size_t len = box->complaint.len;
+        while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
+            len--;
+        laz_buf_append(text, words, len);
+    } else if (box->exit.known && box->exit.signal) {
+        laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
+    } else {
+        laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
+    }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* box.h - one box: its process, its channel, its output, from spawn to the last trace of it.
+ * Side: host.  Input trusted: no.
+ *
+ * A box is started by box_start.c (policy, plan, spawn) and served by box.c (who connects, lines,
+ * output, death).  It reports to its owner, a session or a probe, through `struct laz_box_owner`;
+ * after laz_box_release it reports to nobody and vanishes by itself once its process has ended. */
+#ifndef LAZ_ENGINE_BOX_H
+#define LAZ_ENGINE_BOX_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "engine/loop.h"
+#include "engine/plan.h"
+#include "engine/policy.h"
+#include "os/process.h"
+#include "wire/frame.h"
+
+#include <lazaret/lazaret.h>
+
+struct laz_box;
+
+struct laz_box_owner {
+    void *user;
+    /* The agent connected, is the process we started, and showed the token. */
+    void (*authenticated)(void *user);
+    /* A whole line of the agent; it may be changed. False: the box is to be ended. */
+    bool (*line)(void *user, char *line, size_t len);
+    void (*output)(void *user, int stream, const char *data, size_t len);
+    /* The peer broke a rule below the messages (a line too long, a wrong token, a second peer). */
+    void (*broken)(void *user, const struct laz_error *why);
+    /* The agent closed the channel; its process will have ended soon. */
+    void (*hung_up)(void *user);
+    /* The outermost process has ended and all output was delivered. Last report. */
+    void (*ended)(void *user);
+};
+
+struct laz_box {
+    struct laz_engine *engine;
+    struct laz_box *next;
+    struct laz_box_owner owner;
+    char token[33];
+    char *folder;       /* of the session: socket folder, files, home */
+    uint32_t uid;       /* LAZ_SPAWN_SAME_ID: not one of its own */
+    struct laz_plan *plan;
+    struct laz_process process;
+    int listener, channel, output[3], status;
+    struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io;
+    struct laz_timer *patience; /* authentication; later: the time to die in */
+    struct laz_frame in;
+    struct laz_buf out; /* not yet written to the agent */
+    size_t out_done;
+    struct laz_frame documents; /* of the backend's program */
+    int64_t exit_code;          /* from its documents; -1: none came */
+    uint64_t pid_namespace;     /* from its documents; 0: none came */
+    int64_t agent_pid;          /* on the host, as the kernel tells it; -1 */
+    int usage_fd;               /* /proc/PID/stat of the agent; -1 */
+    bool authenticated, killed, ended, hung_up;
+    bool released; /* nobody owns it: it frees itself when it has ended */
+    struct laz_exit exit;
+    struct laz_buf complaint; /* first bytes of standard error before `authenticated` */
+};
+
+/* What a box is for. */
+struct laz_box_purpose {
+    const struct laz_runtime_info *runtime; /* NULL: a probe */
+    const char *backend;
+    const struct laz_backend_ops *ops;
+    const char *runtime_options; /* JSON; NULL for a probe */
+    const char *options;         /* of the backend, JSON */
+    uint32_t require;
+};
+
+/* Spawns it. Errors leave nothing behind. The owner hears of all that follows. *runtime_file: the
+ * runtime plugin's path as the agent will see it, a new string (untouched for a probe). */
+int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **box,
+                  struct laz_error *err);
+/* Watches what the spawned process does. Called by laz_box_start. */
+int laz_box_watch(struct laz_box *box, struct laz_error *err);
+/* Sends bytes to the agent; what the socket does not take at once is kept and sent later. False:
+ * the agent is gone, or does not read (more than `most` bytes are waiting). */
+bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most);
+/* Delivers the output that is there now, without waiting. */
+void laz_box_drain(struct laz_box *box);
+/* Ends everything inside; `ended` is reported when it is over, after two seconds at most. */
+void laz_box_kill(struct laz_box *box);
+/* Has it ended? Looks at the process without waiting; reports `ended` when so. */
+bool laz_box_has_ended(struct laz_box *box);
+/* The owner wants to hear no more: kills what still runs, and frees the box when it has ended. */
+void laz_box_release(struct laz_box *box);
+/* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
+void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
+/* Why no session came of it: the backend's own explanation, or the words of its program. */
+void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, struct laz_buf *text);
+
+#endif

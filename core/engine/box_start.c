@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* box_start.c - starting a box: folder, socket, policy, plan, process.
+ *
+ * What is made on the way is in the box from the moment it exists, so one release undoes all of it,
+ * however far the start came. */
+#include "engine/box.h"
+
+#include "base/json.h"
+#include "base/random.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Folders of the session: the socket's, and a home where the backend makes none of its own. */
+static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
+{
+    bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
+    char path[128];
+
+    box->folder = laz_strdupf("%s/b%u", box->engine->folder, box->engine->boxes++);
+    if (!box->folder)
+        return laz_error_nomem(err);
+    /* with an uid of its own the session must be able to pass, not to list */
+    int rc = laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID,
+                                err);
+    if (rc)
+        return rc;
+    snprintf(path, sizeof path, "%s/socket", box->folder);
+    rc = laz_os_make_folder(path, 0700, box->uid, box->uid, err);
+    if (rc || (purpose->ops->can_enforce & LAZ_ENFORCE_FS_READ))
+        return rc;
+    snprintf(path, sizeof path, "%s/home", box->folder);
+    return laz_os_make_folder(path, 0700, box->uid, box->uid, err);
+}
+
+static int start_listener(struct laz_box *box, struct laz_error *err)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
+    int rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
+    return rc ? rc : laz_os_listen(path, box->uid, box->uid, &box->listener, err);
+}
+
+/* The plan, from the settings and what is particular to this session. */
+static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
+                      char **runtime_file, struct laz_error *err)
+{
+    static const char *const probe[] = {"--probe", NULL};
+    struct laz_engine *engine = box->engine;
+    struct laz_policy_box *policy = NULL;
+    char *agent = NULL, *staged = NULL;
+    char socket_folder[128];
+
+    int rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
+    if (!rc && purpose->runtime)
+        rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
+    if (rc)
+        goto out;
+    snprintf(socket_folder, sizeof socket_folder, "%s/socket", box->folder);
+    struct laz_policy_session session = {
+        .socket_folder = socket_folder,
+        .token = box->token,
+        .agent = agent,
+        .runtime_file = staged,
+        .command_tail = purpose->runtime ? NULL : probe,
+        .uid = box->uid,
+    };
+    rc = laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,
+                        laz_os_platform(), purpose->options, strlen(purpose->options), &policy, err);
+    if (!rc)
+        rc = laz_plan_make(purpose->ops, purpose->backend, &policy->policy, purpose->require,
+                           box->folder, &box->plan, err);
+    if (!rc && purpose->runtime) {
+        *runtime_file = laz_strdup(laz_policy_runtime_file(policy));
+        rc = *runtime_file ? 0 : laz_error_nomem(err);
+    }
+out:
+    laz_policy_free(policy);
+    free(agent);
+    free(staged);
+    return rc;
+}
+
+static int start_files(const struct laz_plan *plan, struct laz_error *err)
+{
+    for (size_t i = 0; i < plan->n_files; i++) {
+        const struct laz_plan_file *file = &plan->files[i];
+        int rc = laz_os_write_file(file->path, laz_buf_text(&file->content), file->content.len,
+                                   0600, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The absolute path of the plan's program in place of its name. */
+static int start_program(struct laz_plan *plan, struct laz_error *err)
+{
+    char *path;
+
+    int rc = laz_os_find_program(plan->argv.items[0], &path, err);
+    if (rc) {
+        if (strcmp(plan->argv.items[0], "bwrap") == 0)
+            return laz_error_set(err, LAZ_ESETUP, 0,
+                                 "bwrap is not installed (Debian: apt-get install bubblewrap)");
+        return rc;
+    }
+    free(plan->argv.items[0]);
+    plan->argv.items[0] = path;
+    return 0;
+}
+
+static int start_process(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_plan *plan = box->plan;
+    struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
+    size_t n = 0;
+    int ends[3] = {-1, -1, -1}, status = -1;
+
+    if (!fds)
+        return laz_error_nomem(err);
+    int rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
+    if (!rc)
+        rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
+    fds[n++] = (struct laz_spawn_fd){-1, 0};
+    fds[n++] = (struct laz_spawn_fd){ends[1], 1};
+    fds[n++] = (struct laz_spawn_fd){ends[2], 2};
+    if (!rc && plan->status_fd >= 0) {
+        rc = laz_os_cloexec_pipe(&box->status, &status, err);
+        fds[n++] = (struct laz_spawn_fd){status, plan->status_fd};
+    }
+    size_t first_data = n;
+    for (size_t i = 0; i < plan->n_data && !rc; i++) {
+        fds[n] = (struct laz_spawn_fd){-1, plan->data[i].child_fd};
+        rc = laz_os_data_fd(plan->data[i].what, laz_buf_text(&plan->data[i].content),
+                            plan->data[i].content.len, &fds[n].parent, err);
+        n++;
+    }
+    if (!rc) {
+        static const char *const nothing[] = {NULL};
+        struct laz_spawn spawn = {
+            .argv = (const char *const *)plan->argv.items,
+            .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
+            .fds = fds,
+            .n_fds = n,
+            .uid = box->uid,
+            .gid = box->uid,
+            .group = true,
+            .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
+        };
+        rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
+    }
+    for (size_t i = first_data; i < n; i++)
+        laz_os_close(&fds[i].parent);
+    laz_os_close(&ends[1]);
+    laz_os_close(&ends[2]);
+    laz_os_close(&status);
+    free(fds);
+    return rc;
+}
+
+int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
+                  struct laz_error *err)
+{
+    struct laz_box *box = calloc(1, sizeof *box);
+    int rc = 0;
+
+    if (!box)
+        return laz_error_nomem(err);
+    box->engine = engine;
+    box->uid = LAZ_SPAWN_SAME_ID;
+    box->process = (struct laz_process)LAZ_PROCESS_INIT;
+    box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
+    box->usage_fd = -1;
+    box->exit_code = box->agent_pid = -1;
+    laz_frame_init(&box->in, engine->values->session.max_message_size);
+    laz_frame_init(&box->documents, 4096);
+    if (engine->uids)
+        rc = laz_uids_take(engine->uids, &box->uid, err);
+    if (!rc)
+        rc = start_folders(box, purpose, err);
+    if (!rc && purpose->runtime)
+        rc = start_listener(box, err);
+    if (!rc)
+        rc = start_plan(box, purpose, runtime_file, err);
+    if (!rc)
+        rc = start_files(box->plan, err);
+    if (!rc)
+        rc = start_program(box->plan, err);
+    if (!rc)
+        rc = start_process(box, err);
+    if (!rc) {
+        laz_os_nonblock(box->output[1], true);
+        laz_os_nonblock(box->output[2], true);
+        if (box->status >= 0)
+            laz_os_nonblock(box->status, true);
+        rc = laz_box_watch(box, err);
+    }
+    if (rc) {
+        laz_box_release(box);
+        return rc;
+    }
+    box->owner = *owner;
+    *out = box;
+    return 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* choice.c - which backend an engine uses, and whether a box of it really comes up.
+ *
+ * The first of the list that works is taken: where there is a choice, or a fallback, each candidate
+ * has to build a real minimal box and run the agent in it; to find its program proves nothing.  A
+ * single candidate without fallback needs no trial: the first session is one. */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_MS 5000
+
+static void probe_over(void *user)
+{
+    *(bool *)user = true;
+}
+
+/* Starts a box of this backend with nothing in it but the agent's --probe. 0: it came up. */
+static int choice_probe(struct laz_engine *engine, const struct laz_backend_choice *choice,
+                        struct laz_error *err)
+{
+    const struct laz_box_purpose purpose = {
+        .backend = choice->name,
+        .ops = choice->ops,
+        .options = laz_buf_text(&choice->options),
+    };
+    const struct laz_box_owner owner = {0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_box *box = NULL;
+    bool over = false;
+
+    struct laz_timer *timer = laz_timer_new(engine->loop, probe_over, &over);
+    if (!timer)
+        return laz_error_nomem(err);
+    int rc = laz_box_start(engine, &purpose, &owner, NULL, &box, err);
+    if (!rc) {
+        laz_timer_start(timer, PROBE_MS);
+        while (!box->ended && !over)
+            laz_loop_step(engine->loop);
+        bool good = box->ended && box->exit.known && !box->exit.signal && !box->exit.status;
+        if (!good) {
+            if (box->ended)
+                laz_box_explain(box, choice->ops, &text);
+            rc = laz_error_set(err, LAZ_ESETUP, 0, "%s",
+                               box->ended ? laz_buf_text(&text)
+                                          : "a minimal box was not done within 5 seconds");
+        }
+        laz_box_release(box);
+    }
+    laz_timer_stop(timer);
+    laz_buf_fini(&text);
+    return rc;
+}
+
+static int choice_take(struct laz_engine *engine, const char *name,
+                       struct laz_backend_choice *choice, struct laz_error *err)
+{
+    const struct laz_plugin *plugin;
+    char where[96];
+
+    int rc = laz_registry_find(engine->registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
+    if (rc)
+        return rc;
+    snprintf(where, sizeof where, "sandbox.%.64s", name);
+    laz_buf_fini(&choice->options);
+    rc = laz_settings_check_options(engine->settings,
+                                    laz_settings_plugin_table(engine->settings, "sandbox", name),
+                                    plugin->options, where, NULL, &choice->options, err);
+    if (rc)
+        return rc;
+    free(choice->name);
+    choice->name = laz_strdup(name);
+    choice->ops = plugin->ops;
+    choice->require = engine->values->sandbox.require;
+    return choice->name ? 0 : laz_error_nomem(err);
+}
+
+/* Backends of "auto", best first, by system. */
+static const struct {
+    const char *platform;
+    const char *names[4];
+} automatic[] = {
+    {"linux", {"bwrap"}},
+    {"darwin", {"seatbelt"}},
+    {"windows", {"windows-job"}},
+};
+
+static void choice_candidates(struct laz_engine *engine, struct laz_strv *names)
+{
+    const struct laz_strv *wanted = &engine->values->sandbox.backend;
+
+    for (size_t i = 0; i < wanted->n; i++) {
+        if (strcmp(wanted->items[i], "auto") != 0) {
+            laz_strv_add(names, wanted->items[i]);
+            continue;
+        }
+        for (size_t p = 0; p < sizeof automatic / sizeof *automatic; p++)
+            for (size_t k = 0; automatic[p].names[k]; k++)
+                if (strcmp(automatic[p].platform, laz_os_platform()) == 0)
+                    laz_strv_add(names, automatic[p].names[k]);
+    }
+}
+
+/* No backend works: an error, or, when the settings say strict = false, no box at all. */
+static int choice_none(struct laz_engine *engine, struct laz_backend_choice *choice,
+                       const struct laz_error *why, struct laz_error *err)
+{
+    if (engine->values->sandbox.strict) {
+        if (err)
+            *err = *why;
+        return why->code;
+    }
+    laz_log(&engine->log, LAZ_LOG_WARNING,
+            "no sandbox: %s; the code runs WITHOUT ISOLATION because sandbox.strict is false",
+            why->text);
+    int rc = choice_take(engine, "none", choice, err);
+    choice->require = 0;
+    return rc;
+}
+
+int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **out,
+                       struct laz_error *err)
+{
+    struct laz_backend_choice *choice = &engine->choice;
+    struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_error why = {0};
+    int rc = LAZ_ENOENT;
+
+    *out = choice;
+    if (choice->ops)
+        return 0;
+    choice_candidates(engine, &names);
+    laz_error_set(&why, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
+    for (size_t i = 0; i < names.n && rc; i++) {
+        rc = choice_take(engine, names.items[i], choice, &why);
+        if (!rc && (names.n > 1 || !engine->values->sandbox.strict))
+            rc = choice_probe(engine, choice, &why);
+        if (rc)
+            laz_log(&engine->log, i + 1 < names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO,
+                    "backend %s: %s", names.items[i], why.text);
+    }
+    laz_strv_fini(&names);
+    if (rc) {
+        choice->ops = NULL;
+        rc = choice_none(engine, choice, &why, err);
+    }
+    if (rc)
+        choice->ops = NULL;
+    return rc;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* engine.h - what the parts of an engine share. */
+#ifndef LAZ_ENGINE_ENGINE_H
+#define LAZ_ENGINE_ENGINE_H
+
+#include "base/log.h"
+#include "engine/box.h"
+#include "engine/calls.h"
+#include "engine/loop.h"
+#include "engine/providers.h"
+#include "engine/tools.h"
+#include "engine/workers.h"
+#include "os/os.h"
+#include "os/process.h"
+#include "plugin/plugin.h"
+#include "settings/settings.h"
+
+#include <lazaret/lazaret.h>
+#include <stdatomic.h>
+
+/* The backend that was chosen, once an engine has started its first box. */
+struct laz_backend_choice {
+    char *name;
+    const struct laz_backend_ops *ops;
+    struct laz_buf options; /* JSON */
+    uint32_t require;
+};
+
+struct laz_engine {
+    struct laz_settings *settings;
+    const struct laz_settings_values *values;
+    struct laz_log log;
+    struct laz_loop *loop;
+    struct laz_spawner *spawner;
+    struct laz_workers *workers;
+    struct laz_registry *registry;
+    struct laz_providers *providers;
+    struct laz_tool_set tools;
+    struct laz_tool_queue *queues; /* one a tool, in the order of the set; see calls.h */
+    size_t n_queues;
+    struct laz_call *calls;         /* not settled */
+    struct laz_app_tool *app_tools; /* owners of the application's tools */
+    struct laz_strv reserved;       /* words no tool may have as its name */
+    char *folder;                   /* /tmp/lazaret-..., with everything of this engine in it */
+    int folder_lock;
+    struct laz_uids *uids; /* as root */
+    char *agent;           /* path of lazaret-agent */
+    struct laz_backend_choice choice;
+    struct laz_session *sessions;
+    struct laz_box *leaving; /* released, and not ended yet */
+    unsigned boxes;          /* names their folders */
+    atomic_bool in_use;      /* one thread at a time */
+    atomic_bool cancel;      /* laz_engine_cancel was called since the last entry */
+};
+
+/* Guards every public function that uses the loop: LAZ_EBUSY when a thread, or a callback's caller,
+ * is inside already. */
+int laz_engine_enter(struct laz_engine *engine, struct laz_error *err);
+void laz_engine_leave(struct laz_engine *engine);
+/* The backend of this engine, found on first use. Errors: LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED,
+ * LAZ_ESETUP: each names the setting. */
+int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **choice,
+                       struct laz_error *err);
+
+#endif

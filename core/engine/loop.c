@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* loop.c - the event loop of an engine, on libuv.
+ *
+ * Descriptors are watched with uv_poll and read and written by our own code, because three things
+ * must be in our hands: a line's size is judged before more of it is read, pipes are drained to the
+ * last byte at a given moment, and writing to a dead peer must not raise SIGPIPE in an application
+ * that is not ours (libuv writes without MSG_NOSIGNAL). */
+#include "engine/loop.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <uv.h>
+
+struct laz_loop {
+    uv_loop_t uv;
+    uv_async_t wake;
+    pthread_mutex_t lock;
+    struct laz_post *first, **last; /* under lock */
+    unsigned handles;
+};
+
+struct laz_io {
+    uv_poll_t poll;
+    struct laz_loop *loop;
+    void (*ready)(void *user, uint32_t events);
+    void *user;
+};
+
+struct laz_timer {
+    uv_timer_t timer;
+    struct laz_loop *loop;
+    void (*due)(void *user);
+    void *user;
+};
+
+static void loop_run_posts(uv_async_t *wake)
+{
+    struct laz_loop *loop = wake->data;
+
+    pthread_mutex_lock(&loop->lock);
+    struct laz_post *post = loop->first;
+    loop->first = NULL;
+    loop->last = &loop->first;
+    pthread_mutex_unlock(&loop->lock);
+    while (post) {
+        struct laz_post *next = post->next; /* the post may be gone after run */
+        post->run(post);
+        post = next;
+    }
+}
+
+int laz_loop_new(struct laz_loop **out, struct laz_error *err)
+{
+    struct laz_loop *loop = calloc(1, sizeof *loop);
+
+    if (!loop)
+        return laz_error_nomem(err);
+    loop->last = &loop->first;
+    pthread_mutex_init(&loop->lock, NULL);
+    int rc = uv_loop_init(&loop->uv);
+    if (rc)
+        goto fail;
+    rc = uv_async_init(&loop->uv, &loop->wake, loop_run_posts);
+    if (rc) {
+        uv_loop_close(&loop->uv);
+        goto fail;
+    }
+    loop->wake.data = loop;
+    *out = loop;
+    return 0;
+fail:
+    pthread_mutex_destroy(&loop->lock);
+    free(loop);
+    return laz_error_os(err, -rc, "cannot make an event loop");
+}
+
+void laz_loop_free(struct laz_loop *loop)
+{
+    if (!loop)
+        return;
+    loop_run_posts(&loop->wake);
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT); /* lets closed handles be freed */
+    uv_loop_close(&loop->uv);
+    pthread_mutex_destroy(&loop->lock);
+    free(loop);
+}
+
+void laz_loop_step(struct laz_loop *loop)
+{
+    uv_run(&loop->uv, UV_RUN_ONCE);
+}
+
+unsigned laz_loop_handles(const struct laz_loop *loop)
+{
+    return loop->handles;
+}
+
+static void loop_closed(uv_handle_t *handle)
+{
+    free(handle); /* the handle is the first member of what was allocated */
+}
+
+static void io_ready(uv_poll_t *poll, int status, int events)
+{
+    struct laz_io *io = (struct laz_io *)(void *)poll;
+    uint32_t ready = 0;
+
+    if (status < 0) /* the descriptor is in error: reading or writing will tell which */
+        ready = LAZ_IO_READ | LAZ_IO_WRITE;
+    if (events & (UV_READABLE | UV_DISCONNECT))
+        ready |= LAZ_IO_READ;
+    if (events & UV_WRITABLE)
+        ready |= LAZ_IO_WRITE;
+    io->ready(io->user, ready);
+}
+
+static int io_set(struct laz_io *io, uint32_t events)
+{
+    int mask = 0;
+
+    if (events & LAZ_IO_READ)
+        mask |= UV_READABLE;
+    if (events & LAZ_IO_WRITE)
+        mask |= UV_WRITABLE;
+    return mask ? uv_poll_start(&io->poll, mask, io_ready) : uv_poll_stop(&io->poll);
+}
+
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user)
+{
+    struct laz_io *io = calloc(1, sizeof *io);
+
+    if (!io)
+        return NULL;
+    io->loop = loop;
+    io->ready = ready;
+    io->user = user;
+    if (uv_poll_init(&loop->uv, &io->poll, fd)) {
+        free(io);
+        return NULL;
+    }
+    loop->handles++;
+    if (io_set(io, events)) {
+        laz_io_stop(io);
+        return NULL;
+    }
+    return io;
+}
+
+void laz_io_events(struct laz_io *io, uint32_t events)
+{
+    io_set(io, events);
+}
+
+void laz_io_stop(struct laz_io *io)
+{
+    if (!io)
+        return;
+    io->loop->handles--;
+    uv_poll_stop(&io->poll);
+    uv_close((uv_handle_t *)&io->poll, loop_closed);
+}
+
+static void timer_due(uv_timer_t *uv)
+{
+    struct laz_timer *timer = (struct laz_timer *)(void *)uv;
+
+    timer->due(timer->user);
+}
+
+struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), void *user)
+{
+    struct laz_timer *timer = calloc(1, sizeof *timer);
+
+    if (!timer)
+        return NULL;
+    timer->loop = loop;
+    timer->due = due;
+    timer->user = user;
+    uv_timer_init(&loop->uv, &timer->timer);
+    loop->handles++;
+    return timer;
+}
+
+void laz_timer_start(struct laz_timer *timer, uint64_t ms)
+{
+    uv_update_time(&timer->loop->uv); /* the loop's clock stands still between steps */
+    uv_timer_start(&timer->timer, timer_due, ms, 0);
+}
+
+void laz_timer_cancel(struct laz_timer *timer)
+{
+    uv_timer_stop(&timer->timer);
+}
+
+void laz_timer_stop(struct laz_timer *timer)
+{
+    if (!timer)
+        return;
+    timer->loop->handles--;
+    uv_timer_stop(&timer->timer);
+    uv_close((uv_handle_t *)&timer->timer, loop_closed);
+}
+
+void laz_loop_post(struct laz_loop *loop, struct laz_post *post)
+{
+    post->next = NULL;
+    pthread_mutex_lock(&loop->lock);
+    *loop->last = post;
+    loop->last = &post->next;
+    pthread_mutex_unlock(&loop->lock);
+    uv_async_send(&loop->wake);
+}
+
+void laz_loop_wake(struct laz_loop *loop)
+{
+    uv_async_send(&loop->wake); /* safe in a signal handler, says its documentation */
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* loop.h - the event loop of an engine: descriptors, timers, messages from other threads.
+ *
+ * loop.c is the only file that sees libuv.  The loop runs in the thread that drives the engine, and
+ * only while somebody waits for something: between calls nothing wakes.  A watch or timer is freed
+ * by its stop function; its callback is never called after that. */
+#ifndef LAZ_ENGINE_LOOP_H
+#define LAZ_ENGINE_LOOP_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct laz_loop;
+struct laz_io;    /* a watched descriptor */
+struct laz_timer; /* a timer, made once and started as often as needed */
+
+#define LAZ_IO_READ  1u
+#define LAZ_IO_WRITE 2u
+
+int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
+/* Every watch and timer must have been stopped. */
+void laz_loop_free(struct laz_loop *loop);
+/* Waits for events and serves them once. */
+void laz_loop_step(struct laz_loop *loop);
+/* Handles that are still open: 0 when everything was stopped. */
+unsigned laz_loop_handles(const struct laz_loop *loop);
+
+/* `fd` is borrowed until laz_io_stop, which must come before it is closed. NULL without memory or
+ * when the system cannot watch it. */
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user);
+void laz_io_events(struct laz_io *io, uint32_t events); /* changes what is waited for */
+void laz_io_stop(struct laz_io *io);                    /* NULL is allowed */
+
+struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), void *user);
+/* Due once, `ms` from now; starting again moves it. */
+void laz_timer_start(struct laz_timer *timer, uint64_t ms);
+void laz_timer_cancel(struct laz_timer *timer);
+void laz_timer_stop(struct laz_timer *timer); /* frees it; NULL is allowed */
+
+/* Something to be done by the loop's thread. Owned by the caller, untouched until `run` is called,
+ * free to be reused from then on. */
+struct laz_post {
+    struct laz_post *next;
+    void (*run)(struct laz_post *post);
+};
+
+/* Any thread: `post->run` is called by the loop's thread, in order. Wakes the loop. */
+void laz_loop_post(struct laz_loop *loop, struct laz_post *post);
+/* Any thread, also a signal handler: ends the present or next laz_loop_step. */
+void laz_loop_wake(struct laz_loop *loop);
+
+#endif

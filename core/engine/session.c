@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - a session: one interpreter in one box after another, under one name.
+ * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
+ *
+ * What the box reports is only noted here (state, failure, outcome); boxes are ended and replaced
+ * by whoever drives the loop, never from inside a report, so no report can free what it came from. */
+#include "engine/session.h"
+
+#include "base/json.h"
+#include "base/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reports of the box ------------------------------------------------------------------------ */
+
+static void session_fail(struct laz_session *session, int code, const char *text)
+{
+    if (!session->failure.code)
+        laz_error_set(&session->failure, code, 0, "%s", text);
+}
+
+/* The first line to a new agent: what it runs, how it confines itself, which tools it defines. */
+static void session_send_init(struct laz_session *session)
+{
+    const struct laz_settings_values *values = session->engine->values;
+    struct laz_buf init = LAZ_BUF_INIT;
+
+    laz_buf_printf(&init, "{\"type\":\"init\",\"protocol\":%d,\"options\":{\"runtime_file\":",
+                   LAZ_PROTOCOL);
+    laz_json_quote(&init, session->runtime_file, strlen(session->runtime_file));
+    laz_buf_puts(&init, ",\"libraries\":[");
+    for (size_t i = 0; i < session->runtime->libraries.n; i++) {
+        const char *library = session->runtime->libraries.items[i];
+        laz_buf_puts(&init, i ? "," : "");
+        laz_json_quote(&init, library, strlen(library));
+    }
+    laz_buf_printf(&init, "],\"max_message\":%llu,\"options\":%s},\"confine\":",
+                   (unsigned long long)values->session.max_message_size,
+                   laz_buf_text(&session->runtime_options));
+    laz_plan_confine_json(session->box->plan, &init);
+    laz_buf_printf(&init, ",\"tools\":%s}\n", session->tools_json);
+    if (init.failed || !laz_box_send(session->box, init.data, init.len, 0))
+        session_fail(session, LAZ_ESETUP, "the agent cannot be spoken to");
+    laz_buf_fini(&init);
+}
+
+static void session_authenticated(void *user)
+{
+    struct laz_session *session = user;
+
+    if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->engine->log, session->id))
+        session_send_init(session);
+}
+
+static void session_ready(struct laz_session *session, const struct laz_message *message)
+{
+    char text[96];
+
+    if (message->protocol != LAZ_PROTOCOL) {
+        snprintf(text, sizeof text, "the agent speaks protocol %lld, this lazaret %d",
+                 (long long)message->protocol, LAZ_PROTOCOL);
+        session_fail(session, LAZ_ESETUP, text);
+        return;
+    }
+    laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
+}
+
+static bool session_line(void *user, char *line, size_t len)
+{
+    struct laz_session *session = user;
+    struct laz_message message;
+    struct laz_error err = {0};
+
+    int rc = laz_message_parse(line, len, laz_session_wire_state(session->state), &message, &err);
+    if (rc) {
+        laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
+                session->id, err.text);
+        if (session->execution)
+            laz_execution_broken(session, err.text);
+        else if (session->state == LAZ_SESSION_IDLE)
+            session->misbehaved = true;
+        else
+            session_fail(session, LAZ_EPROTO, err.text);
+    } else if (session->state == LAZ_SESSION_STARTING) {
+        if (message.type == LAZ_MESSAGE_READY)
+            session_ready(session, &message);
+        else
+            session_fail(session, LAZ_ESETUP, message.message ? message.message : "no reason");
+    } else {
+        laz_execution_message(session, &message);
+    }
+    laz_message_fini(&message);
+    return rc == 0;
+}
+
+static void session_output(void *user, int stream, const char *data, size_t len)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_output(session, stream, data, len);
+}
+
+static void session_broken(void *user, const struct laz_error *why)
+{
+    struct laz_session *session = user;
+
+    laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: %s", session->id, why->text);
+    if (session->execution)
+        laz_execution_broken(session, why->text);
+    else
+        session_fail(session, why->code, why->text);
+}
+
+static void session_ended(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_box_ended(session);
+}
+
+static void session_start_too_late(void *user)
+{
+    struct laz_session *session = user;
+    char text[96];
+
+    snprintf(text, sizeof text, "not ready within start_timeout (%g s)",
+             (double)session->engine->values->session.start_timeout_ms / 1000.0);
+    session_fail(session, LAZ_ETIMEOUT, text);
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------- */
+
+int laz_session_spawn(struct laz_session *session, struct laz_error *err)
+{
+    const struct laz_box_owner owner = {
+        .user = session,
+        .authenticated = session_authenticated,
+        .line = session_line,
+        .output = session_output,
+        .broken = session_broken,
+        .ended = session_ended,
+    };
+    const struct laz_backend_choice *choice;
+    struct laz_buf isolation = LAZ_BUF_INIT;
+    int rc = laz_engine_backend(session->engine, &choice, err);
+
+    if (!rc) {
+        struct laz_box_purpose purpose = {
+            .runtime = session->runtime,
+            .runtime_options = laz_buf_text(&session->runtime_options),
+            .backend = choice->name,
+            .ops = choice->ops,
+            .options = laz_buf_text(&choice->options),
+            .require = choice->require,
+        };
+        free(session->runtime_file);
+        session->runtime_file = NULL;
+        rc = laz_box_start(session->engine, &purpose, &owner, &session->runtime_file, &session->box,
+                           err);
+    }
+    if (rc) {
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        return rc;
+    }
+    session->failure = (struct laz_error){0};
+    session->misbehaved = false;
+    session->cpu_us = 0;
+    laz_plan_isolation_json(session->box->plan, &isolation);
+    free(session->isolation);
+    session->isolation = laz_buf_steal(&isolation);
+    laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
+    return 0;
+}
+
+void laz_session_drop_box(struct laz_session *session, enum laz_session_event event)
+{
+    if (session->state != LAZ_SESSION_NEW)
+        laz_session_step(&session->state, event, &session->engine->log, session->id);
+    if (session->state == LAZ_SESSION_CLOSING)
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+    laz_box_release(session->box);
+    session->box = NULL;
+}
+
+/* Words for a start that failed: the agent's or host's own, with what the box printed. */
+static void session_explain_failure(struct laz_session *session, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    bool told = session->failure.code != 0;
+
+    if (session->box && (session->box->complaint.len || !told))
+        laz_box_explain(session->box, session->engine->choice.ops, &text);
+    if (told && (!text.len || strstr(session->failure.text, laz_buf_text(&text)) ||
+                 session->failure.code == LAZ_ESETUP))
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", session->failure.text);
+    else
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s%s%s%s",
+                      laz_buf_text(&text), told ? " (" : "", told ? session->failure.text : "",
+                      told ? ")" : "");
+    laz_buf_fini(&text);
+}
+
+int laz_session_await(struct laz_session *session, struct laz_error *err)
+{
+    struct laz_engine *engine = session->engine;
+    int rc = 0;
+
+    if (session->state == LAZ_SESSION_RESTARTING)
+        rc = laz_session_spawn(session, err);
+    if (rc || session->state == LAZ_SESSION_IDLE)
+        return rc;
+    if (!session->box)
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the session is not running");
+    if (engine->values->session.start_timeout_ms)
+        laz_timer_start(session->start_timer, engine->values->session.start_timeout_ms);
+    bool cancelled = false;
+    while (session->state != LAZ_SESSION_IDLE && !session->failure.code && !session->box->ended &&
+           !cancelled) {
+        laz_loop_step(engine->loop);
+        cancelled = atomic_exchange(&engine->cancel, false);
+    }
+    laz_timer_cancel(session->start_timer);
+    if (session->state == LAZ_SESSION_IDLE)
+        return 0;
+    if (cancelled)
+        session_fail(session, LAZ_ESETUP, "cancelled");
+    else if (session->failure.code && !session->box->complaint.len) {
+        /* the process's last words may still be on their way */
+        laz_box_kill(session->box);
+        while (!session->box->ended)
+            laz_loop_step(engine->loop);
+    }
+    session_explain_failure(session, err);
+    laz_session_drop_box(session, LAZ_EVENT_GONE);
+    return LAZ_ESETUP;
+}
+
+void laz_session_look(struct laz_session *session)
+{
+    if (session->box && session->state == LAZ_SESSION_IDLE && laz_box_has_ended(session->box))
+        laz_session_drop_box(session, LAZ_EVENT_GONE);
+}
+
+/* ---- the public functions ---------------------------------------------------------------------- */
+
+static void session_unlink(struct laz_session *session)
+{
+    for (struct laz_session **at = &session->engine->sessions; *at; at = &(*at)->next) {
+        if (*at == session) {
+            *at = session->next;
+            return;
+        }
+    }
+}
+
+static void session_destroy(struct laz_session *session)
+{
+    if (session->box)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    session_unlink(session);
+    laz_timer_stop(session->start_timer);
+    laz_timer_stop(session->code_timer);
+    laz_timer_stop(session->deadline_timer);
+    laz_buf_fini(&session->runtime_options);
+    free(session->runtime_file);
+    free(session->tools_json);
+    free(session->isolation);
+    free(session);
+}
+
+/* Everything of a session but its box. */
+static int session_prepare(struct laz_session *session, const char *runtime, struct laz_error *err)
+{
+    struct laz_engine *engine = session->engine;
+    struct laz_buf tools = LAZ_BUF_INIT;
+    char where[96];
+
+    int rc = laz_registry_runtime(engine->registry, runtime, &session->runtime, err);
+    if (!rc)
+        rc = laz_random_name(session->id, sizeof session->id - 1, err);
+    if (rc)
+        return rc;
+    snprintf(where, sizeof where, "runtime.%s", runtime);
+    rc = laz_settings_check_options(engine->settings,
+                                    laz_settings_plugin_table(engine->settings, "runtime", runtime),
+                                    session->runtime->options, where, NULL,
+                                    &session->runtime_options, err);
+    if (rc)
+        return rc;
+    laz_tool_set_json(&engine->tools, &tools);
+    session->n_tools = engine->tools.n;
+    session->tools_json = laz_buf_steal(&tools);
+    session->start_timer = laz_timer_new(engine->loop, session_start_too_late, session);
+    session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
+    session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
+    if (!session->tools_json || !session->start_timer || !session->code_timer ||
+        !session->deadline_timer)
+        return laz_error_nomem(err);
+    return 0;
+}
+
+int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+                     struct laz_session **out, struct laz_error *err)
+{
+    const char *runtime = engine->values->session.runtime;
+
+    *out = NULL;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    struct laz_session *session = calloc(1, sizeof *session);
+    if (!session) {
+        laz_engine_leave(engine);
+        return laz_error_nomem(err);
+    }
+    session->engine = engine;
+    session->next = engine->sessions;
+    engine->sessions = session;
+    if (options && LAZ_HAS(options, runtime))
+        runtime = options->runtime;
+    if (options && LAZ_HAS(options, pre_execute)) {
+        session->pre_execute = options->pre_execute;
+        session->pre_execute_user = options->pre_execute_user;
+    }
+    rc = session_prepare(session, runtime ? runtime : "python", err);
+    if (!rc)
+        rc = laz_session_spawn(session, err);
+    if (!rc)
+        rc = laz_session_await(session, err);
+    if (rc) {
+        session_destroy(session);
+    } else {
+        *out = session;
+        laz_log(&engine->log, LAZ_LOG_INFO, "Session started (%s)", laz_session_describe(session));
+    }
+    laz_engine_leave(engine);
+    return rc;
+}
+
+int laz_session_restart(struct laz_session *session, struct laz_error *err)
+{
+    if (atomic_load(&session->executing))
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "Cannot restart while an execution is in progress");
+    int rc = laz_engine_enter(session->engine, err);
+    if (rc)
+        return rc;
+    laz_log(&session->engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
+    laz_session_look(session);
+    laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    rc = laz_session_spawn(session, err);
+    if (!rc)
+        rc = laz_session_await(session, err);
+    laz_engine_leave(session->engine);
+    return rc;
+}
+
+void laz_session_close(struct laz_session *session)
+{
+    if (atomic_load(&session->executing)) {
+        laz_engine_cancel(session->engine);
+        return;
+    }
+    if (laz_engine_enter(session->engine, NULL))
+        return;
+    if (session->box) {
+        struct laz_box *box = session->box;
+        laz_box_kill(box);
+        while (!box->ended)
+            laz_loop_step(session->engine->loop);
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
+    }
+    if (session->state != LAZ_SESSION_CLOSED)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_engine_leave(session->engine);
+}
+
+void laz_session_free(struct laz_session *session)
+{
+    if (!session)
+        return;
+    struct laz_engine *engine = session->engine;
+    laz_session_close(session);
+    if (laz_engine_enter(engine, NULL))
+        return; /* in use: the engine frees it with everything else */
+    session_destroy(session);
+    laz_engine_leave(engine);
+}
+
+bool laz_session_is_alive(struct laz_session *session)
+{
+    if (!atomic_load(&session->executing) && laz_engine_enter(session->engine, NULL) == 0) {
+        laz_session_look(session);
+        laz_engine_leave(session->engine);
+    }
+    return session->box != NULL || session->state == LAZ_SESSION_RESTARTING;
+}
+
+int64_t laz_session_pid(const struct laz_session *session)
+{
+    return session->box ? session->box->process.pid : -1;
+}
+
+const char *laz_session_id(const struct laz_session *session)
+{
+    return session->id;
+}
+
+const char *laz_session_tools(const struct laz_session *session)
+{
+    return session->tools_json;
+}
+
+const char *laz_session_isolation(const struct laz_session *session)
+{
+    return session->isolation ? session->isolation : "null";
+}
+
+const char *laz_session_describe(struct laz_session *session)
+{
+    char pid[24] = "none";
+
+    if (session->box)
+        snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
+    snprintf(session->description, sizeof session->description,
+             "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
+             laz_session_state_name(session->state), pid,
+             session->engine->choice.name ? session->engine->choice.name : "none",
+             session->n_tools);
+    return session->description;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.c - how an execution ended: the one place that decides it.
+ * Side: host.  Input trusted: no.
+ *
+ * What the host did itself comes first, then what the agent reported, then how the process ended.
+ * A limit is named only with evidence: a signal that nothing but the limit sends (SIGXCPU, SIGXFSZ)
+ * together with the count that belongs to it, or the language's own error.  Exit status 137 alone
+ * is a crash by SIGKILL, whoever sent it. */
+#include "engine/verdict.h"
+
+#include "base/json.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int exit_status;
+} verdicts[] = {
+    [LAZ_VERDICT_OK] = {"ok", 0},
+    [LAZ_VERDICT_ERROR] = {"error", 1},
+    [LAZ_VERDICT_SYNTAX_ERROR] = {"syntax_error", 1},
+    [LAZ_VERDICT_TIMEOUT] = {"timeout", 124},
+    [LAZ_VERDICT_DEADLINE] = {"deadline", 124},
+    [LAZ_VERDICT_CPU_LIMIT] = {"cpu_limit", 137},
+    [LAZ_VERDICT_MEMORY_LIMIT] = {"memory_limit", 137},
+    [LAZ_VERDICT_FSIZE_LIMIT] = {"fsize_limit", 137},
+    [LAZ_VERDICT_TOOL_LIMIT] = {"tool_limit", 137},
+    [LAZ_VERDICT_OUTPUT_LIMIT] = {"output_limit", 137},
+    [LAZ_VERDICT_BLOCKED] = {"blocked", 126},
+    [LAZ_VERDICT_CANCELLED] = {"cancelled", 130},
+    [LAZ_VERDICT_PROTOCOL_ERROR] = {"protocol_error", 70},
+    [LAZ_VERDICT_CRASHED] = {"crashed", 70},
+    [LAZ_VERDICT_SETUP_FAILED] = {"setup_failed", 125},
+};
+
+const char *laz_verdict_name(enum laz_verdict verdict)
+{
+    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].name : "?";
+}
+
+int laz_verdict_exit_status(enum laz_verdict verdict)
+{
+    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].exit_status
+                                                                : 70;
+}
+
+static void judge_evidence(struct laz_judgement *judgement, const char *key, int64_t value)
+{
+    laz_buf_printf(&judgement->evidence, "%s\"%s\":%lld", judgement->evidence.len ? "," : "", key,
+                   (long long)value);
+}
+
+/* "1 second", "2.5 seconds". */
+static void judge_seconds(char *out, size_t size, uint64_t ms)
+{
+    snprintf(out, size, "%g second%s", (double)ms / 1000.0, ms == 1000 ? "" : "s");
+}
+
+static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    static const enum laz_verdict verdict_of[] = {
+        [LAZ_STOP_TIMEOUT] = LAZ_VERDICT_TIMEOUT,
+        [LAZ_STOP_DEADLINE] = LAZ_VERDICT_DEADLINE,
+        [LAZ_STOP_TOOL_LIMIT] = LAZ_VERDICT_TOOL_LIMIT,
+        [LAZ_STOP_OUTPUT_LIMIT] = LAZ_VERDICT_OUTPUT_LIMIT,
+        [LAZ_STOP_CANCELLED] = LAZ_VERDICT_CANCELLED,
+        [LAZ_STOP_PROTOCOL] = LAZ_VERDICT_PROTOCOL_ERROR,
+        [LAZ_STOP_CLOSED] = LAZ_VERDICT_CANCELLED,
+    };
+    char seconds[48];
+
+    j->verdict = verdict_of[e->stop];
+    j->replace = true;
+    judge_seconds(seconds, sizeof seconds, e->stop_ms);
+    switch (e->stop) {
+    case LAZ_STOP_TIMEOUT:
+        snprintf(j->detail, sizeof j->detail, "Execution timed out after %s", seconds);
+        judge_evidence(j, "timeout_ms", (int64_t)e->stop_ms);
+        break;
+    case LAZ_STOP_DEADLINE:
+        snprintf(j->detail, sizeof j->detail,
+                 "The deadline of %s was over, tools and waiting included", seconds);
+        judge_evidence(j, "deadline_ms", (int64_t)e->stop_ms);
+        break;
+    case LAZ_STOP_TOOL_LIMIT:
+        snprintf(j->detail, sizeof j->detail, "Maximum tool calls (%llu) exceeded",
+                 (unsigned long long)e->stop_count);
+        judge_evidence(j, "max_tool_calls", (int64_t)e->stop_count);
+        break;
+    case LAZ_STOP_OUTPUT_LIMIT:
+        snprintf(j->detail, sizeof j->detail,
+                 "More than %llu bytes of output, 64 times max_output_size",
+                 (unsigned long long)e->stop_count);
+        judge_evidence(j, "bytes", (int64_t)e->stop_count);
+        break;
+    case LAZ_STOP_PROTOCOL:
+        snprintf(j->detail, sizeof j->detail, "The sandbox broke the protocol: %s", e->stop_text);
+        break;
+    default:
+        snprintf(j->detail, sizeof j->detail, "The execution was cancelled");
+    }
+}
+
+/* Kinds of errors that an agent reports. */
+static const struct {
+    const char *kind;
+    enum laz_verdict verdict;
+    bool replace;
+} kinds[] = {
+    {"runtime", LAZ_VERDICT_ERROR, false},   {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
+    {"too_large", LAZ_VERDICT_ERROR, false}, {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
+    {"fsize", LAZ_VERDICT_FSIZE_LIMIT, false}, {"exit", LAZ_VERDICT_ERROR, true},
+};
+
+static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    const struct laz_message *message = e->message;
+    size_t i = 0;
+
+    if (message->type == LAZ_MESSAGE_RESULT) {
+        j->verdict = LAZ_VERDICT_OK;
+        return;
+    }
+    while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].kind, message->kind) != 0)
+        i++;
+    if (i == sizeof kinds / sizeof *kinds) {
+        j->verdict = LAZ_VERDICT_PROTOCOL_ERROR;
+        j->replace = true;
+        snprintf(j->detail, sizeof j->detail,
+                 "The sandbox broke the protocol: unknown kind of error");
+        return;
+    }
+    j->verdict = kinds[i].verdict;
+    j->replace = kinds[i].replace;
+    if (strcmp(message->kind, "exit") == 0) {
+        judge_evidence(j, "exit_status", message->status);
+        if (message->status == 0)
+            j->verdict = LAZ_VERDICT_OK;
+        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
+                 (int)message->status);
+    } else if (j->verdict == LAZ_VERDICT_MEMORY_LIMIT) {
+        snprintf(j->detail, sizeof j->detail, "The language could not get the memory it asked for");
+        if (e->limits->memory_bytes != LAZ_UNLIMITED)
+            judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+    } else if (j->verdict == LAZ_VERDICT_FSIZE_LIMIT) {
+        snprintf(j->detail, sizeof j->detail, "A file grew over the limit");
+        if (e->limits->fsize_bytes != LAZ_UNLIMITED)
+            judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+    }
+}
+
+/* The signal that ended the agent, 0 when it exited; *status is then its exit status. The program
+ * around it reports 128 + signal, so an exit status above 128 cannot be told from a signal. */
+static int judge_signal(const struct laz_evidence *e, int *status)
+{
+    int64_t code = e->exit_code >= 0                        ? e->exit_code
+                   : e->exit && e->exit->known && !e->exit->signal ? e->exit->status
+                                                            : -1;
+
+    *status = -1;
+    if (code > 128 && code <= 128 + 64)
+        return (int)code - 128;
+    if (code >= 0) {
+        *status = (int)code;
+        return 0;
+    }
+    return e->exit && e->exit->known ? e->exit->signal : -1;
+}
+
+static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    int status;
+    int number = judge_signal(e, &status);
+    uint64_t cpu_us = e->exit ? e->exit->cpu_us : 0;
+    /* the soft limit sends SIGXCPU, the hard one, a second later, SIGKILL; ticks are coarse */
+    uint64_t limit_s = number == SIGXCPU ? e->limits->cpu_s : e->limits->cpu_s + 1;
+    bool cpu_used = e->limits->cpu_s != LAZ_UNLIMITED && cpu_us + 200000 >= limit_s * 1000000;
+
+    j->replace = true;
+    if (number > 0)
+        judge_evidence(j, "signal", number);
+    else if (status >= 0)
+        judge_evidence(j, "exit_status", status);
+    judge_evidence(j, "cpu_ms", (int64_t)(cpu_us / 1000));
+    if ((number == SIGXCPU || number == SIGKILL) && cpu_used) {
+        j->verdict = LAZ_VERDICT_CPU_LIMIT;
+        judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
+        snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",
+                 (unsigned long long)e->limits->cpu_s);
+    } else if (number == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
+        j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
+        judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+        snprintf(j->detail, sizeof j->detail, "A file grew over the limit of %llu bytes",
+                 (unsigned long long)e->limits->fsize_bytes);
+    } else if (number == 0 && status >= 0) {
+        j->verdict = status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
+        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d", status);
+    } else {
+        j->verdict = LAZ_VERDICT_CRASHED;
+        if (number > 0)
+            snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
+                     number, strsignal(number),
+                     number == SIGKILL ? ", cause unknown; want of memory is one possibility" : "");
+        else
+            snprintf(j->detail, sizeof j->detail, "The process ended, how is not known");
+    }
+}
+
+void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement)
+{
+    *judgement = (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED};
+    if (evidence->stop != LAZ_STOP_NONE)
+        judge_stop(evidence, judgement);
+    else if (evidence->message)
+        judge_message(evidence, judgement);
+    else
+        judge_death(evidence, judgement);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* io.h - non-blocking reading and writing, with one answer for all that can happen. */
+#ifndef LAZ_OS_IO_H
+#define LAZ_OS_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Bytes read; 0: nothing is there now; -1: the other end is gone. For sockets and pipes that do not
+ * block. */
+ssize_t laz_os_read(int fd, void *data, size_t len);
+/* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
+ * gone. Raises no SIGPIPE. */
+ssize_t laz_os_send(int fd, const void *data, size_t len);
+/* A connection of a listening socket, non-blocking; -1: there is none. */
+int laz_os_accept(int listener);
+
+/* CPU time and resident memory of a process as the kernel tells them: a descriptor to ask as often
+ * as needed, -1 when it cannot be told. */
+int laz_os_usage_open(int64_t pid);
+void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
+
+#endif

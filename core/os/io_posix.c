@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* io_posix.c - non-blocking reading and writing. */
+#include "os/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static ssize_t io_result(ssize_t n)
+{
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return 0;
+    return n < 0 ? -1 : n;
+}
+
+ssize_t laz_os_read(int fd, void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, data, len);
+    while (n < 0 && errno == EINTR);
+    return n == 0 ? -1 : io_result(n);
+}
+
+ssize_t laz_os_send(int fd, const void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = send(fd, data, len, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return io_result(n);
+}
+
+int laz_os_accept(int listener)
+{
+    int fd;
+
+    do
+        fd = accept(listener, NULL, NULL);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -1;
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}

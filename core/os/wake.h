@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* wake.h - a descriptor that becomes readable when somebody wants attention. */
+#ifndef LAZ_OS_WAKE_H
+#define LAZ_OS_WAKE_H
+
+/* A new descriptor, or -1. Closed with close(2). */
+int laz_os_wake_new(void);
+/* Makes it readable, for good. Any thread. */
+void laz_os_wake(int fd);
+
+#endif
