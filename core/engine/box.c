@@ -20,16 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BOX_READ        ((size_t)64 << 10) /* bytes read at once */
-#define BOX_TOKEN_MS    5000               /* from the spawn to the token */
-#define BOX_DEATH_MS    2000               /* from the kill to the end */
-#define BOX_REAPER_MS   500                /* what a reaper gets to end its descendants */
-#define BOX_COMPLAINT   ((size_t)8 << 10)
-#define BOX_MAX_DRAIN   ((size_t)64 << 20) /* of one stream, in one go */
+#define BOX_READ      ((size_t)64 << 10) /* bytes read at once */
+#define BOX_TOKEN_MS  5000               /* from the spawn to the token */
+#define BOX_DEATH_MS  2000               /* from the kill to the end */
+#define BOX_REAPER_MS 500                /* what a reaper gets to end its descendants */
+#define BOX_COMPLAINT ((size_t)8 << 10)
+#define BOX_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
 
 static void box_free(struct laz_box *box);
 
-/* ---- breaking off ------------------------------------------------------------------------------ */
+/* ---- breaking off ------------------------------------------------------------------------------
+ */
 
 static void box_close_channel(struct laz_box *box)
 {
@@ -64,26 +65,24 @@ static void box_hung_up(struct laz_box *box)
         box->owner.hung_up(box->owner.user);
 }
 
-/* ---- the channel ------------------------------------------------------------------------------- */
+/* ---- the channel -------------------------------------------------------------------------------
+ */
 
 /* Is the peer the process we started? By uid, and by pid namespace where the backend told it. */
-static bool box_peer_is_ours(struct laz_box *box, int fd, char *why, size_t why_size)
+static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
 {
     struct laz_peer peer;
-    struct laz_error err = {0};
 
-    if (laz_os_peer(fd, &peer, &err)) {
-        snprintf(why, why_size, "%s", err.text);
+    if (laz_os_peer(fd, &peer, why))
         return false;
-    }
     uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? (uint32_t)geteuid() : box->uid;
     if (peer.uid != expected) {
-        snprintf(why, why_size, "a process of uid %u connected, uid %u was started", peer.uid,
-                 expected);
+        laz_error_set(why, LAZ_EPROTO, 0, "a process of uid %u connected, uid %u was started",
+                      peer.uid, expected);
         return false;
     }
     if (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) {
-        snprintf(why, why_size, "a process of another pid namespace connected");
+        laz_error_set(why, LAZ_EPROTO, 0, "a process of another pid namespace connected");
         return false;
     }
     box->agent_pid = peer.pid;
@@ -141,8 +140,8 @@ static void box_lines(struct laz_box *box)
 static void box_flush(struct laz_box *box)
 {
     while (box->out_done < box->out.len) {
-        ssize_t n = laz_os_send(box->channel, box->out.data + box->out_done,
-                                box->out.len - box->out_done);
+        ssize_t n =
+            laz_os_send(box->channel, box->out.data + box->out_done, box->out.len - box->out_done);
         if (n == 0) {
             laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
             return;
@@ -189,7 +188,7 @@ static void box_channel_ready(void *user, uint32_t events)
 static void box_listener_ready(void *user, uint32_t events)
 {
     struct laz_box *box = user;
-    char why[160];
+    struct laz_error why = {0};
 
     (void)events;
     int fd = laz_os_accept(box->listener);
@@ -200,9 +199,9 @@ static void box_listener_ready(void *user, uint32_t events)
         box_broken(box, LAZ_EPROTO, "a second peer connected before the first showed its token");
         return;
     }
-    if (!box_peer_is_ours(box, fd, why, sizeof why)) {
+    if (!box_peer_is_ours(box, fd, &why)) {
         close(fd);
-        box_broken(box, LAZ_EPROTO, why);
+        box_broken(box, LAZ_EPROTO, why.text);
         return;
     }
     box->channel = fd;
@@ -233,7 +232,8 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     return !box->out.failed;
 }
 
-/* ---- output ------------------------------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------------------------------
+ */
 
 /* Reads one stream until nothing is there, at most `most` bytes. */
 static void box_read_output(struct laz_box *box, int stream, size_t most)
@@ -279,7 +279,8 @@ void laz_box_drain(struct laz_box *box)
     box_read_output(box, LAZ_STDERR, BOX_MAX_DRAIN);
 }
 
-/* ---- documents of the backend's program -------------------------------------------------------- */
+/* ---- documents of the backend's program --------------------------------------------------------
+ */
 
 static void box_document(struct laz_box *box, const char *text, size_t len)
 {
@@ -321,7 +322,8 @@ static void box_status_ready(void *user, uint32_t events)
     }
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- the end -----------------------------------------------------------------------------------
+ */
 
 static void box_has_ended(struct laz_box *box)
 {
@@ -453,15 +455,15 @@ void laz_box_release(struct laz_box *box)
     laz_box_kill(box);
 }
 
-/* ---- watching ---------------------------------------------------------------------------------- */
+/* ---- watching ----------------------------------------------------------------------------------
+ */
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
 {
     struct laz_loop *loop = box->engine->loop;
 
     box->patience = laz_timer_new(loop, box_out_of_patience, box);
-    box->process_io =
-        laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
+    box->process_io = laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
     box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, box_stdout_ready, box);
     box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, box_stderr_ready, box);
     bool ok = box->patience && box->process_io && box->output_io[1] && box->output_io[2];
@@ -470,8 +472,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
         ok = box->status_io != NULL;
     }
     if (ok && box->listener >= 0) {
-        box->listener_io =
-            laz_io_start(loop, box->listener, LAZ_IO_READ, box_listener_ready, box);
+        box->listener_io = laz_io_start(loop, box->listener, LAZ_IO_READ, box_listener_ready, box);
         ok = box->listener_io != NULL;
     }
     if (!ok)
@@ -480,7 +481,8 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     return 0;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- telling -----------------------------------------------------------------------------------
+ */
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {

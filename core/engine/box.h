@@ -40,8 +40,8 @@ struct laz_box {
     struct laz_box *next;
     struct laz_box_owner owner;
     char token[33];
-    char *folder;       /* of the session: socket folder, files, home */
-    uint32_t uid;       /* LAZ_SPAWN_SAME_ID: not one of its own */
+    char *folder; /* of the session: socket folder, files, home */
+    uint32_t uid; /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
     struct laz_process process;
     int listener, channel, output[3], status;

@@ -11,6 +11,7 @@
 #include "os/os.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
     if (!box->folder)
         return laz_error_nomem(err);
     /* with an uid of its own the session must be able to pass, not to list */
-    int rc = laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID,
-                                err);
+    int rc =
+        laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (rc)
         return rc;
     snprintf(path, sizeof path, "%s/socket", box->folder);
@@ -70,8 +71,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .command_tail = purpose->runtime ? NULL : probe,
         .uid = box->uid,
     };
-    rc = laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,
-                        laz_os_platform(), purpose->options, strlen(purpose->options), &policy, err);
+    rc =
+        laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,
+                       laz_os_platform(), purpose->options, strlen(purpose->options), &policy, err);
     if (!rc)
         rc = laz_plan_make(purpose->ops, purpose->backend, &policy->policy, purpose->require,
                            box->folder, &box->plan, err);

@@ -3,9 +3,10 @@
  * Side: host.  Input trusted: no (arguments come from the box; they were checked by tools.c).
  *
  * A call has two ends that come in any order and on any thread: the provider *answers*, and its
- * `call` function *returns*.  Each end is posted to the loop, so everything but the answer's text is
- * touched by the loop thread alone; the call is freed when both have come.  Abandoning a call only
- * cuts it off from its owner.  A tool's own timeout is kept here, its answer is then an error. */
+ * `call` function *returns*.  Each end is posted to the loop, so everything but the answer's text
+ * is touched by the loop thread alone; the call is freed when both have come.  Abandoning a call
+ * only cuts it off from its owner.  A tool's own timeout is kept here, its answer is then an error.
+ */
 #include "engine/calls.h"
 
 #include "base/json.h"
@@ -21,15 +22,15 @@
 
 struct laz_call {
     struct laz_engine *engine;
-    struct laz_call *next;                   /* in the queue of its tool */
-    struct laz_call *before, *after;         /* in the engine's list of calls */
+    struct laz_call *next;           /* in the queue of its tool */
+    struct laz_call *before, *after; /* in the engine's list of calls */
     struct laz_call_owner owner;
     size_t tool;
     int64_t id;
     bool has_id;
-    bool started;   /* handed to its provider */
-    bool answered;  /* its answer was delivered, or is not wanted */
-    bool returned;  /* its function has returned */
+    bool started;  /* handed to its provider */
+    bool answered; /* its answer was delivered, or is not wanted */
+    bool returned; /* its function has returned */
     struct laz_buf args;
     struct laz_timer *timer;
     struct laz_work work;
@@ -339,7 +340,8 @@ void laz_call_abandon(struct laz_call *call)
         call_cancel(call);
 }
 
-/* ---- tools of an engine ------------------------------------------------------------------------ */
+/* ---- tools of an engine ------------------------------------------------------------------------
+ */
 
 int laz_calls_make_queues(struct laz_engine *engine, struct laz_error *err)
 {

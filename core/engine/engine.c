@@ -46,7 +46,8 @@ void laz_engine_cancel(struct laz_engine *engine)
     laz_loop_wake(engine->loop);
 }
 
-/* ---- making and undoing ------------------------------------------------------------------------ */
+/* ---- making and undoing ------------------------------------------------------------------------
+ */
 
 static int engine_make_tools(struct laz_engine *engine, struct laz_error *err)
 {
@@ -97,13 +98,13 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         goto fail;
     engine->values = laz_settings_values(engine->settings);
     engine_take_options(engine, options);
-    if ((rc = laz_loop_new(&engine->loop, err)) ||
-        (rc = laz_spawner_new(&engine->spawner, err)) ||
+    if ((rc = laz_loop_new(&engine->loop, err)) || (rc = laz_spawner_new(&engine->spawner, err)) ||
         (rc = laz_workers_new(ENGINE_WORKERS, &engine->workers, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->log, &engine->registry,
                                err)) ||
         (rc = laz_os_runtime_folder(&engine->folder, &engine->folder_lock, err)) ||
-        (laz_os_is_root() && (rc = laz_uids_new(engine->values->sandbox.uids, &engine->uids, err))) ||
+        (laz_os_is_root() &&
+         (rc = laz_uids_new(engine->values->sandbox.uids, &engine->uids, err))) ||
         (rc = engine_make_tools(engine, err)))
         goto fail;
     engine->agent = laz_installed_agent();

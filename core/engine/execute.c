@@ -30,23 +30,24 @@ struct laz_execution {
     struct laz_session *session;
     struct laz_result *result;
     int64_t id;
-    bool over;             /* the outcome has come, or the box has ended */
+    bool over; /* the outcome has come, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; raw texts are gone */
     enum laz_stop stop;
     uint64_t stop_ms, stop_count;
     char stop_text[256];
     uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
-    uint64_t code_left_ms;  /* of timeout_ms, while the clock stands */
-    uint64_t code_since_ms; /* when it last began to run */
-    struct laz_call **calls; /* open ones */
+    uint64_t code_left_ms;                            /* of timeout_ms, while the clock stands */
+    uint64_t code_since_ms;                           /* when it last began to run */
+    struct laz_call **calls;                          /* open ones */
     size_t n_calls, cap_calls;
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
 };
 
-/* ---- ending it --------------------------------------------------------------------------------- */
+/* ---- ending it ---------------------------------------------------------------------------------
+ */
 
 static void execution_abandon_calls(struct laz_execution *execution)
 {
@@ -87,7 +88,8 @@ void laz_execution_box_ended(struct laz_session *session)
     session->execution->over = true;
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------ */
+/* ---- clocks ------------------------------------------------------------------------------------
+ */
 
 void laz_execution_code_too_late(void *user)
 {
@@ -122,7 +124,8 @@ static void clock_stand(struct laz_execution *execution)
     laz_timer_cancel(execution->session->code_timer);
 }
 
-/* ---- tools ------------------------------------------------------------------------------------- */
+/* ---- tools -------------------------------------------------------------------------------------
+ */
 
 /* Sends {"id":..,"value":..} or {"id":..,"error":..}. */
 static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
@@ -248,7 +251,8 @@ static void execution_tool_call(struct laz_execution *execution, const struct la
     execution->calls[execution->n_calls++] = call;
 }
 
-/* ---- what the box reports ---------------------------------------------------------------------- */
+/* ---- what the box reports ----------------------------------------------------------------------
+ */
 
 void laz_execution_message(struct laz_session *session, struct laz_message *message)
 {
@@ -288,7 +292,8 @@ void laz_execution_output(struct laz_session *session, int stream, const char *d
         execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
 }
 
-/* ---- before it --------------------------------------------------------------------------------- */
+/* ---- before it ---------------------------------------------------------------------------------
+ */
 
 static struct laz_result *blocked(const char *format, ...) LAZ_PRINTF(1, 2);
 
@@ -370,7 +375,8 @@ static void execution_take_options(struct laz_execution *execution,
     output->user = options.user;
 }
 
-/* ---- during and after it ----------------------------------------------------------------------- */
+/* ---- during and after it -----------------------------------------------------------------------
+ */
 
 static int execution_send(struct laz_execution *execution, const char *type, const char *code,
                           size_t len, bool print, struct laz_error *err)
@@ -436,11 +442,12 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     if (j->verdict == LAZ_VERDICT_OK)
         return;
     result->has_error = true;
-    result->error_kind = laz_strdup(reported                            ? message->kind
-                                    : j->verdict == LAZ_VERDICT_ERROR ? "exit"
-                                                                      : laz_verdict_name(j->verdict));
-    result->error_message = execution_words(
-        execution, reported && message->message ? message->message : j->detail);
+    result->error_kind =
+        laz_strdup(reported                          ? message->kind
+                   : j->verdict == LAZ_VERDICT_ERROR ? "exit"
+                                                     : laz_verdict_name(j->verdict));
+    result->error_message =
+        execution_words(execution, reported && message->message ? message->message : j->detail);
     execution->out_of_memory |= !result->error_kind || !result->error_message;
     if (!reported)
         return;
@@ -533,7 +540,8 @@ static int execution_run(struct laz_session *session, const char *type, const ch
     return rc;
 }
 
-/* ---- the public functions ---------------------------------------------------------------------- */
+/* ---- the public functions ----------------------------------------------------------------------
+ */
 
 /* From the outside to an idle session, or a result that says why not. */
 static int execute_entered(struct laz_session *session, const char *type, const char *code,

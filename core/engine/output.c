@@ -11,8 +11,7 @@
 
 static void output_piece(struct laz_output *output, int stream, size_t len)
 {
-    struct laz_output_piece *last =
-        output->n_pieces ? &output->pieces[output->n_pieces - 1] : NULL;
+    struct laz_output_piece *last = output->n_pieces ? &output->pieces[output->n_pieces - 1] : NULL;
 
     if (last && last->stream == stream && last->at + last->len == output->kept.len) {
         last->len += len;

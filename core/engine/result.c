@@ -157,8 +157,8 @@ const char *laz_result_json(struct laz_result *result)
     json_error(&buf, result);
     laz_buf_puts(&buf, ",\"warnings\":");
     json_list(&buf, &result->warnings);
-    laz_buf_printf(&buf, ",\"verdict\":{\"reason\":\"%s\",\"detail\":",
-                   laz_verdict_name(result->verdict));
+    laz_buf_printf(
+        &buf, ",\"verdict\":{\"reason\":\"%s\",\"detail\":", laz_verdict_name(result->verdict));
     json_text(&buf, laz_result_detail(result));
     laz_buf_printf(&buf, ",\"evidence\":%s}", result->evidence ? result->evidence : "{}");
     laz_buf_printf(&buf,
@@ -168,8 +168,8 @@ const char *laz_result_json(struct laz_result *result)
                    (unsigned long long)(result->cpu_us / 1000), (unsigned)(result->cpu_us % 1000),
                    (unsigned long long)result->max_rss_bytes,
                    (unsigned long long)result->tool_calls);
-    laz_buf_printf(&buf, ",\"isolation\":%s,\"session\":",
-                   result->isolation ? result->isolation : "null");
+    laz_buf_printf(
+        &buf, ",\"isolation\":%s,\"session\":", result->isolation ? result->isolation : "null");
     json_text(&buf, *result->session ? result->session : NULL);
     laz_buf_putc(&buf, '}');
     result->json = laz_buf_steal(&buf);

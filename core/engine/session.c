@@ -3,7 +3,8 @@
  * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
  *
  * What the box reports is only noted here (state, failure, outcome); boxes are ended and replaced
- * by whoever drives the loop, never from inside a report, so no report can free what it came from. */
+ * by whoever drives the loop, never from inside a report, so no report can free what it came from.
+ */
 #include "engine/session.h"
 
 #include "base/json.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reports of the box ------------------------------------------------------------------------ */
+/* ---- reports of the box ------------------------------------------------------------------------
+ */
 
 static void session_fail(struct laz_session *session, int code, const char *text)
 {
@@ -27,8 +29,8 @@ static void session_send_init(struct laz_session *session)
     const struct laz_settings_values *values = session->engine->values;
     struct laz_buf init = LAZ_BUF_INIT;
 
-    laz_buf_printf(&init, "{\"type\":\"init\",\"protocol\":%d,\"options\":{\"runtime_file\":",
-                   LAZ_PROTOCOL);
+    laz_buf_printf(
+        &init, "{\"type\":\"init\",\"protocol\":%d,\"options\":{\"runtime_file\":", LAZ_PROTOCOL);
     laz_json_quote(&init, session->runtime_file, strlen(session->runtime_file));
     laz_buf_puts(&init, ",\"libraries\":[");
     for (size_t i = 0; i < session->runtime->libraries.n; i++) {
@@ -132,7 +134,8 @@ static void session_start_too_late(void *user)
     session_fail(session, LAZ_ETIMEOUT, text);
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------- */
+/* ---- boxes -------------------------------------------------------------------------------------
+ */
 
 int laz_session_spawn(struct laz_session *session, struct laz_error *err)
 {
@@ -245,7 +248,8 @@ void laz_session_look(struct laz_session *session)
         laz_session_drop_box(session, LAZ_EVENT_GONE);
 }
 
-/* ---- the public functions ---------------------------------------------------------------------- */
+/* ---- the public functions ----------------------------------------------------------------------
+ */
 
 static void session_unlink(struct laz_session *session)
 {
@@ -285,10 +289,9 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     if (rc)
         return rc;
     snprintf(where, sizeof where, "runtime.%s", runtime);
-    rc = laz_settings_check_options(engine->settings,
-                                    laz_settings_plugin_table(engine->settings, "runtime", runtime),
-                                    session->runtime->options, where, NULL,
-                                    &session->runtime_options, err);
+    rc = laz_settings_check_options(
+        engine->settings, laz_settings_plugin_table(engine->settings, "runtime", runtime),
+        session->runtime->options, where, NULL, &session->runtime_options, err);
     if (rc)
         return rc;
     laz_tool_set_json(&engine->tools, &tools);
@@ -344,8 +347,7 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
 int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
     if (atomic_load(&session->executing))
-        return laz_error_set(err, LAZ_EBUSY, 0,
-                             "Cannot restart while an execution is in progress");
+        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
     int rc = laz_engine_enter(session->engine, err);
     if (rc)
         return rc;

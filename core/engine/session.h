@@ -20,11 +20,11 @@ struct laz_session {
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
     enum laz_session_state state;
-    struct laz_box *box;          /* NULL: none */
-    char *runtime_file;           /* as the agent sees it */
-    struct laz_error failure;     /* why the last start failed; code 0: it did not */
-    bool misbehaved;              /* spoke out of turn while idle: the box is replaced */
-    size_t n_tools;               /* of the engine's set, at the time it was opened */
+    struct laz_box *box;      /* NULL: none */
+    char *runtime_file;       /* as the agent sees it */
+    struct laz_error failure; /* why the last start failed; code 0: it did not */
+    bool misbehaved;          /* spoke out of turn while idle: the box is replaced */
+    size_t n_tools;           /* of the engine's set, at the time it was opened */
     char *tools_json;
     char *isolation;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);

@@ -8,20 +8,15 @@
 #include <lazaret/plugin.h>
 
 static const char *const state_names[LAZ_SESSION_STATES] = {
-    [LAZ_SESSION_NEW] = "new",
-    [LAZ_SESSION_AUTHENTICATING] = "authenticating",
-    [LAZ_SESSION_STARTING] = "starting",
-    [LAZ_SESSION_IDLE] = "idle",
-    [LAZ_SESSION_RUNNING] = "running",
-    [LAZ_SESSION_RESTARTING] = "restarting",
-    [LAZ_SESSION_CLOSING] = "closing",
-    [LAZ_SESSION_CLOSED] = "closed",
+    [LAZ_SESSION_NEW] = "new",           [LAZ_SESSION_AUTHENTICATING] = "authenticating",
+    [LAZ_SESSION_STARTING] = "starting", [LAZ_SESSION_IDLE] = "idle",
+    [LAZ_SESSION_RUNNING] = "running",   [LAZ_SESSION_RESTARTING] = "restarting",
+    [LAZ_SESSION_CLOSING] = "closing",   [LAZ_SESSION_CLOSED] = "closed",
 };
 
 static const char *const event_names[LAZ_SESSION_EVENTS] = {
-    [LAZ_EVENT_SPAWNED] = "spawned", [LAZ_EVENT_TOKEN] = "token",
-    [LAZ_EVENT_READY] = "ready",     [LAZ_EVENT_EXECUTE] = "execute",
-    [LAZ_EVENT_DONE] = "done",       [LAZ_EVENT_REPLACE] = "replace",
+    [LAZ_EVENT_SPAWNED] = "spawned", [LAZ_EVENT_TOKEN] = "token", [LAZ_EVENT_READY] = "ready",
+    [LAZ_EVENT_EXECUTE] = "execute", [LAZ_EVENT_DONE] = "done",   [LAZ_EVENT_REPLACE] = "replace",
     [LAZ_EVENT_GONE] = "gone",       [LAZ_EVENT_CLOSE] = "close",
 };
 

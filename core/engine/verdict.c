@@ -109,8 +109,8 @@ static const struct {
     enum laz_verdict verdict;
     bool replace;
 } kinds[] = {
-    {"runtime", LAZ_VERDICT_ERROR, false},   {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
-    {"too_large", LAZ_VERDICT_ERROR, false}, {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
+    {"runtime", LAZ_VERDICT_ERROR, false},     {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
+    {"too_large", LAZ_VERDICT_ERROR, false},   {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
     {"fsize", LAZ_VERDICT_FSIZE_LIMIT, false}, {"exit", LAZ_VERDICT_ERROR, true},
 };
 
@@ -155,9 +155,9 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
  * around it reports 128 + signal, so an exit status above 128 cannot be told from a signal. */
 static int judge_signal(const struct laz_evidence *e, int *status)
 {
-    int64_t code = e->exit_code >= 0                        ? e->exit_code
+    int64_t code = e->exit_code >= 0                               ? e->exit_code
                    : e->exit && e->exit->known && !e->exit->signal ? e->exit->status
-                                                            : -1;
+                                                                   : -1;
 
     *status = -1;
     if (code > 128 && code <= 128 + 64)

@@ -25,13 +25,13 @@ enum laz_stop {
 /* Everything that is known when an execution is over. */
 struct laz_evidence {
     enum laz_stop stop;
-    uint64_t stop_ms;         /* of timeout, deadline */
-    uint64_t stop_count;      /* of tool_limit */
-    const char *stop_text;    /* of protocol */
+    uint64_t stop_ms;                  /* of timeout, deadline */
+    uint64_t stop_count;               /* of tool_limit */
+    const char *stop_text;             /* of protocol */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
-    bool ended;               /* the process has ended */
-    const struct laz_exit *exit; /* of the outermost process */
-    int64_t exit_code;        /* as the backend's program reported it (128 + signal); -1: no report */
+    bool ended;                        /* the process has ended */
+    const struct laz_exit *exit;       /* of the outermost process */
+    int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;
 };
 

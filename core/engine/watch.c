@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct laz_watch {
-    struct laz_io *io;       /* one of the two */
+    struct laz_io *io; /* one of the two */
     struct laz_timer *timer;
 };
 

@@ -38,7 +38,7 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
                      "%*d %*d %*d %*d %*u %*u %lld",
                      &ticks[0], &ticks[1], &ticks[2], &ticks[3], &pages) != 5)
         return;
-    *cpu_us = (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000000u /
-              (uint64_t)sysconf(_SC_CLK_TCK);
+    *cpu_us =
+        (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     *rss_bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* test_execution.c - the parts of an execution that need no box: states, output, verdicts. */
+#include "unit.h"
+
+#include "engine/output.h"
+#include "engine/result.h"
+#include "engine/session_fsm.h"
+#include "engine/verdict.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void states_follow_the_table(void)
+{
+    enum laz_session_state state = LAZ_SESSION_NEW;
+    static const struct {
+        enum laz_session_event event;
+        enum laz_session_state after;
+    } life[] = {
+        {LAZ_EVENT_SPAWNED, LAZ_SESSION_AUTHENTICATING},
+        {LAZ_EVENT_TOKEN, LAZ_SESSION_STARTING},
+        {LAZ_EVENT_READY, LAZ_SESSION_IDLE},
+        {LAZ_EVENT_EXECUTE, LAZ_SESSION_RUNNING},
+        {LAZ_EVENT_DONE, LAZ_SESSION_IDLE},
+        {LAZ_EVENT_EXECUTE, LAZ_SESSION_RUNNING},
+        {LAZ_EVENT_REPLACE, LAZ_SESSION_RESTARTING},
+        {LAZ_EVENT_SPAWNED, LAZ_SESSION_AUTHENTICATING},
+        {LAZ_EVENT_CLOSE, LAZ_SESSION_CLOSING},
+        {LAZ_EVENT_GONE, LAZ_SESSION_CLOSED},
+        {LAZ_EVENT_REPLACE, LAZ_SESSION_RESTARTING},
+        {LAZ_EVENT_GONE, LAZ_SESSION_CLOSED},
+    };
+
+    for (size_t i = 0; i < sizeof life / sizeof *life; i++) {
+        CU_ASSERT_TRUE(laz_session_step(&state, life[i].event, NULL, "x"));
+        CU_ASSERT_EQUAL(state, life[i].after);
+    }
+}
+
+static void states_refuse_illegal_events(void)
+{
+    static const struct {
+        enum laz_session_state state;
+        enum laz_session_event event;
+    } rows[] = {
+        {LAZ_SESSION_NEW, LAZ_EVENT_EXECUTE},      {LAZ_SESSION_IDLE, LAZ_EVENT_READY},
+        {LAZ_SESSION_IDLE, LAZ_EVENT_DONE},        {LAZ_SESSION_RUNNING, LAZ_EVENT_EXECUTE},
+        {LAZ_SESSION_STARTING, LAZ_EVENT_EXECUTE}, {LAZ_SESSION_AUTHENTICATING, LAZ_EVENT_READY},
+        {LAZ_SESSION_CLOSED, LAZ_EVENT_EXECUTE},   {LAZ_SESSION_CLOSED, LAZ_EVENT_READY},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum laz_session_state state = rows[i].state;
+        CU_ASSERT_FALSE(laz_session_step(&state, rows[i].event, NULL, "x"));
+        CU_ASSERT_EQUAL(state, rows[i].state);
+    }
+}
+
+static struct laz_buf heard;
+
+static void hear_line(void *user, int stream, const char *text, size_t len)
+{
+    (void)user;
+    laz_buf_printf(&heard, "%d<%.*s>", stream, (int)len, text);
+}
+
+static void output_is_cut_into_lines_by_stream(void)
+{
+    struct laz_output output = {.line = hear_line};
+
+    laz_output_add(&output, 1, "a\nb", 3);
+    laz_output_add(&output, 2, "x", 1);
+    laz_output_add(&output, 1, "c\n\n", 3);
+    laz_output_end(&output);
+    UNIT_TEXT(laz_buf_text(&heard), "1<a>1<bc>1<>2<x>");
+    CU_ASSERT_EQUAL(output.n_pieces, 3);
+    UNIT_TEXT(laz_buf_text(&output.kept), "a\nbxc\n\n");
+    laz_buf_fini(&heard);
+    laz_output_fini(&output);
+}
+
+static void output_keeps_exactly_the_lines_of_its_cap(void)
+{
+    struct laz_output output = {.max_lines = 3, .line = hear_line};
+
+    for (int i = 0; i < 100; i++)
+        laz_output_add(&output, 1, "line\n", 5);
+    laz_output_end(&output);
+    UNIT_TEXT(laz_buf_text(&output.kept), "line\nline\nline\n");
+    UNIT_TEXT(laz_buf_text(&heard), "1<line>1<line>1<line>");
+    CU_ASSERT_TRUE(output.truncated);
+    CU_ASSERT_EQUAL(output.total, 500);
+    laz_buf_fini(&heard);
+    laz_output_fini(&output);
+}
+
+static void output_at_its_cap_of_lines_is_not_truncated(void)
+{
+    struct laz_output output = {.max_lines = 2};
+
+    laz_output_add(&output, 1, "a\nb\n", 4);
+    CU_ASSERT_FALSE(output.truncated);
+    laz_output_add(&output, 1, "c", 1);
+    CU_ASSERT_TRUE(output.truncated);
+    laz_output_fini(&output);
+}
+
+static void output_keeps_exactly_the_bytes_of_its_cap(void)
+{
+    struct laz_output output = {.max_bytes = 10};
+
+    laz_output_add(&output, 1, "12345678", 8);
+    laz_output_add(&output, 2, "90abc", 5);
+    laz_output_add(&output, 1, "x", 1);
+    UNIT_TEXT(laz_buf_text(&output.kept), "1234567890");
+    CU_ASSERT_TRUE(output.truncated);
+    CU_ASSERT_EQUAL(output.total, 14);
+    laz_output_fini(&output);
+}
+
+static const struct laz_limits limits = {.cpu_s = 2,
+                                         .memory_bytes = 1000,
+                                         .fsize_bytes = 2000,
+                                         .nproc = 5,
+                                         .nofile = 5,
+                                         .stack_bytes = LAZ_UNLIMITED};
+
+static void verdict_of_a_death_needs_evidence(void)
+{
+    static const struct {
+        int64_t exit_code;
+        uint64_t cpu_us;
+        enum laz_verdict verdict;
+    } rows[] = {
+        {0, 0, LAZ_VERDICT_OK},
+        {3, 0, LAZ_VERDICT_ERROR},
+        {128 + SIGSEGV, 0, LAZ_VERDICT_CRASHED},
+        {128 + SIGKILL, 0, LAZ_VERDICT_CRASHED},
+        {128 + SIGKILL, 3000000, LAZ_VERDICT_CPU_LIMIT},
+        {128 + SIGXCPU, 2000000, LAZ_VERDICT_CPU_LIMIT},
+        {128 + SIGXCPU, 0, LAZ_VERDICT_CRASHED},
+        {128 + SIGXFSZ, 0, LAZ_VERDICT_FSIZE_LIMIT},
+        {128 + SIGABRT, 5000000, LAZ_VERDICT_CRASHED},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_exit how = {
+            .known = true, .status = (int)rows[i].exit_code, .cpu_us = rows[i].cpu_us};
+        struct laz_evidence evidence = {
+            .ended = true, .exit = &how, .exit_code = rows[i].exit_code, .limits = &limits};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        if (judgement.verdict != rows[i].verdict)
+            printf("\n    row %zu: %s (%s)", i, laz_verdict_name(judgement.verdict),
+                   judgement.detail);
+        CU_ASSERT_EQUAL(judgement.verdict, rows[i].verdict);
+        CU_ASSERT_TRUE(judgement.replace);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
+static void verdict_of_the_host_comes_first(void)
+{
+    struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
+    struct laz_evidence evidence = {.stop = LAZ_STOP_TIMEOUT,
+                                    .stop_ms = 1000,
+                                    .ended = true,
+                                    .exit = &how,
+                                    .exit_code = -1,
+                                    .limits = &limits};
+    struct laz_judgement judgement;
+
+    laz_judge(&evidence, &judgement);
+    CU_ASSERT_EQUAL(judgement.verdict, LAZ_VERDICT_TIMEOUT);
+    UNIT_TEXT(judgement.detail, "Execution timed out after 1 second");
+    laz_buf_fini(&judgement.evidence);
+    evidence.stop_ms = 2500;
+    laz_judge(&evidence, &judgement);
+    UNIT_TEXT(judgement.detail, "Execution timed out after 2.5 seconds");
+    laz_buf_fini(&judgement.evidence);
+    evidence.stop = LAZ_STOP_TOOL_LIMIT;
+    evidence.stop_count = 2;
+    laz_judge(&evidence, &judgement);
+    UNIT_TEXT(judgement.detail, "Maximum tool calls (2) exceeded");
+    laz_buf_fini(&judgement.evidence);
+}
+
+static void verdict_of_a_report(void)
+{
+    static const struct {
+        const char *kind;
+        int64_t status;
+        enum laz_verdict verdict;
+        bool replace;
+    } rows[] = {
+        {"runtime", 0, LAZ_VERDICT_ERROR, false},
+        {"syntax", 0, LAZ_VERDICT_SYNTAX_ERROR, false},
+        {"memory", 0, LAZ_VERDICT_MEMORY_LIMIT, false},
+        {"fsize", 0, LAZ_VERDICT_FSIZE_LIMIT, false},
+        {"too_large", 0, LAZ_VERDICT_ERROR, false},
+        {"exit", 0, LAZ_VERDICT_OK, true},
+        {"exit", 7, LAZ_VERDICT_ERROR, true},
+        {"invented", 0, LAZ_VERDICT_PROTOCOL_ERROR, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_message message = {
+            .type = LAZ_MESSAGE_ERROR, .kind = (char *)rows[i].kind, .status = rows[i].status};
+        struct laz_evidence evidence = {.message = &message, .exit_code = -1, .limits = &limits};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, rows[i].verdict);
+        CU_ASSERT_EQUAL(judgement.replace, rows[i].replace);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
+static void verdicts_have_the_exit_statuses_of_the_documents(void)
+{
+    static const struct {
+        enum laz_verdict verdict;
+        const char *name;
+        int status;
+    } rows[] = {
+        {LAZ_VERDICT_OK, "ok", 0},
+        {LAZ_VERDICT_ERROR, "error", 1},
+        {LAZ_VERDICT_SYNTAX_ERROR, "syntax_error", 1},
+        {LAZ_VERDICT_TIMEOUT, "timeout", 124},
+        {LAZ_VERDICT_DEADLINE, "deadline", 124},
+        {LAZ_VERDICT_CPU_LIMIT, "cpu_limit", 137},
+        {LAZ_VERDICT_MEMORY_LIMIT, "memory_limit", 137},
+        {LAZ_VERDICT_FSIZE_LIMIT, "fsize_limit", 137},
+        {LAZ_VERDICT_TOOL_LIMIT, "tool_limit", 137},
+        {LAZ_VERDICT_OUTPUT_LIMIT, "output_limit", 137},
+        {LAZ_VERDICT_BLOCKED, "blocked", 126},
+        {LAZ_VERDICT_CANCELLED, "cancelled", 130},
+        {LAZ_VERDICT_PROTOCOL_ERROR, "protocol_error", 70},
+        {LAZ_VERDICT_CRASHED, "crashed", 70},
+        {LAZ_VERDICT_SETUP_FAILED, "setup_failed", 125},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        UNIT_TEXT(laz_verdict_name(rows[i].verdict), rows[i].name);
+        CU_ASSERT_EQUAL(laz_verdict_exit_status(rows[i].verdict), rows[i].status);
+    }
+}
+
+static void a_result_is_one_json_object(void)
+{
+    struct laz_result *result =
+        laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, "blocked", "no \"quotes\"\n");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(result);
+    laz_output_add(&result->output, 1, "x\xff\n", 3);
+    UNIT_TEXT(
+        laz_result_json(result),
+        "{\"ok\":false,\"value\":null,\"text\":null,"
+        "\"output\":[{\"stream\":\"stdout\",\"text\":\"x\xef\xbf\xbd\\n\"}],"
+        "\"truncated\":false,"
+        "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"
+        "\"warnings\":[],\"verdict\":{\"reason\":\"blocked\","
+        "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},"
+        "\"usage\":{\"wall_ms\":0.000,\"cpu_ms\":0.000,\"max_rss_bytes\":0,\"tool_calls\":0},"
+        "\"isolation\":null,\"session\":null}");
+    laz_result_free(result);
+    laz_result_free(NULL);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(states_follow_the_table),
+    UNIT(states_refuse_illegal_events),
+    UNIT(output_is_cut_into_lines_by_stream),
+    UNIT(output_keeps_exactly_the_lines_of_its_cap),
+    UNIT(output_at_its_cap_of_lines_is_not_truncated),
+    UNIT(output_keeps_exactly_the_bytes_of_its_cap),
+    UNIT(verdict_of_a_death_needs_evidence),
+    UNIT(verdict_of_the_host_comes_first),
+    UNIT(verdict_of_a_report),
+    UNIT(verdicts_have_the_exit_statuses_of_the_documents),
+    UNIT(a_result_is_one_json_object),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("execution", tests);
+}
