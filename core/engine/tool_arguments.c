@@ -110,6 +110,13 @@ const char *laz_type_name(enum laz_type type)
     return "";
 }
 
+bool laz_type_is_plain(const struct laz_tool_parameter *parameter)
+{
+    const struct laz_type_word *word = laz_type_word_find(laz_type_name(parameter->type));
+
+    return word && word->accepts == parameter->accepts;
+}
+
 /* ---- one value ---------------------------------------------------------------------------------
  */
 

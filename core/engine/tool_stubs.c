@@ -214,11 +214,12 @@ static void stub_python_signature(const struct stub_language *language,
         }
         optional |= !parameter->required;
         stub_name(language, parameter->name, text);
-        if (parameter->type != LAZ_TYPE_ANY)
+        bool typed = laz_type_is_plain(parameter);
+        if (typed)
             laz_buf_printf(text, ": %s", stub_python_type(parameter->type));
         if (parameter->required)
             continue;
-        laz_buf_puts(text, parameter->type != LAZ_TYPE_ANY ? " = " : "=");
+        laz_buf_puts(text, typed ? " = " : "=");
         stub_value(language, parameter->default_value ? parameter->default_value : "null", text);
     }
     laz_buf_puts(text, "):\n");
@@ -237,14 +238,29 @@ static void stub_python(const struct stub_language *language, const struct laz_t
     laz_buf_puts(text, "    \"\"\"\n");
 }
 
+/* my.tool is a field of a table in Lua; other names with dots are reached by their text only. */
+static void stub_lua_name(const struct stub_language *language, const char *name,
+                          struct laz_buf *text)
+{
+    const char *dot = strchr(name, '.');
+    bool is_field = dot && dot != name && dot[1] && !strchr(dot + 1, '.');
+
+    if (!dot || is_field) {
+        laz_buf_printf(text, "function %s", name);
+        return;
+    }
+    laz_buf_puts(text, "_G[");
+    stub_string(language, name, strlen(name), text);
+    laz_buf_puts(text, "] = function");
+}
+
 static void stub_lua(const struct stub_language *language, const struct laz_tool_entry *tool,
                      struct laz_buf *text)
 {
     stub_comment(language, "--- ", *tool->description ? tool->description : tool->name, text);
     for (size_t i = 0; i < tool->n_parameters; i++)
         stub_parameter_comment(language, "-- ", "@param ", &tool->parameters[i], " ", text);
-    laz_buf_puts(text, "function ");
-    stub_name(language, tool->name, text);
+    stub_lua_name(language, tool->name, text);
     stub_signature(language, tool, false, text);
     laz_buf_puts(text, " end\n");
 }
@@ -297,17 +313,18 @@ static void json_string(struct laz_buf *json, const char *key, const char *text)
     laz_json_quote(json, text, strlen(text));
 }
 
+/* Without "type" a runtime leaves the check to the host, but for words of its own language. */
 static void json_parameter(const struct laz_tool_parameter *parameter, struct laz_buf *json)
 {
     laz_buf_putc(json, '{');
     json_string(json, "name", parameter->name);
-    if (parameter->type != LAZ_TYPE_ANY) {
+    if (laz_type_is_plain(parameter)) {
         laz_buf_putc(json, ',');
         json_string(json, "type", laz_type_name(parameter->type));
-        if (strcmp(parameter->type_name, laz_type_name(parameter->type)) != 0) {
-            laz_buf_putc(json, ',');
-            json_string(json, "type_name", parameter->type_name);
-        }
+    }
+    if (strcmp(parameter->type_name, laz_type_name(parameter->type)) != 0) {
+        laz_buf_putc(json, ',');
+        json_string(json, "type_name", parameter->type_name);
     }
     laz_buf_printf(json, ",\"required\":%s", parameter->required ? "true" : "false");
     if (parameter->default_value)

@@ -16,6 +16,9 @@ struct laz_type_word {
 const struct laz_type_word *laz_type_word_find(const char *word); /* NULL: no such word */
 /* All words, for messages: "string, number, ...". Appended. */
 void laz_type_words(struct laz_buf *text);
+/* Does the parameter accept just what its type in JSON Schema's words says? `list` and `data.frame`
+ * accept more. */
+bool laz_type_is_plain(const struct laz_tool_parameter *parameter);
 /* The word of JSON Schema; "" for LAZ_TYPE_ANY. Static text. */
 const char *laz_type_name(enum laz_type type);
 

@@ -430,7 +430,7 @@ static void stubs_are_signatures_with_documentation(void)
                 "-- @param extra any value, default {[\"a\"] = {1, nil, true}, [\"b c\"] = {}}\n"
                 "-- @param note string, optional\n"
                 "-- @param last any value\n"
-                "function look_up(id, full, unit, extra, note, last) end\n"
+                "function look.up(id, full, unit, extra, note, last) end\n"
                 "\n"
                 "--- now\n"
                 "function now() end\n"},
@@ -463,6 +463,26 @@ static void stubs_are_signatures_with_documentation(void)
         laz_buf_fini(&text);
         laz_tool_set_fini(&set);
     }
+}
+
+static void names_and_types_of_one_language_stay_right_in_others(void)
+{
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(add(&set, ".a.b", "[{\"name\":\"x\",\"type\":\"list\"}]", &err), 0);
+    CU_ASSERT_EQUAL(laz_tool_set_format(&set, "lua", &text, &err), 0);
+    UNIT_TEXT(text.data, "--- .a.b\n-- @param x list\n_G[\".a.b\"] = function(x) end\n");
+    laz_buf_clear(&text);
+    CU_ASSERT_EQUAL(laz_tool_set_format(&set, "python", &text, &err), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "def _a_b(x):\n"));
+    laz_buf_clear(&text);
+    laz_tool_set_json(&set, &text);
+    UNIT_TEXT(text.data, "[{\"name\":\".a.b\",\"description\":\"\",\"parameters\":[{\"name\":\"x\","
+                         "\"type_name\":\"list\",\"required\":true,\"description\":\"\"}]}]");
+    laz_buf_fini(&text);
+    laz_tool_set_fini(&set);
 }
 
 static void sets_are_shown_to_people_and_as_json(void)
@@ -505,6 +525,7 @@ static const struct unit_test tests[] = {
     UNIT(earlier_text_of_the_buffer_is_kept),
     UNIT(hostile_arguments_take_linear_time),
     UNIT(stubs_are_signatures_with_documentation),
+    UNIT(names_and_types_of_one_language_stay_right_in_others),
     UNIT(sets_are_shown_to_people_and_as_json),
     {0},
 };
