@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* py_boot.c - runs bootstrap.py and keeps what of it C calls.
+ * Side: box.  Input trusted: yes. */
+#include "py_runtime.h"
+
+#include <stdio.h>
+
+/* bootstrap.py, made by the build. */
+static const char boot_source[] =
+#include "bootstrap.inc"
+    ;
+
+static const char *const boot_names[PY_FUNCTIONS] = {
+    [PY_START] = "start",
+    [PY_PREPARE_RUN] = "prepare_run",
+    [PY_PREPARE_CHECK] = "prepare_check",
+    [PY_DESCRIBE] = "describe",
+    [PY_DESCRIBE_SYNTAX] = "describe_syntax",
+    [PY_LEAVE] = "leave",
+    [PY_RUN_EXIT_FUNCTIONS] = "run_exit_functions",
+    [PY_DEFINE_TOOL] = "define_tool",
+};
+
+PyObject *py_take_exception(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return PyErr_GetRaisedException();
+#else
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    if (!type)
+        return NULL;
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (value && traceback)
+        PyException_SetTraceback(value, traceback);
+    Py_XDECREF(traceback);
+    Py_XDECREF(type);
+    return value;
+#endif
+}
+
+int py_boot_error(struct laz_error *err, int code, const char *what)
+{
+    PyObject *exception = py_take_exception();
+    PyObject *text = exception ? PyObject_Str(exception) : NULL;
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+
+    if (err) {
+        *err = (struct laz_error){.code = code};
+        snprintf(err->text, sizeof err->text, "python: %s: %s: %s", what,
+                 exception ? Py_TYPE(exception)->tp_name : "error", utf8 ? utf8 : "unknown");
+        for (char *p = err->text; *p; p++)
+            if (*p == '\n')
+                *p = ' ';
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(exception);
+    PyErr_Clear();
+    return code;
+}
+
+void py_flush(struct python_state *state)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    for (int i = 0; i < 2; i++) {
+        PyObject *stream = PySys_GetObject(names[i]); /* borrowed; the code may have put its own */
+        Py_XINCREF(stream);
+        PyObject *done = stream && stream != Py_None && stream != state->streams[i]
+                             ? PyObject_CallMethod(stream, "flush", NULL)
+                             : NULL;
+        Py_XDECREF(done);
+        Py_XDECREF(stream);
+        PyErr_Clear();
+        done = state->streams[i] ? PyObject_CallMethod(state->streams[i], "flush", NULL) : NULL;
+        Py_XDECREF(done);
+        PyErr_Clear();
+    }
+    PyErr_Restore(type, value, traceback);
+}
+
+static PyObject *boot_paths(const char *const *paths, size_t n)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *path = PyUnicode_DecodeFSDefault(paths[i]);
+        if (!path || PyList_Append(list, path))
+            Py_CLEAR(list);
+        Py_XDECREF(path);
+    }
+    return list;
+}
+
+static bool boot_functions(struct python_state *state)
+{
+    for (int i = 0; i < PY_FUNCTIONS; i++) {
+        state->functions[i] = Py_XNewRef(PyDict_GetItemString(state->boot, boot_names[i]));
+        if (!state->functions[i]) {
+            PyErr_Format(PyExc_RuntimeError, "bootstrap.py has no '%s'", boot_names[i]);
+            return false;
+        }
+    }
+    state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));
+    return state->tool_error != NULL;
+}
+
+static bool boot_run(struct python_state *state)
+{
+    PyObject *name = PyUnicode_FromString("lazaret"), *code = NULL, *result = NULL;
+
+    state->boot = PyDict_New();
+    if (state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
+        PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0)
+        code = Py_CompileString(boot_source, "<lazaret>", Py_file_input);
+    if (code)
+        result = PyEval_EvalCode(code, state->boot, state->boot);
+    Py_XDECREF(name);
+    Py_XDECREF(code);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
+static void boot_streams(struct python_state *state)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+
+    for (int i = 0; i < 2; i++) {
+        PyObject *stream = PySys_GetObject(names[i]);
+        if (stream && stream != Py_None)
+            state->streams[i] = Py_NewRef(stream);
+    }
+}
+
+int py_boot_start(struct python_state *state, const char *const *paths, size_t n_paths,
+                  struct laz_error *err)
+{
+    PyObject *main_module = PyImport_AddModule("__main__"); /* borrowed */
+    PyObject *list = NULL, *started = NULL;
+
+    state->globals = main_module ? Py_NewRef(PyModule_GetDict(main_module)) : NULL;
+    state->builtins = PyImport_ImportModule("builtins");
+    if (!state->globals || !state->builtins || !boot_run(state) || !boot_functions(state))
+        return py_boot_error(err, LAZ_ESETUP, "its own code does not start");
+    boot_streams(state);
+    list = boot_paths(paths, n_paths);
+    if (list)
+        started = PyObject_CallFunctionObjArgs(state->functions[PY_START], list, NULL);
+    Py_XDECREF(list);
+    Py_XDECREF(started);
+    return started ? 0 : py_boot_error(err, LAZ_ESETUP, "its own code does not start");
+}
+
+void py_boot_fini(struct python_state *state)
+{
+    for (int i = 0; i < PY_FUNCTIONS; i++)
+        Py_CLEAR(state->functions[i]);
+    Py_CLEAR(state->streams[0]);
+    Py_CLEAR(state->streams[1]);
+    Py_CLEAR(state->tool_error);
+    Py_CLEAR(state->boot);
+    Py_CLEAR(state->globals);
+    Py_CLEAR(state->builtins);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* py_eval.c - runs code, and says what came of it.
+ * Side: box.  Input trusted: no.
+ *
+ * The code is compiled whole before any of it runs, in two parts: its last statement, when that is
+ * an expression, gives the value.  Both run straight from here, so that no frame of ours is on
+ * their stack.  A process that the code forked must never come back from here: it would answer the
+ * host a second time. */
+#include "py_runtime.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EVAL_RESERVE (2u * 1024 * 1024) /* two arenas of Python's allocator */
+
+/* ---- outcomes ----------------------------------------------------------------------------------
+ */
+
+static void eval_forget(struct python_state *state)
+{
+    if (state->value)
+        state->json->writer_reset(state->value);
+    Py_CLEAR(state->text);
+    Py_CLEAR(state->described);
+    free(state->traceback);
+    state->traceback = NULL;
+}
+
+static void eval_begin(struct python_state *state)
+{
+    PyEval_RestoreThread(state->main_thread);
+    eval_forget(state);
+    if (!state->reserve)
+        state->reserve = malloc(EVAL_RESERVE);
+}
+
+static int eval_end(struct python_state *state)
+{
+    PyErr_Clear();
+    state->main_thread = PyEval_SaveThread();
+    return 0;
+}
+
+void py_eval_fini(struct python_state *state)
+{
+    eval_forget(state);
+    state->json->writer_free(state->value);
+    state->value = NULL;
+    free(state->reserve);
+    state->reserve = NULL;
+}
+
+/* The texts of describe(): (message, line, (entry, ...)), bytes that `state` keeps. */
+static bool outcome_take_described(struct python_state *state, PyObject *described,
+                                   struct laz_outcome *outcome)
+{
+    PyObject *message, *entries;
+    int line;
+
+    if (!PyArg_ParseTuple(described, "SiO!", &message, &line, &PyTuple_Type, &entries))
+        return false;
+    size_t n = (size_t)PyTuple_GET_SIZE(entries);
+    state->traceback = calloc(n + 1, sizeof *state->traceback);
+    for (size_t i = 0; state->traceback && i < n; i++)
+        state->traceback[i] = PyBytes_AS_STRING(PyTuple_GET_ITEM(entries, (Py_ssize_t)i));
+    outcome->message = PyBytes_AS_STRING(message);
+    outcome->line = line;
+    outcome->traceback = state->traceback;
+    outcome->n_traceback = state->traceback ? n : 0;
+    return true;
+}
+
+static bool outcome_is_fsize(PyObject *error)
+{
+    PyObject *number;
+    bool is;
+
+    if (!PyErr_GivenExceptionMatches(error, PyExc_OSError))
+        return false;
+    number = PyObject_GetAttrString(error, "errno");
+    is = number && PyLong_Check(number) && PyLong_AsLong(number) == EFBIG;
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return is;
+}
+
+static void outcome_error(struct python_state *state, PyObject *error, const char *name,
+                          struct laz_outcome *outcome)
+{
+    outcome->kind = LAZ_OUTCOME_RUNTIME;
+    if (PyErr_GivenExceptionMatches(error, PyExc_MemoryError))
+        outcome->kind = LAZ_OUTCOME_MEMORY;
+    else if (outcome_is_fsize(error))
+        outcome->kind = LAZ_OUTCOME_FSIZE;
+    if (outcome->kind == LAZ_OUTCOME_MEMORY) {
+        free(state->reserve);
+        state->reserve = NULL;
+    }
+    state->described = PyObject_CallFunction(state->functions[PY_DESCRIBE], "Os", error, name);
+    if (state->described && outcome_take_described(state, state->described, outcome))
+        return;
+    PyErr_Clear();
+    snprintf(state->message, sizeof state->message, "%.100s", Py_TYPE(error)->tp_name);
+    outcome->message = state->message;
+}
+
+/* SystemExit: what the interpreter does when it ends. */
+static void outcome_exit(struct python_state *state, PyObject *error, struct laz_outcome *outcome)
+{
+    PyObject *status = PyObject_CallFunctionObjArgs(state->functions[PY_LEAVE], error, NULL);
+
+    outcome->kind = LAZ_OUTCOME_EXIT;
+    outcome->exit_status = status ? (int32_t)PyLong_AsLong(status) : 1;
+    snprintf(state->message, sizeof state->message, "SystemExit: %d", (int)outcome->exit_status);
+    outcome->message = state->message;
+    Py_XDECREF(status);
+    PyErr_Clear();
+}
+
+static void outcome_exception(struct python_state *state, const char *name,
+                              struct laz_outcome *outcome)
+{
+    PyObject *error = py_take_exception();
+
+    if (!error) {
+        outcome->kind = LAZ_OUTCOME_RUNTIME;
+        outcome->message = "an error without an exception";
+    } else if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit)) {
+        outcome_exit(state, error, outcome);
+    } else {
+        outcome_error(state, error, name, outcome);
+    }
+    Py_XDECREF(error);
+}
+
+/* What compiling raised: a SyntaxError, or that the code is nested too deeply. */
+static void outcome_syntax(struct python_state *state, struct laz_outcome *outcome)
+{
+    PyObject *error = py_take_exception(), *message;
+    int line, column;
+
+    outcome->kind = LAZ_OUTCOME_SYNTAX;
+    outcome->message = "the code cannot be compiled";
+    if (error)
+        state->described =
+            PyObject_CallFunctionObjArgs(state->functions[PY_DESCRIBE_SYNTAX], error, NULL);
+    if (state->described && PyArg_ParseTuple(state->described, "Sii", &message, &line, &column)) {
+        outcome->message = PyBytes_AS_STRING(message);
+        outcome->line = line;
+        outcome->column = column;
+    }
+    PyErr_Clear();
+    Py_XDECREF(error);
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+static bool outcome_text(struct python_state *state, PyObject *value, struct laz_outcome *outcome)
+{
+    PyObject *repr = PyObject_Repr(value);
+
+    if (!repr)
+        return false;
+    state->text = PyUnicode_AsEncodedString(repr, "utf-8", "backslashreplace");
+    Py_DECREF(repr);
+    if (!state->text)
+        return false;
+    outcome->text = PyBytes_AS_STRING(state->text);
+    outcome->text_len = (size_t)PyBytes_GET_SIZE(state->text);
+    return true;
+}
+
+static bool outcome_value(struct python_state *state, PyObject *value, struct laz_outcome *outcome)
+{
+    struct py_writer writer = {.json = state->json};
+    bool too_large = false;
+
+    if (!state->value)
+        state->value = state->json->writer_new(state->services->max_message);
+    if (!state->value) {
+        PyErr_NoMemory();
+        return false;
+    }
+    writer.out = state->value;
+    if (py_write(&writer, value))
+        return false;
+    outcome->value = state->json->writer_text(state->value, &outcome->value_len, &too_large);
+    if (outcome->value)
+        return true;
+    if (!too_large) {
+        PyErr_NoMemory();
+        return false;
+    }
+    outcome->kind = LAZ_OUTCOME_TOO_LARGE;
+    snprintf(state->message, sizeof state->message,
+             "the value exceeds max_message_size (%zu bytes)", state->services->max_message);
+    outcome->message = state->message;
+    return true;
+}
+
+/* What Python's prompt does with the value: nothing for None, else it is printed and becomes `_`.
+ */
+static bool outcome_display(struct python_state *state, PyObject *value, uint32_t print,
+                            struct laz_outcome *outcome)
+{
+    if (!outcome_value(state, value, outcome))
+        return false;
+    if (value == Py_None)
+        return true;
+    outcome->visible = 1;
+    if (print && outcome->kind == LAZ_OUTCOME_VALUE && !outcome_text(state, value, outcome))
+        return false;
+    return PyObject_SetAttrString(state->builtins, "_", value) == 0;
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+/* A child of the code came to the end of it: it ends as a program of its own would. */
+static void eval_end_child(struct python_state *state, bool ok)
+{
+    PyObject *error = ok ? NULL : py_take_exception();
+    PyObject *status = NULL;
+    int code = ok ? 0 : 1;
+
+    if (error && PyErr_GivenExceptionMatches(error, PyExc_SystemExit)) {
+        status = PyObject_CallFunctionObjArgs(state->functions[PY_LEAVE], error, NULL);
+        code = status ? (int)PyLong_AsLong(status) : 1;
+    } else {
+        if (error) {
+            PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+            PyErr_PrintEx(0);
+        }
+        status = PyObject_CallFunctionObjArgs(state->functions[PY_RUN_EXIT_FUNCTIONS], NULL);
+    }
+    PyErr_Clear();
+    py_flush(state);
+    _exit(code);
+}
+
+static bool eval_code(struct python_state *state, PyObject *code, PyObject **value)
+{
+    PyObject *result = code == Py_None ? Py_NewRef(Py_None)
+                                       : PyEval_EvalCode(code, state->globals, state->globals);
+
+    Py_XDECREF(*value);
+    *value = result;
+    return result != NULL;
+}
+
+static void eval_run(struct python_state *state, PyObject *codes, const char *name, uint32_t print,
+                     struct laz_outcome *outcome)
+{
+    PyObject *body, *last, *value = NULL;
+    bool ok = PyArg_ParseTuple(codes, "OO", &body, &last) && eval_code(state, body, &value) &&
+              eval_code(state, last, &value);
+
+    if (getpid() != state->pid)
+        eval_end_child(state, ok);
+    ok = ok && outcome_display(state, value, print, outcome);
+    if (!ok) {
+        *outcome = (struct laz_outcome){.size = outcome->size};
+        outcome_exception(state, name, outcome);
+    }
+    Py_XDECREF(value);
+}
+
+int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
+{
+    struct python_state *state = data;
+    char name[32] = "<code>";
+    PyObject *codes;
+
+    eval_begin(state);
+    if (state->executions++)
+        snprintf(name, sizeof name, "<code %llu>", (unsigned long long)state->executions);
+    codes =
+        PyObject_CallFunction(state->functions[PY_PREPARE_RUN], "s#s", code, (Py_ssize_t)len, name);
+    if (!codes) {
+        outcome_syntax(state, outcome);
+    } else {
+        py_tools_set_running(state, true);
+        eval_run(state, codes, name, print, outcome);
+        py_flush(state);
+        py_tools_set_running(state, false);
+        Py_DECREF(codes);
+    }
+    return eval_end(state);
+}
+
+int py_check(void *data, const char *code, size_t len, struct laz_outcome *outcome)
+{
+    struct python_state *state = data;
+    PyObject *done;
+
+    eval_begin(state);
+    done = PyObject_CallFunction(state->functions[PY_PREPARE_CHECK], "s#", code, (Py_ssize_t)len);
+    if (!done)
+        outcome_syntax(state, outcome);
+    Py_XDECREF(done);
+    return eval_end(state);
+}

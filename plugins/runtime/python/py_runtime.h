@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* py_runtime.h - the parts of the python runtime and what they share.
+ * Side: box.  Input trusted: no (objects of the code), but the code is here anyway.
+ *
+ * One interpreter, on the main thread. The main thread holds the interpreter's lock (GIL) only
+ * inside an operation, so that threads of the code go on between executions. */
+#ifndef PY_RUNTIME_H
+#define PY_RUNTIME_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <pythread.h>
+
+#include <lazaret/runtime.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#if PY_VERSION_HEX < 0x030a0000
+static inline PyObject *Py_NewRef(PyObject *object)
+{
+    Py_INCREF(object);
+    return object;
+}
+
+static inline PyObject *Py_XNewRef(PyObject *object)
+{
+    Py_XINCREF(object);
+    return object;
+}
+#endif
+
+#define PY_MAX_DEPTH 60 /* levels of a value; a line may have 64, and has some of its own */
+
+struct py_tool;
+
+/* Functions of bootstrap.py, by name. */
+enum py_function {
+    PY_START,
+    PY_PREPARE_RUN,
+    PY_PREPARE_CHECK,
+    PY_DESCRIBE,
+    PY_DESCRIBE_SYNTAX,
+    PY_LEAVE,
+    PY_RUN_EXIT_FUNCTIONS,
+    PY_DEFINE_TOOL,
+    PY_FUNCTIONS
+};
+
+struct python_state {
+    const struct laz_agent_services *services;
+    const struct laz_json_api *json;
+    PyThreadState *main_thread; /* between operations, when the GIL is free */
+    pid_t pid;                  /* a forked child has another */
+    char version[32];
+
+    PyObject *functions[PY_FUNCTIONS];
+    PyObject *boot;       /* namespace of bootstrap.py */
+    PyObject *globals;    /* of __main__ */
+    PyObject *builtins;   /* for `_` */
+    PyObject *tool_error; /* lazaret.ToolError */
+    PyObject *streams[2]; /* sys.stdout and sys.stderr of the start, or NULL */
+    uint64_t executions;
+
+    /* Tools. The lock is held while a call is on the wire, and where `running` changes; whoever
+     * waits for it does not hold the GIL. */
+    struct py_tool *tools;
+    size_t n_tools;
+    PyThread_type_lock wire;
+    bool running; /* an execution: the host takes calls */
+
+    /* What the last outcome points to. */
+    struct laz_json_writer *value;
+    PyObject *text;
+    PyObject *described; /* what a describe function returned */
+    const char **traceback;
+    char message[128];
+
+    void *reserve; /* memory given up to report that there is none */
+};
+
+/* ---- py_boot.c: bootstrap.py ------------------------------------------------------------------
+ */
+
+/* Runs it; LAZ_ESETUP says why it failed. With the GIL. */
+int py_boot_start(struct python_state *state, const char *const *paths, size_t n_paths,
+                  struct laz_error *err);
+void py_boot_fini(struct python_state *state);
+/* Fills `err` from the exception that is set, and clears it. */
+int py_boot_error(struct laz_error *err, int code, const char *what);
+/* Empties sys.stdout and sys.stderr; a failure is nobody's. Keeps an exception that is set. */
+void py_flush(struct python_state *state);
+/* The exception that is set, as an object with its traceback, and clears it. New reference. */
+PyObject *py_take_exception(void);
+
+/* ---- py_eval.c --------------------------------------------------------------------------------
+ */
+
+int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
+int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
+void py_eval_fini(struct python_state *state);
+
+/* ---- py_tools.c -------------------------------------------------------------------------------
+ */
+
+int py_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
+                    struct laz_error *err);
+/* From now on calls go to the host, or fail. Waits for one that is under way. With the GIL. */
+void py_tools_set_running(struct python_state *state, bool running);
+void py_tools_fini(struct python_state *state);
+
+/* ---- py_write.c: Python to JSON ---------------------------------------------------------------
+ */
+
+struct py_writer {
+    const struct laz_json_api *json;
+    struct laz_json_writer *out;
+    bool lossless; /* what has no form is a TypeError, not a $repr */
+    unsigned depth;
+    PyObject *above[PY_MAX_DEPTH]; /* the containers around, borrowed */
+};
+
+/* 0, or -1 with an exception. A text over its limit is no error here: the writer tells. */
+int py_write(struct py_writer *writer, PyObject *value);
+/* One of numpy's scalars or arrays, or of pandas' series: kinds for the check of arguments. */
+enum py_foreign { PY_FOREIGN_NONE, PY_FOREIGN_SCALAR, PY_FOREIGN_ARRAY, PY_FOREIGN_FRAME };
+enum py_foreign py_foreign_kind(PyObject *value);
+/* A numpy scalar as Python's own. New reference, or NULL with an exception. */
+PyObject *py_foreign_item(PyObject *value);
+
+/* ---- py_read.c: JSON to Python ----------------------------------------------------------------
+ */
+
+/* New reference, or NULL with an exception. */
+PyObject *py_read(const struct laz_json_api *json, const char *text, size_t len);
+
+/* ---- py_dates.c -------------------------------------------------------------------------------
+ */
+
+/* 1: written; 0: no date or time; -1: exception. */
+int py_date_write(struct py_writer *writer, PyObject *value);
+/* NULL without an exception: not a date. */
+PyObject *py_date_parse(const char *text);
+PyObject *py_time_parse(const char *text);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* py_tools.c - tools of the host as functions.
+ * Side: box.  Input trusted: no (arguments are objects of the code; declarations are the host's).
+ *
+ * The functions themselves are made by bootstrap.py, each with the tool's signature; all they do is
+ * to hand their arguments to `call` here.  One call at a time is on the wire, whatever thread it
+ * comes from; a call that the host would not expect (from a forked child, or when nothing is being
+ * executed) is refused here, because to the host it would be a breach of the protocol. */
+#include "py_runtime.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What an argument may be. */
+#define TOOL_STRING  (1u << 0)
+#define TOOL_NUMBER  (1u << 1)
+#define TOOL_INTEGER (1u << 2)
+#define TOOL_BOOLEAN (1u << 3)
+#define TOOL_ARRAY   (1u << 4)
+#define TOOL_OBJECT  (1u << 5)
+#define TOOL_ANY     (~0u)
+
+/* The words of declarations. R's come first where they mean more than the type they stand for. */
+static const struct tool_type {
+    const char *word;
+    unsigned takes;
+} tool_types[] = {
+    {"list", TOOL_ARRAY | TOOL_OBJECT},
+    {"data.frame", TOOL_OBJECT | TOOL_ARRAY},
+    {"string", TOOL_STRING},
+    {"number", TOOL_NUMBER},
+    {"integer", TOOL_INTEGER},
+    {"boolean", TOOL_BOOLEAN},
+    {"array", TOOL_ARRAY},
+    {"object", TOOL_OBJECT},
+};
+
+struct tool_parameter {
+    char *name;
+    char *type_name; /* the author's word, for messages */
+    unsigned takes;
+    bool required;
+    bool has_default;
+};
+
+struct py_tool {
+    char *name;
+    struct tool_parameter *parameters;
+    size_t n_parameters;
+};
+
+/* ---- checks of arguments -----------------------------------------------------------------------
+ */
+
+static unsigned tool_type_find(const char *word)
+{
+    for (size_t i = 0; i < sizeof tool_types / sizeof *tool_types; i++)
+        if (strcmp(tool_types[i].word, word) == 0)
+            return tool_types[i].takes;
+    return 0;
+}
+
+/* Python's own value for one of numpy's scalars, else the value. New reference. */
+static PyObject *argument_plain(PyObject *value)
+{
+    return py_foreign_kind(value) == PY_FOREIGN_SCALAR ? py_foreign_item(value) : Py_NewRef(value);
+}
+
+static unsigned argument_forms(PyObject *value)
+{
+    if (PyBool_Check(value))
+        return TOOL_BOOLEAN;
+    if (PyLong_Check(value))
+        return TOOL_INTEGER | TOOL_NUMBER;
+    if (PyFloat_Check(value)) {
+        double number = PyFloat_AS_DOUBLE(value);
+        return TOOL_NUMBER | (isfinite(number) && number == floor(number) ? TOOL_INTEGER : 0);
+    }
+    if (PyUnicode_Check(value))
+        return TOOL_STRING;
+    if (PyDict_Check(value))
+        return TOOL_OBJECT;
+    if (PyList_Check(value) || PyTuple_Check(value) || PyAnySet_Check(value) ||
+        PyRange_Check(value))
+        return TOOL_ARRAY;
+    switch (py_foreign_kind(value)) {
+    case PY_FOREIGN_ARRAY:
+        return TOOL_ARRAY;
+    case PY_FOREIGN_FRAME:
+        return TOOL_OBJECT;
+    default:
+        return 0;
+    }
+}
+
+static int argument_check(const struct py_tool *tool, const struct tool_parameter *parameter,
+                          PyObject *value)
+{
+    const char *name = Py_TYPE(value)->tp_name, *dot = strrchr(name, '.');
+    PyObject *plain;
+    bool fits;
+
+    if (parameter->takes == TOOL_ANY)
+        return 0;
+    plain = argument_plain(value);
+    if (!plain)
+        return -1;
+    fits = (argument_forms(plain) & parameter->takes) != 0;
+    Py_DECREF(plain);
+    if (!fits)
+        PyErr_Format(PyExc_TypeError, "Tool '%s': argument '%s' must be %s, got %s", tool->name,
+                     parameter->name, parameter->type_name, dot ? dot + 1 : name);
+    return fits ? 0 : -1;
+}
+
+/* None stands for an optional argument that was not given, unless it may be a value. */
+static bool argument_is_left_out(const struct tool_parameter *parameter, PyObject *value)
+{
+    return value == Py_None && !parameter->required &&
+           (parameter->takes != TOOL_ANY || !parameter->has_default);
+}
+
+static int arguments_write(const struct py_tool *tool, PyObject *values, struct py_writer *writer)
+{
+    writer->json->object_begin(writer->out);
+    writer->depth = 1;
+    writer->above[0] = values;
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const struct tool_parameter *parameter = &tool->parameters[i];
+        PyObject *value = PyTuple_GET_ITEM(values, (Py_ssize_t)i);
+        if (argument_is_left_out(parameter, value))
+            continue;
+        if (argument_check(tool, parameter, value))
+            return -1;
+        writer->json->key(writer->out, parameter->name, strlen(parameter->name));
+        if (py_write(writer, value))
+            return -1;
+    }
+    writer->json->object_end(writer->out);
+    return 0;
+}
+
+/* ---- a call ------------------------------------------------------------------------------------
+ */
+
+struct tool_answer {
+    int rc;
+    bool refused; /* nothing is being executed */
+    char *text;   /* the value or the error, ours */
+    size_t len;
+};
+
+/* Without the GIL. */
+static void tool_exchange(struct python_state *state, const struct py_tool *tool, const char *args,
+                          size_t len, struct tool_answer *answer)
+{
+    const struct laz_agent_services *services = state->services;
+    const char *value = NULL, *error = NULL;
+
+    PyThread_acquire_lock(state->wire, WAIT_LOCK);
+    answer->refused = !state->running;
+    if (!answer->refused) {
+        answer->rc = services->call_tool(services->agent, tool->name, args, len, &value,
+                                         &answer->len, &error);
+        if (answer->rc) {
+            value = error ? error : "the tool failed";
+            answer->len = strlen(value);
+        }
+        /* Borrowed until the next call, which another thread may make as soon as it can. */
+        answer->text = malloc(answer->len + 1);
+        if (answer->text) {
+            memcpy(answer->text, value, answer->len);
+            answer->text[answer->len] = '\0';
+        }
+    }
+    PyThread_release_lock(state->wire);
+}
+
+static PyObject *tool_answered(struct python_state *state, const struct py_tool *tool,
+                               const struct tool_answer *answer)
+{
+    if (answer->refused)
+        return PyErr_Format(state->tool_error,
+                            "Tool '%s': called by a thread while nothing is executed", tool->name);
+    if (!answer->text)
+        return PyErr_NoMemory();
+    if (answer->rc == 0)
+        return py_read(state->json, answer->text, answer->len);
+    PyObject *message = PyUnicode_DecodeUTF8(answer->text, (Py_ssize_t)answer->len, "replace");
+    if (message)
+        PyErr_SetObject(state->tool_error, message);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+static PyObject *tool_send(struct python_state *state, const struct py_tool *tool,
+                           struct py_writer *writer)
+{
+    struct tool_answer answer = {0};
+    bool too_large = false;
+    size_t len;
+    const char *args = state->json->writer_text(writer->out, &len, &too_large);
+    PyObject *value;
+
+    if (!args && !too_large)
+        return PyErr_NoMemory();
+    if (!args)
+        return PyErr_Format(state->tool_error,
+                            "Tool '%s': the arguments exceed max_message_size (%zu bytes)",
+                            tool->name, state->services->max_message);
+    py_flush(state);
+    Py_BEGIN_ALLOW_THREADS;
+    tool_exchange(state, tool, args, len, &answer);
+    Py_END_ALLOW_THREADS;
+    value = tool_answered(state, tool, &answer);
+    free(answer.text);
+    return value;
+}
+
+/* call(INDEX, (VALUE, ...)): one value for each parameter, in their order. */
+static PyObject *tool_call(PyObject *self, PyObject *args)
+{
+    struct python_state *state = PyCapsule_GetPointer(self, NULL);
+    struct py_writer writer = {.lossless = true};
+    PyObject *values, *value = NULL;
+    Py_ssize_t index;
+
+    if (!state || !PyArg_ParseTuple(args, "nO!", &index, &PyTuple_Type, &values))
+        return NULL;
+    if (index < 0 || (size_t)index >= state->n_tools ||
+        (size_t)PyTuple_GET_SIZE(values) != state->tools[index].n_parameters)
+        return PyErr_Format(PyExc_SystemError, "no such tool");
+    const struct py_tool *tool = &state->tools[index];
+    if (getpid() != state->pid)
+        return PyErr_Format(state->tool_error,
+                            "Tool '%s': tools cannot be called from a forked process", tool->name);
+    writer.json = state->json;
+    writer.out = state->json->writer_new(state->services->max_message);
+    if (!writer.out)
+        return PyErr_NoMemory();
+    if (arguments_write(tool, values, &writer) == 0)
+        value = tool_send(state, tool, &writer);
+    state->json->writer_free(writer.out);
+    return value;
+}
+
+void py_tools_set_running(struct python_state *state, bool running)
+{
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(state->wire, WAIT_LOCK);
+    state->running = running;
+    PyThread_release_lock(state->wire);
+    Py_END_ALLOW_THREADS;
+}
+
+/* ---- definitions -------------------------------------------------------------------------------
+ */
+
+static PyMethodDef tool_method = {"call", tool_call, METH_VARARGS, NULL};
+
+static bool tool_copy(struct py_tool *tool, const struct laz_tool_signature *from)
+{
+    tool->name = strdup(from->name);
+    tool->parameters = calloc(from->n_parameters + 1, sizeof *tool->parameters);
+    if (!tool->name || !tool->parameters)
+        return false;
+    for (size_t i = 0; i < from->n_parameters; i++) {
+        const struct laz_parameter *given = &from->parameters[i];
+        struct tool_parameter *parameter = &tool->parameters[i];
+        bool named = given->type_name && *given->type_name;
+        tool->n_parameters = i + 1;
+        parameter->name = strdup(given->name);
+        parameter->type_name = strdup(named ? given->type_name : given->type);
+        if (!parameter->name || !parameter->type_name)
+            return false;
+        parameter->takes = tool_type_find(parameter->type_name);
+        if (!parameter->takes)
+            parameter->takes = tool_type_find(given->type);
+        if (!parameter->takes)
+            parameter->takes = TOOL_ANY;
+        parameter->required = given->required != 0;
+        parameter->has_default = given->default_value != NULL;
+    }
+    return true;
+}
+
+/* "a (number): what it is" and so on, below the description. */
+static PyObject *tool_doc(const struct laz_tool_signature *from)
+{
+    PyObject *doc = PyUnicode_FromString(from->description ? from->description : "");
+
+    for (size_t i = 0; doc && i < from->n_parameters; i++) {
+        const struct laz_parameter *p = &from->parameters[i];
+        bool described = p->description && *p->description;
+        const char *type = p->type_name && *p->type_name ? p->type_name : p->type;
+        PyObject *next = PyUnicode_FromFormat(
+            "%U%s%s (%s%s%s%s%s%s)%s%s", doc,
+            i                           ? "\n    "
+            : PyUnicode_GET_LENGTH(doc) ? "\n\nParameters:\n    "
+                                        : "Parameters:\n    ",
+            p->name, *type ? type : "any value", p->default_value ? ", default " : "",
+            p->default_value ? p->default_value : "",
+            p->required || p->default_value ? "" : ", optional", p->enumeration ? ", one of " : "",
+            p->enumeration ? p->enumeration : "", described ? ": " : "",
+            described ? p->description : "");
+        Py_DECREF(doc);
+        doc = next;
+    }
+    return doc;
+}
+
+/* [(name in Python, type, required, default), ...] */
+static PyObject *tool_parameters(struct python_state *state, const struct laz_tool_signature *from)
+{
+    PyObject *list = PyList_New(0);
+
+    for (size_t i = 0; list && i < from->n_parameters; i++) {
+        const struct laz_parameter *p = &from->parameters[i];
+        PyObject *value = p->default_value
+                              ? py_read(state->json, p->default_value, strlen(p->default_value))
+                              : Py_NewRef(Py_None);
+        PyObject *raw = value ? PyUnicode_FromString(p->name) : NULL;
+        PyObject *name = raw ? PyObject_CallMethod(raw, "replace", "ss", ".", "_") : NULL;
+        PyObject *tuple =
+            name ? Py_BuildValue("(OsOO)", name, p->type, p->required ? Py_True : Py_False, value)
+                 : NULL;
+        if (!tuple || PyList_Append(list, tuple))
+            Py_CLEAR(list);
+        Py_XDECREF(tuple);
+        Py_XDECREF(name);
+        Py_XDECREF(raw);
+        Py_XDECREF(value);
+    }
+    return list;
+}
+
+static bool tool_define(struct python_state *state, size_t index,
+                        const struct laz_tool_signature *from)
+{
+    PyObject *doc = tool_doc(from), *parameters = doc ? tool_parameters(state, from) : NULL;
+    PyObject *done = NULL;
+
+    if (parameters)
+        done = PyObject_CallFunction(state->functions[PY_DEFINE_TOOL], "nsOO", (Py_ssize_t)index,
+                                     from->name, doc, parameters);
+    Py_XDECREF(parameters);
+    Py_XDECREF(doc);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+/* Puts `call` where the functions look for it. */
+static bool tools_offer_call(struct python_state *state)
+{
+    PyObject *self = PyCapsule_New(state, NULL, NULL);
+    PyObject *call = self ? PyCFunction_New(&tool_method, self) : NULL;
+    bool ok = call && PyDict_SetItemString(state->boot, "call", call) == 0;
+
+    Py_XDECREF(call);
+    Py_XDECREF(self);
+    return ok;
+}
+
+int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n,
+                    struct laz_error *err)
+{
+    struct python_state *state = data;
+    int rc = 0;
+
+    PyEval_RestoreThread(state->main_thread);
+    py_tools_fini(state);
+    state->tools = calloc(n + 1, sizeof *state->tools);
+    if (!state->tools || !tools_offer_call(state)) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
+        rc = py_boot_error(err, LAZ_ENOMEM, "the tools");
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        state->n_tools = i + 1;
+        if (!tool_copy(&state->tools[i], &tools[i]))
+            PyErr_NoMemory();
+        if (PyErr_Occurred() || !tool_define(state, i, &tools[i]))
+            rc = py_boot_error(err, LAZ_ECONFIG, tools[i].name);
+    }
+    state->main_thread = PyEval_SaveThread();
+    return rc;
+}
+
+void py_tools_fini(struct python_state *state)
+{
+    for (size_t i = 0; i < state->n_tools; i++) {
+        struct py_tool *tool = &state->tools[i];
+        for (size_t j = 0; j < tool->n_parameters; j++) {
+            free(tool->parameters[j].name);
+            free(tool->parameters[j].type_name);
+        }
+        free(tool->parameters);
+        free(tool->name);
+    }
+    free(state->tools);
+    state->tools = NULL;
+    state->n_tools = 0;
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* py_write.c - Python values as JSON text.
+ * Side: box.  Input trusted: no (objects of the code).
+ *
+ * Builtin types are told by their exact type first, as most values are of those. What comes after
+ * may run code of the value's own class (utcoffset, tolist): containers are therefore walked by
+ * index, and nothing borrowed is kept over such a call.  numpy and pandas are asked for only when
+ * the code has loaded them.  The host refuses a repeated key, so keys that are only equal in
+ * writing never reach an object. */
+#include "py_runtime.h"
+
+#define WRITE_LOOK 256 /* items of a list between two looks at the writer */
+
+/* ---- containers --------------------------------------------------------------------------------
+ */
+
+static int write_enter(struct py_writer *w, PyObject *value)
+{
+    for (unsigned i = 0; i < w->depth; i++) {
+        if (w->above[i] == value) {
+            PyErr_SetString(PyExc_ValueError, "a value that contains itself cannot be passed on");
+            return -1;
+        }
+    }
+    if (w->depth >= PY_MAX_DEPTH) {
+        PyErr_Format(PyExc_ValueError,
+                     "a value nested more than %d levels deep cannot be passed on", PY_MAX_DEPTH);
+        return -1;
+    }
+    w->above[w->depth++] = value;
+    return 0;
+}
+
+static void write_leave(struct py_writer *w)
+{
+    w->depth--;
+}
+
+/* `items`: a list or tuple; `owner`: the container it stands for. */
+static int write_items(struct py_writer *w, PyObject *items, PyObject *owner)
+{
+    int rc = 0;
+
+    if (write_enter(w, owner))
+        return -1;
+    w->json->array_begin(w->out);
+    for (Py_ssize_t i = 0; rc == 0 && i < PySequence_Fast_GET_SIZE(items); i++) {
+        if (i % WRITE_LOOK == 0 && w->json->writer_failed(w->out))
+            break;
+        PyObject *item = PySequence_Fast_GET_ITEM(items, i);
+        Py_INCREF(item);
+        rc = py_write(w, item);
+        Py_DECREF(item);
+    }
+    w->json->array_end(w->out);
+    write_leave(w);
+    return rc;
+}
+
+static int write_set(struct py_writer *w, PyObject *value)
+{
+    PyObject *items = PySequence_List(value);
+    int rc = items ? write_items(w, items, value) : -1;
+
+    Py_XDECREF(items);
+    return rc;
+}
+
+/* A string of exactly that type with the same text. */
+static PyObject *write_plain_string(PyObject *text)
+{
+    if (PyUnicode_CheckExact(text)) {
+        Py_INCREF(text);
+        return text;
+    }
+    return PyUnicode_Substring(text, 0, PY_SSIZE_T_MAX);
+}
+
+/* The text of a key when it can be one, else NULL without an exception. */
+static const char *write_key_text(PyObject *key, Py_ssize_t *len)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(key, len);
+
+    if (!text && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        PyErr_Clear();
+    return text && !memchr(text, '\0', (size_t)*len) ? text : NULL;
+}
+
+/* 1: all keys are different texts, and not one text that looks like a tag; 0; -1: exception. */
+static int write_is_object(PyObject *items)
+{
+    Py_ssize_t n = PyList_GET_SIZE(items), len = 0;
+    PyObject *texts = NULL; /* made when a key is of a subclass: it may call itself different */
+    int is = 1;
+
+    for (Py_ssize_t i = 0; is == 1 && i < n; i++) {
+        PyObject *key = PyTuple_GET_ITEM(PyList_GET_ITEM(items, i), 0);
+        const char *text = PyUnicode_Check(key) ? write_key_text(key, &len) : NULL;
+        if (!text || (n == 1 && text[0] == '$'))
+            is = PyErr_Occurred() ? -1 : 0;
+        else if (!PyUnicode_CheckExact(key) && !texts)
+            is = (texts = PySet_New(NULL)) ? 1 : -1;
+    }
+    for (Py_ssize_t i = 0; texts && is == 1 && i < n; i++) {
+        PyObject *plain = write_plain_string(PyTuple_GET_ITEM(PyList_GET_ITEM(items, i), 0));
+        if (!plain || PySet_Add(texts, plain))
+            is = -1;
+        Py_XDECREF(plain);
+    }
+    if (texts && is == 1 && PySet_GET_SIZE(texts) != n)
+        is = 0;
+    Py_XDECREF(texts);
+    return is;
+}
+
+static int write_members(struct py_writer *w, PyObject *items)
+{
+    int rc = 0;
+
+    w->json->object_begin(w->out);
+    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(items); i++) {
+        PyObject *pair = PyList_GET_ITEM(items, i);
+        Py_ssize_t len;
+        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(pair, 0), &len);
+        if (!text)
+            rc = -1;
+        else if (w->json->key(w->out, text, (size_t)len))
+            rc = py_write(w, PyTuple_GET_ITEM(pair, 1));
+        if (i % WRITE_LOOK == 0 && w->json->writer_failed(w->out))
+            break;
+    }
+    w->json->object_end(w->out);
+    return rc;
+}
+
+/* {"$map":[[key,value],...]} */
+static int write_map(struct py_writer *w, PyObject *items, PyObject *owner)
+{
+    int rc;
+
+    w->json->object_begin(w->out);
+    w->json->key(w->out, "$map", 4);
+    rc = write_items(w, items, owner);
+    w->json->object_end(w->out);
+    return rc;
+}
+
+static int write_dict(struct py_writer *w, PyObject *value)
+{
+    PyObject *items = NULL;
+    int rc = -1, plain;
+
+    if (write_enter(w, value))
+        return -1;
+    /* A copy: the dict may change while what it holds is written. */
+    items = PyDict_Items(value);
+    plain = items ? write_is_object(items) : -1;
+    if (plain == 1)
+        rc = write_members(w, items);
+    else if (plain == 0)
+        rc = write_map(w, items, items);
+    write_leave(w);
+    Py_XDECREF(items);
+    return rc;
+}
+
+/* ---- scalars -----------------------------------------------------------------------------------
+ */
+
+static int write_tagged(struct py_writer *w, const char *tag, PyObject *text)
+{
+    Py_ssize_t len;
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
+
+    if (utf8) {
+        w->json->object_begin(w->out);
+        w->json->key(w->out, tag, strlen(tag));
+        w->json->write_string(w->out, utf8, (size_t)len);
+        w->json->object_end(w->out);
+    }
+    Py_XDECREF(text);
+    return utf8 ? 0 : -1;
+}
+
+static int write_integer(struct py_writer *w, PyObject *value)
+{
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+
+    if (overflow)
+        return write_tagged(w, "$int", PyLong_Type.tp_repr(value));
+    if (number == -1 && PyErr_Occurred())
+        return -1;
+    w->json->write_int(w->out, number);
+    return 0;
+}
+
+/* A range may be longer than memory: it ends where the writer gives up. */
+static int write_range(struct py_writer *w, PyObject *value)
+{
+    PyObject *iterator = PyObject_GetIter(value), *item = NULL;
+    int rc = iterator ? write_enter(w, value) : -1;
+
+    if (rc == 0) {
+        w->json->array_begin(w->out);
+        while (rc == 0 && !w->json->writer_failed(w->out) && (item = PyIter_Next(iterator))) {
+            rc = write_integer(w, item);
+            Py_DECREF(item);
+        }
+        w->json->array_end(w->out);
+        write_leave(w);
+    }
+    Py_XDECREF(iterator);
+    return rc || PyErr_Occurred() ? -1 : 0;
+}
+
+/* Text that UTF-8 cannot hold was made from bytes by "surrogateescape", or else is written as
+ * "surrogatepass" does. */
+static int write_surrogates(struct py_writer *w, PyObject *text)
+{
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+
+    if (!bytes && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+        PyErr_Clear();
+        bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
+    }
+    if (!bytes)
+        return -1;
+    w->json->write_bytes(w->out, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    Py_DECREF(bytes);
+    return 0;
+}
+
+static int write_string(struct py_writer *w, PyObject *value)
+{
+    Py_ssize_t len;
+    const char *text = PyUnicode_AsUTF8AndSize(value, &len);
+
+    if (!text) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            return -1;
+        PyErr_Clear();
+        return write_surrogates(w, value);
+    }
+    w->json->write_string(w->out, text, (size_t)len);
+    return 0;
+}
+
+static int write_complex(struct py_writer *w, PyObject *value)
+{
+    Py_complex number = PyComplex_AsCComplex(value);
+
+    w->json->object_begin(w->out);
+    w->json->key(w->out, "$complex", 8);
+    w->json->array_begin(w->out);
+    w->json->write_double(w->out, number.real, true);
+    w->json->write_double(w->out, number.imag, true);
+    w->json->array_end(w->out);
+    w->json->object_end(w->out);
+    return 0;
+}
+
+/* ---- numpy and pandas --------------------------------------------------------------------------
+ */
+
+/* 1 when `value` is one of the class `name` of a loaded module; 0 when not, or not loaded. */
+static int foreign_is(PyObject *value, const char *module, const char *name)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    PyObject *loaded = modules ? PyDict_GetItemString(modules, module) : NULL;
+    PyObject *class = NULL;
+    int is = 0;
+
+    Py_XINCREF(loaded);
+    if (loaded)
+        class = PyObject_GetAttrString(loaded, name);
+    if (class)
+        is = PyObject_IsInstance(value, class);
+    if (!class || is < 0)
+        PyErr_Clear(); /* half loaded, or something else of that name */
+    Py_XDECREF(class);
+    Py_XDECREF(loaded);
+    return is == 1;
+}
+
+enum py_foreign py_foreign_kind(PyObject *value)
+{
+    if (foreign_is(value, "numpy", "generic"))
+        return PY_FOREIGN_SCALAR;
+    if (foreign_is(value, "numpy", "ndarray") || foreign_is(value, "pandas", "Series") ||
+        foreign_is(value, "pandas", "Index"))
+        return PY_FOREIGN_ARRAY;
+    if (foreign_is(value, "pandas", "DataFrame"))
+        return PY_FOREIGN_FRAME;
+    return PY_FOREIGN_NONE;
+}
+
+/* pandas' NA and NaT. */
+static bool foreign_is_missing(PyObject *value)
+{
+    const char *name = Py_TYPE(value)->tp_name;
+
+    return strcmp(name, "pandas._libs.missing.NAType") == 0 ||
+           strcmp(name, "pandas._libs.tslibs.nattype.NaTType") == 0;
+}
+
+/* Instants of numpy in whatever unit, as microseconds: those datetime can tell. */
+static PyObject *foreign_in_microseconds(PyObject *value)
+{
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype"), *kind = NULL, *result = NULL;
+
+    if (dtype)
+        kind = PyObject_GetAttrString(dtype, "kind");
+    if (kind && PyUnicode_Check(kind) && PyUnicode_CompareWithASCIIString(kind, "M") == 0 &&
+        PyObject_HasAttrString(value, "astype") && !foreign_is(value, "pandas", "Series") &&
+        !foreign_is(value, "pandas", "Index"))
+        result = PyObject_CallMethod(value, "astype", "s", "datetime64[us]");
+    else if (kind || !PyErr_Occurred())
+        result = Py_NewRef(value);
+    Py_XDECREF(kind);
+    Py_XDECREF(dtype);
+    return result;
+}
+
+PyObject *py_foreign_item(PyObject *value)
+{
+    PyObject *plain = foreign_in_microseconds(value), *item = NULL;
+
+    if (plain)
+        item = PyObject_CallMethod(plain, "item", NULL);
+    Py_XDECREF(plain);
+    if (item && foreign_is(item, "numpy", "generic")) { /* long double has nothing in Python */
+        PyObject *number = PyNumber_Float(item);
+        Py_DECREF(item);
+        item = number;
+    }
+    return item;
+}
+
+static int write_foreign_list(struct py_writer *w, PyObject *value)
+{
+    PyObject *plain = foreign_in_microseconds(value), *items = NULL;
+    int rc = -1;
+
+    if (plain)
+        items = PyObject_CallMethod(plain, "tolist", NULL);
+    Py_XDECREF(plain);
+    if (items && PyList_Check(items)) {
+        rc = write_items(w, items, value);
+    } else if (items && write_enter(w, value) == 0) { /* an array without dimensions */
+        rc = py_write(w, items);
+        write_leave(w);
+    }
+    Py_XDECREF(items);
+    return rc;
+}
+
+/* {"$frame":{"names":[...],"columns":[...],"rows":n}} */
+static int write_frame_body(struct py_writer *w, PyObject *frame, PyObject *names)
+{
+    int rc = 0;
+    Py_ssize_t rows = PyObject_Size(frame);
+
+    w->json->object_begin(w->out);
+    w->json->key(w->out, "$frame", 6);
+    w->json->object_begin(w->out);
+    w->json->key(w->out, "names", 5);
+    w->json->array_begin(w->out);
+    for (Py_ssize_t i = 0; rc == 0 && i < PyList_GET_SIZE(names); i++) {
+        PyObject *name = PyObject_Str(PyList_GET_ITEM(names, i));
+        rc = name ? write_string(w, name) : -1;
+        Py_XDECREF(name);
+    }
+    w->json->array_end(w->out);
+    w->json->key(w->out, "columns", 7);
+    w->json->array_begin(w->out);
+    PyObject *by_number = PyObject_GetAttrString(frame, "iloc");
+    for (Py_ssize_t i = 0; rc == 0 && by_number && i < PyList_GET_SIZE(names); i++) {
+        PyObject *index = Py_BuildValue("(Nn)", PySlice_New(NULL, NULL, NULL), i);
+        PyObject *column = index ? PyObject_GetItem(by_number, index) : NULL;
+        rc = column ? write_foreign_list(w, column) : -1;
+        Py_XDECREF(column);
+        Py_XDECREF(index);
+    }
+    w->json->array_end(w->out);
+    w->json->key(w->out, "rows", 4);
+    w->json->write_int(w->out, rows);
+    w->json->object_end(w->out);
+    w->json->object_end(w->out);
+    if (!by_number || rows < 0)
+        rc = -1;
+    Py_XDECREF(by_number);
+    return rc;
+}
+
+static int write_frame(struct py_writer *w, PyObject *frame)
+{
+    PyObject *columns = PyObject_GetAttrString(frame, "columns");
+    PyObject *names = columns ? PySequence_List(columns) : NULL;
+    int rc = -1;
+
+    if (names && write_enter(w, frame) == 0) {
+        if (write_enter(w, names) == 0) {
+            rc = write_frame_body(w, frame, names);
+            write_leave(w);
+        }
+        write_leave(w);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(columns);
+    return rc;
+}
+
+static int write_foreign_scalar(struct py_writer *w, PyObject *value)
+{
+    PyObject *item = py_foreign_item(value);
+    int rc = item ? py_write(w, item) : -1;
+
+    Py_XDECREF(item);
+    return rc;
+}
+
+/* ---- everything else ---------------------------------------------------------------------------
+ */
+
+static int write_other(struct py_writer *w, PyObject *value)
+{
+    enum py_foreign foreign = py_foreign_kind(value);
+    int rc;
+
+    if (foreign == PY_FOREIGN_SCALAR)
+        return write_foreign_scalar(w, value);
+    if (foreign == PY_FOREIGN_ARRAY)
+        return write_foreign_list(w, value);
+    if (foreign == PY_FOREIGN_FRAME)
+        return write_frame(w, value);
+    if (foreign_is_missing(value)) {
+        w->json->write_null(w->out);
+        return 0;
+    }
+    rc = py_date_write(w, value);
+    if (rc)
+        return rc < 0 ? -1 : 0;
+    if (w->lossless) {
+        PyErr_Format(PyExc_TypeError, "an object of type '%.100s' cannot be passed on",
+                     Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    PyObject *repr = PyObject_Repr(value);
+    PyObject *bytes = repr ? PyUnicode_AsEncodedString(repr, "utf-8", "backslashreplace") : NULL;
+    Py_XDECREF(repr);
+    PyObject *text = bytes ? PyUnicode_FromEncodedObject(bytes, "utf-8", NULL) : NULL;
+    Py_XDECREF(bytes);
+    return write_tagged(w, "$repr", text);
+}
+
+static int write_subclass(struct py_writer *w, PyObject *value)
+{
+    if (PyLong_Check(value))
+        return write_integer(w, value);
+    if (PyFloat_Check(value)) {
+        w->json->write_double(w->out, PyFloat_AS_DOUBLE(value), true);
+        return 0;
+    }
+    if (PyUnicode_Check(value))
+        return write_string(w, value);
+    if (PyDict_Check(value))
+        return write_dict(w, value);
+    if (PyList_Check(value) || PyTuple_Check(value))
+        return write_items(w, value, value);
+    if (PyBytes_Check(value)) {
+        w->json->write_bytes(w->out, PyBytes_AS_STRING(value), (size_t)PyBytes_GET_SIZE(value));
+        return 0;
+    }
+    if (PyByteArray_Check(value)) {
+        w->json->write_bytes(w->out, PyByteArray_AS_STRING(value),
+                             (size_t)PyByteArray_GET_SIZE(value));
+        return 0;
+    }
+    if (PyAnySet_Check(value))
+        return write_set(w, value);
+    if (PyRange_Check(value))
+        return write_range(w, value);
+    if (PyComplex_Check(value))
+        return write_complex(w, value);
+    return write_other(w, value);
+}
+
+int py_write(struct py_writer *w, PyObject *value)
+{
+    if (PyLong_CheckExact(value))
+        return write_integer(w, value);
+    if (PyFloat_CheckExact(value)) {
+        w->json->write_double(w->out, PyFloat_AS_DOUBLE(value), true);
+        return 0;
+    }
+    if (PyUnicode_CheckExact(value))
+        return write_string(w, value);
+    if (value == Py_None) {
+        w->json->write_null(w->out);
+        return 0;
+    }
+    if (PyBool_Check(value)) {
+        w->json->write_bool(w->out, value == Py_True);
+        return 0;
+    }
+    return write_subclass(w, value);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* python.c - the runtime `python`: CPython 3.9 or later, embedded.
+ * Side: box.  Input trusted: no.
+ *
+ * The interpreter is an isolated one: neither the environment nor the user's folders change what it
+ * does, it writes no bytecode, and it is the one lazaret was built with, whatever python3 is found
+ * first on the PATH.  Its time to start is part of every session's: nothing is imported here that
+ * the interpreter does not import itself. */
+#define _GNU_SOURCE
+#include "py_runtime.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STRING_OF(x)   #x
+#define STRING(x)      STRING_OF(x)
+#define PYTHON_VERSION STRING(PY_MAJOR_VERSION) "." STRING(PY_MINOR_VERSION)
+
+/* The name of the library, as CPython's own build makes it. */
+#if defined Py_GIL_DISABLED
+#define PYTHON_THREADED "t"
+#else
+#define PYTHON_THREADED ""
+#endif
+#if defined Py_DEBUG
+#define PYTHON_DEBUGGED "d"
+#else
+#define PYTHON_DEBUGGED ""
+#endif
+#define PYTHON_LIBRARY "libpython" PYTHON_VERSION PYTHON_THREADED PYTHON_DEBUGGED
+#if defined __APPLE__
+#define PYTHON_SONAME PYTHON_LIBRARY ".dylib"
+#else
+#define PYTHON_SONAME PYTHON_LIBRARY ".so.1.0"
+#endif
+
+/* struct python_state is in py_runtime.h: the parts of the plugin share it. */
+
+static const struct laz_option python_options[] = {
+    {"path", LAZ_OPT_PATHS, "[]", "folders of modules, searched before Python's own"},
+    {0},
+};
+
+static const char *const python_suffixes[] = {".py", NULL};
+static const char *const python_libraries[] = {PYTHON_SONAME, NULL};
+static const char *const python_read[] = {
+    PYTHON_PREFIX "/lib/python" PYTHON_VERSION,
+    "/etc/python3",
+    "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize */
+    "/etc/alternatives",          /* the BLAS that numpy needs */
+    "/etc/ssl/openssl.cnf",
+    "/etc/mime.types",
+    "/etc/localtime",
+    NULL,
+};
+static const char *const python_env[] = {NULL};
+static const char *const python_reserved_words[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
+};
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+struct python_paths {
+    char **paths;
+    size_t n;
+};
+
+static void python_paths_fini(struct python_paths *paths)
+{
+    for (size_t i = 0; i < paths->n; i++)
+        free(paths->paths[i]);
+    free(paths->paths);
+    *paths = (struct python_paths){0};
+}
+
+static bool python_paths_add(struct python_paths *paths, const char *path)
+{
+    char **grown = realloc(paths->paths, (paths->n + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    paths->paths = grown;
+    grown[paths->n] = strdup(path);
+    return grown[paths->n] && ++paths->n;
+}
+
+/* Reads {"path":["/a","/b"]}; other keys are passed over. */
+static bool python_read_options(const struct laz_json_api *json, const char *text, size_t len,
+                                struct python_paths *paths)
+{
+    struct laz_json_reader *reader = json->reader_new(text, len);
+    struct laz_json_token token;
+    bool ok = reader != NULL;
+
+    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
+        while (ok && json->next(reader, &token) == LAZ_JSON_KEY) {
+            bool is_path = strcmp(token.text, "path") == 0;
+            if (!is_path || json->peek(reader) != LAZ_JSON_ARRAY_BEGIN) {
+                json->skip(reader, NULL, NULL);
+                continue;
+            }
+            json->next(reader, &token);
+            while (ok && json->next(reader, &token) == LAZ_JSON_STRING)
+                ok = python_paths_add(paths, token.text);
+        }
+    }
+    json->reader_free(reader);
+    return ok;
+}
+
+/* ---- the interpreter ---------------------------------------------------------------------------
+ */
+
+static int python_fail(struct laz_error *err, int code, const char *what, const char *why)
+{
+    if (err) {
+        *err = (struct laz_error){.code = code};
+        snprintf(err->text, sizeof err->text, "python: %s: %s", what, why ? why : "unknown error");
+    }
+    return code;
+}
+
+static PyStatus python_configure(PyConfig *config)
+{
+    static const struct {
+        size_t offset;
+        const char *text;
+    } texts[] = {
+        {offsetof(PyConfig, home), PYTHON_PREFIX},
+        {offsetof(PyConfig, executable), PYTHON_PREFIX "/bin/python" PYTHON_VERSION},
+        {offsetof(PyConfig, stdio_encoding), "utf-8"},
+        {offsetof(PyConfig, stdio_errors), "surrogateescape"},
+    };
+    PyStatus status = PyStatus_Ok();
+
+    config->site_import = 1;
+    config->user_site_directory = 0;
+    config->write_bytecode = 0;
+    config->install_signal_handlers = 0;
+    config->buffered_stdio = 1;
+    config->pathconfig_warnings = 0;
+    for (size_t i = 0; !PyStatus_Exception(status) && i < sizeof texts / sizeof *texts; i++)
+        status = PyConfig_SetBytesString(
+            config, (wchar_t **)(void *)((char *)config + texts[i].offset), texts[i].text);
+    return status;
+}
+
+static int python_initialize(struct laz_error *err)
+{
+    PyPreConfig before;
+    PyConfig config;
+    PyStatus status;
+
+    PyPreConfig_InitIsolatedConfig(&before);
+    before.utf8_mode = 1;
+    status = Py_PreInitialize(&before);
+    if (PyStatus_Exception(status))
+        return python_fail(err, LAZ_ESETUP, "the interpreter does not start", status.err_msg);
+    PyConfig_InitIsolatedConfig(&config);
+    status = python_configure(&config);
+    if (!PyStatus_Exception(status))
+        status = Py_InitializeFromConfig(&config);
+    PyConfig_Clear(&config);
+    if (PyStatus_Exception(status))
+        return python_fail(err, LAZ_ESETUP,
+                           "the interpreter does not start (looked in " PYTHON_PREFIX
+                           "/lib/python" PYTHON_VERSION ")",
+                           status.err_msg);
+    return 0;
+}
+
+/* Standard input is at its end; a closed pipe and a file over its limit are errors that Python
+ * raises, not signals. */
+static void python_prepare_process(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (null >= 0 && null != STDIN_FILENO) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    } else if (null == STDIN_FILENO) {
+        fcntl(null, F_SETFD, 0);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static void python_destroy(void *data);
+
+/* ---- operations --------------------------------------------------------------------------------
+ */
+
+static int python_create(const struct laz_agent_services *services, const char *options,
+                         size_t options_len, void **result, struct laz_error *err)
+{
+    struct python_paths paths = {0};
+    struct python_state *state = calloc(1, sizeof *state);
+    int rc;
+
+    if (!state || !python_read_options(services->json, options, options_len, &paths)) {
+        rc = python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
+        goto out;
+    }
+    state->services = services;
+    state->json = services->json;
+    state->pid = getpid();
+    python_prepare_process();
+    rc = python_initialize(err);
+    if (rc)
+        goto out;
+    state->wire = PyThread_allocate_lock();
+    snprintf(state->version, sizeof state->version, "%.*s", (int)strcspn(Py_GetVersion(), " "),
+             Py_GetVersion());
+    rc = state->wire ? py_boot_start(state, (const char *const *)paths.paths, paths.n, err)
+                     : python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
+    state->main_thread = PyEval_SaveThread();
+    if (rc)
+        python_destroy(state);
+    else
+        *result = state;
+    state = NULL;
+out:
+    python_paths_fini(&paths);
+    free(state);
+    return rc;
+}
+
+static const char *python_version(void *data)
+{
+    return ((struct python_state *)data)->version;
+}
+
+/* What the code registered for the end is run; the interpreter itself is left to the end of the
+ * process, as it would wait for threads. */
+static void python_destroy(void *data)
+{
+    struct python_state *state = data;
+    PyObject *done = NULL;
+
+    if (!state)
+        return;
+    PyEval_RestoreThread(state->main_thread);
+    if (state->functions[PY_RUN_EXIT_FUNCTIONS] && getpid() == state->pid)
+        done = PyObject_CallFunctionObjArgs(state->functions[PY_RUN_EXIT_FUNCTIONS], NULL);
+    Py_XDECREF(done);
+    PyErr_Clear();
+    py_flush(state);
+    py_eval_fini(state);
+    py_boot_fini(state);
+    /* The interpreter's lock is kept: no thread of the code runs any more. The tools and their lock
+     * stay, because one may be waiting for an answer. */
+}
+
+static const struct laz_runtime_ops python_ops = {
+    .size = sizeof python_ops,
+    .suffixes = python_suffixes,
+    .libraries = python_libraries,
+    .read = python_read,
+    .env = python_env,
+    .reserved_words = python_reserved_words,
+    .create = python_create,
+    .version = python_version,
+    .define_tools = py_define_tools,
+    .check = py_check,
+    .eval = py_eval,
+    .destroy = python_destroy,
+};
+
+LAZ_PLUGIN(python) = {
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_RUNTIME),      .name = "python",          .version = "0.1.0",
+    .summary = "runs Python " PYTHON_VERSION, .options = python_options, .ops = &python_ops,
+};
