@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* test_patterns.c - which calls are warned about, and which only look like one. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "engine/patterns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The warnings, one a line, without "which the sandbox may refuse". */
+static void find(const char *runtime, const char *code, struct laz_buf *text)
+{
+    static const char tail[] = ", which the sandbox may refuse";
+    struct laz_strv warnings = LAZ_STRV_INIT;
+
+    CU_ASSERT(laz_patterns_find(runtime, code, strlen(code), &warnings) == 0);
+    for (size_t i = 0; i < warnings.n; i++) {
+        size_t len = strlen(warnings.items[i]), n = strlen(tail);
+        CU_ASSERT(len > n && strcmp(warnings.items[i] + len - n, tail) == 0);
+        laz_buf_append(text, warnings.items[i], len > n ? len - n : 0);
+        laz_buf_putc(text, '\n');
+    }
+    laz_strv_fini(&warnings);
+}
+
+struct row {
+    const char *code, *expected;
+};
+
+static void check_rows(const char *runtime, const struct row *rows)
+{
+    for (; rows->code; rows++) {
+        struct laz_buf text = LAZ_BUF_INIT;
+        find(runtime, rows->code, &text);
+        if (strcmp(laz_buf_text(&text), rows->expected) != 0)
+            printf("\n    in: %s", rows->code);
+        UNIT_TEXT(laz_buf_text(&text), rows->expected);
+        laz_buf_fini(&text);
+    }
+}
+
+/* Behaviour 77, each name of it. */
+static void patterns_r_flags_each_name(void)
+{
+    static const char *const names[] = {
+        "system",   "system2",  "shell",     ".Internal",        "Sys.setenv", ".Call",
+        ".C",       ".Fortran", ".External", "dyn.load",         "pipe",       "processx::run",
+        "callr::r", "url",      "do.call",   "socketConnection",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char code[64], expected[80];
+        snprintf(code, sizeof code, "%s(\"x\")", names[i]);
+        snprintf(expected, sizeof expected, "line 1: call of `%s()`\n", names[i]);
+        check_rows("r", (struct row[]){{code, expected}, {NULL, NULL}});
+        snprintf(code, sizeof code, "y <- 1\nx <- %s (\"x\")", names[i]);
+        snprintf(expected, sizeof expected, "line 2: call of `%s()`\n", names[i]);
+        check_rows("r", (struct row[]){{code, expected}, {NULL, NULL}});
+    }
+}
+
+static void patterns_r_knows_the_language(void)
+{
+    static const struct row rows[] = {
+        {"system(\"ls\"); pipe(\"x\")", "line 1: call of `system()`\nline 1: call of `pipe()`\n"},
+        {"base::system(\"ls\")", "line 1: call of `system()`\n"},
+        {"base:::system(\"ls\")", "line 1: call of `system()`\n"},
+        {"`system`(\"ls\")", "line 1: call of `system()`\n"},
+        {"\"system\"(\"ls\")", "line 1: call of `system()`\n"},
+        {"get(\"system\")(\"ls\")", "line 1: call of `system()` through `get()`\n"},
+        {"do.call(\"system\", list(\"ls\"))",
+         "line 1: call of `do.call()`\nline 1: call of `system()` through `do.call()`\n"},
+        {"f(\n\n system(\n'x'))", "line 3: call of `system()`\n"},
+        {"x <- 'a\nb'\nsystem('x')", "line 3: call of `system()`\n"},
+        {"system('a'); system('b')", "line 1: call of `system()`\n"},
+        {"mysystem('x'); system.time(1); system_x(1)", ""},
+        {"x$system('a'); x@url('a'); other::system('a')", ""},
+        {"print(\"system(1)\"); # system(1)\n'it\\'s system(1)'", ""},
+        {"r\"-(system('x') )\" system(\")-\"", ""},
+        {"system <- 1\n(2)", ""},
+        {"get(x, \"system\")", ""},
+        {"paste(\"system\", (1))", ""},
+        {"lm(y ~ x, data)", ""},
+        {"1", ""},
+        {"", ""},
+        {"  \n\t", ""},
+        {"'never ends", ""},
+        {NULL, NULL},
+    };
+
+    check_rows("r", rows);
+}
+
+static void patterns_python_knows_the_language(void)
+{
+    static const struct row rows[] = {
+        {"os.system('ls')", "line 1: call of `os.system()`\n"},
+        {"import subprocess\nsubprocess.run(['ls'])", "line 2: call of `subprocess.run()`\n"},
+        {"import subprocess as sp\nsp.Popen('x')", "line 2: call of `subprocess.Popen()`\n"},
+        {"from os import system\nsystem('x')", "line 2: call of `os.system()`\n"},
+        {"from os import (path,\n  popen as p)\np('x')", "line 3: call of `os.popen()`\n"},
+        {"if True:\n    import ctypes as c\n    c.CDLL('x')", "line 3: call of `ctypes.CDLL()`\n"},
+        {"eval('1'); exec('1')", "line 1: call of `eval()`\nline 1: call of `exec()`\n"},
+        {"__import__('os').system('x')", "line 1: call of `__import__()`\n"},
+        {"builtins.eval('1')", "line 1: call of `eval()`\n"},
+        {"getattr(os, 'system')('x')", "line 1: call of `os.system()` through `getattr()`\n"},
+        {"socket.socket()", "line 1: call of `socket.socket()`\n"},
+        {"os.execv('x', [])", "line 1: call of `os.execv()`\n"},
+        {"urllib.request.urlopen(u)", "line 1: call of `urllib.request.urlopen()`\n"},
+        {"x = (os\n  .system\n  ('x'))", "line 1: call of `os.system()`\n"},
+        {"\"\"\"\nos.system('x')\n\"\"\"\neval('1')", "line 4: call of `eval()`\n"},
+        {"rb'os.system(1)'; f'{x} eval(1)' # eval(1)", ""},
+        {"def eval(x):\n  pass", ""},
+        {"model.eval()\nx[0].exec(1)\n're'.compile(1)\nre.compile('x')", ""},
+        {"os.path.join('a', 'b')\nos.getcwd()", ""},
+        {"import os, sys\nprint(sys.path)", ""},
+        {"getattr(x, 'system')", ""},
+        {"x = 'it ends here\neval (1)", "line 2: call of `eval()`\n"},
+        {NULL, NULL},
+    };
+
+    check_rows("python", rows);
+}
+
+static void patterns_lua_knows_the_language(void)
+{
+    static const struct row rows[] = {
+        {"os.execute('ls')", "line 1: call of `os.execute()`\n"},
+        {"os.execute 'ls'", "line 1: call of `os.execute()`\n"},
+        {"os.execute [[ls]]", "line 1: call of `os.execute()`\n"},
+        {"os['execute']('ls')", "line 1: call of `os.execute()`\n"},
+        {"_G.load('x')", "line 1: call of `load()`\n"},
+        {"local f = io.popen\n(\"x\")", "line 1: call of `io.popen()`\n"},
+        {"require 'socket'", "line 1: loading of `socket`\n"},
+        {"local s = require(\"socket.http\")", "line 1: loading of `socket.http`\n"},
+        {"debug.getinfo(1)", "line 1: call of `debug.getinfo()`\n"},
+        {"package.loadlib('x', 'y')", "line 1: call of `package.loadlib()`\n"},
+        {"x = 'a'..load(x)", "line 1: call of `load()`\n"},
+        {"-- load(x)\n--[==[ load(x)\n]] load(x) ]==]\nload(x)", "line 4: call of `load()`\n"},
+        {"x = [=[ load(x) ]=] .. 'load(x)'", ""},
+        {"function load(x) end\nlocal function dofile(x) end", ""},
+        {"obj:load(x)\nobj.load(x)\nf():load(x)\nt[1].load(x)\nload[(1)]", ""},
+        {"require 'mymodule'\nos.time()\nio.write('x')", ""},
+        {"x = #t --[[ never ends", ""},
+        {NULL, NULL},
+    };
+
+    check_rows("lua", rows);
+}
+
+static void patterns_of_other_languages_are_none(void)
+{
+    check_rows("javascript", (struct row[]){{"eval('1'); system('x')", ""}, {NULL, NULL}});
+    check_rows("", (struct row[]){{"eval('1'); system('x')", ""}, {NULL, NULL}});
+}
+
+static void patterns_stop_at_a_hundred(void)
+{
+    struct laz_buf code = LAZ_BUF_INIT;
+    struct laz_strv warnings = LAZ_STRV_INIT;
+
+    for (int i = 0; i < 500; i++)
+        laz_buf_puts(&code, "system('x')\n");
+    laz_strv_add(&warnings, "there before");
+    CU_ASSERT(laz_patterns_find("r", code.data, code.len, &warnings) == 0);
+    CU_ASSERT(warnings.n == 1 + LAZ_PATTERNS_MAX);
+    UNIT_TEXT(warnings.items[100], "line 100: call of `system()`, which the sandbox may refuse");
+    laz_strv_fini(&warnings);
+    laz_buf_fini(&code);
+}
+
+/* Any bytes, in time that grows with their number alone; the bound is far away. */
+static void patterns_take_any_bytes_in_linear_time(void)
+{
+    static const char *const pieces[] = {
+        "r\"---", "[====", "]===",           "--[[",    "\"",  "'",    "`",
+        "a.",     "a[",    "import a as b,", "from a ", "\\",  "((((", "\xff\xfe",
+        "\"\"\"", "a\n",   "get(\"",         "1.",      "...", "::",   "\"a\"[\"b\"",
+    };
+    static const char *const runtimes[] = {"r", "python", "lua"};
+    enum { SIZE = 1 << 18 };
+    char *code = malloc(SIZE);
+
+    CU_ASSERT_FATAL(code != NULL);
+    for (size_t i = 0; i < 3 * sizeof pieces / sizeof pieces[0]; i++) {
+        struct laz_strv warnings = LAZ_STRV_INIT;
+        const char *piece = pieces[i / 3];
+        for (size_t k = 0; k < SIZE; k++)
+            code[k] = piece[k % strlen(piece)];
+        uint64_t start = laz_clock_ms();
+        CU_ASSERT(laz_patterns_find(runtimes[i % 3], code, SIZE, &warnings) == 0);
+        CU_ASSERT(laz_clock_ms() - start < 10000);
+        laz_strv_fini(&warnings);
+    }
+    memset(code, 0, SIZE);
+    struct laz_strv warnings = LAZ_STRV_INIT;
+    CU_ASSERT(laz_patterns_find("python", code, SIZE, &warnings) == 0);
+    CU_ASSERT(warnings.n == 0);
+    laz_strv_fini(&warnings);
+    free(code);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(patterns_r_flags_each_name),
+    UNIT(patterns_r_knows_the_language),
+    UNIT(patterns_python_knows_the_language),
+    UNIT(patterns_lua_knows_the_language),
+    UNIT(patterns_of_other_languages_are_none),
+    UNIT(patterns_stop_at_a_hundred),
+    UNIT(patterns_take_any_bytes_in_linear_time),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("patterns", tests);
+}
