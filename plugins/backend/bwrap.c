@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* bwrap.c - the box made of Linux namespaces by bubblewrap (0.8 or newer).
+ * Side: host.  Input trusted: yes (a policy that the host checked).
+ *
+ * The child gets an empty file system to which only the paths of the policy are added, and new
+ * namespaces for users, processes, network, names and messages.  Nothing in it can be written but
+ * its home and /dev/shm, both of a bounded size: every other mount, the root itself included, is
+ * made read-only at the end.  All settings go through a descriptor, none through the command line,
+ * which every user of the host can read.  The limits are set by the agent, inside: on processes a
+ * limit set outside would count all processes of the user. */
+#include <lazaret/backend.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BWRAP_ENFORCES                                                                             \
+    (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
+     LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+
+/* The arguments that bwrap reads from a descriptor: each ends with a NUL. */
+struct bwrap_state {
+    const struct laz_plan_api *api;
+    struct laz_plan *plan;
+    char *text;
+    size_t len, cap;
+    int failed; /* want of memory */
+};
+
+static const struct laz_option bwrap_options[] = {
+    {"program", LAZ_OPT_STRING, "\"bwrap\"",
+     "name or absolute path of bubblewrap; a name is looked for in the system's folders only"},
+    {0},
+};
+
+static void bwrap_add(struct bwrap_state *state, const char *text)
+{
+    size_t len = strlen(text) + 1;
+
+    if (state->failed)
+        return;
+    if (len > state->cap - state->len) {
+        size_t cap = state->cap ? state->cap : 1024;
+        while (cap - state->len < len && cap <= ((size_t)1 << 30))
+            cap *= 2;
+        char *more = cap - state->len < len ? NULL : realloc(state->text, cap);
+        if (!more) {
+            state->failed = 1;
+            return;
+        }
+        state->text = more;
+        state->cap = cap;
+    }
+    memcpy(state->text + state->len, text, len);
+    state->len += len;
+}
+
+static void bwrap_add_all(struct bwrap_state *state, const char *const *texts)
+{
+    for (; *texts; texts++)
+        bwrap_add(state, *texts);
+}
+
+static void bwrap_add_number(struct bwrap_state *state, const char *option, uint64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    bwrap_add(state, option);
+    bwrap_add(state, text);
+}
+
+static void bwrap_namespaces(struct bwrap_state *state, const struct laz_policy *policy)
+{
+    /* "all" alone only tries a user namespace; nested ones are refused; started by root the child
+     * would keep every capability in its namespace. */
+    static const char *const flags[] = {
+        "--unshare-all",     "--unshare-user", "--disable-userns", "--cap-drop", "ALL",
+        "--die-with-parent", "--new-session",  "--hostname",       "lazaret",    NULL,
+    };
+
+    bwrap_add_all(state, flags);
+    bwrap_add_number(state, "--uid", policy->box_uid);
+    bwrap_add_number(state, "--gid", policy->box_uid);
+    int status = state->api->status(state->plan);
+    if (status < 0)
+        state->failed = 1;
+    bwrap_add_number(state, "--json-status-fd", (uint64_t)(status < 0 ? 0 : status));
+}
+
+static int bwrap_environment(struct bwrap_state *state, const struct laz_policy *policy,
+                             struct laz_error *err)
+{
+    bwrap_add(state, "--clearenv");
+    for (const char *const *env = policy->env; env && *env; env++) {
+        char name[256];
+        size_t len = strcspn(*env, "=");
+        if (len == 0 || len >= sizeof name || (*env)[len] != '=') {
+            if (err) {
+                err->code = LAZ_ECONFIG;
+                snprintf(err->text, sizeof err->text,
+                         "an environment variable has no name of 1 to %zu bytes", sizeof name - 1);
+            }
+            return LAZ_ECONFIG;
+        }
+        memcpy(name, *env, len);
+        name[len] = '\0';
+        bwrap_add(state, "--setenv");
+        bwrap_add(state, name);
+        bwrap_add(state, *env + len + 1);
+    }
+    return 0;
+}
+
+/* The folders that the box has of its own. /proc is read-only as a whole: /proc/sys and its like
+ * would otherwise be writable for whoever is root outside. */
+static void bwrap_own_folders(struct bwrap_state *state, const struct laz_policy *policy)
+{
+    static const char *const fixed[] = {"--proc", "/proc", "--remount-ro", "/proc", "--dev",
+                                        "/dev",   NULL};
+    static const char *const memory[] = {"--tmpfs", "/dev/shm", "--remount-ro", "/dev", NULL};
+    static const char *const home[] = {"--perms", "0700", "--tmpfs", NULL};
+
+    bwrap_add_all(state, fixed);
+    bwrap_add_number(state, "--size", policy->tmp_size);
+    bwrap_add_all(state, memory);
+    bwrap_add_number(state, "--size", policy->tmp_size);
+    bwrap_add_all(state, home);
+    bwrap_add(state, policy->home);
+}
+
+static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, struct laz_error *err)
+{
+    static const char *const binds[2][2] = {
+        [LAZ_PATH_READ] = {"--ro-bind", "--ro-bind-try"},
+        [LAZ_PATH_WRITE] = {"--bind", "--bind-try"},
+    };
+    int fd;
+
+    switch (path->kind) {
+    case LAZ_PATH_READ:
+    case LAZ_PATH_WRITE:
+        bwrap_add(state, binds[path->kind][path->optional ? 1 : 0]);
+        bwrap_add(state, path->host);
+        break;
+    case LAZ_PATH_SYMLINK:
+        bwrap_add(state, "--symlink");
+        bwrap_add(state, path->host);
+        break;
+    case LAZ_PATH_CONTENT:
+        fd = state->api->data(state->plan, path->box, path->host, strlen(path->host));
+        if (fd < 0)
+            state->failed = 1;
+        bwrap_add(state, "--perms");
+        bwrap_add(state, "0444");
+        bwrap_add_number(state, "--ro-bind-data", (uint64_t)(fd < 0 ? 0 : fd));
+        break;
+    default:
+        if (err) {
+            err->code = LAZ_ECONFIG;
+            snprintf(err->text, sizeof err->text, "%s: bwrap knows no path of kind %u", path->box,
+                     path->kind);
+        }
+        return LAZ_ECONFIG;
+    }
+    bwrap_add(state, path->box);
+    return 0;
+}
+
+static void bwrap_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
+                         struct laz_plan *plan)
+{
+    const struct laz_limits *limits = &policy->limits;
+    const struct {
+        const char *name;
+        uint64_t value;
+        uint32_t bit;
+        int weak;
+        const char *mechanism;
+    } table[] = {
+        {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, 1, "rlimit, each process"},
+        {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
+        {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
+        {"nproc", limits->nproc, LAZ_ENFORCE_NPROC, 0, "rlimit in a user namespace"},
+        {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
+        {"stack", limits->stack_bytes, 0, 0, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].value == LAZ_UNLIMITED)
+            continue;
+        api->agent_limit(plan, table[i].name, table[i].value);
+        if (table[i].mechanism)
+            (table[i].weak ? api->weakly : api->enforces)(plan, table[i].bit, table[i].mechanism);
+    }
+}
+
+/* The option "program" of the JSON object, or NULL without memory. */
+static char *bwrap_program(const struct laz_json_api *json, const struct laz_policy *policy)
+{
+    struct laz_json_token token;
+    char *program = NULL;
+    struct laz_json_reader *reader = NULL;
+
+    if (policy->options)
+        reader = json->reader_new(policy->options, policy->options_len);
+    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
+        while (json->next(reader, &token) == LAZ_JSON_KEY) {
+            int wanted = strcmp(token.text, "program") == 0;
+            if (wanted && json->peek(reader) == LAZ_JSON_STRING) {
+                json->next(reader, &token);
+                free(program);
+                program = strdup(token.text);
+            } else if (!json->skip(reader, NULL, NULL)) {
+                break;
+            }
+        }
+    }
+    if (reader)
+        json->reader_free(reader);
+    return program ? program : strdup("bwrap");
+}
+
+/* The outermost argv: everything but the command is read from a descriptor. */
+static void bwrap_argv(struct bwrap_state *state, const char *program,
+                       const struct laz_policy *policy)
+{
+    char number[16];
+    int fd =
+        state->failed ? -1 : state->api->data(state->plan, "arguments", state->text, state->len);
+
+    if (fd < 0) {
+        state->failed = 1;
+        return;
+    }
+    snprintf(number, sizeof number, "%d", fd);
+    state->api->arg(state->plan, program);
+    state->api->arg(state->plan, "--args");
+    state->api->arg(state->plan, number);
+    state->api->arg(state->plan, "--");
+    for (const char *const *arg = policy->command; *arg; arg++)
+        state->api->arg(state->plan, *arg);
+}
+
+static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                      struct laz_plan *plan, struct laz_error *err)
+{
+    static const char *const last[] = {"--remount-ro", "/", "--chdir", NULL};
+    struct bwrap_state state = {.api = api, .plan = plan};
+    char *program = bwrap_program(api->json, policy);
+    int rc = 0;
+
+    if (!program)
+        state.failed = 1;
+    bwrap_namespaces(&state, policy);
+    rc = bwrap_environment(&state, policy, err);
+    if (rc)
+        goto out;
+    bwrap_own_folders(&state, policy);
+    for (size_t i = 0; i < policy->n_paths; i++) {
+        rc = bwrap_path(&state, &policy->paths[i], err);
+        if (rc)
+            goto out;
+    }
+    bwrap_add_all(&state, last);
+    bwrap_add(&state, policy->home);
+    bwrap_argv(&state, program, policy);
+    bwrap_limits(api, policy, plan);
+    api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
+    api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "read-only mounts");
+    api->enforces(plan, LAZ_ENFORCE_NETWORK, "network namespace");
+    api->enforces(plan, LAZ_ENFORCE_PROCESSES, "process namespace");
+    api->ends_by(plan, LAZ_END_KILL);
+    if (state.failed) {
+        rc = LAZ_ENOMEM;
+        if (err) {
+            err->code = rc;
+            snprintf(err->text, sizeof err->text, "out of memory");
+        }
+    }
+out:
+    free(program);
+    free(state.text);
+    return rc;
+}
+
+/* What bwrap says when no box comes up, and what to do. The first that fits counts. */
+static const struct {
+    const char *words;
+    const char *sentence;
+} bwrap_failures[] = {
+    {"Unknown option --disable-userns",
+     "this bubblewrap is older than 0.8.0, which is needed: install a newer one and name it in "
+     "sandbox.bwrap.program"},
+    {"setting up uid map: Permission denied",
+     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
+     "install the distribution's AppArmor profile for bwrap, or set "
+     "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
+    {"setting up uid map: Invalid argument",
+     "the uid of the session is not mapped in this container: set sandbox.uids to a range that "
+     "/proc/self/uid_map holds"},
+    {"Failed RTM_NEWADDR",
+     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
+     "install the distribution's AppArmor profile for bwrap, or set "
+     "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
+    {"Failed RTM_NEWLINK",
+     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
+     "install the distribution's AppArmor profile for bwrap, or set "
+     "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
+    {"No permissions to create",
+     "the kernel refuses user namespaces to ordinary users: set "
+     "kernel.unprivileged_userns_clone=1 and a user.max_user_namespaces above 0 with sysctl, or "
+     "use another backend"},
+    {"namespace failed: No space left on device",
+     "no more user namespaces may be made: raise user.max_user_namespaces with sysctl; inside "
+     "another sandbox that forbids nesting, use another backend"},
+    {"namespace failed: Operation not permitted",
+     "a container or a filter around lazaret forbids new namespaces: allow them there (Docker: "
+     "--security-opt seccomp=unconfined, or a profile that allows unshare), or use another "
+     "backend"},
+    {"namespace failed: Resource temporarily unavailable",
+     "the user has as many processes or namespaces as it may have: end some, or raise the limit "
+     "on processes (ulimit -u)"},
+    {"Can't mount proc",
+     "an unprivileged container or another sandbox around lazaret hides parts of /proc and so "
+     "forbids a new one: start it with --security-opt systempaths=unconfined (Docker), or use "
+     "another backend"},
+    {"Can't find source path",
+     "a path that the box needs does not exist or cannot be entered by the session's user"},
+    {"execvp",
+     "the agent cannot be executed inside the box: a library that it needs, or the folder it "
+     "lies in, is not visible there"},
+    {"Creating new namespace failed",
+     "the system refuses new namespaces; use another backend if this cannot be changed"},
+};
+
+static const char *bwrap_find(const char *output, size_t len, const char *words)
+{
+    size_t n = strlen(words);
+
+    for (size_t i = 0; i + n <= len; i++)
+        if (memcmp(output + i, words, n) == 0)
+            return output + i;
+    return NULL;
+}
+
+static int bwrap_explain(const char *output, size_t len, char *text, size_t text_size)
+{
+    for (size_t i = 0; i < sizeof bwrap_failures / sizeof bwrap_failures[0]; i++) {
+        const char *found = bwrap_find(output, len, bwrap_failures[i].words);
+        if (!found)
+            continue;
+        /* the line in which bwrap says it, for whoever wants to look it up */
+        const char *begin = found, *end = found;
+        while (begin > output && begin[-1] != '\n')
+            begin--;
+        while (end < output + len && *end != '\n')
+            end++;
+        size_t line = (size_t)(end - begin) < 300 ? (size_t)(end - begin) : 300;
+        snprintf(text, text_size, "%s (%.*s)", bwrap_failures[i].sentence, (int)line, begin);
+        return 0;
+    }
+    return LAZ_ENOENT;
+}
+
+static const struct laz_backend_ops bwrap_ops = {
+    .size = sizeof bwrap_ops,
+    .can_enforce = BWRAP_ENFORCES,
+    .platforms = "linux",
+    .plan = bwrap_plan,
+    .explain = bwrap_explain,
+};
+
+LAZ_PLUGIN(bwrap) = {
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_BACKEND),
+    .name = "bwrap",
+    .version = "0.1.0",
+    .summary = "Linux namespaces, made by bubblewrap",
+    .options = bwrap_options,
+    .ops = &bwrap_ops,
+};
