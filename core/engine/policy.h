@@ -18,6 +18,8 @@ struct laz_policy_session {
     const char *runtime_file; /* likewise; NULL for a probe */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
     uint32_t uid;        /* LAZ_SPAWN_SAME_ID: no uid of its own */
+    const struct laz_strv *read; /* further host paths that the box sees: the LAZ_OPT_PATHS options
+                                    of the runtime; NULL: none */
 };
 
 /* A policy and the memory of everything it points to. */
@@ -30,7 +32,9 @@ struct laz_policy_box {
  * not looked at on this one. `options`: JSON of the backend's options. The paths the agent will
  * find are LAZ_BOX_* when the backend gives a file system of its own, else the host's; the
  * environment has LAZARET_SOCKET, LAZARET_TOKEN, HOME, TMPDIR and what [env] and the built-in
- * allowlist let through. Errors: LAZ_ECONFIG (a path of sandbox.read that does not exist, say). */
+ * allowlist let through. A backend without a file system of its own gets a home that the host has
+ * to make, for the session's uid and with mode 0700: the folder "home" beside `socket_folder`.
+ * Errors: LAZ_ECONFIG (a path of sandbox.read that does not exist, say). */
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
                    const struct laz_policy_session *session, uint32_t can_enforce,
                    const char *platform, const char *options, size_t options_len,
@@ -42,9 +46,12 @@ const char *laz_policy_runtime_file(const struct laz_policy_box *box);
 #define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
 #define LAZ_BOX_RUNTIME "/run/lazaret/bin/" /* followed by the file's name */
 #define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* the folder */
+#define LAZ_BOX_HOME    "/tmp"
+#define LAZ_BOX_UID     1000u /* uid and gid shown inside */
 
 /* Files that sessions with a uid of their own cannot reach by path (a build below /root) are
- * copied once into `folder` and used from there. Gives the path to use (a new string). */
+ * copied once into a folder below `folder` and used from there; the name stays. A file that was
+ * changed since is copied anew. Gives the path to use (a new string). */
 int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
                    struct laz_error *err);
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - making a plan: the functions a backend fills it with, and what is checked afterwards.
+ * Side: host.  Input trusted: the policy yes; the backend is a plugin and is checked.
+ *
+ * Want of memory is remembered in the plan and asked for once, at the end.  A plan that declares
+ * more than its backend can enforce is a fault of the plugin; one that enforces less than is
+ * required is refused, naming each missing word.  Nothing is started here. */
+#include "engine/plan.h"
+
+#include "base/enforce.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
+#define PLAN_ALL_BITS   (LAZ_ENFORCE_NOFILE * 2 - 1)
+
+/* Room for one more element; NULL (and the plan has failed) without memory. */
+static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
+{
+    void *more = plan->failed ? NULL : realloc(*items, (*n + 1) * size);
+
+    if (!more) {
+        plan->failed = true;
+        return NULL;
+    }
+    *items = more;
+    char *item = (char *)more + *n * size;
+    memset(item, 0, size);
+    (*n)++;
+    return item;
+}
+
+static void plan_arg(struct laz_plan *plan, const char *arg)
+{
+    laz_strv_add(&plan->argv, arg);
+}
+
+static void plan_env(struct laz_plan *plan, const char *name_value)
+{
+    laz_strv_add(&plan->env, name_value);
+}
+
+static int plan_data(struct laz_plan *plan, const char *what, const void *data, size_t len)
+{
+    void *items = plan->data;
+    struct laz_plan_data *item = plan_grow(plan, &items, &plan->n_data, sizeof *item);
+
+    plan->data = items;
+    if (!item)
+        return -1;
+    item->what = laz_strdup(what);
+    laz_buf_append(&item->content, data, len);
+    item->child_fd = plan->next_fd++;
+    if (!item->what || item->content.failed)
+        plan->failed = true;
+    return plan->failed ? -1 : item->child_fd;
+}
+
+static int plan_status(struct laz_plan *plan)
+{
+    if (plan->status_fd < 0)
+        plan->status_fd = plan->next_fd++;
+    return plan->status_fd;
+}
+
+static const char *plan_file(struct laz_plan *plan, const char *name, const void *data, size_t len)
+{
+    void *items = plan->files;
+    struct laz_plan_file *item;
+
+    if (!name[0] || name[0] == '.' || strchr(name, '/')) {
+        plan->failed = true;
+        return NULL;
+    }
+    item = plan_grow(plan, &items, &plan->n_files, sizeof *item);
+    plan->files = items;
+    if (!item)
+        return NULL;
+    item->name = laz_strdup(name);
+    item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
+    laz_buf_append(&item->content, data, len);
+    if (!item->name || !item->path || item->content.failed)
+        plan->failed = true;
+    return plan->failed ? NULL : item->path;
+}
+
+static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t value)
+{
+    void *items = plan->limits;
+    struct laz_plan_limit *item;
+
+    if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or as good as that */
+        return;
+    if (strlen(name) >= sizeof item->name) {
+        plan->failed = true;
+        return;
+    }
+    item = plan_grow(plan, &items, &plan->n_limits, sizeof *item);
+    plan->limits = items;
+    if (!item)
+        return;
+    memcpy(item->name, name, strlen(name) + 1);
+    item->value = value;
+}
+
+static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanism, bool weakly)
+{
+    void *items = plan->words;
+    struct laz_plan_word *item = plan_grow(plan, &items, &plan->n_words, sizeof *item);
+
+    plan->words = items;
+    if (!item)
+        return;
+    *item = (struct laz_plan_word){bits, laz_strdup(mechanism), weakly};
+    if (!item->mechanism)
+        plan->failed = true;
+    if (!weakly)
+        plan->enforces |= bits;
+}
+
+static void plan_enforces(struct laz_plan *plan, uint32_t bits, const char *mechanism)
+{
+    plan_word(plan, bits, mechanism, false);
+}
+
+static void plan_weakly(struct laz_plan *plan, uint32_t bits, const char *mechanism)
+{
+    plan_word(plan, bits, mechanism, true);
+}
+
+static void plan_ends_by(struct laz_plan *plan, uint32_t how)
+{
+    plan->ends_by = how;
+}
+
+/* The words for some bits: "fs_read, network". */
+static void plan_bit_names(uint32_t bits, struct laz_buf *text)
+{
+    for (uint32_t bit = 1; bit && bit <= PLAN_ALL_BITS; bit <<= 1)
+        if ((bits & bit) && laz_enforce_name(bit))
+            laz_buf_printf(text, "%s%s", text->len ? ", " : "", laz_enforce_name(bit));
+}
+
+static int plan_check(const struct laz_plan *plan, const struct laz_backend_ops *ops,
+                      uint32_t require, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT;
+    uint32_t excess = plan->enforces & ~ops->can_enforce, missing = require & ~plan->enforces;
+    int rc = 0;
+
+    if (plan->failed || plan->argv.failed || plan->env.failed)
+        return laz_error_nomem(err);
+    if (plan->argv.n == 0)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
+                             plan->backend);
+    if (plan->ends_by > LAZ_END_REAP)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "backend %s: its plan ends in a way (%u) that is not known",
+                             plan->backend, plan->ends_by);
+    plan_bit_names(excess ? excess : missing, &names);
+    if (excess)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan declares %s, which it does not claim to be able "
+                           "to enforce",
+                           plan->backend, laz_buf_text(&names));
+    else if (missing)
+        rc = laz_error_set(err, LAZ_EREFUSED, 0,
+                           "backend %s does not enforce what sandbox.require asks for: %s. Use "
+                           "another backend (sandbox.backend), set the limit it needs, or take it "
+                           "out of sandbox.require",
+                           plan->backend, laz_buf_text(&names));
+    laz_buf_fini(&names);
+    return rc;
+}
+
+int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
+                  const struct laz_policy *policy, uint32_t require, const char *folder,
+                  struct laz_plan **plan, struct laz_error *err)
+{
+    const struct laz_plan_api api = {
+        .size = sizeof api,
+        .json = laz_json_api(),
+        .arg = plan_arg,
+        .env = plan_env,
+        .data = plan_data,
+        .status = plan_status,
+        .file = plan_file,
+        .agent_limit = plan_agent_limit,
+        .enforces = plan_enforces,
+        .weakly = plan_weakly,
+        .ends_by = plan_ends_by,
+    };
+    struct laz_error why = {0};
+    struct laz_plan *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->status_fd = -1;
+    made->next_fd = 3;
+    made->backend = laz_strdup(backend);
+    made->folder = laz_strdup(folder);
+    if (!made->backend || (folder && !made->folder))
+        made->failed = true;
+    int rc = ops->plan(&api, policy, made, &why);
+    if (rc) {
+        why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
+        rc = laz_error_set(err, rc < 0 ? rc : LAZ_EPLUGIN, 0, "backend %s: %s", backend,
+                           why.text[0] ? why.text : "no plan could be made");
+    } else {
+        rc = plan_check(made, ops, require, err);
+    }
+    if (rc) {
+        laz_plan_free(made);
+        return rc;
+    }
+    *plan = made;
+    return 0;
+}
+
+void laz_plan_free(struct laz_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->backend);
+    free(plan->folder);
+    laz_strv_fini(&plan->argv);
+    laz_strv_fini(&plan->env);
+    for (size_t i = 0; i < plan->n_data; i++) {
+        free(plan->data[i].what);
+        laz_buf_fini(&plan->data[i].content);
+    }
+    for (size_t i = 0; i < plan->n_files; i++) {
+        free(plan->files[i].name);
+        free(plan->files[i].path);
+        laz_buf_fini(&plan->files[i].content);
+    }
+    for (size_t i = 0; i < plan->n_words; i++)
+        free(plan->words[i].mechanism);
+    free(plan->data);
+    free(plan->files);
+    free(plan->limits);
+    free(plan->words);
+    free(plan);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* plan_show.c - a plan as JSON and for people, whole or in the parts that others need.
+ *
+ * Data that holds several texts, each ended by a NUL (bwrap's arguments), is shown as a list: that
+ * is what a person wants to read. */
+#include "base/enforce.h"
+#include "base/json.h"
+#include "engine/plan.h"
+
+#include <string.h>
+
+static void show_quoted(struct laz_buf *json, const char *text)
+{
+    laz_json_quote(json, text, strlen(text));
+}
+
+static void show_strings(struct laz_buf *json, const struct laz_strv *strv)
+{
+    laz_buf_putc(json, '[');
+    for (size_t i = 0; i < strv->n; i++) {
+        if (i)
+            laz_buf_putc(json, ',');
+        show_quoted(json, strv->items[i]);
+    }
+    laz_buf_putc(json, ']');
+}
+
+void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_puts(json, "{\"limits\":{");
+    for (size_t i = 0; i < plan->n_limits; i++) {
+        if (i)
+            laz_buf_putc(json, ',');
+        show_quoted(json, plan->limits[i].name);
+        laz_buf_printf(json, ":%llu", (unsigned long long)plan->limits[i].value);
+    }
+    laz_buf_puts(json, "}}");
+}
+
+/* The mechanism of a bit: what enforces it, else what limits it more weakly; NULL: nothing. */
+static const struct laz_plan_word *show_word(const struct laz_plan *plan, uint32_t bit)
+{
+    const struct laz_plan_word *weak = NULL;
+
+    for (size_t i = 0; i < plan->n_words; i++) {
+        if (!(plan->words[i].bits & bit))
+            continue;
+        if (!plan->words[i].weakly)
+            return &plan->words[i];
+        weak = &plan->words[i];
+    }
+    return weak;
+}
+
+void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    const char *comma = "";
+
+    laz_buf_puts(json, "{\"backend\":");
+    show_quoted(json, plan->backend);
+    laz_buf_puts(json, ",\"enforces\":[");
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        if (!(plan->enforces & bit))
+            continue;
+        laz_buf_puts(json, comma);
+        show_quoted(json, laz_enforce_name(bit));
+        comma = ",";
+    }
+    laz_buf_puts(json, "],\"mechanisms\":{");
+    comma = "";
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        const struct laz_plan_word *word = show_word(plan, bit);
+        if (!word)
+            continue;
+        laz_buf_puts(json, comma);
+        show_quoted(json, laz_enforce_name(bit));
+        laz_buf_putc(json, ':');
+        show_quoted(json, word->mechanism);
+        comma = ",";
+    }
+    laz_buf_puts(json, "}}");
+}
+
+static bool show_is_list(const struct laz_buf *content)
+{
+    return content->len && content->data[content->len - 1] == '\0';
+}
+
+static void show_content_json(const struct laz_buf *content, struct laz_buf *json)
+{
+    if (!show_is_list(content)) {
+        laz_json_quote(json, laz_buf_text(content), content->len);
+        return;
+    }
+    laz_buf_putc(json, '[');
+    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
+        if (at)
+            laz_buf_putc(json, ',');
+        show_quoted(json, content->data + at);
+    }
+    laz_buf_putc(json, ']');
+}
+
+void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_puts(json, "{\"backend\":");
+    show_quoted(json, plan->backend);
+    laz_buf_puts(json, ",\"argv\":");
+    show_strings(json, &plan->argv);
+    laz_buf_puts(json, ",\"environment\":");
+    show_strings(json, &plan->env);
+    laz_buf_puts(json, ",\"descriptors\":[");
+    for (size_t i = 0; i < plan->n_data; i++) {
+        laz_buf_printf(json, "%s{\"fd\":%d,\"what\":", i ? "," : "", plan->data[i].child_fd);
+        show_quoted(json, plan->data[i].what);
+        laz_buf_puts(json, ",\"content\":");
+        show_content_json(&plan->data[i].content, json);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "],\"status_fd\":");
+    if (plan->status_fd >= 0)
+        laz_buf_printf(json, "%d", plan->status_fd);
+    else
+        laz_buf_puts(json, "null");
+    laz_buf_puts(json, ",\"files\":[");
+    for (size_t i = 0; i < plan->n_files; i++) {
+        laz_buf_printf(json, "%s{\"path\":", i ? "," : "");
+        show_quoted(json, plan->files[i].path);
+        laz_buf_puts(json, ",\"content\":");
+        show_content_json(&plan->files[i].content, json);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "],\"confine\":");
+    laz_plan_confine_json(plan, json);
+    laz_buf_puts(json, ",\"isolation\":");
+    laz_plan_isolation_json(plan, json);
+    laz_buf_printf(json, ",\"ends_by\":\"%s\"}", plan->ends_by == LAZ_END_REAP ? "reap" : "kill");
+}
+
+/* ---- for people --------------------------------------------------------------------------------
+ */
+
+/* A word as a shell would have to see it, so that a line can be read without doubt. */
+static void show_word_text(struct laz_buf *text, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-./=:,@%+";
+
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        laz_buf_puts(text, word);
+        return;
+    }
+    laz_buf_putc(text, '\'');
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            laz_buf_puts(text, "'\\''");
+        else if (*c == '\n')
+            laz_buf_puts(text, "\\n");
+        else
+            laz_buf_putc(text, *c);
+    }
+    laz_buf_putc(text, '\'');
+}
+
+/* A list of words, an option on a line with its values. */
+static void show_list_text(struct laz_buf *text, const struct laz_buf *content)
+{
+    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
+        const char *word = content->data + at;
+        bool option = strncmp(word, "--", 2) == 0;
+        laz_buf_puts(text, option || at == 0 ? "\n    " : " ");
+        show_word_text(text, word);
+    }
+    laz_buf_putc(text, '\n');
+}
+
+static void show_content_text(struct laz_buf *text, const struct laz_buf *content)
+{
+    if (show_is_list(content)) {
+        show_list_text(text, content);
+        return;
+    }
+    const char *p = laz_buf_text(content);
+    laz_buf_putc(text, '\n');
+    while (*p) {
+        size_t line = strcspn(p, "\n");
+        laz_buf_printf(text, "    %.*s\n", (int)line, p);
+        p += line + (p[line] == '\n');
+    }
+}
+
+static void show_isolation_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        const struct laz_plan_word *word = show_word(plan, bit);
+        const char *how = !word ? "not limited" : word->weakly ? "weakly" : "enforced";
+        laz_buf_printf(text, "  %-10s %s", laz_enforce_name(bit), how);
+        if (word)
+            laz_buf_printf(text, " (%s)", word->mechanism);
+        laz_buf_putc(text, '\n');
+    }
+}
+
+void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    laz_buf_printf(text, "backend %s\n\nprogram\n ", plan->backend);
+    for (size_t i = 0; i < plan->argv.n; i++) {
+        laz_buf_putc(text, ' ');
+        show_word_text(text, plan->argv.items[i]);
+    }
+    laz_buf_puts(text, "\n\nenvironment of the program\n");
+    for (size_t i = 0; i < plan->env.n; i++)
+        laz_buf_printf(text, "  %s\n", plan->env.items[i]);
+    if (!plan->env.n)
+        laz_buf_puts(text, "  (empty)\n");
+    laz_buf_puts(text, "\ndescriptors\n");
+    for (size_t i = 0; i < plan->n_data; i++) {
+        laz_buf_printf(text, "  %d: %s", plan->data[i].child_fd, plan->data[i].what);
+        show_content_text(text, &plan->data[i].content);
+    }
+    if (plan->status_fd >= 0)
+        laz_buf_printf(text, "  %d: status documents, written by the program\n", plan->status_fd);
+    for (size_t i = 0; i < plan->n_files; i++) {
+        laz_buf_printf(text, "\nfile %s", plan->files[i].path);
+        show_content_text(text, &plan->files[i].content);
+    }
+    laz_buf_puts(text, "\nlimits that the agent sets on itself\n");
+    for (size_t i = 0; i < plan->n_limits; i++)
+        laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
+                       (unsigned long long)plan->limits[i].value);
+    laz_buf_puts(text, "\nwhat is enforced, and by what\n");
+    show_isolation_text(plan, text);
+}

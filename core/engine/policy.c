@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.c - what one session may see, write and use, put together from settings and runtime.
+ * Side: host.  Input trusted: yes (validated settings, descriptors of installed runtimes).
+ *
+ * The list of paths is ordered so that a path always comes after every folder it lies in: what the
+ * settings say of a folder inside another one then holds, whatever the order in the file (reading
+ * allowed within a folder that may be written, say).  Where the settings show a folder as it is on
+ * the host, nothing of lazaret's own is put over it. */
+#include "engine/policy.h"
+
+#include "engine/policy_env.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct policy_path {
+    uint32_t kind, optional;
+    char *host, *box;
+    unsigned rank; /* among paths of the same name: the higher one wins */
+    bool from_settings;
+};
+
+struct policy_memory {
+    struct policy_path *items;
+    struct laz_path *paths; /* the same, for the backend */
+    size_t n, cap;
+    struct laz_strv env, command;
+    char *home, *host_command, *runtime_file, *options;
+    bool failed;
+};
+
+enum policy_rank { POLICY_SYSTEM, POLICY_RUNTIME, POLICY_READ, POLICY_WRITE, POLICY_OWN };
+
+/* What is being put together, and what it depends on. */
+struct policy_work {
+    const struct laz_settings_values *values;
+    const struct laz_runtime_info *runtime;
+    const struct laz_policy_session *session;
+    struct policy_memory *memory;
+    bool own_files; /* the backend gives a file system of its own */
+    bool here;      /* the platform is this one: paths can be looked at */
+};
+
+/* Files that programs expect and that would tell of the host. */
+static const struct {
+    const char *box, *text;
+} policy_contents[] = {
+    {"/etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
+                    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+    {"/etc/group", "sandbox:x:1000:\nnogroup:x:65534:\n"},
+    {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"},
+    {"/etc/hosts", "127.0.0.1 localhost lazaret\n::1 localhost\n"},
+};
+
+/* Folders that the box has of its own: they may not be given, nor what they lie in. */
+static const struct {
+    const char *path;
+    bool below; /* nor may anything in them */
+} policy_reserved[] = {
+    {"/proc", true},
+    {"/dev", true},
+    {"/run/lazaret", true},
+    {LAZ_BOX_HOME, false},
+};
+
+static bool policy_is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
+}
+
+static void policy_add(struct policy_memory *memory, struct policy_path path, const char *host,
+                       const char *box)
+{
+    if (memory->n == memory->cap) {
+        size_t cap = memory->cap ? memory->cap * 2 : 32;
+        struct policy_path *items = realloc(memory->items, cap * sizeof *items);
+        if (!items) {
+            memory->failed = true;
+            return;
+        }
+        memory->items = items;
+        memory->cap = cap;
+    }
+    path.host = laz_strdup(host);
+    path.box = laz_strdup(box);
+    memory->items[memory->n++] = path;
+    if (!path.host || !path.box)
+        memory->failed = true;
+}
+
+/* ---- the settings' paths -----------------------------------------------------------------------
+ */
+
+/* A copy without slashes at the end; NULL and an error for what no path of a box can be. */
+static char *policy_clean(const char *key, const char *path, struct laz_error *err)
+{
+    size_t len = strlen(path);
+
+    if (path[0] != '/') {
+        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path", key, path);
+        return NULL;
+    }
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    char *copy = laz_strndup(path, len);
+    if (!copy) {
+        laz_error_nomem(err);
+        return NULL;
+    }
+    for (const char *part = copy; part; part = strchr(part + 1, '/')) {
+        size_t n = strcspn(part + 1, "/");
+        if (copy[1] && (n == 0 || (n == 1 && part[1] == '.') ||
+                        (n == 2 && part[1] == '.' && part[2] == '.'))) {
+            laz_error_set(err, LAZ_ECONFIG, 0,
+                          "%s: %s has an empty part, \".\" or \"..\": write the path out", key,
+                          path);
+            free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+static int policy_check_reserved(const char *key, const char *path, struct laz_error *err)
+{
+    for (size_t i = 0; i < sizeof policy_reserved / sizeof policy_reserved[0]; i++) {
+        const char *own = policy_reserved[i].path;
+        if (strcmp(path, own) == 0 || (policy_reserved[i].below && policy_is_below(path, own)))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "%s: %s cannot be given, the box has a %s of its own", key, path,
+                                 own);
+        if (policy_is_below(own, path))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "%s: %s cannot be given as a whole, the box has a %s of its own: "
+                                 "name the folders in it that are needed",
+                                 key, path, own);
+    }
+    return 0;
+}
+
+static int policy_check_exists(const struct policy_work *work, const char *key, const char *path,
+                               struct laz_error *err)
+{
+    uint32_t uid = work->session->uid;
+    struct stat st;
+
+    if (!work->here)
+        return 0;
+    if (stat(path, &st) != 0)
+        return laz_error_set(err, LAZ_ECONFIG, errno, "%s: %s: %s", key, path,
+                             errno == ENOENT ? "there is no such file or folder" : strerror(errno));
+    if (uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
+        return laz_error_set(err, LAZ_ECONFIG, EACCES,
+                             "%s: %s cannot be reached by the session, which has a uid of its own "
+                             "when lazaret runs as root: let others read it and pass the folders "
+                             "above (chmod o+x), or put it elsewhere",
+                             key, path);
+    return 0;
+}
+
+static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
+                                 const char *key, uint32_t kind, unsigned rank,
+                                 struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; list && i < list->n && !rc; i++) {
+        char *path = policy_clean(key, list->items[i], err);
+        if (!path)
+            return err && err->code ? err->code : LAZ_ECONFIG;
+        if (work->own_files)
+            rc = policy_check_reserved(key, path, err);
+        if (!rc)
+            rc = policy_check_exists(work, key, path, err);
+        if (!rc)
+            policy_add(work->memory,
+                       (struct policy_path){.kind = kind, .rank = rank, .from_settings = true},
+                       path, path);
+        free(path);
+    }
+    return rc;
+}
+
+/* ---- the system's and the runtime's paths ------------------------------------------------------
+ */
+
+static void policy_system_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct policy_work *work = user;
+
+    if (kind == LAZ_PATH_SYMLINK && !work->own_files)
+        return; /* the host's own link is there */
+    policy_add(
+        work->memory,
+        (struct policy_path){.kind = kind,
+                             .rank = POLICY_SYSTEM,
+                             .optional = kind != LAZ_PATH_SYMLINK && strcmp(box, "/usr") != 0},
+        host, box);
+}
+
+/* For a plan that is only shown: what such a system usually has. */
+static const struct {
+    const char *platform;
+    uint32_t kind;
+    const char *host, *box;
+} policy_usual[] = {
+    {"linux", LAZ_PATH_READ, "/usr", "/usr"},
+    {"linux", LAZ_PATH_SYMLINK, "usr/bin", "/bin"},
+    {"linux", LAZ_PATH_SYMLINK, "usr/sbin", "/sbin"},
+    {"linux", LAZ_PATH_SYMLINK, "usr/lib", "/lib"},
+    {"linux", LAZ_PATH_SYMLINK, "usr/lib64", "/lib64"},
+    {"linux", LAZ_PATH_READ, "/etc/ld.so.cache", "/etc/ld.so.cache"},
+    {"linux", LAZ_PATH_READ, "/etc/alternatives", "/etc/alternatives"},
+    {"linux", LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
+    {"linux", LAZ_PATH_READ, "/etc/ssl/certs", "/etc/ssl/certs"},
+    {"darwin", LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
+    {"darwin", LAZ_PATH_READ, "/System/Library", "/System/Library"},
+};
+
+static void policy_system_paths(struct policy_work *work, const char *platform)
+{
+    if (work->here) {
+        laz_os_system_paths(policy_system_path, work);
+        return;
+    }
+    for (size_t i = 0; i < sizeof policy_usual / sizeof policy_usual[0]; i++)
+        if (strcmp(policy_usual[i].platform, platform) == 0)
+            policy_system_path(work, policy_usual[i].kind, policy_usual[i].host,
+                               policy_usual[i].box);
+}
+
+static void policy_runtime_paths(struct policy_work *work)
+{
+    const struct laz_strv *read = work->runtime ? &work->runtime->read : NULL;
+    uint32_t uid = work->session->uid;
+
+    for (size_t i = 0; read && i < read->n; i++) {
+        const char *path = read->items[i];
+        if (path[0] != '/' || policy_is_below(path, "/usr"))
+            continue;
+        if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
+            continue; /* as if it were not there */
+        policy_add(
+            work->memory,
+            (struct policy_path){.kind = LAZ_PATH_READ, .rank = POLICY_RUNTIME, .optional = 1},
+            path, path);
+    }
+}
+
+/* ---- lazaret's own: agent, runtime, socket, home ------------------------------------------------
+ */
+
+static const char *policy_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void policy_own_path(struct policy_work *work, const char *host, const char *box)
+{
+    if (host)
+        policy_add(work->memory, (struct policy_path){.kind = LAZ_PATH_READ, .rank = POLICY_OWN},
+                   host, work->own_files ? box : host);
+}
+
+static void policy_own_paths(struct policy_work *work)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+
+    policy_own_path(work, session->agent, LAZ_BOX_AGENT);
+    policy_own_path(work, session->socket_folder, LAZ_BOX_SOCKET);
+    if (session->runtime_file) {
+        memory->runtime_file =
+            work->own_files
+                ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(session->runtime_file))
+                : laz_strdup(session->runtime_file);
+        if (memory->runtime_file)
+            policy_own_path(work, session->runtime_file, memory->runtime_file);
+        else
+            memory->failed = true;
+    }
+    for (size_t i = 0; work->own_files && i < sizeof policy_contents / sizeof policy_contents[0];
+         i++)
+        policy_add(memory, (struct policy_path){.kind = LAZ_PATH_CONTENT, .rank = POLICY_SYSTEM},
+                   policy_contents[i].text, policy_contents[i].box);
+}
+
+static void policy_home(struct policy_work *work)
+{
+    const char *folder = work->session->socket_folder;
+
+    if (work->own_files || !folder) {
+        work->memory->home = laz_strdup(LAZ_BOX_HOME);
+        return;
+    }
+    size_t parent = (size_t)(policy_base_name(folder) - folder);
+    work->memory->home = laz_strdupf("%.*shome", (int)parent, folder);
+    if (work->memory->home)
+        policy_add(work->memory, (struct policy_path){.kind = LAZ_PATH_WRITE, .rank = POLICY_OWN},
+                   work->memory->home, work->memory->home);
+}
+
+static int policy_environment(struct policy_work *work, struct laz_error *err)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+    int rc = laz_policy_env(work->values, work->runtime ? &work->runtime->env : NULL, memory->home,
+                            &memory->env, err);
+
+    if (rc)
+        return rc;
+    if (session->socket_folder)
+        laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
+                      work->own_files ? LAZ_BOX_SOCKET : session->socket_folder);
+    if (session->token)
+        laz_strv_addf(&memory->env, "LAZARET_TOKEN=%s", session->token);
+    return 0;
+}
+
+static void policy_command(struct policy_work *work)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+
+    laz_strv_add(&memory->command, work->own_files ? LAZ_BOX_AGENT : session->agent);
+    for (const char *const *arg = session->command_tail; arg && *arg; arg++)
+        laz_strv_add(&memory->command, *arg);
+    memory->host_command = laz_strdup(session->agent);
+}
+
+/* ---- order -------------------------------------------------------------------------------------
+ */
+
+static int policy_compare(const void *a, const void *b)
+{
+    const struct policy_path *x = a, *y = b;
+    int order = strcmp(x->box, y->box);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool policy_is_covered(const struct policy_memory *memory, const struct policy_path *path)
+{
+    if (path->from_settings || path->rank != POLICY_SYSTEM)
+        return false;
+    for (size_t i = 0; i < memory->n; i++)
+        if (memory->items[i].from_settings && (strcmp(memory->items[i].box, path->box) == 0 ||
+                                               policy_is_below(path->box, memory->items[i].box)))
+            return true;
+    return false;
+}
+
+/* Fills `paths`: sorted, each name once, nothing of the system's over what the settings show. */
+static int policy_order(struct policy_memory *memory, size_t *n, struct laz_error *err)
+{
+    *n = 0;
+    memory->paths = calloc(memory->n ? memory->n : 1, sizeof *memory->paths);
+    if (!memory->paths)
+        return laz_error_nomem(err);
+    if (memory->n)
+        qsort(memory->items, memory->n, sizeof *memory->items, policy_compare);
+    for (size_t i = 0; i < memory->n; i++) {
+        const struct policy_path *path = &memory->items[i];
+        if (policy_is_covered(memory, path))
+            continue;
+        if (i + 1 < memory->n && strcmp(path->box, memory->items[i + 1].box) == 0)
+            continue;
+        memory->paths[(*n)++] = (struct laz_path){
+            .kind = path->kind, .optional = path->optional, .host = path->host, .box = path->box};
+    }
+    return 0;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static int policy_fill(struct policy_work *work, const char *platform, struct laz_error *err)
+{
+    const struct laz_settings_values *values = work->values;
+    int rc;
+
+    policy_system_paths(work, platform);
+    policy_runtime_paths(work);
+    rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
+                               POLICY_READ, err);
+    if (!rc)
+        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ,
+                                   POLICY_READ, err);
+    if (!rc)
+        rc = policy_settings_paths(work, &values->sandbox.write, "sandbox.write", LAZ_PATH_WRITE,
+                                   POLICY_WRITE, err);
+    if (rc)
+        return rc;
+    policy_own_paths(work);
+    policy_home(work);
+    if (!work->memory->home)
+        return laz_error_nomem(err);
+    rc = policy_environment(work, err);
+    policy_command(work);
+    return rc;
+}
+
+static void policy_memory_free(struct policy_memory *memory)
+{
+    if (!memory)
+        return;
+    for (size_t i = 0; i < memory->n; i++) {
+        free(memory->items[i].host);
+        free(memory->items[i].box);
+    }
+    free(memory->items);
+    free(memory->paths);
+    laz_strv_fini(&memory->env);
+    laz_strv_fini(&memory->command);
+    free(memory->home);
+    free(memory->host_command);
+    free(memory->runtime_file);
+    free(memory->options);
+    free(memory);
+}
+
+int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
+                   const struct laz_policy_session *session, uint32_t can_enforce,
+                   const char *platform, const char *options, size_t options_len,
+                   struct laz_policy_box **box, struct laz_error *err)
+{
+    struct laz_policy_box *made = calloc(1, sizeof *made);
+    struct policy_memory *memory = calloc(1, sizeof *memory);
+    struct policy_work work = {
+        .values = values,
+        .runtime = runtime,
+        .session = session,
+        .memory = memory,
+        .own_files = (can_enforce & LAZ_ENFORCE_FS_READ) != 0,
+        .here = strcmp(platform, laz_os_platform()) == 0,
+    };
+    struct laz_error why = {0};
+    size_t n_paths = 0;
+    int rc = made && memory ? policy_fill(&work, platform, &why) : LAZ_ENOMEM;
+
+    if (!rc) {
+        memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
+        if (memory->failed || memory->env.failed || memory->command.failed ||
+            !memory->host_command || !memory->options)
+            rc = LAZ_ENOMEM;
+    }
+    if (!rc)
+        rc = policy_order(memory, &n_paths, &why);
+    if (rc) {
+        if (!why.code)
+            laz_error_nomem(&why);
+        if (err)
+            *err = why;
+        policy_memory_free(memory);
+        free(made);
+        return rc;
+    }
+    made->memory = memory;
+    made->policy = (struct laz_policy){
+        .size = sizeof made->policy,
+        .paths = memory->paths,
+        .n_paths = n_paths,
+        .env = (const char *const *)memory->env.items,
+        .home = memory->home,
+        .tmp_size = values->sandbox.tmp_size,
+        .limits = values->limits,
+        .own_uid = session->uid != LAZ_SPAWN_SAME_ID,
+        .box_uid = LAZ_BOX_UID,
+        .command = (const char *const *)memory->command.items,
+        .host_command = memory->host_command,
+        .options = memory->options,
+        .options_len = options ? options_len : 2,
+    };
+    *box = made;
+    return 0;
+}
+
+void laz_policy_free(struct laz_policy_box *box)
+{
+    if (!box)
+        return;
+    policy_memory_free(box->memory);
+    free(box);
+}
+
+const char *laz_policy_runtime_file(const struct laz_policy_box *box)
+{
+    const struct policy_memory *memory = box->memory;
+
+    return memory->runtime_file;
+}

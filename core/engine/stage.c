@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* stage.c - copies of files that a session with a uid of its own cannot reach.
+ * Side: host.  Input trusted: yes (installed files).
+ *
+ * A build below /root cannot be entered by another uid, and bwrap looks for paths, also those of
+ * descriptors, as that uid.  A copy keeps the file's name, which is part of a plugin's identity,
+ * and lies in a folder named after what the file is (device, inode, size, time of change): it is
+ * made once, and a file that was built anew is another one. */
+#include "engine/policy.h"
+
+#include "base/random.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAGE_RANDOM 12
+
+static char *stage_folder(const char *folder, const struct stat *st)
+{
+    return laz_strdupf("%s/copy-%llx-%llx-%llx-%llx", folder, (unsigned long long)st->st_dev,
+                       (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
+                       (unsigned long long)st->st_mtim.tv_sec * 1000000000u +
+                           (unsigned long long)st->st_mtim.tv_nsec);
+}
+
+/* Copies under a name nobody uses yet, then gives it its own: who finds the name finds it whole. */
+static int stage_copy(const char *path, const char *into, const char *staged, bool execute,
+                      struct laz_error *err)
+{
+    char random[STAGE_RANDOM + 1];
+    int rc = laz_random_name(random, STAGE_RANDOM, err);
+
+    if (rc)
+        return rc;
+    char *partial = laz_strdupf("%s/.%s", into, random);
+    if (!partial)
+        return laz_error_nomem(err);
+    rc = laz_os_copy_file(path, partial, execute ? 0755 : 0644, err);
+    if (!rc && rename(partial, staged) != 0) {
+        rc = laz_error_os(err, errno, "%s cannot be copied to %s", path, staged);
+        (void)unlink(partial);
+    }
+    free(partial);
+    return rc;
+}
+
+int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
+                   struct laz_error *err)
+{
+    char *into = NULL, *copy = NULL;
+    const char *slash = strrchr(path, '/');
+    struct stat st, there;
+    int rc = 0;
+
+    if (stat(path, &st) != 0)
+        return laz_error_os(err, errno, "%s cannot be used", path);
+    if (uid == LAZ_SPAWN_SAME_ID || laz_os_is_reachable(path, uid, execute)) {
+        copy = laz_strdup(path);
+        goto out;
+    }
+    into = stage_folder(folder, &st);
+    if (into)
+        copy = laz_strdupf("%s/%s", into, slash ? slash + 1 : path);
+    if (!copy)
+        goto out;
+    if (lstat(copy, &there) == 0 && S_ISREG(there.st_mode))
+        goto out;
+    if (lstat(into, &there) != 0)
+        rc = laz_os_make_folder(into, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    if (!rc)
+        rc = stage_copy(path, into, copy, execute, err);
+out:
+    free(into);
+    if (!rc && !copy)
+        rc = laz_error_nomem(err);
+    if (rc)
+        free(copy);
+    else
+        *staged = copy;
+    return rc;
+}
