@@ -120,15 +120,14 @@ static void child_place_fds(struct child_plan *plan)
     laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX);
 }
 
-/* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. */
+/* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. The
+ * kernel is asked: the C library would refuse the two signals that it uses itself. */
 static void child_default_signals(void)
 {
-    struct sigaction action;
+    static const unsigned long as_default[16]; /* the kernel's struct, all zero: SIG_DFL */
 
-    memset(&action, 0, sizeof action);
-    action.sa_handler = SIG_DFL;
     for (int signal = 1; signal < NSIG; signal++)
-        (void)sigaction(signal, &action, NULL);
+        (void)syscall(SYS_rt_sigaction, signal, as_default, NULL, (size_t)(NSIG - 1) / 8);
 }
 
 static void child_set_user(const struct child_plan *plan)
@@ -146,7 +145,7 @@ static void child_set_user(const struct child_plan *plan)
 __attribute__((noreturn)) static void child_main(struct child_plan *plan)
 {
     const struct laz_spawn *spawn = plan->spawn;
-    sigset_t none;
+    static const unsigned long nothing_blocked[16];
 
     child_place_fds(plan);
     child_default_signals();
@@ -163,8 +162,7 @@ __attribute__((noreturn)) static void child_main(struct child_plan *plan)
         if (getppid() != plan->parent)
             _exit(127);
     }
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing_blocked, NULL, (size_t)(NSIG - 1) / 8);
     (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv,
                  (char *const *)(uintptr_t)spawn->env);
     child_fail(plan, CHILD_EXEC);
