@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* r.h - what the files of the R runtime share.
+ *
+ * R calls back without a context argument and leaves functions by long jumps.  Hence two rules:
+ * there is one state, r_self, for there can be one R in a process; and whatever R may jump over
+ * (the writer, the reader, texts) belongs to the state, where the next use resets it. */
+#ifndef LAZ_RUNTIME_R_H
+#define LAZ_RUNTIME_R_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define R_NO_REMAP
+#define STRICT_R_HEADERS
+#include <Rinternals.h>
+
+#include <lazaret/runtime.h>
+
+/* A growing text; `failed` once memory was wanting. */
+struct r_text {
+    char *data;
+    size_t len;
+    size_t cap;
+    bool failed;
+};
+
+/* A text of the code's own making that is too long to repeat is cut after this many bytes. */
+#define R_MAX_MESSAGE 8192
+
+struct r_parameter {
+    SEXP symbol;
+    const char *type;      /* JSON Schema's word, or "" */
+    const char *type_name; /* the author's word */
+    bool required;
+};
+
+struct r_tool {
+    char *name;
+    struct r_parameter *parameters;
+    size_t n_parameters;
+};
+
+/* The error that ended an execution, noted while its frames were still there. */
+struct r_failure {
+    bool noted;
+    struct r_text message;
+    int line;
+    char **traceback;
+    size_t n_traceback;
+};
+
+/* What `eval` and `check` are doing. */
+struct r_job {
+    const char *code;
+    size_t len;
+    bool only_parse;
+    bool print;
+    bool parsed;   /* everything parsed: what fails from here on is a runtime error */
+    bool finished; /* every expression was evaluated and the value converted */
+    bool visible;
+    bool too_large;
+    int line; /* of the top-level expression that runs */
+};
+
+struct r_state {
+    const struct laz_agent_services *services;
+    const struct laz_json_api *json;
+    struct laz_json_writer *writer;
+    struct laz_json_reader *reader; /* of the last text read, or NULL */
+    pid_t owner;                    /* the process whose socket this is; forks are not it */
+    bool running;                   /* R has started */
+    bool utf8;                      /* its native encoding is UTF-8 */
+    char version[32];
+
+    SEXP support; /* the environment of r_support.R */
+    void (*task)(struct r_state *state);
+    bool muted; /* no code of the session runs: R's own words about an error go nowhere */
+
+    struct r_text pending; /* part of a line that was not written yet */
+    struct timespec written;
+    bool capturing;
+    size_t capture_limit;
+    struct r_text captured;
+    struct r_text startup; /* standard error of the start, for its error message */
+
+    struct r_job job;
+    struct r_failure failure;
+    const char *value;
+    size_t value_len;
+
+    struct r_tool *tools;
+    size_t n_tools;
+    const struct laz_tool_signature *signatures; /* while define_tools runs */
+    size_t n_signatures;
+};
+
+extern struct r_state *r_self;
+
+/* r.c */
+bool r_text_append(struct r_text *text, const char *data, size_t len);
+void r_text_clear(struct r_text *text);
+void r_text_fini(struct r_text *text);
+/* Runs `task` where R's errors and jumps end; false when one ended it. Muted until the task says
+ * otherwise. (Not by way of .Call: R has no source reference below one, and its compiler of loops
+ * crashes on that.) */
+bool r_protected(struct r_state *state, void (*task)(struct r_state *state));
+/* A value that .Call takes as a routine. */
+SEXP r_routine(void (*function)(void));
+/* Calls a function of r_support.R. */
+SEXP r_support1(struct r_state *state, const char *function, SEXP argument);
+SEXP r_utf8(const char *text, size_t len); /* CHARSXP */
+/* R's text of the last error, without "Error in f() : " and the last newline; a static buffer. */
+const char *r_last_error(void);
+
+/* r_console.c */
+void r_console_install(void);                  /* before and after R has parsed its command line */
+void r_console_hooks(struct r_state *state);   /* once R runs */
+void r_console_flush(struct r_state *state);   /* everything written so far is out */
+void r_console_capture(struct r_state *state); /* standard output becomes state->captured */
+void r_console_release(struct r_state *state, bool keep); /* !keep: what was captured is written */
+void r_console_warnings(void); /* prints deferred warnings, as R's prompt does */
+/* Raises an R error when a file has grown over its limit since the last look. */
+void r_console_check_file_limit(void);
+/* Where R ends up when it gives up during its start. */
+bool r_console_start(struct r_state *state, int argc, char **argv);
+
+/* r_write.c: R values as JSON text in state->writer. */
+#define R_AS_IT_IS  0u
+#define R_AS_SCALAR 1u /* the parameter takes one value: names and I() do not matter */
+#define R_AS_ARRAY  2u /* the parameter takes an array: also for a vector of one */
+#define R_AS_OBJECT 3u /* the parameter takes an object: also for list() */
+struct r_writing {
+    struct r_state *state;
+    const struct laz_json_api *json;
+    struct laz_json_writer *out;
+    bool strict;         /* what cannot leave R is an error and not a $repr */
+    const char *refused; /* what it was, or NULL */
+};
+void r_write(struct r_writing *w, SEXP value, unsigned as);
+
+/* r_read.c: JSON text as R values. Errors are R's (jumps). */
+SEXP r_read(struct r_state *state, const char *json, size_t len);
+/* Days since 1970-01-01 of a date of the Gregorian calendar, and back. */
+int64_t r_days_from_civil(int64_t year, unsigned month, unsigned day);
+void r_civil_from_days(int64_t days, int64_t *year, unsigned *month, unsigned *day);
+
+/* r_tools.c */
+int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
+                   struct laz_error *err);
+void r_tools_fini(struct r_state *state);
+
+/* r_eval.c */
+int r_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
+int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
+SEXP r_eval_note(SEXP message, SEXP line, SEXP traceback); /* called by r_support.R */
+void r_failure_clear(struct r_failure *failure);
+
+#endif

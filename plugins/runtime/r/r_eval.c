@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* r_eval.c - parsing and running code.
+ * Side: agent.  Input trusted: no (the code).
+ *
+ * The whole code is parsed before anything runs.  Top-level expressions are then evaluated from C
+ * inside one R_ToplevelExec, so that sys.calls() and parent.frame() are what they are at R's
+ * prompt: no frame of ours is below the code's.  Errors are seen by a global calling handler while
+ * their frames are alive (on_error in r_support.R); what passes it, such as an exhausted C stack,
+ * is read from R's error buffer. */
+#include "r.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <R_ext/Parse.h>
+
+/* ---- errors ---- */
+
+void r_failure_clear(struct r_failure *failure)
+{
+    for (size_t i = 0; i < failure->n_traceback; i++)
+        free(failure->traceback[i]);
+    free(failure->traceback);
+    failure->traceback = NULL;
+    failure->n_traceback = 0;
+    failure->line = 0;
+    failure->noted = false;
+    r_text_clear(&failure->message);
+}
+
+/* At most `max` bytes of a text that may be cut between characters only. */
+static size_t eval_cut(const char *text, size_t max)
+{
+    size_t len = strlen(text);
+
+    if (len <= max)
+        return len;
+    for (len = max; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
+        len--;
+    return len;
+}
+
+static char *eval_copy(SEXP text)
+{
+    const char *utf8 = Rf_translateCharUTF8(text);
+    size_t len = eval_cut(utf8, 1024);
+    char *copy = malloc(len + 1);
+
+    if (copy) {
+        memcpy(copy, utf8, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+SEXP r_eval_note(SEXP message, SEXP line, SEXP traceback)
+{
+    struct r_failure *failure = &r_self->failure;
+    const char *text = Rf_translateCharUTF8(STRING_ELT(message, 0));
+
+    r_failure_clear(failure);
+    failure->line = Rf_asInteger(line);
+    r_text_append(&failure->message, text, eval_cut(text, R_MAX_MESSAGE));
+    failure->traceback = calloc((size_t)Rf_xlength(traceback) + 1, sizeof(char *));
+    for (R_xlen_t i = 0; failure->traceback && i < Rf_xlength(traceback); i++) {
+        char *call = eval_copy(STRING_ELT(traceback, i));
+        if (call)
+            failure->traceback[failure->n_traceback++] = call;
+    }
+    failure->noted = true;
+    return R_NilValue;
+}
+
+/* Errors that have a verdict of their own are told by R's words for them. */
+static uint32_t eval_kind_of(const char *message)
+{
+    static const char *const memory[] = {
+        "cannot allocate vector of ", "cannot allocate memory",  "memory exhausted",
+        "vector memory limit of ",    "vector memory exhausted", "cannot allocate buffer",
+    };
+
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        if (strstr(message, memory[i]))
+            return LAZ_OUTCOME_MEMORY;
+    }
+    return strstr(message, strerror(EFBIG)) ? LAZ_OUTCOME_FSIZE : LAZ_OUTCOME_RUNTIME;
+}
+
+/* ---- parsing ---- */
+
+static SEXP eval_code_string(const struct r_job *job)
+{
+    return Rf_ScalarString(r_utf8(job->code, job->len));
+}
+
+/* The expressions, with source references; R_NilValue when it does not parse. */
+static SEXP eval_parse(struct r_state *s)
+{
+    ParseStatus status;
+    SEXP code = PROTECT(eval_code_string(&s->job));
+    SEXP file = PROTECT(r_support1(s, "new_srcfile", code));
+    SEXP parsed = R_ParseVector(code, -1, &status, file);
+
+    UNPROTECT(2);
+    return status == PARSE_OK ? parsed : R_NilValue;
+}
+
+/* Asks R's parse() for its words about code that R_ParseVector refused. */
+static void eval_syntax_error(struct r_state *s)
+{
+    SEXP code = PROTECT(eval_code_string(&s->job));
+    SEXP told = PROTECT(r_support1(s, "parse_error", code));
+
+    r_eval_note(VECTOR_ELT(told, 0), VECTOR_ELT(told, 1), Rf_allocVector(STRSXP, 0));
+    s->job.line = Rf_asInteger(VECTOR_ELT(told, 2)); /* the column */
+    UNPROTECT(2);
+}
+
+/* ---- running ---- */
+
+static int eval_line_of(SEXP refs, R_xlen_t i)
+{
+    if (TYPEOF(refs) != VECSXP || i >= Rf_xlength(refs))
+        return 0;
+    SEXP ref = VECTOR_ELT(refs, i);
+    return TYPEOF(ref) == INTSXP && LENGTH(ref) > 0 ? INTEGER(ref)[0] : 0;
+}
+
+/* list(value, visible) of expression `i`. .Internal(withVisible()) evaluates it without a frame;
+ * the braces around it carry its source reference, or R's compiler of loops would have none. */
+static SEXP eval_expression(SEXP expressions, SEXP refs, R_xlen_t i)
+{
+    SEXP block = PROTECT(Rf_lang2(Rf_install("{"), VECTOR_ELT(expressions, i)));
+
+    if (TYPEOF(refs) == VECSXP && i < Rf_xlength(refs)) {
+        SEXP both = PROTECT(Rf_allocVector(VECSXP, 2));
+        SET_VECTOR_ELT(both, 0, VECTOR_ELT(refs, i));
+        SET_VECTOR_ELT(both, 1, VECTOR_ELT(refs, i));
+        Rf_setAttrib(block, Rf_install("srcref"), both);
+        UNPROTECT(1);
+    }
+    SEXP call = PROTECT(Rf_lang2(Rf_install("withVisible"), block));
+    SEXP internal = PROTECT(Rf_lang2(Rf_install(".Internal"), call));
+    SEXP result = Rf_eval(internal, R_GlobalEnv);
+
+    UNPROTECT(3);
+    return result;
+}
+
+static void eval_finish(struct r_state *s, SEXP value)
+{
+    struct r_writing w = {.state = s, .json = s->json, .out = s->writer};
+    bool too_large = false;
+
+    if (s->job.print && s->job.visible) {
+        r_console_capture(s);
+        Rf_PrintValue(value);
+        r_console_warnings();
+        r_console_release(s, true);
+    }
+    s->json->writer_reset(s->writer);
+    r_write(&w, value, R_AS_IT_IS);
+    s->value = s->json->writer_text(s->writer, &s->value_len, &too_large);
+    /* Nobody asked for the value of an assignment: without it the execution is still right. */
+    s->job.too_large = !s->value && s->job.visible;
+    s->job.finished = true;
+}
+
+static void eval_task(struct r_state *s)
+{
+    struct r_job *job = &s->job;
+    SEXP begin = PROTECT(Rf_lang1(Rf_install("begin")));
+    SEXP expressions = PROTECT(eval_parse(s));
+    SEXP refs = PROTECT(Rf_getAttrib(expressions, Rf_install("srcref")));
+    SEXP value = R_NilValue;
+    PROTECT_INDEX index;
+
+    PROTECT_WITH_INDEX(value, &index);
+    job->parsed = expressions != R_NilValue;
+    if (job->parsed && !job->only_parse) {
+        Rf_eval(begin, s->support);
+        s->muted = false;
+        for (R_xlen_t i = 0; i < Rf_xlength(expressions); i++) {
+            job->line = eval_line_of(refs, i);
+            SEXP result = PROTECT(eval_expression(expressions, refs, i));
+            REPROTECT(value = VECTOR_ELT(result, 0), index);
+            job->visible = Rf_asLogical(VECTOR_ELT(result, 1)) == 1;
+            UNPROTECT(1);
+            r_console_check_file_limit();
+            r_console_warnings();
+        }
+        eval_finish(s, value);
+    }
+    UNPROTECT(4);
+}
+
+/* ---- outcomes ---- */
+
+static void eval_outcome_error(struct r_state *s, uint32_t kind, struct laz_outcome *outcome)
+{
+    outcome->kind = kind;
+    outcome->message = s->failure.message.data ? s->failure.message.data : "";
+    outcome->line = s->failure.line;
+    outcome->traceback = (const char *const *)s->failure.traceback;
+    outcome->n_traceback = s->failure.n_traceback;
+}
+
+static void eval_outcome_syntax(struct r_state *s, struct laz_outcome *outcome)
+{
+    s->job.line = 0;
+    if (!r_protected(s, eval_syntax_error) && !s->failure.noted)
+        r_text_append(&s->failure.message, "the code cannot be parsed", 25);
+    eval_outcome_error(s, LAZ_OUTCOME_SYNTAX, outcome);
+    outcome->column = s->job.line;
+}
+
+static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
+{
+    if (!s->failure.noted) {
+        const char *text = r_last_error();
+        if (*text == '\0')
+            text = "the execution was ended by a jump to the top level";
+        r_text_append(&s->failure.message, text, eval_cut(text, R_MAX_MESSAGE));
+    }
+    if (s->failure.line == 0)
+        s->failure.line = s->job.line;
+    const char *message = s->failure.message.data ? s->failure.message.data : "";
+    eval_outcome_error(s, eval_kind_of(message), outcome);
+}
+
+static void eval_outcome_value(struct r_state *s, struct laz_outcome *outcome)
+{
+    static const char format[] = "the value is larger than max_message_size (%zu bytes): return "
+                                 "less of it, or write it to standard output";
+
+    outcome->visible = s->job.visible;
+    if (s->captured.len > 0) {
+        size_t len = s->captured.len;
+        outcome->text = s->captured.data;
+        outcome->text_len = s->captured.data[len - 1] == '\n' ? len - 1 : len;
+    }
+    if (!s->job.too_large) {
+        outcome->value = s->value;
+        outcome->value_len = s->value ? s->value_len : 0;
+        return;
+    }
+    char text[sizeof format + 32];
+    int n = snprintf(text, sizeof text, format, s->services->max_message);
+    r_text_append(&s->failure.message, text, (size_t)n);
+    eval_outcome_error(s, LAZ_OUTCOME_TOO_LARGE, outcome);
+}
+
+static bool eval_begin(struct r_state *s, const char *code, size_t len, struct laz_outcome *outcome)
+{
+    s->job = (struct r_job){.code = code, .len = len};
+    s->value = NULL;
+    s->value_len = 0;
+    r_failure_clear(&s->failure);
+    r_text_clear(&s->captured);
+    if (!memchr(code, '\0', len))
+        return true;
+    r_text_append(&s->failure.message, "the code contains a NUL byte", 28);
+    eval_outcome_error(s, LAZ_OUTCOME_SYNTAX, outcome);
+    return false;
+}
+
+int r_check(void *state, const char *code, size_t len, struct laz_outcome *outcome)
+{
+    struct r_state *s = state;
+
+    if (!eval_begin(s, code, len, outcome))
+        return 0;
+    s->job.only_parse = true;
+    if (!r_protected(s, eval_task) || !s->job.parsed)
+        eval_outcome_syntax(s, outcome);
+    else
+        outcome->kind = LAZ_OUTCOME_VALUE;
+    return 0;
+}
+
+int r_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome)
+{
+    struct r_state *s = state;
+
+    if (!eval_begin(s, code, len, outcome))
+        return 0;
+    s->job.print = print != 0;
+    bool whole = r_protected(s, eval_task);
+    r_console_release(s, s->job.finished);
+    if (!whole)
+        r_console_warnings();
+    r_console_flush(s);
+    if (!s->job.parsed)
+        eval_outcome_syntax(s, outcome);
+    else if (!s->job.finished)
+        eval_outcome_failed(s, outcome);
+    else
+        eval_outcome_value(s, outcome);
+    return 0;
+}

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT */
+/* r_read.c - JSON as R values: results of tools, default values of parameters.
+ * Side: agent.  Input trusted: yes (texts of the host, scanned by the agent).
+ *
+ * Scalars become vectors of one; an array of only numbers, only strings or only booleans becomes a
+ * vector, which is built in place and doubled when full; any other array a list; an object a named
+ * list.  Numbers are always double.  A vector that was an array of one gets class AsIs, as I()
+ * does, so that it goes back as an array.  A tag whose content does not fit it is an ordinary
+ * object. */
+#include "r.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum read_kind {
+    READ_NOTHING,
+    READ_REAL,
+    READ_STRING,
+    READ_LOGICAL,
+    READ_COMPLEX,
+    READ_DECIMAL,
+    READ_DATE,
+    READ_TIME,
+    READ_LIST,
+};
+
+static const struct {
+    SEXPTYPE type;
+    const char *class;
+} read_kinds[] = {
+    [READ_NOTHING] = {VECSXP, NULL},  [READ_REAL] = {REALSXP, NULL},
+    [READ_STRING] = {STRSXP, NULL},   [READ_LOGICAL] = {LGLSXP, NULL},
+    [READ_COMPLEX] = {CPLXSXP, NULL}, [READ_DECIMAL] = {STRSXP, "lazaret_int"},
+    [READ_DATE] = {REALSXP, "Date"},  [READ_TIME] = {REALSXP, "POSIXct"},
+    [READ_LIST] = {VECSXP, NULL},
+};
+
+/* A vector that grows. `data` is protected by the caller at `index`. */
+struct read_vector {
+    SEXP data;
+    PROTECT_INDEX index;
+    R_xlen_t n;
+    enum read_kind kind;
+    bool only_na; /* every element so far is NA, of type double */
+};
+
+static SEXP read_value(struct r_state *s);
+
+/* ---- dates ---- */
+
+int64_t r_days_from_civil(int64_t year, unsigned month, unsigned day)
+{
+    year -= month <= 2; /* years begin in March: the leap day comes last */
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * 146097 + day_of_era - 719468;
+}
+
+void r_civil_from_days(int64_t days, int64_t *year, unsigned *month, unsigned *day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t of_era = days - era * 146097;
+    int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
+    int64_t m = (5 * of_year + 2) / 153;
+    *day = (unsigned)(of_year - (153 * m + 2) / 5 + 1);
+    *month = (unsigned)(m < 10 ? m + 3 : m - 9);
+    *year = y + era * 400 + (*month <= 2);
+}
+
+static bool read_date_text(const char *text, int64_t *days, int *used)
+{
+    int year, month, day;
+
+    *used = 0;
+    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, used) != 3 || *used != 10 || month < 1 ||
+        month > 12 || day < 1 || day > 31)
+        return false;
+    *days = r_days_from_civil(year, (unsigned)month, (unsigned)day);
+    return true;
+}
+
+/* Local time as the process has it, for a text without an offset. */
+static double read_local(int64_t days, int hour, int minute, int second)
+{
+    int64_t year;
+    unsigned month, day;
+
+    r_civil_from_days(days, &year, &month, &day);
+    struct tm tm = {.tm_year = (int)year - 1900,
+                    .tm_mon = (int)month - 1,
+                    .tm_mday = (int)day,
+                    .tm_hour = hour,
+                    .tm_min = minute,
+                    .tm_sec = second,
+                    .tm_isdst = -1};
+    return (double)mktime(&tm);
+}
+
+static bool read_time_text(const char *text, double *seconds, bool *local)
+{
+    int64_t days;
+    int used, hour, minute, second;
+    double fraction = 0;
+
+    if (!read_date_text(text, &days, &used) || !strchr("Tt ", text[used]) || text[used] == '\0')
+        return false;
+    text += used + 1;
+    used = 0;
+    if (sscanf(text, "%2d:%2d:%2d%n", &hour, &minute, &second, &used) != 3 || used != 8)
+        return false;
+    text += used;
+    if (*text == '.') {
+        char *end;
+        fraction = strtod(text, &end);
+        text = end;
+    }
+    *local = *text == '\0';
+    if (*local) {
+        *seconds = read_local(days, hour, minute, second) + fraction;
+        return true;
+    }
+    int offset = 0;
+    if (*text == '+' || *text == '-') {
+        int hours, minutes;
+        if (sscanf(text + 1, "%2d:%2d", &hours, &minutes) != 2)
+            return false;
+        offset = (hours * 60 + minutes) * (*text == '-' ? -60 : 60);
+    } else if (strcmp(text, "Z") != 0 && strcmp(text, "z") != 0) {
+        return false;
+    }
+    *seconds = (double)(days * 86400 + hour * 3600 + minute * 60 + second - offset) + fraction;
+    return true;
+}
+
+/* ---- small helpers ---- */
+
+static void read_set_class(SEXP x, const char *first, const char *second)
+{
+    SEXP class = PROTECT(Rf_allocVector(STRSXP, second ? 2 : 1));
+
+    SET_STRING_ELT(class, 0, Rf_mkChar(first));
+    if (second)
+        SET_STRING_ELT(class, 1, Rf_mkChar(second));
+    Rf_classgets(x, class);
+    UNPROTECT(1);
+}
+
+/* The class of a vector of this kind, with AsIs before it for an array of one. */
+static void read_dress(SEXP x, enum read_kind kind, bool as_is)
+{
+    const char *class = read_kinds[kind].class;
+
+    if (kind == READ_TIME) {
+        static const char *const names[] = {"AsIs", "POSIXct", "POSIXt"};
+        SEXP classes = PROTECT(Rf_allocVector(STRSXP, as_is ? 3 : 2));
+        for (int i = 0; i < LENGTH(classes); i++)
+            SET_STRING_ELT(classes, i, Rf_mkChar(names[i + !as_is]));
+        Rf_classgets(x, classes);
+        UNPROTECT(1);
+    } else if (as_is) {
+        read_set_class(x, "AsIs", class);
+    } else if (class) {
+        read_set_class(x, class, NULL);
+    }
+}
+
+static const char *read_text_of(SEXP x)
+{
+    return TYPEOF(x) == STRSXP && Rf_xlength(x) == 1 ? CHAR(STRING_ELT(x, 0)) : NULL;
+}
+
+static SEXP read_member(SEXP list, const char *name)
+{
+    SEXP names = TYPEOF(list) == VECSXP ? Rf_getAttrib(list, R_NamesSymbol) : R_NilValue;
+
+    for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
+        if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+            return VECTOR_ELT(list, i);
+    }
+    return NULL;
+}
+
+static void read_vector_room(struct read_vector *v)
+{
+    R_xlen_t cap = Rf_xlength(v->data);
+
+    if (v->n == cap)
+        REPROTECT(v->data = Rf_xlengthgets(v->data, cap < 8 ? 16 : cap * 2), v->index);
+}
+
+static SEXP read_element(const struct read_vector *v, R_xlen_t i)
+{
+    SEXP x;
+
+    switch (read_kinds[v->kind].type) {
+    case REALSXP:
+        x = PROTECT(Rf_ScalarReal(REAL(v->data)[i]));
+        break;
+    case STRSXP:
+        x = PROTECT(Rf_ScalarString(STRING_ELT(v->data, i)));
+        break;
+    case LGLSXP:
+        x = PROTECT(Rf_ScalarLogical(LOGICAL(v->data)[i]));
+        break;
+    case CPLXSXP:
+        x = PROTECT(Rf_ScalarComplex(COMPLEX(v->data)[i]));
+        break;
+    default:
+        return VECTOR_ELT(v->data, i);
+    }
+    read_dress(x, v->kind, false);
+    UNPROTECT(1);
+    return x;
+}
+
+static void read_vector_to_list(struct read_vector *v)
+{
+    if (v->kind == READ_LIST)
+        return;
+    SEXP list = PROTECT(Rf_allocVector(VECSXP, v->n < 8 ? 16 : v->n * 2));
+    for (R_xlen_t i = 0; i < v->n; i++)
+        SET_VECTOR_ELT(list, i, read_element(v, i));
+    v->kind = READ_LIST;
+    REPROTECT(v->data = list, v->index);
+    UNPROTECT(1);
+}
+
+/* Makes room for one element of `kind`; the vector may become a list. */
+static void read_vector_take(struct read_vector *v, enum read_kind kind, bool na)
+{
+    bool becomes = v->only_na && (kind == READ_DATE || kind == READ_TIME);
+
+    if (v->kind == READ_NOTHING) {
+        v->kind = kind;
+        v->only_na = true;
+        REPROTECT(v->data = Rf_allocVector(read_kinds[kind].type, 16), v->index);
+    } else if (v->kind == READ_REAL && becomes) {
+        v->kind = kind;
+    } else if (v->kind != kind &&
+               !(na && kind == READ_REAL && (v->kind == READ_DATE || v->kind == READ_TIME))) {
+        read_vector_to_list(v);
+    }
+    v->only_na = v->only_na && na && kind == READ_REAL;
+    read_vector_room(v);
+}
+
+static enum read_kind read_kind_of(SEXP x)
+{
+    if (Rf_xlength(x) != 1)
+        return READ_LIST;
+    switch (TYPEOF(x)) {
+    case REALSXP:
+        return !OBJECT(x)                  ? READ_REAL
+               : Rf_inherits(x, "Date")    ? READ_DATE
+               : Rf_inherits(x, "POSIXct") ? READ_TIME
+                                           : READ_LIST;
+    case STRSXP:
+        return !OBJECT(x) ? READ_STRING : Rf_inherits(x, "lazaret_int") ? READ_DECIMAL : READ_LIST;
+    case LGLSXP:
+        return READ_LOGICAL;
+    case CPLXSXP:
+        return READ_COMPLEX;
+    default:
+        return READ_LIST;
+    }
+}
+
+static void read_vector_push(struct read_vector *v, SEXP x, enum read_kind kind)
+{
+    PROTECT(x);
+    read_vector_take(v, kind, kind == READ_REAL && R_IsNA(REAL(x)[0]));
+    switch (v->kind == READ_LIST ? VECSXP : read_kinds[v->kind].type) {
+    case REALSXP:
+        REAL(v->data)[v->n] = REAL(x)[0];
+        break;
+    case STRSXP:
+        SET_STRING_ELT(v->data, v->n, STRING_ELT(x, 0));
+        break;
+    case LGLSXP:
+        LOGICAL(v->data)[v->n] = LOGICAL(x)[0];
+        break;
+    case CPLXSXP:
+        COMPLEX(v->data)[v->n] = COMPLEX(x)[0];
+        break;
+    default:
+        SET_VECTOR_ELT(v->data, v->n, x);
+    }
+    v->n++;
+    UNPROTECT(1);
+}
+
+static SEXP read_vector_end(struct read_vector *v)
+{
+    if (Rf_xlength(v->data) != v->n)
+        REPROTECT(v->data = Rf_xlengthgets(v->data, v->n), v->index);
+    return v->data;
+}
+
+/* ---- arrays and objects ---- */
+
+/* One element of an array. Numbers, the common case, make no R object. */
+static void read_array_element(struct r_state *s, struct read_vector *v, uint32_t type)
+{
+    struct laz_json_token token;
+
+    if (type == LAZ_JSON_NUMBER && (v->kind == READ_REAL || v->kind == READ_NOTHING)) {
+        s->json->next(s->reader, &token);
+        double number = strtod(token.text, NULL);
+        read_vector_take(v, READ_REAL, false);
+        REAL(v->data)[v->n++] = number;
+        return;
+    }
+    SEXP x = PROTECT(read_value(s));
+    bool nested = type == LAZ_JSON_ARRAY_BEGIN || type == LAZ_JSON_NULL;
+    read_vector_push(v, x, nested ? READ_LIST : read_kind_of(x));
+    UNPROTECT(1);
+}
+
+static SEXP read_array(struct r_state *s)
+{
+    struct laz_json_token token;
+    struct read_vector v = {.data = R_NilValue, .kind = READ_NOTHING};
+
+    PROTECT_WITH_INDEX(v.data = Rf_allocVector(VECSXP, 0), &v.index);
+    for (;;) {
+        uint32_t type = s->json->peek(s->reader);
+        if (type == LAZ_JSON_ARRAY_END || type == LAZ_JSON_END)
+            break;
+        read_array_element(s, &v, type);
+    }
+    s->json->next(s->reader, &token);
+    SEXP x = PROTECT(read_vector_end(&v));
+    if (v.kind == READ_TIME)
+        Rf_setAttrib(x, Rf_install("tzone"), Rf_mkString("UTC"));
+    if (v.kind != READ_LIST && v.kind != READ_NOTHING)
+        read_dress(x, v.kind, v.n == 1);
+    UNPROTECT(2);
+    return x;
+}
+
+static SEXP read_object(struct r_state *s)
+{
+    struct laz_json_token token;
+    struct read_vector values = {.kind = READ_LIST};
+    struct read_vector names = {.kind = READ_STRING};
+
+    PROTECT_WITH_INDEX(values.data = Rf_allocVector(VECSXP, 0), &values.index);
+    PROTECT_WITH_INDEX(names.data = Rf_allocVector(STRSXP, 0), &names.index);
+    while (s->json->next(s->reader, &token) == LAZ_JSON_KEY) {
+        read_vector_room(&names);
+        SET_STRING_ELT(names.data, names.n, r_utf8(token.text, token.len));
+        names.n++;
+        read_vector_room(&values);
+        SEXP x = read_value(s);
+        SET_VECTOR_ELT(values.data, values.n, x);
+        values.n++;
+    }
+    SEXP x = PROTECT(read_vector_end(&values));
+    Rf_setAttrib(x, R_NamesSymbol, read_vector_end(&names));
+    UNPROTECT(3);
+    return x;
+}
+
+/* ---- tagged forms: each makes a value of the content, or NULL when that does not fit ---- */
+
+static SEXP build_num(struct r_state *s, SEXP x)
+{
+    const char *text = read_text_of(x);
+
+    (void)s;
+    if (!text)
+        return NULL;
+    if (strcmp(text, "NaN") == 0)
+        return Rf_ScalarReal(R_NaN);
+    if (strcmp(text, "Inf") == 0)
+        return Rf_ScalarReal(R_PosInf);
+    return strcmp(text, "-Inf") == 0 ? Rf_ScalarReal(R_NegInf) : NULL;
+}
+
+static SEXP build_na(struct r_state *s, SEXP x)
+{
+    const char *text = read_text_of(x);
+
+    (void)s;
+    if (!text)
+        return NULL;
+    if (strcmp(text, "logical") == 0)
+        return Rf_ScalarLogical(NA_LOGICAL);
+    if (strcmp(text, "character") == 0)
+        return Rf_ScalarString(NA_STRING);
+    return Rf_ScalarReal(NA_REAL);
+}
+
+static SEXP build_int(struct r_state *s, SEXP x)
+{
+    (void)s;
+    if (!read_text_of(x))
+        return NULL;
+    read_set_class(x, "lazaret_int", NULL);
+    return x;
+}
+
+static SEXP build_bytes(struct r_state *s, SEXP x)
+{
+    if (!read_text_of(x))
+        return NULL;
+    SEXP text = STRING_ELT(x, 0);
+    size_t len = (size_t)LENGTH(text);
+    SEXP raw = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)(len / 4 * 3)));
+    ptrdiff_t n = s->json->base64_decode(CHAR(text), len, RAW(raw));
+    if (n >= 0 && n != (ptrdiff_t)Rf_xlength(raw))
+        raw = Rf_xlengthgets(raw, n);
+    UNPROTECT(1);
+    return n < 0 ? NULL : raw;
+}
+
+static SEXP build_date(struct r_state *s, SEXP x)
+{
+    const char *text = read_text_of(x);
+    int64_t days;
+    int used;
+
+    (void)s;
+    if (!text || !read_date_text(text, &days, &used) || text[used] != '\0')
+        return NULL;
+    SEXP date = PROTECT(Rf_ScalarReal((double)days));
+    read_dress(date, READ_DATE, false);
+    UNPROTECT(1);
+    return date;
+}
+
+static SEXP build_time(struct r_state *s, SEXP x)
+{
+    const char *text = read_text_of(x);
+    double seconds;
+    bool local;
+
+    (void)s;
+    if (!text || !read_time_text(text, &seconds, &local))
+        return NULL;
+    SEXP time = PROTECT(Rf_ScalarReal(seconds));
+    read_dress(time, READ_TIME, false);
+    SEXP zone = PROTECT(Rf_mkString(local ? "" : "UTC"));
+    Rf_setAttrib(time, Rf_install("tzone"), zone);
+    UNPROTECT(2);
+    return time;
+}
+
+static SEXP build_complex(struct r_state *s, SEXP x)
+{
+    (void)s;
+    if (TYPEOF(x) != REALSXP || Rf_xlength(x) != 2)
+        return NULL;
+    Rcomplex value = {.r = REAL(x)[0], .i = REAL(x)[1]};
+    return Rf_ScalarComplex(value);
+}
+
+/* The array of a column or a factor as a vector: null is NA there, and one element is no I().
+ * Protected by the caller. */
+static SEXP read_column(struct r_state *s, SEXP x)
+{
+    if (OBJECT(x) && Rf_inherits(x, "AsIs")) {
+        SEXP class = PROTECT(Rf_getAttrib(x, R_ClassSymbol));
+        SEXP rest = PROTECT(Rf_allocVector(STRSXP, Rf_xlength(class) - 1));
+        for (int i = 0; i < LENGTH(rest); i++)
+            SET_STRING_ELT(rest, i, STRING_ELT(class, i + 1));
+        Rf_classgets(x, LENGTH(rest) > 0 ? rest : R_NilValue);
+        UNPROTECT(2);
+    } else if (TYPEOF(x) == VECSXP && !OBJECT(x)) {
+        return r_support1(s, "simplify", x);
+    }
+    return x;
+}
+
+static SEXP build_factor(struct r_state *s, SEXP x)
+{
+    SEXP levels = read_member(x, "levels");
+    SEXP values = read_member(x, "values");
+    SEXP ordered = read_member(x, "ordered");
+
+    if (!levels || !values)
+        return NULL;
+    levels = PROTECT(read_column(s, levels));
+    values = PROTECT(read_column(s, values));
+    if (Rf_xlength(levels) == 0)
+        levels = Rf_allocVector(STRSXP, 0);
+    PROTECT(levels);
+    SEXP codes = NULL;
+    if (TYPEOF(levels) == STRSXP && Rf_any_duplicated(levels, FALSE) == 0) {
+        codes = PROTECT(Rf_match(levels, values, NA_INTEGER));
+        Rf_setAttrib(codes, R_LevelsSymbol, levels);
+        if (ordered && Rf_isLogical(ordered) && Rf_asLogical(ordered) == 1)
+            read_set_class(codes, "ordered", "factor");
+        else
+            read_set_class(codes, "factor", NULL);
+        UNPROTECT(1);
+    }
+    UNPROTECT(3);
+    return codes;
+}
+
+static SEXP build_frame(struct r_state *s, SEXP x)
+{
+    SEXP names = read_member(x, "names");
+    SEXP columns = read_member(x, "columns");
+    SEXP rows = read_member(x, "rows");
+
+    if (!names || !columns || !rows || TYPEOF(columns) != VECSXP || TYPEOF(rows) != REALSXP ||
+        Rf_xlength(rows) != 1 || Rf_xlength(names) != Rf_xlength(columns))
+        return NULL;
+    names = PROTECT(read_column(s, names));
+    SEXP frame = PROTECT(Rf_allocVector(VECSXP, Rf_xlength(columns)));
+    bool fits = TYPEOF(names) == STRSXP || Rf_xlength(names) == 0;
+    for (R_xlen_t i = 0; fits && i < Rf_xlength(columns); i++) {
+        SEXP column = PROTECT(read_column(s, VECTOR_ELT(columns, i)));
+        SET_VECTOR_ELT(frame, i, column);
+        fits = Rf_inherits(column, "data.frame") || Rf_xlength(column) == (R_xlen_t)REAL(rows)[0];
+        UNPROTECT(1);
+    }
+    if (fits) {
+        SEXP numbers = PROTECT(Rf_allocVector(INTSXP, 2)); /* R's short form of 1:n */
+        INTEGER(numbers)[0] = NA_INTEGER;
+        INTEGER(numbers)[1] = -(int)REAL(rows)[0];
+        if (TYPEOF(names) != STRSXP)
+            names = Rf_allocVector(STRSXP, 0);
+        Rf_setAttrib(frame, R_NamesSymbol, names);
+        Rf_setAttrib(frame, R_RowNamesSymbol, numbers);
+        read_set_class(frame, "data.frame", NULL);
+        UNPROTECT(1);
+    }
+    UNPROTECT(2);
+    return fits ? frame : NULL;
+}
+
+static SEXP build_map(struct r_state *s, SEXP x)
+{
+    return TYPEOF(x) == VECSXP || Rf_xlength(x) > 0 ? r_support1(s, "as_map", x) : NULL;
+}
+
+static SEXP build_repr(struct r_state *s, SEXP x)
+{
+    (void)s;
+    return read_text_of(x) ? x : NULL;
+}
+
+static const struct read_tag {
+    const char *tag;
+    SEXP (*build)(struct r_state *s, SEXP content);
+} read_tags[] = {
+    {"$num", build_num},         {"$na", build_na},         {"$int", build_int},
+    {"$bytes", build_bytes},     {"$date", build_date},     {"$time", build_time},
+    {"$complex", build_complex}, {"$factor", build_factor}, {"$frame", build_frame},
+    {"$map", build_map},         {"$repr", build_repr},
+};
+
+static SEXP read_tagged(struct r_state *s, const struct read_tag *tag)
+{
+    struct laz_json_token token;
+
+    s->json->next(s->reader, &token); /* { */
+    s->json->next(s->reader, &token); /* the key */
+    SEXP content = PROTECT(read_value(s));
+    s->json->next(s->reader, &token); /* } */
+    SEXP x = tag->build(s, content);
+    if (!x || (x == R_NilValue && strcmp(tag->tag, "$map") == 0)) {
+        x = PROTECT(Rf_allocVector(VECSXP, 1));
+        SET_VECTOR_ELT(x, 0, content);
+        Rf_setAttrib(x, R_NamesSymbol, Rf_mkString(tag->tag));
+        UNPROTECT(1);
+    }
+    UNPROTECT(1);
+    return x;
+}
+
+static SEXP read_value(struct r_state *s)
+{
+    struct laz_json_token token;
+    const char *tag = s->json->peek_tag(s->reader);
+
+    for (size_t i = 0; tag && i < sizeof read_tags / sizeof read_tags[0]; i++) {
+        if (strcmp(tag, read_tags[i].tag) == 0)
+            return read_tagged(s, &read_tags[i]);
+    }
+    switch (s->json->next(s->reader, &token)) {
+    case LAZ_JSON_TRUE:
+    case LAZ_JSON_FALSE:
+        return Rf_ScalarLogical(token.type == LAZ_JSON_TRUE);
+    case LAZ_JSON_NUMBER:
+        return Rf_ScalarReal(strtod(token.text, NULL)); /* R keeps LC_NUMERIC at "C" */
+    case LAZ_JSON_STRING:
+        return Rf_ScalarString(r_utf8(token.text, token.len));
+    case LAZ_JSON_ARRAY_BEGIN:
+        return read_array(s);
+    case LAZ_JSON_OBJECT_BEGIN:
+        return read_object(s);
+    default:
+        return R_NilValue;
+    }
+}
+
+SEXP r_read(struct r_state *state, const char *json, size_t len)
+{
+    state->json->reader_free(state->reader); /* of a reading that R jumped out of */
+    state->reader = state->json->reader_new(json, len);
+    if (!state->reader)
+        Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);
+    SEXP x = PROTECT(read_value(state));
+    state->json->reader_free(state->reader);
+    state->reader = NULL;
+    UNPROTECT(1);
+    return x;
+}

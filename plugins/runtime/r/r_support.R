@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+# r_support.R - the part of the R runtime that is easier said in R.
+#
+# Evaluated once, at the start, in an environment of its own below the base namespace, so that
+# nothing the code defines can take its place.  `note_error`, `call_tool` and `call_named` are
+# routines of the plugin, put here by it.  The build turns this file into a C string: keep it free
+# of side effects and short.
+
+srcfile <- NULL # of the code that runs
+
+# What R_ParseVector needs to keep source references.
+new_srcfile <- function(code) {
+    file <- new.env(hash = FALSE, parent = emptyenv())
+    file$filename <- "<code>"
+    file$Enc <- "UTF-8"
+    file$lines <- code
+    file$isFile <- FALSE
+    file$wd <- ""
+    file$timestamp <- NULL
+    class(file) <- c("srcfilecopy", "srcfile")
+    srcfile <<- file
+}
+
+# R's own words about code that does not parse: list(message, line, column).
+parse_error <- function(code) {
+    text <- tryCatch({
+        parse(text = code, keep.source = FALSE, encoding = "UTF-8")
+        "the code cannot be parsed"
+    }, error = conditionMessage)
+    at <- regexpr("<(text|input)>:[0-9]+:[0-9]+", text)
+    if (at < 0L)
+        return(list(text, 0L, 0L))
+    place <- strsplit(regmatches(text, at), ":", fixed = TRUE)[[1L]]
+    text <- sub("^<text>:[0-9]+:[0-9]+: ", "", text)
+    list(text, as.integer(place[2L]), as.integer(place[3L]))
+}
+
+# Before each execution: the handlers that see an error while its frames are there. They are the
+# global ones of R, which code may have added to; each top level starts without them.
+begin <- function() {
+    .Internal(seterrmessage(""))
+    handlers <- globalCallingHandlers()
+    if (is.null(handlers$error))
+        handlers <- c(handlers, list(error = on_error))
+    .Internal(.addGlobHands(names(handlers), handlers, .GlobalEnv, NULL, TRUE))
+}
+
+on_error <- function(e) {
+    frames <- sys.calls()
+    line <- 0L
+    for (frame in rev(frames)) {
+        ref <- attr(frame, "srcref")
+        if (!is.null(ref) && identical(attr(ref, "srcfile"), srcfile)) {
+            line <- ref[1L]
+            break
+        }
+    }
+    # This function is the last frame; R's way of calling it may be the one before.
+    n <- length(frames) - 1L
+    if (n > 0L && identical(frames[[n]][[1L]], quote(.handleSimpleError)))
+        n <- n - 1L
+    if (n > 1L && inherits(e, "lazaret_tool_error"))
+        n <- n - 2L # fail_tool() and its stop()
+    trace <- show_calls(frames[seq_len(n)])
+    call <- conditionCall(e)
+    if (!is.null(call)) {
+        call <- show_call(call)
+        if (!call %in% utils_tail(trace))
+            trace <- c(trace, call)
+    }
+    .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
+    invokeRestart("abort")
+}
+
+utils_tail <- function(x) x[seq_along(x) > length(x) - 2L]
+
+show_call <- function(call) {
+    text <- tryCatch(deparse(call, width.cutoff = 120L, nlines = 2L), error = function(e) "<call>")
+    line <- text[1L]
+    if (length(text) > 1L || nchar(line, "bytes") > 200L)
+        line <- paste(substr(line, 1L, 160L), "...")
+    line
+}
+
+show_calls <- function(frames) {
+    n <- length(frames)
+    if (n <= 50L)
+        return(vapply(frames, show_call, "", USE.NAMES = FALSE))
+    c(vapply(frames[1:10], show_call, ""), sprintf("... (%d calls left out)", n - 40L),
+      vapply(frames[(n - 29L):n], show_call, ""))
+}
+
+# How a value that cannot leave R is shown.
+represent <- function(x) {
+    text <- if (is.environment(x)) {
+        if (is.null(attr(x, "class"))) "<environment>"
+        else sprintf("<environment of class \"%s\">", class(x)[1L])
+    } else if (isS4(x)) {
+        sprintf("<S4 object of class \"%s\">", class(x)[1L])
+    } else if (inherits(x, "lazaret_tool")) {
+        sprintf("<tool %s>", attr(x, "help")[1L])
+    } else if (typeof(x) %in% c("externalptr", "weakref")) {
+        sprintf("<%s>", typeof(x))
+    } else {
+        deparse(x, control = c("keepNA", "keepInteger", "showAttributes", "useSource"), nlines = 50L)
+    }
+    paste(text, collapse = "\n")
+}
+
+as_instant <- function(x) as.POSIXct.POSIXlt(x)
+
+# A list of scalars of one type and NULLs as a vector, NULL being NA; other lists as they are.
+simplify <- function(x) {
+    empty <- vapply(x, is.null, NA)
+    if (!all(empty | lengths(x) == 1L) || !all(vapply(x[!empty], is.atomic, NA)))
+        return(x)
+    if (all(empty))
+        return(rep(NA, length(x)))
+    first <- x[!empty][[1L]]
+    same <- vapply(x[!empty], function(e) identical(attributes(e), attributes(first)) &&
+                       typeof(e) == typeof(first), NA)
+    if (!all(same))
+        return(x)
+    values <- rep(first, length(x))
+    values[!empty] <- unlist(x[!empty], use.names = FALSE)
+    values[empty] <- NA
+    values
+}
+
+# The content of a $map: a named list when all keys are strings, else keys and values apart. NULL
+# when it is no list of pairs.
+as_map <- function(pairs) {
+    pairs <- as.list(pairs)
+    if (!all(lengths(pairs) == 2L))
+        return(NULL)
+    keys <- lapply(pairs, function(p) p[[1L]])
+    values <- lapply(pairs, function(p) p[[2L]])
+    if (all(vapply(keys, function(k) is.character(k) && length(k) == 1L && !is.object(k), NA)))
+        return(structure(values, names = vapply(keys, identity, "")))
+    structure(list(keys = keys, values = values), class = "lazaret_map")
+}
+
+# Raises what a tool call came to, so that code can catch it by class.
+fail_tool <- function(message, tool, call) {
+    stop(structure(class = c("lazaret_tool_error", "error", "condition"),
+                   list(message = message, call = call, tool = tool)))
+}
+
+help_text <- function(name, description, f, types, descriptions, required) {
+    args <- formals(f)
+    usage <- vapply(names(args), function(n) {
+        if (identical(args[[n]], quote(expr = ))) n else paste(n, "=", deparse1(args[[n]]))
+    }, "")
+    text <- paste0(name, "(", paste(usage, collapse = ", "), ")")
+    if (nzchar(description))
+        text <- c(text, paste0("    ", description))
+    notes <- paste0(types, ifelse(nzchar(types), ", ", ""), ifelse(required, "required", "optional"))
+    c(text, if (length(args)) sprintf("    %s (%s)%s", names(args), notes,
+                                      ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
+}
+
+# A tool as the code sees it: a function of the global environment that cannot be assigned to. A
+# second one in the search path stays when code clears the global environment.
+publish <- function(name, f) {
+    for (env in list(as.environment("lazaret:tools"), globalenv())) {
+        assign(name, f, envir = env)
+        lockBinding(name, env)
+    }
+}
+
+publish_tool <- function(name, description, f, types, descriptions, required) {
+    attr(f, "help") <- help_text(name, description, f, types, descriptions, required)
+    class(f) <- c("lazaret_tool", "function")
+    publish(name, f)
+}
+
+attach_tools <- function() {
+    attach(NULL, pos = 2L, name = "lazaret:tools", warn.conflicts = FALSE)
+    call_named <- call_named # the routine, not this environment
+    by_name <- eval(substitute(function(name, ...) .Call(routine, name, list(...), sys.call()),
+                               list(routine = call_named)), baseenv())
+    publish(".lazaret_call_tool", by_name)
+    publish("unlockBinding", eval(quote(function(sym, env) {
+        stop("unlockBinding is not permitted in this session")
+    }), baseenv()))
+}
+
+print_tool <- function(x, ...) {
+    cat(attr(x, "help"), sep = "\n")
+    invisible(x)
+}
+
+print_int <- function(x, ...) {
+    print(unclass(x), quote = FALSE)
+    invisible(x)
+}
+
+# Once, when R has started.
+set_up <- function(libs, packages) {
+    options(keep.parse.data = FALSE)
+    Sys.setenv(R_LIBS_USER = "")
+    registerS3method("print", "lazaret_tool", print_tool, envir = baseenv())
+    registerS3method("print", "lazaret_int", print_int, envir = baseenv())
+    globalCallingHandlers(error = on_error)
+    if (length(libs))
+        .libPaths(c(libs, .libPaths()))
+    for (package in packages)
+        suppressPackageStartupMessages(library(package, character.only = TRUE))
+}

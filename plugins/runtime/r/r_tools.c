@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* r_tools.c - the host's tools as R functions.
+ * Side: agent.  Input trusted: declarations yes (the host's), arguments no (the code's).
+ *
+ * A tool is a closure with the declared formals whose body is one .Call with its number, its frame
+ * and its call.  Arguments are forced first and all together, for forcing may call another tool;
+ * then they are checked and written without running any code.  The checks are a courtesy to the
+ * code (early, in its own words): the host checks again. */
+#include "r.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Raises a condition of class lazaret_tool_error. Does not return. */
+static void tools_fail(struct r_state *s, SEXP call, const char *tool, const char *message)
+{
+    SEXP text = PROTECT(Rf_ScalarString(r_utf8(message, strlen(message))));
+    SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool, strlen(tool))));
+    SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), call));
+    SEXP raise = PROTECT(Rf_lang4(Rf_install("fail_tool"), text, name, quoted));
+
+    Rf_eval(raise, s->support);
+    UNPROTECT(4);
+}
+
+static bool tools_is_number(SEXP x)
+{
+    return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_inherits(x, "factor") &&
+           !Rf_inherits(x, "Date") && !Rf_inherits(x, "POSIXct") && !Rf_inherits(x, "difftime");
+}
+
+static bool tools_is_whole(SEXP x)
+{
+    if (TYPEOF(x) == STRSXP)
+        return Rf_inherits(x, "lazaret_int");
+    if (!tools_is_number(x))
+        return false;
+    if (TYPEOF(x) == INTSXP || Rf_inherits(x, "integer64") || Rf_xlength(x) != 1)
+        return true;
+    double value = REAL_ELT(x, 0);
+    return ISNAN(value) || (R_FINITE(value) && value == (double)(int64_t)(value / 2) * 2) ||
+           (value > -9.1e15 && value < 9.1e15 && value == (double)(int64_t)value);
+}
+
+static bool tools_is_string(SEXP x)
+{
+    return TYPEOF(x) == STRSXP;
+}
+
+static bool tools_is_boolean(SEXP x)
+{
+    return TYPEOF(x) == LGLSXP;
+}
+
+static bool tools_is_array(SEXP x)
+{
+    return Rf_isVectorAtomic(x) || TYPEOF(x) == VECSXP;
+}
+
+static bool tools_is_list(SEXP x)
+{
+    return TYPEOF(x) == VECSXP;
+}
+
+static bool tools_is_object(SEXP x)
+{
+    return TYPEOF(x) == VECSXP
+               ? Rf_xlength(x) == 0 || Rf_getAttrib(x, R_NamesSymbol) != R_NilValue
+               : Rf_isVectorAtomic(x) && Rf_getAttrib(x, R_NamesSymbol) != R_NilValue;
+}
+
+static bool tools_is_frame(SEXP x)
+{
+    return Rf_inherits(x, "data.frame");
+}
+
+/* What a parameter's type asks of an R value; R's own words come first. */
+static const struct tools_type {
+    const char *name;
+    bool (*fits)(SEXP x);
+    unsigned as;
+} tools_types[] = {
+    {"list", tools_is_list, R_AS_IT_IS},        {"data.frame", tools_is_frame, R_AS_IT_IS},
+    {"numeric", tools_is_number, R_AS_SCALAR},  {"character", tools_is_string, R_AS_SCALAR},
+    {"logical", tools_is_boolean, R_AS_SCALAR}, {"string", tools_is_string, R_AS_SCALAR},
+    {"number", tools_is_number, R_AS_SCALAR},   {"integer", tools_is_whole, R_AS_SCALAR},
+    {"boolean", tools_is_boolean, R_AS_SCALAR}, {"array", tools_is_array, R_AS_ARRAY},
+    {"object", tools_is_object, R_AS_OBJECT},
+};
+
+static const struct tools_type *tools_type_of(const struct r_parameter *parameter)
+{
+    const char *const words[] = {parameter->type_name, parameter->type};
+
+    for (size_t w = 0; w < 2; w++) {
+        for (size_t i = 0; i < sizeof tools_types / sizeof tools_types[0]; i++) {
+            if (strcmp(words[w], tools_types[i].name) == 0)
+                return &tools_types[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *tools_class_of(SEXP x)
+{
+    SEXP class = OBJECT(x) ? Rf_getAttrib(x, R_ClassSymbol) : R_NilValue;
+
+    if (TYPEOF(class) == STRSXP && Rf_length(class) > 0)
+        return CHAR(STRING_ELT(class, 0));
+    switch (TYPEOF(x)) {
+    case REALSXP:
+        return "numeric";
+    case CLOSXP:
+    case BUILTINSXP:
+    case SPECIALSXP:
+        return "function";
+    case LANGSXP:
+        return "call";
+    case SYMSXP:
+        return "name";
+    default:
+        return Rf_type2char(TYPEOF(x));
+    }
+}
+
+/* False, with a message, when the value does not fit its parameter. */
+static bool tools_check(const struct r_tool *tool, const struct r_parameter *parameter, SEXP x,
+                        char *message, size_t size)
+{
+    const struct tools_type *type = tools_type_of(parameter);
+    const char *name = CHAR(PRINTNAME(parameter->symbol));
+
+    if (!type)
+        return true;
+    if (!type->fits(x)) {
+        snprintf(message, size, "Tool '%s': argument '%s' must be %s, got %s", tool->name, name,
+                 parameter->type_name, tools_class_of(x));
+        return false;
+    }
+    if (type->as == R_AS_SCALAR && Rf_xlength(x) != 1) {
+        snprintf(message, size, "Tool '%s': argument '%s' must be one %s, got %.0f of them",
+                 tool->name, name, parameter->type_name, (double)Rf_xlength(x));
+        return false;
+    }
+    return true;
+}
+
+/* ---- the call ---- */
+
+static bool tools_name_is_valid(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) && name[0] != '.')
+        return false;
+    for (const char *p = name; *p; p++) {
+        if (!isalnum((unsigned char)*p) && *p != '.' && *p != '_')
+            return false;
+    }
+    return true;
+}
+
+/* Sends the arguments in state->writer; the result, or an R error. */
+static SEXP tools_send(struct r_state *s, const char *name, const struct r_writing *w, SEXP call)
+{
+    char message[512];
+    const char *value = NULL, *error = NULL;
+    size_t len = 0, value_len = 0;
+    bool too_large = false;
+
+    if (w->refused) {
+        snprintf(message, sizeof message, "Tool '%s': %s cannot be sent to a tool", name,
+                 w->refused);
+        tools_fail(s, call, name, message);
+    }
+    const char *args = s->json->writer_text(s->writer, &len, &too_large);
+    if (!args) {
+        if (too_large)
+            snprintf(message, sizeof message,
+                     "Tool '%s': the arguments are larger than max_message_size (%zu bytes)", name,
+                     s->services->max_message);
+        else
+            snprintf(message, sizeof message,
+                     "Tool '%s': the arguments do not fit into memory, or are nested too deeply",
+                     name);
+        tools_fail(s, call, name, message);
+    }
+    r_console_flush(s);
+    if (s->services->call_tool(s->services->agent, name, args, len, &value, &value_len, &error) !=
+        0)
+        tools_fail(s, call, name, error ? error : "the tool failed");
+    return r_read(s, value, value_len);
+}
+
+static void tools_require_owner(struct r_state *s, const char *name, SEXP call)
+{
+    if (getpid() != s->owner)
+        tools_fail(s, call, name,
+                   "Tools can be called from the session's own process only, not from a fork of it "
+                   "(parallel::mclapply)");
+}
+
+static struct r_writing tools_write_begin(struct r_state *s)
+{
+    s->json->writer_reset(s->writer);
+    s->json->object_begin(s->writer);
+    return (struct r_writing){.state = s, .json = s->json, .out = s->writer, .strict = true};
+}
+
+static void tools_write_argument(struct r_state *s, struct r_writing *w, const char *name, SEXP x,
+                                 const struct r_parameter *parameter)
+{
+    const struct tools_type *type = parameter ? tools_type_of(parameter) : NULL;
+
+    s->json->key(s->writer, name, strlen(name));
+    r_write(w, x, type ? type->as : R_AS_IT_IS);
+}
+
+/* The value of a parameter in a call's frame, forced; NULL when it was left out. */
+static SEXP tools_argument(const struct r_parameter *parameter, SEXP frame)
+{
+    SEXP x = Rf_findVarInFrame(frame, parameter->symbol);
+
+    if (x == R_UnboundValue || x == R_MissingArg)
+        return NULL;
+    if (TYPEOF(x) == PROMSXP) {
+        PROTECT(x);
+        x = Rf_eval(x, frame);
+        UNPROTECT(1);
+    }
+    if (x == R_MissingArg || (x == R_NilValue && !parameter->required))
+        return NULL;
+    return x;
+}
+
+/* The body of every tool: .Call(call_tool, number, environment(), sys.call()). */
+static SEXP tools_call(SEXP number, SEXP frame, SEXP call)
+{
+    struct r_state *s = r_self;
+    const struct r_tool *tool = &s->tools[Rf_asInteger(number)];
+    char message[512];
+
+    tools_require_owner(s, tool->name, call);
+    SEXP values = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)tool->n_parameters));
+    bool *given = (bool *)R_alloc(tool->n_parameters + 1, sizeof *given);
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        SEXP x = tools_argument(&tool->parameters[i], frame);
+        given[i] = x != NULL;
+        if (x)
+            SET_VECTOR_ELT(values, (R_xlen_t)i, x);
+    }
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const struct r_parameter *parameter = &tool->parameters[i];
+        if (!given[i] && parameter->required) {
+            snprintf(message, sizeof message, "Tool '%s': argument '%s' is missing", tool->name,
+                     CHAR(PRINTNAME(parameter->symbol)));
+            tools_fail(s, call, tool->name, message);
+        }
+        if (given[i] &&
+            !tools_check(tool, parameter, VECTOR_ELT(values, (R_xlen_t)i), message, sizeof message))
+            tools_fail(s, call, tool->name, message);
+    }
+    struct r_writing w = tools_write_begin(s);
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        if (given[i])
+            tools_write_argument(s, &w, CHAR(PRINTNAME(tool->parameters[i].symbol)),
+                                 VECTOR_ELT(values, (R_xlen_t)i), &tool->parameters[i]);
+    }
+    s->json->object_end(s->writer);
+    SEXP result = tools_send(s, tool->name, &w, call);
+    UNPROTECT(1);
+    return result;
+}
+
+static const struct r_tool *tools_find(const struct r_state *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_tools; i++) {
+        if (strcmp(s->tools[i].name, name) == 0)
+            return &s->tools[i];
+    }
+    return NULL;
+}
+
+static bool tools_has_name(SEXP names, const char *name)
+{
+    for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
+        if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The name of argument `i`: its own, else the next parameter that nobody named. */
+static const char *tools_name_of(const struct r_tool *tool, SEXP names, R_xlen_t i, size_t *next)
+{
+    if (names != R_NilValue && LENGTH(STRING_ELT(names, i)) > 0)
+        return Rf_translateCharUTF8(STRING_ELT(names, i));
+    while (tool && *next < tool->n_parameters) {
+        const char *name = CHAR(PRINTNAME(tool->parameters[(*next)++].symbol));
+        if (!tools_has_name(names, name))
+            return name;
+    }
+    return NULL;
+}
+
+static const struct r_parameter *tools_parameter(const struct r_tool *tool, const char *name)
+{
+    for (size_t i = 0; tool && i < tool->n_parameters; i++) {
+        if (strcmp(CHAR(PRINTNAME(tool->parameters[i].symbol)), name) == 0)
+            return &tool->parameters[i];
+    }
+    return NULL;
+}
+
+/* .lazaret_call_tool(name, ...): any name, any arguments; what is wrong with them is for the host
+ * to say, except where the protocol has no words for it. */
+static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
+{
+    struct r_state *s = r_self;
+    char message[512];
+
+    if (TYPEOF(name_value) != STRSXP || Rf_xlength(name_value) != 1)
+        tools_fail(s, call, "", "The name of a tool must be one string");
+    const char *name = Rf_translateCharUTF8(STRING_ELT(name_value, 0));
+    tools_require_owner(s, name, call);
+    if (!tools_name_is_valid(name)) {
+        snprintf(message, sizeof message, "Unknown tool: %.200s", name);
+        tools_fail(s, call, name, message);
+    }
+    const struct r_tool *tool = tools_find(s, name);
+    SEXP names = PROTECT(Rf_getAttrib(args, R_NamesSymbol));
+    struct r_writing w = tools_write_begin(s);
+    size_t next = 0;
+    for (R_xlen_t i = 0; i < Rf_xlength(args); i++) {
+        const char *key = tools_name_of(tool, names, i, &next);
+        if (!key && !tool)
+            continue; /* the host will say that it does not know the tool */
+        const char *wrong = !key ? "there are more arguments than parameters" : NULL;
+        for (R_xlen_t j = 0; key && names != R_NilValue && j < i; j++) {
+            if (strcmp(CHAR(STRING_ELT(names, j)), key) == 0)
+                wrong = "an argument is given twice";
+        }
+        if (wrong) {
+            snprintf(message, sizeof message, "Tool '%s': %s", name, wrong);
+            tools_fail(s, call, name, message);
+        }
+        tools_write_argument(s, &w, key, VECTOR_ELT(args, i), tools_parameter(tool, key));
+    }
+    s->json->object_end(s->writer);
+    SEXP result = tools_send(s, name, &w, call);
+    UNPROTECT(1);
+    return result;
+}
+
+/* ---- definition ---- */
+
+static SEXP tools_text_vector(const struct laz_tool_signature *tool, size_t offset)
+{
+    SEXP x = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)tool->n_parameters));
+
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const char *text;
+        memcpy(&text, (const char *)&tool->parameters[i] + offset, sizeof text);
+        if (!text)
+            text = "";
+        SET_STRING_ELT(x, (R_xlen_t)i, r_utf8(text, strlen(text)));
+    }
+    UNPROTECT(1);
+    return x;
+}
+
+/* function(a, b = default) .Call(call_tool, number, environment(), sys.call()) */
+static SEXP tools_closure(struct r_state *s, const struct laz_tool_signature *tool, size_t number)
+{
+    SEXP formals = PROTECT(Rf_allocList((int)tool->n_parameters));
+    SEXP at = formals;
+
+    for (size_t i = 0; i < tool->n_parameters; i++, at = CDR(at)) {
+        const char *value = tool->parameters[i].default_value;
+        SET_TAG(at, s->tools[number].parameters[i].symbol);
+        SETCAR(at, value ? r_read(s, value, strlen(value)) : R_MissingArg);
+    }
+    SEXP frame = PROTECT(Rf_lang1(Rf_install("environment")));
+    SEXP call = PROTECT(Rf_lang1(Rf_install("sys.call")));
+    SEXP routine = PROTECT(r_routine((void (*)(void))tools_call));
+    SEXP index = PROTECT(Rf_ScalarInteger((int)number));
+    SEXP body = PROTECT(Rf_lang5(Rf_install(".Call"), routine, index, frame, call));
+    SEXP function = PROTECT(Rf_lang4(Rf_install("function"), formals, body, R_NilValue));
+    SEXP closure = Rf_eval(function, R_BaseEnv);
+    UNPROTECT(7);
+    return closure;
+}
+
+static void tools_publish(struct r_state *s, const struct laz_tool_signature *tool, size_t number)
+{
+    SEXP closure = PROTECT(tools_closure(s, tool, number));
+    SEXP required = PROTECT(Rf_allocVector(LGLSXP, (R_xlen_t)tool->n_parameters));
+    for (size_t i = 0; i < tool->n_parameters; i++)
+        LOGICAL(required)[i] = tool->parameters[i].required != 0;
+    SEXP types = PROTECT(tools_text_vector(tool, offsetof(struct laz_parameter, type_name)));
+    SEXP texts = PROTECT(tools_text_vector(tool, offsetof(struct laz_parameter, description)));
+    SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool->name, strlen(tool->name))));
+    SEXP about = PROTECT(Rf_ScalarString(r_utf8(tool->description, strlen(tool->description))));
+    SEXP call = PROTECT(Rf_lcons(Rf_install("publish_tool"),
+                                 Rf_lcons(name, Rf_list5(about, closure, types, texts, required))));
+    Rf_eval(call, s->support);
+    UNPROTECT(7);
+}
+
+static void tools_define(struct r_state *s)
+{
+    SEXP routine = PROTECT(r_routine((void (*)(void))tools_call_named));
+    SEXP attach = PROTECT(Rf_lang1(Rf_install("attach_tools")));
+
+    Rf_defineVar(Rf_install("call_named"), routine, s->support);
+    Rf_eval(attach, s->support);
+    for (size_t i = 0; i < s->n_signatures; i++)
+        tools_publish(s, &s->signatures[i], i);
+    UNPROTECT(2);
+}
+
+/* Copies what calls need; symbols live as long as R. */
+static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *from)
+{
+    tool->name = strdup(from->name);
+    tool->parameters = calloc(from->n_parameters + 1, sizeof *tool->parameters);
+    if (!tool->name || !tool->parameters)
+        return false;
+    tool->n_parameters = from->n_parameters;
+    for (size_t i = 0; i < from->n_parameters; i++) {
+        struct r_parameter *to = &tool->parameters[i];
+        const struct laz_parameter *p = &from->parameters[i];
+        const char *type = p->type ? p->type : "";
+        to->symbol = Rf_install(p->name);
+        to->required = p->required != 0;
+        to->type = CHAR(PRINTNAME(Rf_install(*type ? type : "any")));
+        to->type_name =
+            p->type_name && *p->type_name ? CHAR(PRINTNAME(Rf_install(p->type_name))) : to->type;
+    }
+    return true;
+}
+
+int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
+                   struct laz_error *err)
+{
+    struct r_state *s = state;
+
+    s->tools = calloc(n + 1, sizeof *s->tools);
+    bool copied = s->tools != NULL;
+    for (size_t i = 0; copied && i < n; i++) {
+        copied = tools_copy(&s->tools[i], &tools[i]);
+        s->n_tools = i + 1;
+    }
+    if (!copied) {
+        r_tools_fini(s);
+        if (err) {
+            err->code = LAZ_ENOMEM;
+            snprintf(err->text, sizeof err->text, "no memory for the tools");
+        }
+        return LAZ_ENOMEM;
+    }
+    s->signatures = tools;
+    s->n_signatures = n;
+    bool done = r_protected(s, tools_define);
+    s->signatures = NULL;
+    s->n_signatures = 0;
+    if (done)
+        return 0;
+    if (err) {
+        err->code = LAZ_ESETUP;
+        snprintf(err->text, sizeof err->text, "the tools cannot be defined in R: %.800s",
+                 r_last_error());
+    }
+    return LAZ_ESETUP;
+}
+
+void r_tools_fini(struct r_state *state)
+{
+    for (size_t i = 0; i < state->n_tools; i++) {
+        free(state->tools[i].name);
+        free(state->tools[i].parameters);
+    }
+    free(state->tools);
+    state->tools = NULL;
+    state->n_tools = 0;
+}
