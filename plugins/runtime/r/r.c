@@ -299,7 +299,7 @@ static void r_destroy(void *state)
 
 static const char *const r_suffixes[] = {".R", ".r", NULL};
 static const char *const r_libraries[] = {LAZ_R_HOME "/lib/libR.so", NULL};
-static const char *const r_read_paths[] = {LAZ_R_HOME, "/etc/R", "/etc/fonts", NULL};
+static const char *const r_read_paths[] = {LAZ_R_READ, "/etc/fonts", NULL};
 static const char *const r_env[] = {
     "R_HOME=" LAZ_R_HOME,
     "R_SHARE_DIR=" LAZ_R_SHARE_DIR,
