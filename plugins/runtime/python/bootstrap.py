@@ -79,9 +79,9 @@ def prepare(text, name):
 
 
 def prepare_run(text, name):
-    codes = prepare(text, name)
+    # The source is there before the compiler warns about a line of it.
     keep_source(name, text)
-    return codes
+    return prepare(text, name)
 
 
 def prepare_check(text):
