@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# example.sh - the example provider is built as a stranger would build it: out of tree, with its own
+# autotools project, against the installed headers and lazaret.pc; then it is loaded and called.
+set -eu
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+fail() {
+    echo "example.sh: $*" >&2
+    exit 1
+}
+
+for tool in autoreconf automake libtoolize pkg-config; do
+    command -v "$tool" >/dev/null 2>&1 && continue
+    case ,${LAZARET_TEST_NEED-}, in
+        *,autotools,* | *,all,*) fail "needed but missing: autotools: $tool" ;;
+    esac
+    echo "SKIP autotools: $tool is missing"
+    exit 77
+done
+
+host=$PWD/contract-provider
+[ -x "$host" ] || fail "$host is missing"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+# What a plugin is built against: the headers and the .pc file, nothing else of lazaret.
+${MAKE-make} install-lazincludeHEADERS install-pkgconfigDATA DESTDIR= \
+    prefix="$prefix" exec_prefix="$prefix" libdir="$prefix/lib" includedir="$prefix/include" \
+    pkgconfigdir="$prefix/lib/pkgconfig" >"$work/install.log" 2>&1 || {
+    cat "$work/install.log" >&2
+    fail "the headers cannot be installed"
+}
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+PKG_CONFIG="pkg-config --define-variable=prefix=$prefix --define-variable=exec_prefix=$prefix \
+--define-variable=libdir=$prefix/lib --define-variable=includedir=$prefix/include \
+--define-variable=plugindir=$prefix/lib/lazaret/plugins-1"
+export PKG_CONFIG_PATH PKG_CONFIG
+
+cp -R "$srcdir/plugins/example" "$work/example"
+chmod -R u+w "$work/example"
+cd "$work/example"
+{
+    ./autogen.sh
+    ./configure
+    make
+    make install
+} >"$work/build.log" 2>&1 || {
+    cat "$work/build.log" >&2
+    fail "the example does not build against what is installed"
+}
+plugin=$prefix/lib/lazaret/plugins-1/dice.so
+[ -f "$plugin" ] || fail "$plugin was not installed"
+exported=$(nm -D --defined-only "$plugin" | awk '{ print $3 }')
+[ "$exported" = lazaret_plugin ] || fail "it exports: $exported"
+
+# expect TEXT ARGUMENTS... - the host prints exactly this.
+expect() {
+    expected=$1
+    shift
+    actual=$("$host" "$plugin" "$@") || fail "status $? for: $*: $actual"
+    [ "$actual" = "plugin dice 1.0
+$expected" ] || fail "for: $*
+expected: $expected
+actual:   $actual"
+}
+
+expect 'value {"rolls":[1],"total":1}' '{"seed":4,"max_count":9}' roll '{"count":1,"sides":1}'
+expect 'error count must be from 1 to 9, not 10
+error count must be from 1 to 9, not 0' '{"seed":4,"max_count":9}' \
+    roll '{"count":10,"sides":6}' roll '{"count":0,"sides":6}'
+expect 'value {"a":[1,2]}' '{}' pick '{"items":[{"a":[1,2]}]}'
+expect 'error items is empty: there is nothing to pick from' '{}' pick '{"items":[]}'
+expect 'error max_count must be from 1 to 100000' '{"max_count":0}'
+
+# The same seed gives the same throws, another one others.
+throws() {
+    "$host" "$plugin" "{\"seed\":$1}" roll '{"count":50,"sides":100}' pick '{"items":[1,2,3,4,5]}'
+}
+[ "$(throws 7)" = "$(throws 7)" ] || fail "seed 7 gives different throws"
+[ "$(throws 7)" != "$(throws 8)" ] || fail "seeds 7 and 8 give the same throws"
+throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$' ||
+    fail "fifty throws look otherwise: $(throws 7)"
