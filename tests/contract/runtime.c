@@ -31,6 +31,12 @@
 #define RUNTIME_CASE_MS 60000
 #define RUNTIME_SKIP    77
 
+#ifdef LAZ_SANITIZE
+#define RUNTIME_SANITIZED true
+#else
+#define RUNTIME_SANITIZED false
+#endif
+
 /* The end of a case, as the exit status of its child. */
 enum { ENDED_WELL = 0, ENDED_BADLY = 1, ENDED_SKIPPED = 2 };
 
@@ -277,13 +283,13 @@ static void trial_limit(struct trial *t, const char *text)
     unsigned long long value = 0;
     char name[32] = "";
 
-#ifdef LAZ_SANITIZE
-    dprintf(t->report, "    skipped: sanitizers need memory of their own\n");
-    _exit(ENDED_SKIPPED);
-#endif
     if (sscanf(text, "%31s %llu", name, &value) != 2) {
         trial_complain(t, "not a limit: %s", text);
         return;
+    }
+    if (RUNTIME_SANITIZED && strcmp(name, "memory") == 0) {
+        dprintf(t->report, "    skipped: sanitizers need memory of their own\n");
+        _exit(ENDED_SKIPPED);
     }
     int which = strcmp(name, "memory") == 0  ? RLIMIT_DATA
                 : strcmp(name, "fsize") == 0 ? RLIMIT_FSIZE
