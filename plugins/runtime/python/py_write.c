@@ -263,23 +263,28 @@ static int write_complex(struct py_writer *w, PyObject *value)
 /* ---- numpy and pandas --------------------------------------------------------------------------
  */
 
-/* 1 when `value` is one of the class `name` of a loaded module; 0 when not, or not loaded. */
-static int foreign_is(PyObject *value, const char *module, const char *name)
+/* `name` of a module that the code has loaded. New reference, or NULL without an exception. */
+static PyObject *foreign_get(const char *module, const char *name)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    PyObject *loaded = modules ? PyDict_GetItemString(modules, module) : NULL;
-    PyObject *class = NULL;
-    int is = 0;
+    PyObject *loaded = modules ? Py_XNewRef(PyDict_GetItemString(modules, module)) : NULL;
+    PyObject *found = loaded ? PyObject_GetAttrString(loaded, name) : NULL;
 
-    Py_XINCREF(loaded);
-    if (loaded)
-        class = PyObject_GetAttrString(loaded, name);
-    if (class)
-        is = PyObject_IsInstance(value, class);
-    if (!class || is < 0)
-        PyErr_Clear(); /* half loaded, or something else of that name */
-    Py_XDECREF(class);
     Py_XDECREF(loaded);
+    if (!found)
+        PyErr_Clear(); /* half loaded, or something else of that name */
+    return found;
+}
+
+/* Is the value of the class `name`? */
+static bool foreign_is(PyObject *value, const char *module, const char *name)
+{
+    PyObject *class = foreign_get(module, name);
+    int is = class ? PyObject_IsInstance(value, class) : 0;
+
+    if (is < 0)
+        PyErr_Clear();
+    Py_XDECREF(class);
     return is == 1;
 }
 
@@ -295,13 +300,18 @@ enum py_foreign py_foreign_kind(PyObject *value)
     return PY_FOREIGN_NONE;
 }
 
-/* pandas' NA and NaT. */
+/* pandas' marks of what is missing; NaT calls itself a datetime. */
 static bool foreign_is_missing(PyObject *value)
 {
-    const char *name = Py_TYPE(value)->tp_name;
+    static const char *const marks[] = {"NA", "NaT"};
+    bool is = false;
 
-    return strcmp(name, "pandas._libs.missing.NAType") == 0 ||
-           strcmp(name, "pandas._libs.tslibs.nattype.NaTType") == 0;
+    for (size_t i = 0; !is && i < sizeof marks / sizeof *marks; i++) {
+        PyObject *mark = foreign_get("pandas", marks[i]);
+        is = mark == value;
+        Py_XDECREF(mark);
+    }
+    return is;
 }
 
 /* Instants of numpy in whatever unit, as microseconds: those datetime can tell. */
