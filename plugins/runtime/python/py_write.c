@@ -9,6 +9,8 @@
  * writing never reach an object. */
 #include "py_runtime.h"
 
+#include <math.h>
+
 #define WRITE_LOOK 256 /* items of a list between two looks at the writer */
 
 /* ---- containers --------------------------------------------------------------------------------
@@ -246,18 +248,35 @@ static int write_string(struct py_writer *w, PyObject *value)
     return 0;
 }
 
+/* As repr writes it: the shortest text that reads back the same, found faster than by trial. */
+static int write_float(struct py_writer *w, double number)
+{
+    char *text;
+
+    if (!isfinite(number)) {
+        w->json->write_double(w->out, number, true);
+        return 0;
+    }
+    text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    if (!text)
+        return -1;
+    w->json->write_raw(w->out, text, strlen(text));
+    PyMem_Free(text);
+    return 0;
+}
+
 static int write_complex(struct py_writer *w, PyObject *value)
 {
     Py_complex number = PyComplex_AsCComplex(value);
+    int rc;
 
     w->json->object_begin(w->out);
     w->json->key(w->out, "$complex", 8);
     w->json->array_begin(w->out);
-    w->json->write_double(w->out, number.real, true);
-    w->json->write_double(w->out, number.imag, true);
+    rc = write_float(w, number.real) || write_float(w, number.imag) ? -1 : 0;
     w->json->array_end(w->out);
     w->json->object_end(w->out);
-    return 0;
+    return rc;
 }
 
 /* ---- numpy and pandas --------------------------------------------------------------------------
@@ -468,10 +487,8 @@ static int write_subclass(struct py_writer *w, PyObject *value)
 {
     if (PyLong_Check(value))
         return write_integer(w, value);
-    if (PyFloat_Check(value)) {
-        w->json->write_double(w->out, PyFloat_AS_DOUBLE(value), true);
-        return 0;
-    }
+    if (PyFloat_Check(value))
+        return write_float(w, PyFloat_AS_DOUBLE(value));
     if (PyUnicode_Check(value))
         return write_string(w, value);
     if (PyDict_Check(value))
@@ -500,10 +517,8 @@ int py_write(struct py_writer *w, PyObject *value)
 {
     if (PyLong_CheckExact(value))
         return write_integer(w, value);
-    if (PyFloat_CheckExact(value)) {
-        w->json->write_double(w->out, PyFloat_AS_DOUBLE(value), true);
-        return 0;
-    }
+    if (PyFloat_CheckExact(value))
+        return write_float(w, PyFloat_AS_DOUBLE(value));
     if (PyUnicode_CheckExact(value))
         return write_string(w, value);
     if (value == Py_None) {
