@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # example.sh - the example provider is built as a stranger would build it: out of tree, with its own
-# autotools project, against the installed headers and lazaret.pc; then it is loaded and called.
+# autotools project, against the installed headers and lazaret.pc; then it is loaded and called. So is
+# the first provider of docs/writing-a-plugin.md.
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -19,6 +20,7 @@ for tool in autoreconf automake libtoolize pkg-config; do
     exit 77
 done
 
+top=$(cd "$srcdir" && pwd)
 host=$PWD/contract-provider
 [ -x "$host" ] || fail "$host is missing"
 work=$(mktemp -d)
@@ -38,7 +40,7 @@ PKG_CONFIG="pkg-config --define-variable=prefix=$prefix --define-variable=exec_p
 --define-variable=plugindir=$prefix/lib/lazaret/plugins-1"
 export PKG_CONFIG_PATH PKG_CONFIG
 
-cp -R "$srcdir/plugins/example" "$work/example"
+cp -R "$top/plugins/example" "$work/example"
 chmod -R u+w "$work/example"
 cd "$work/example"
 {
@@ -82,3 +84,18 @@ throws() {
 [ "$(throws 7)" != "$(throws 8)" ] || fail "seeds 7 and 8 give the same throws"
 throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$' ||
     fail "fifty throws look otherwise: $(throws 7)"
+
+# The provider of docs/writing-a-plugin.md, built with the command that stands there.
+doc=$top/docs/writing-a-plugin.md
+mkdir "$work/greet"
+cd "$work/greet"
+awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$doc" >greet.c
+grep -q LAZ_PLUGIN greet.c || fail "$doc: its first program is not a plugin"
+command=$(sed -n 's/^    \(cc -shared .*\)$/\1/p' "$doc" | sed 's/pkg-config/$PKG_CONFIG/; s/^cc/${CC:-cc}/')
+[ -n "$command" ] || fail "$doc: no command that builds it"
+mkdir plugins
+eval "$command" || fail "$doc: its first program does not build"
+plugin=$work/greet/plugins/greet.so
+actual=$("$host" "$plugin" '{}' greet '{"who":"Ada"}')
+[ "$actual" = 'plugin greet 1.0
+value "Hello, Ada!"' ] || fail "$doc: its first program answers: $actual"
