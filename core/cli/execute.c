@@ -43,11 +43,11 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
 
     if (stream == LAZ_STDERR) {
         fwrite(data, 1, len, stderr);
-        return;
+    } else if (!execution->cli->output_errno) {
+        cli_write(execution->cli, data, len);
+        if (execution->cli->output_errno)
+            laz_engine_cancel(execution->engine);
     }
-    cli_write(execution->cli, data, len);
-    if (execution->cli->output_errno)
-        laz_engine_cancel(execution->engine);
 }
 
 static void execute_warn(const struct laz_json *warnings, const char *name)

@@ -121,6 +121,11 @@ static void option_unknown(const char *word, uint32_t commands)
     const char *best;
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (options[i].name && strncmp(name, "--", 2) == 0 && !strcmp(name + 2, options[i].name)) {
+            cli_say("option %s belongs to another subcommand; see lazaret --help", name);
+            return;
+        }
     laz_nearest_init(&nearest, name[0] == '-' && name[1] == '-' ? name + 2 : name);
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (options[i].name && option_is_for(&options[i], commands))
