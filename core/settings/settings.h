@@ -51,7 +51,8 @@ int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
 
 /* Tables that belong to plugins. */
 struct laz_toml_node;
-/* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime". */
+/* [sandbox.NAME] or [runtime.NAME]; NULL when the file has none. `section`: "sandbox", "runtime".
+ */
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
                                                       const char *section, const char *name);
 /* Number of [[tools]] tables, and one of them with its provider's name (borrowed). */
@@ -78,7 +79,8 @@ void laz_settings_visit(const struct laz_settings *settings,
                                       const char *origin),
                         void *user);
 
-/* For the documents: each key with its type, default, help; `later` when this version refuses it. */
+/* For the documents: each key with its type, default, help; `later` when this version refuses it.
+ */
 struct laz_settings_key {
     const char *key, *type, *default_value, *help;
     bool later;

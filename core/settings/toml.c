@@ -246,8 +246,11 @@ static int toml_finish(struct toml_parser *p, struct laz_toml **toml, struct laz
     }
     if (made->n_problems) {
         const struct laz_toml_problem *first = &made->problems[0];
-        laz_toml_position(&where, made, first->line, first->column);
-        rc = laz_error_set(err, LAZ_EPARSE, 0, "%s: %s", laz_buf_text(&where), first->text);
+        if (made->has_lines) {
+            laz_toml_position(&where, made, first->line, first->column);
+            laz_buf_puts(&where, ": ");
+        }
+        rc = laz_error_set(err, LAZ_EPARSE, 0, "%s%s", laz_buf_text(&where), first->text);
         laz_buf_fini(&where);
     }
     *toml = made;

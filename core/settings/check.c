@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - a document against the schema: which node belongs to which key, and what does not
+ * belong.
+ *
+ * Only the form is checked here; whether a value fits its key is found out by converting it.
+ * What a file says about a key replaces what was said before; tables with free keys (those of
+ * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
+#include "settings/state.h"
+
+#include "settings/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    struct laz_toml *toml;
+    struct settings_nodes *nodes;
+    struct settings_problems *problems;
+};
+
+/* A key as it is written in messages, below its section ("" at the top). Gives a new string. */
+static char *check_name(const char *section, const struct laz_toml_node *node)
+{
+    struct laz_buf name = LAZ_BUF_INIT;
+
+    if (*section)
+        laz_buf_printf(&name, "%s.", section);
+    laz_toml_format_key(&name, node->key, node->key_len);
+    return laz_buf_steal(&name);
+}
+
+static void check_mismatch(struct check *check, const char *section,
+                           const struct laz_toml_node *node, const char *expected)
+{
+    struct laz_buf found = LAZ_BUF_INIT;
+    char *name = check_name(section, node);
+
+    laz_toml_describe(&found, node);
+    laz_settings_problem_add(check->problems, node->line, node->column, "%s: expected %s, found %s",
+                             name ? name : "", expected, laz_buf_text(&found));
+    laz_buf_fini(&found);
+    free(name);
+}
+
+static void check_unknown(struct check *check, const char *section,
+                          const struct laz_toml_node *node)
+{
+    struct laz_buf hint = LAZ_BUF_INIT;
+    char *name = check_name(section, node);
+
+    laz_schema_suggest(&hint, section, node->key);
+    laz_settings_problem_add(check->problems, node->key_line, node->key_column, "%s: unknown %s%s",
+                             name ? name : "", node->type == LAZ_TOML_TABLE ? "table" : "key",
+                             laz_buf_text(&hint));
+    laz_buf_fini(&hint);
+    free(name);
+}
+
+/* Adds to `table` what `old` has and it has not. */
+static void check_merge(struct check *check, struct laz_toml_node *table,
+                        const struct laz_toml_node *old)
+{
+    if (!old || old->type != LAZ_TOML_TABLE || table->type != LAZ_TOML_TABLE)
+        return;
+    for (const struct laz_toml_node *child = old->first; child; child = child->next)
+        if (!laz_toml_get(table, child->key) && !laz_toml_adopt(check->toml, table, child))
+            check->problems->failed = true;
+}
+
+/* ---- tables of plugins ------------------------------------------------------------------------*/
+
+static void check_plugin_table(struct check *check, const char *section, struct laz_toml_node *node)
+{
+    struct settings_nodes *nodes = check->nodes;
+
+    if (!laz_is_plugin_name(node->key, node->key_len)) {
+        char *name = check_name(section, node);
+        laz_settings_problem_add(check->problems, node->key_line, node->key_column,
+                                 "%s: expected the name of a plugin (letters, digits, '_', '-')",
+                                 name ? name : "");
+        free(name);
+        return;
+    }
+    for (size_t i = 0; i < nodes->n_tables; i++)
+        if (strcmp(nodes->tables[i].section, section) == 0 &&
+            strcmp(nodes->tables[i].node->key, node->key) == 0) {
+            check_merge(check, node, nodes->tables[i].node);
+            nodes->tables[i].node = node;
+            return;
+        }
+    struct settings_table *tables =
+        realloc(nodes->tables, (nodes->n_tables + 1) * sizeof *nodes->tables);
+    if (!tables) {
+        check->problems->failed = true;
+        return;
+    }
+    nodes->tables = tables;
+    nodes->tables[nodes->n_tables++] = (struct settings_table){section, node};
+}
+
+static void check_tool_table(struct check *check, const struct laz_toml_node *table)
+{
+    const struct laz_toml_node *provider = laz_toml_get(table, "provider");
+
+    if (provider) {
+        if (provider->type != LAZ_TOML_STRING || !laz_is_plugin_name(provider->text, provider->len))
+            check_mismatch(check, "tools", provider,
+                           "the name of a tool provider (provider = \"command\")");
+    } else if (!check->toml->n_problems) { /* else it may be in a line that cannot be read */
+        laz_settings_problem_add(check->problems, table->line, table->column,
+                                 "tools.provider: expected the name of a tool provider "
+                                 "(provider = \"command\"), found nothing");
+    }
+}
+
+static void check_tools(struct check *check, const struct laz_toml_node *node)
+{
+    static const char expected[] = "a list of tables, each begun by [[tools]]";
+
+    if (node->type != LAZ_TOML_ARRAY) {
+        check_mismatch(check, "", node, expected);
+        return;
+    }
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        if (item->type == LAZ_TOML_TABLE) {
+            check_tool_table(check, item);
+            continue;
+        }
+        struct laz_buf found = LAZ_BUF_INIT;
+        laz_toml_describe(&found, item);
+        laz_settings_problem_add(check->problems, item->line, item->column,
+                                 "tools: expected %s, found %s", expected, laz_buf_text(&found));
+        laz_buf_fini(&found);
+    }
+    check->nodes->tools = node;
+}
+
+/* ---- sections ---------------------------------------------------------------------------------*/
+
+static void check_key(struct check *check, const struct schema_key *row, struct laz_toml_node *node)
+{
+    const struct laz_toml_node **slot = &check->nodes->keys[row - laz_schema];
+
+    if (row->later) {
+        laz_settings_problem_add(check->problems, node->key_line, node->key_column,
+                                 "%s: not available in this version", row->key);
+        return;
+    }
+    if (row->kind == SCHEMA_ENVIRONMENT)
+        check_merge(check, node, *slot);
+    *slot = node;
+}
+
+static void check_section(struct check *check, const char *section, struct laz_toml_node *table)
+{
+    bool runtime = strcmp(section, "runtime") == 0;
+    bool has_plugins = runtime || strcmp(section, "sandbox") == 0;
+
+    for (struct laz_toml_node *node = table->first; node; node = node->next) {
+        const struct schema_key *row = laz_schema_find(section, node->key, node->key_len);
+        if (row)
+            check_key(check, row, node);
+        else if (has_plugins && node->type == LAZ_TOML_TABLE)
+            check_plugin_table(check, section, node);
+        else if (runtime)
+            check_mismatch(check, section, node, "a table of options, such as [runtime.r]");
+        else
+            check_unknown(check, section, node);
+    }
+}
+
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
+                        struct settings_problems *problems)
+{
+    struct check check = {toml, nodes, problems};
+
+    for (struct laz_toml_node *node = toml->root->first; node; node = node->next) {
+        const struct schema_section *section = laz_schema_section(node->key, node->key_len);
+        if (!section)
+            check_unknown(&check, "", node);
+        else if (strcmp(section->name, "tools") == 0)
+            check_tools(&check, node);
+        else if (node->type != LAZ_TOML_TABLE)
+            check_mismatch(&check, "", node, "a table");
+        else
+            check_section(&check, section->name, node);
+    }
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* schema.c - the table of all keys of the configuration.
+ *
+ * One row a key: its type, default, range and meaning.  Reading, checking, `lazaret config` and
+ * docs/configuration.md are made from it; a new key is a row here and a field in settings.h.
+ * A key whose effect comes with a later version has its row already, marked `later`: it is refused
+ * when it is set, because a setting that is silently ignored is worse than one that is not there.
+ */
+#include "settings/schema.h"
+
+#include "base/enforce.h"
+#include "base/nearest.h"
+#include "settings/convert.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#define FIELD(member) offsetof(struct laz_settings_values, member)
+#define KIB           ((uint64_t)1 << 10)
+#define MIB           ((uint64_t)1 << 20)
+#define GIB           ((uint64_t)1 << 30)
+#define TIB           ((uint64_t)1 << 40)
+#define SECONDS       ((uint64_t)1000)
+#define DAYS          (86400 * SECONDS)
+#define MAX_COUNT     ((uint64_t)1 << 53)
+#define ANY_COUNT     .min = 0, .max = MAX_COUNT
+#define ANY_SIZE      .min = 0, .max = TIB
+
+const struct schema_section laz_schema_sections[] = {
+    {"session", "What a session runs and how much of it. In counts, sizes and times, 0 means no "
+                "limit unless the range says otherwise."},
+    {"sandbox", "The box around a session. A table below it, `[sandbox.NAME]`, holds the options "
+                "of the backend NAME; `lazaret plugins NAME` lists them."},
+    {"limits", "What a sandboxed session may use up. `\"unlimited\"` removes a limit."},
+    {"env", "The environment variables that code in the box sees. Beyond these it gets a fixed, "
+            "small set that names no secret: the language, the time zone, a search path and a "
+            "home folder of its own."},
+    {"audit", "A log of what was executed and which tools were called."},
+    {"pool", "Sessions that are kept ready."},
+    {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
+                "lists them."},
+    {"plugins", "Where plugins are looked for."},
+    {"tools", "Tools that code may call. See [Tools](#tools)."},
+    {NULL, NULL},
+};
+
+const struct schema_key laz_schema[] = {
+    {
+        .key = "session.runtime",
+        .kind = SCHEMA_NAME,
+        .default_value = "\"python\"",
+        .offset = FIELD(session.runtime),
+        .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
+                "While it is not set, `lazaret run FILE` goes by the file's suffix.",
+    },
+    {
+        .key = "session.timeout",
+        .kind = SCHEMA_TIME,
+        .default_value = "30",
+        .offset = FIELD(session.timeout_ms),
+        .max = 366 * DAYS,
+        .help = "Wall clock of the code in one execution. It stands still while a tool or a "
+                "decision of the host is awaited.",
+    },
+    {
+        .key = "session.deadline",
+        .kind = SCHEMA_TIME,
+        .default_value = "300",
+        .offset = FIELD(session.deadline_ms),
+        .max = 366 * DAYS,
+        .help = "Wall clock of everything in one execution, tools included.",
+    },
+    {
+        .key = "session.start_timeout",
+        .kind = SCHEMA_TIME,
+        .default_value = "20",
+        .offset = FIELD(session.start_timeout_ms),
+        .min = 100,
+        .max = 1 * DAYS,
+        .help = "From the start of the child process until its interpreter is ready.",
+    },
+    {
+        .key = "session.max_executions",
+        .kind = SCHEMA_COUNT,
+        .default_value = "0",
+        .offset = FIELD(session.max_executions),
+        ANY_COUNT,
+        .help = "Executions of a session; further ones are blocked.",
+    },
+    {
+        .key = "session.max_tool_calls",
+        .kind = SCHEMA_COUNT,
+        .default_value = "0",
+        .offset = FIELD(session.max_tool_calls),
+        ANY_COUNT,
+        .help = "Calls of tools in one execution; one more ends it.",
+    },
+    {
+        .key = "session.max_code_length",
+        .kind = SCHEMA_COUNT,
+        .default_value = "100000",
+        .offset = FIELD(session.max_code_length),
+        ANY_COUNT,
+        .help = "Characters of the code of one execution; longer code is blocked.",
+    },
+    {
+        .key = "session.max_output_lines",
+        .kind = SCHEMA_COUNT,
+        .default_value = "0",
+        .offset = FIELD(session.max_output_lines),
+        ANY_COUNT,
+        .help = "Lines of output that are kept of one execution; the rest is dropped and the "
+                "result says so.",
+    },
+    {
+        .key = "session.max_output_size",
+        .kind = SCHEMA_SIZE,
+        .default_value = "\"8MiB\"",
+        .offset = FIELD(session.max_output_size),
+        ANY_SIZE,
+        .help = "Output that is kept of one execution; the rest is dropped and the result says "
+                "so. Code that writes 64 times as much is ended.",
+    },
+    {
+        .key = "session.max_message_size",
+        .kind = SCHEMA_SIZE,
+        .default_value = "\"1MiB\"",
+        .offset = FIELD(session.max_message_size),
+        .min = 4 * KIB,
+        .max = 1 * GIB,
+        .help = "One message from the sandbox: the arguments of a tool call, or a result.",
+    },
+    {
+        .key = "session.max_value_size",
+        .kind = SCHEMA_SIZE,
+        .default_value = "\"64MiB\"",
+        .offset = FIELD(session.max_value_size),
+        .min = 4 * KIB,
+        .max = 1 * GIB,
+        .help = "One message into the sandbox: code, or the value a tool returns.",
+    },
+    {
+        .key = "session.validate",
+        .kind = SCHEMA_BOOLEAN,
+        .default_value = "true",
+        .offset = FIELD(session.validate),
+        .help = "Look at the code before it runs: its syntax, and patterns that are worth a "
+                "warning.",
+    },
+    {
+        .key = "session.sanitize_errors",
+        .kind = SCHEMA_BOOLEAN,
+        .default_value = "false",
+        .offset = FIELD(session.sanitize_errors),
+        .help = "Remove paths and other details of the host from the messages of failing tools "
+                "before the code sees them.",
+    },
+    {
+        .key = "session.verbose",
+        .kind = SCHEMA_BOOLEAN,
+        .default_value = "false",
+        .offset = FIELD(session.verbose),
+        .help = "Tell what happens while it happens.",
+    },
+    {
+        .key = "session.pre_execute_hook",
+        .kind = SCHEMA_STRINGS,
+        .default_value = "[]",
+        .offset = FIELD(session.pre_execute_hook),
+        .help = "A command of the host, asked before each execution: it gets the code on standard "
+                "input. Exit status 0 allows the execution; any other blocks it, with the first "
+                "line of its standard error as the reason. Empty: nobody is asked.",
+    },
+    {
+        .key = "sandbox.backend",
+        .kind = SCHEMA_NAMES,
+        .default_value = "\"auto\"",
+        .offset = FIELD(sandbox.backend),
+        .help = "What builds the box: a name, or a list of names of which the first that really "
+                "works is taken. `\"auto\"` is the list for this system. `\"none\"` is no sandbox "
+                "at all and needs `require = []`.",
+    },
+    {
+        .key = "sandbox.strict",
+        .kind = SCHEMA_BOOLEAN,
+        .default_value = "true",
+        .offset = FIELD(sandbox.strict),
+        .help = "With `false`, a session for which no backend works starts without a sandbox, "
+                "after a warning. Leave it alone unless the code is your own.",
+    },
+    {
+        .key = "sandbox.require",
+        .kind = SCHEMA_ENFORCE,
+        .default_value = "[\"fs_read\", \"fs_write\", \"network\"]",
+        .offset = FIELD(sandbox.require),
+        .help = "What the backend must enforce, or the session is refused: `fs_read`, `fs_write`, "
+                "`network`, `processes`, `syscalls`, `cpu`, `memory`, `fsize`, `nproc`, "
+                "`nofile`.",
+    },
+    {
+        .key = "sandbox.uids",
+        .kind = SCHEMA_UIDS,
+        .default_value = "\"auto\"",
+        .offset = FIELD(sandbox.uids),
+        .help = "When lazaret is started by root: the range, `\"FIRST-LAST\"`, from which each "
+                "session gets a user id of its own.",
+    },
+    {
+        .key = "sandbox.programs",
+        .kind = SCHEMA_LATER_STRING,
+        .default_value = "\"default\"",
+        .type = "string or list of strings",
+        .help = "What may be executed inside: `\"default\"` (the runtime's own helpers and a few "
+                "POSIX tools), a list, or `\"any\"`.",
+        .later = true,
+    },
+    {
+        .key = "sandbox.read",
+        .kind = SCHEMA_PATHS,
+        .default_value = "[]",
+        .offset = FIELD(sandbox.read),
+        .help = "Files and folders of the host that code can read.",
+    },
+    {
+        .key = "sandbox.write",
+        .kind = SCHEMA_PATHS,
+        .default_value = "[]",
+        .offset = FIELD(sandbox.write),
+        .help = "Files and folders of the host that code can read and write.",
+    },
+    {
+        .key = "sandbox.tmp_size",
+        .kind = SCHEMA_SIZE,
+        .default_value = "\"64MiB\"",
+        .offset = FIELD(sandbox.tmp_size),
+        .min = 64 * KIB,
+        .max = TIB,
+        .help = "Room for temporary files, where the backend gives the session a file system of "
+                "its own.",
+    },
+    {
+        .key = "limits.cpu",
+        .kind = SCHEMA_LIMIT_TIME,
+        .default_value = "60",
+        .offset = FIELD(limits.cpu_s),
+        .min = 1 * SECONDS,
+        .max = 366 * DAYS,
+        .help = "CPU time in the whole life of a session's process; whole seconds.",
+    },
+    {
+        .key = "limits.memory",
+        .kind = SCHEMA_LIMIT_SIZE,
+        .default_value = "\"512MiB\"",
+        .offset = FIELD(limits.memory_bytes),
+        .min = 1 * MIB,
+        .max = 1024 * TIB,
+        .help = "Memory that can be written to.",
+    },
+    {
+        .key = "limits.fsize",
+        .kind = SCHEMA_LIMIT_SIZE,
+        .default_value = "\"50MiB\"",
+        .offset = FIELD(limits.fsize_bytes),
+        .max = 1024 * TIB,
+        .help = "Size of a file that is written; 0: none can be.",
+    },
+    {
+        .key = "limits.nproc",
+        .kind = SCHEMA_LIMIT_COUNT,
+        .default_value = "50",
+        .offset = FIELD(limits.nproc),
+        .min = 1,
+        .max = UINT32_MAX,
+        .help = "Processes and threads at the same time.",
+    },
+    {
+        .key = "limits.nofile",
+        .kind = SCHEMA_LIMIT_COUNT,
+        .default_value = "256",
+        .offset = FIELD(limits.nofile),
+        .min = 16,
+        .max = UINT32_MAX,
+        .help = "Open files of one process.",
+    },
+    {
+        .key = "limits.stack",
+        .kind = SCHEMA_LIMIT_SIZE,
+        .default_value = "\"unlimited\"",
+        .offset = FIELD(limits.stack_bytes),
+        .min = 64 * KIB,
+        .max = 1024 * TIB,
+        .help = "Stack of the main thread. `\"unlimited\"` leaves it as it is on the host.",
+    },
+    {
+        .key = "env.allow",
+        .kind = SCHEMA_VARIABLES,
+        .default_value = "[]",
+        .offset = FIELD(env.allow),
+        .help = "Names of variables whose value on the host is passed on.",
+    },
+    {
+        .key = "env.set",
+        .kind = SCHEMA_ENVIRONMENT,
+        .default_value = "{}",
+        .offset = FIELD(env.set),
+        .help = "Variables with a fixed value: `set = { MODE = \"test\" }`.",
+    },
+    {
+        .key = "audit.file",
+        .kind = SCHEMA_LATER_STRING,
+        .default_value = "\"\"",
+        .help = "The file the log is written to, one JSON object a line. Empty: none.",
+        .later = true,
+    },
+    {
+        .key = "audit.on_error",
+        .kind = SCHEMA_LATER_STRING,
+        .default_value = "\"refuse\"",
+        .help = "What a log that cannot be written means: `\"refuse\"` or `\"warn\"`.",
+        .later = true,
+    },
+    {
+        .key = "pool.size",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "integer",
+        .default_value = "4",
+        .help = "Sessions kept ready.",
+        .later = true,
+    },
+    {
+        .key = "pool.warm",
+        .kind = SCHEMA_LATER_STRING,
+        .default_value = "\"auto\"",
+        .help = "How they are started: `\"template\"`, `\"cold\"`, or `\"auto\"`.",
+        .later = true,
+    },
+    {
+        .key = "pool.reset",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "boolean",
+        .default_value = "true",
+        .help = "A fresh session for each use.",
+        .later = true,
+    },
+    {
+        .key = "pool.preload",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "list of strings",
+        .default_value = "[]",
+        .help = "Packages that are loaded in advance.",
+        .later = true,
+    },
+    {
+        .key = "pool.max_sessions",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "integer",
+        .default_value = "100",
+        .help = "Sessions alive at once.",
+        .later = true,
+    },
+    {
+        .key = "pool.max_waiting",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "integer",
+        .default_value = "1000",
+        .help = "Callers that may wait for a session.",
+        .later = true,
+    },
+    {
+        .key = "pool.renew_after",
+        .kind = SCHEMA_LATER_STRING,
+        .type = "integer",
+        .default_value = "1000",
+        .help = "Sessions after which a template is replaced.",
+        .later = true,
+    },
+    {
+        .key = "plugins.path",
+        .kind = SCHEMA_PATHS,
+        .default_value = "[]",
+        .offset = FIELD(plugins.path),
+        .help = "Folders that are searched before the installed one. Neither they nor the plugins "
+                "in them may be writable by others.",
+    },
+    {.key = NULL},
+};
+
+size_t laz_schema_count(void)
+{
+    return sizeof laz_schema / sizeof laz_schema[0] - 1;
+}
+
+const struct schema_key *laz_schema_find(const char *section, const char *key, size_t len)
+{
+    size_t prefix = strlen(section);
+
+    for (const struct schema_key *row = laz_schema; row->key; row++)
+        if (strncmp(row->key, section, prefix) == 0 && row->key[prefix] == '.' &&
+            strlen(row->key + prefix + 1) == len && memcmp(row->key + prefix + 1, key, len) == 0)
+            return row;
+    return NULL;
+}
+
+const struct schema_section *laz_schema_section(const char *name, size_t len)
+{
+    for (const struct schema_section *row = laz_schema_sections; row->name; row++)
+        if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+            return row;
+    return NULL;
+}
+
+static const struct {
+    const char *type;
+    const char *expected;
+} schema_kinds[SCHEMA_KINDS] = {
+    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes"},
+    [SCHEMA_BOOLEAN] = {"boolean", "true or false"},
+    [SCHEMA_COUNT] = {"integer", "an integer"},
+    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED},
+    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED},
+    [SCHEMA_LIMIT_COUNT] = {"integer or \"unlimited\"", "\"unlimited\" or an integer"},
+    [SCHEMA_LIMIT_SIZE] = {"size or \"unlimited\"", "\"unlimited\" or " LAZ_SIZE_EXPECTED},
+    [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED},
+    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names"},
+    [SCHEMA_STRINGS] = {"list of strings", "a list of strings"},
+    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths"},
+    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables"},
+    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings"},
+    [SCHEMA_ENFORCE] = {"list of words", "a list of words"},
+    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")"},
+    [SCHEMA_LATER_STRING] = {"string", "nothing"},
+};
+
+const char *laz_schema_type(const struct schema_key *key)
+{
+    return key->type ? key->type : schema_kinds[key->kind].type;
+}
+
+static void schema_bound(struct laz_buf *buf, enum schema_kind kind, uint64_t value)
+{
+    if (kind == SCHEMA_COUNT || kind == SCHEMA_LIMIT_COUNT)
+        laz_buf_printf(buf, "%" PRIu64, value);
+    else if (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE)
+        laz_format_size(buf, value);
+    else
+        laz_format_time(buf, value);
+}
+
+void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key)
+{
+    laz_buf_puts(buf, schema_kinds[key->kind].expected);
+    if (key->max) {
+        laz_buf_puts(buf, " from ");
+        schema_bound(buf, key->kind, key->min);
+        laz_buf_puts(buf, " to ");
+        schema_bound(buf, key->kind, key->max);
+    }
+}
+
+void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *key)
+{
+    size_t prefix = strlen(section);
+    const char *elsewhere = NULL;
+    struct laz_nearest nearest;
+
+    laz_nearest_init(&nearest, key);
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        const char *last = strchr(row->key, '.') + 1;
+        if (prefix && strncmp(row->key, section, prefix) == 0 && row->key[prefix] == '.')
+            laz_nearest_try(&nearest, last);
+        else if (strcmp(last, key) == 0)
+            elsewhere = row->key;
+    }
+    for (const struct schema_section *row = laz_schema_sections; !prefix && row->name; row++)
+        laz_nearest_try(&nearest, row->name);
+    const char *best = laz_nearest_best(&nearest);
+    if (best)
+        laz_buf_printf(buf, "; did you mean %s%s%s?", section, prefix ? "." : "", best);
+    else if (elsewhere)
+        laz_buf_printf(buf, "; did you mean %s?", elsewhere);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* schema.h - the table of all keys of the configuration. Private to core/settings. */
+#ifndef LAZ_SETTINGS_SCHEMA_H
+#define LAZ_SETTINGS_SCHEMA_H
+
+#include "settings/settings.h"
+#include "settings/toml.h"
+
+enum schema_kind {
+    SCHEMA_NAME,         /* char *: the name of a plugin */
+    SCHEMA_BOOLEAN,      /* bool */
+    SCHEMA_COUNT,        /* uint64_t */
+    SCHEMA_SIZE,         /* uint64_t, bytes */
+    SCHEMA_TIME,         /* uint64_t, milliseconds */
+    SCHEMA_LIMIT_COUNT,  /* as COUNT, or "unlimited" */
+    SCHEMA_LIMIT_SIZE,   /* as SIZE, or "unlimited" */
+    SCHEMA_LIMIT_TIME,   /* as TIME, in seconds rounded up, or "unlimited" */
+    SCHEMA_NAMES,        /* struct laz_strv: one name or a list of them */
+    SCHEMA_STRINGS,      /* struct laz_strv */
+    SCHEMA_PATHS,        /* struct laz_strv: absolute paths */
+    SCHEMA_VARIABLES,    /* struct laz_strv: names of environment variables */
+    SCHEMA_ENVIRONMENT,  /* struct laz_strv: NAME=VALUE, from a table of strings */
+    SCHEMA_ENFORCE,      /* uint32_t: bits, from a list of words */
+    SCHEMA_UIDS,         /* char *: "auto" or "FIRST-LAST" */
+    SCHEMA_LATER_STRING, /* no field: not available in this version */
+    SCHEMA_KINDS
+};
+
+struct schema_key {
+    const char *key; /* "session.timeout" */
+    enum schema_kind kind;
+    const char *default_value; /* in TOML notation */
+    size_t offset;             /* in struct laz_settings_values */
+    uint64_t min, max;         /* of numbers, sizes and times */
+    const char *type;          /* for the documents; NULL: the kind's */
+    const char *help;
+    bool later; /* known, but not available in this version */
+};
+
+struct schema_section {
+    const char *name;
+    const char *help; /* a paragraph for the documents */
+};
+
+extern const struct schema_key laz_schema[];              /* ends with key NULL */
+extern const struct schema_section laz_schema_sections[]; /* ends with name NULL */
+
+size_t laz_schema_count(void);
+/* The row of a key, or NULL. */
+const struct schema_key *laz_schema_find(const char *section, const char *key, size_t len);
+const struct schema_section *laz_schema_section(const char *name, size_t len);
+/* "a time": the word for a key's type in the documents. */
+const char *laz_schema_type(const struct schema_key *key);
+/* What a value of the key has to be, range included, for messages. Appended. */
+void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key);
+/* For a key that is not known: the words after "unknown key", which name the nearest one. */
+void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *key);
+
+/* Puts the value of a node into its field of `values`. 0, LAZ_ENOMEM, or LAZ_ECONFIG: then *wrong
+ * is the node that does not fit, and `why` says what was expected in its place. */
+int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
+                       struct laz_settings_values *values, const struct laz_toml_node **wrong,
+                       struct laz_buf *why);
+void laz_values_fini(struct laz_settings_values *values);
+
+#endif

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.c - settings as an object: defaults, files and --set over each other, and what is in
+ * force.
+ *
+ * All three are documents and go the same way: the schema's defaults are put together into one, so
+ * a default is checked as strictly as what a user writes.  A document that has a problem changes
+ * nothing at all.
+ * Side: host.  Input trusted: yes, but a mistake must never end in a weaker sandbox: what is not
+ * understood is refused. */
+#include "config.h"
+#include "settings/state.h"
+
+#include "os/os.h"
+#include "settings/convert.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS_DEFAULT "default" /* name of the document of the defaults */
+#define SETTINGS_SET     "--set"
+
+/* ---- problems ---------------------------------------------------------------------------------*/
+
+void laz_settings_problem_add(struct settings_problems *problems, uint32_t line, uint32_t column,
+                              const char *format, ...)
+{
+    char text[LAZ_ERROR_TEXT_SIZE];
+    va_list args;
+
+    if (problems->n == problems->cap) {
+        size_t cap = problems->cap ? problems->cap * 2 : 16;
+        struct settings_problem *items = realloc(problems->items, cap * sizeof *items);
+        if (!items) {
+            problems->failed = true;
+            return;
+        }
+        problems->items = items;
+        problems->cap = cap;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *copy = laz_strdup(text);
+    if (copy)
+        problems->items[problems->n++] = (struct settings_problem){line, column, copy};
+    else
+        problems->failed = true;
+}
+
+static void problems_fini(struct settings_problems *problems)
+{
+    for (size_t i = 0; i < problems->n; i++)
+        free(problems->items[i].text);
+    free(problems->items);
+}
+
+static bool problem_is_after(const struct settings_problem *a, const struct settings_problem *b)
+{
+    return a->line != b->line ? a->line > b->line : a->column > b->column;
+}
+
+/* By position; an insertion sort keeps the order of equals, and there are few. */
+static void problems_sort(struct settings_problems *problems)
+{
+    for (size_t i = 1; i < problems->n; i++) {
+        struct settings_problem moved = problems->items[i];
+        size_t k = i;
+        for (; k > 0 && problem_is_after(&problems->items[k - 1], &moved); k--)
+            problems->items[k] = problems->items[k - 1];
+        problems->items[k] = moved;
+    }
+}
+
+/* Makes them the settings' problems, and the first one the error. */
+static int problems_report(struct laz_settings *settings, struct settings_problems *problems,
+                           struct laz_error *err)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    problems_sort(problems);
+    for (size_t i = 0; i < problems->n; i++) {
+        const struct settings_problem *problem = &problems->items[i];
+        laz_buf_clear(&line);
+        if (problems->toml->has_lines) {
+            laz_toml_position(&line, problems->toml, problem->line, problem->column);
+            laz_buf_puts(&line, ": ");
+        }
+        laz_buf_puts(&line, problem->text);
+        laz_strv_add(&settings->problems, laz_buf_text(&line));
+    }
+    laz_buf_fini(&line);
+    if (problems->failed || settings->problems.failed)
+        return laz_error_nomem(err);
+    if (!problems->n)
+        return 0;
+    const char *first = settings->problems.items[0];
+    if (problems->n == 1)
+        return laz_error_set(err, LAZ_ECONFIG, 0, "%s", first);
+    return laz_error_set(err, LAZ_ECONFIG, 0, "%s (and %zu more)", first, problems->n - 1);
+}
+
+/* ---- applying a document ----------------------------------------------------------------------*/
+
+static void nodes_fini(struct settings_nodes *nodes)
+{
+    free(nodes->keys);
+    free(nodes->tables);
+    memset(nodes, 0, sizeof *nodes);
+}
+
+static bool nodes_copy(struct settings_nodes *to, const struct settings_nodes *from)
+{
+    size_t n = laz_schema_count();
+
+    *to = (struct settings_nodes){.tools = from->tools, .n_tables = from->n_tables};
+    to->keys = calloc(n, sizeof *to->keys);
+    to->tables = calloc(from->n_tables + 1, sizeof *to->tables);
+    if (!to->keys || !to->tables) {
+        nodes_fini(to);
+        return false;
+    }
+    if (from->keys)
+        memcpy(to->keys, from->keys, n * sizeof *to->keys);
+    if (from->n_tables)
+        memcpy(to->tables, from->tables, from->n_tables * sizeof *to->tables);
+    return true;
+}
+
+static bool settings_is_default(const struct laz_toml_node *node)
+{
+    return strcmp(node->toml->name, SETTINGS_DEFAULT) == 0 && !node->toml->has_lines;
+}
+
+/* All values from all nodes. Only nodes of the newest document can have a problem. */
+static void settings_convert(const struct settings_nodes *nodes, struct laz_settings_values *values,
+                             struct settings_problems *problems)
+{
+    struct laz_buf why = LAZ_BUF_INIT, found = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < laz_schema_count(); i++) {
+        const struct laz_toml_node *node = nodes->keys[i], *wrong = NULL;
+        /* that no runtime was chosen is something else than that python was */
+        if (!node ||
+            (laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
+             settings_is_default(node)))
+            continue;
+        laz_buf_clear(&why);
+        laz_buf_clear(&found);
+        int rc = laz_schema_convert(&laz_schema[i], node, values, &wrong, &why);
+        if (rc == LAZ_ECONFIG) {
+            laz_toml_describe(&found, wrong);
+            laz_settings_problem_add(problems, wrong->line, wrong->column,
+                                     "%s: expected %s, found %s", laz_schema[i].key,
+                                     laz_buf_text(&why), laz_buf_text(&found));
+        } else if (rc) {
+            problems->failed = true;
+        }
+    }
+    laz_buf_fini(&why);
+    laz_buf_fini(&found);
+}
+
+static bool settings_keep(struct laz_settings *settings, struct laz_toml *toml)
+{
+    struct laz_toml **documents =
+        realloc(settings->documents, (settings->n_documents + 1) * sizeof(struct laz_toml *));
+
+    if (!documents)
+        return false;
+    settings->documents = documents;
+    documents[settings->n_documents++] = toml;
+    return true;
+}
+
+/* Puts a document over what is set, or changes nothing. Takes the document in either case. */
+static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
+                          struct laz_error *err)
+{
+    struct settings_problems problems = {.toml = toml};
+    struct laz_settings_values values = {0};
+    struct settings_nodes nodes = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < toml->n_problems; i++)
+        laz_settings_problem_add(&problems, toml->problems[i].line, toml->problems[i].column, "%s",
+                                 toml->problems[i].text);
+    if (nodes_copy(&nodes, &settings->nodes)) {
+        laz_settings_check(toml, &nodes, &problems);
+        settings_convert(&nodes, &values, &problems);
+    } else {
+        problems.failed = true;
+    }
+    rc = problems_report(settings, &problems, err);
+    if (rc == 0 && !settings_keep(settings, toml))
+        rc = laz_error_nomem(err);
+    problems_fini(&problems);
+    if (rc) {
+        laz_toml_free(toml);
+        laz_values_fini(&values);
+        nodes_fini(&nodes);
+        return rc;
+    }
+    laz_values_fini(&settings->values);
+    nodes_fini(&settings->nodes);
+    settings->values = values;
+    settings->nodes = nodes;
+    return 0;
+}
+
+/* ---- making, copying, freeing -----------------------------------------------------------------*/
+
+static int settings_parse_defaults(struct laz_toml **toml, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc;
+
+    for (const struct schema_key *row = laz_schema; row->key; row++)
+        if (!row->later)
+            laz_buf_printf(&text, "%s = %s\n", row->key, row->default_value);
+    if (text.failed)
+        rc = laz_error_nomem(err);
+    else
+        rc = laz_toml_parse(text.data, text.len, SETTINGS_DEFAULT, toml, err);
+    laz_buf_fini(&text);
+    return rc;
+}
+
+int laz_settings_new(struct laz_settings **settings, struct laz_error *err)
+{
+    struct laz_settings *made = calloc(1, sizeof *made);
+    struct laz_toml *defaults = NULL;
+    int rc;
+
+    *settings = NULL;
+    if (!made)
+        return laz_error_nomem(err);
+    rc = settings_parse_defaults(&defaults, err);
+    if (rc) {
+        laz_toml_free(defaults);
+        goto out;
+    }
+    defaults->has_lines = false;
+    rc = settings_apply(made, defaults, err);
+    if (rc)
+        goto out;
+    *settings = made;
+    made = NULL;
+out:
+    laz_settings_free(made);
+    return rc;
+}
+
+int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
+                      struct laz_error *err)
+{
+    struct laz_settings *copy = calloc(1, sizeof *copy);
+    struct settings_problems problems = {0};
+
+    *to = NULL;
+    if (!copy)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < from->n_documents && !problems.failed; i++) {
+        problems.failed = !settings_keep(copy, from->documents[i]);
+        if (!problems.failed)
+            laz_toml_ref(from->documents[i]);
+    }
+    problems.failed = problems.failed || !nodes_copy(&copy->nodes, &from->nodes);
+    if (!problems.failed)
+        settings_convert(&copy->nodes, &copy->values, &problems);
+    bool failed = problems.failed || problems.n;
+    problems_fini(&problems);
+    if (failed) {
+        laz_settings_free(copy);
+        return laz_error_nomem(err);
+    }
+    *to = copy;
+    return 0;
+}
+
+void laz_settings_free(struct laz_settings *settings)
+{
+    if (!settings)
+        return;
+    laz_values_fini(&settings->values);
+    nodes_fini(&settings->nodes);
+    for (size_t i = 0; i < settings->n_documents; i++)
+        laz_toml_free(settings->documents[i]);
+    free(settings->documents);
+    laz_strv_fini(&settings->problems);
+    free(settings);
+}
+
+/* ---- reading a file ---------------------------------------------------------------------------*/
+
+static int settings_load_file(struct laz_settings *settings, const char *path,
+                              struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_toml *toml = NULL;
+    int rc = laz_os_read_file(path, LAZ_TOML_MAX_SIZE, &text, err);
+
+    if (rc == 0) {
+        rc = laz_toml_parse(laz_buf_text(&text), text.len, path, &toml, err);
+        if (toml)
+            rc = settings_apply(settings, toml, err);
+    }
+    laz_buf_fini(&text);
+    return rc;
+}
+
+/* The places that are looked at when no file was named; false: no more. A place that is not set
+ * or not absolute gives *path NULL. The caller frees *path. */
+static bool settings_place(int place, char **path)
+{
+    const char *folder, *home;
+
+    *path = NULL;
+    switch (place) {
+    case 0:
+        folder = secure_getenv("XDG_CONFIG_HOME");
+        home = secure_getenv("HOME");
+        if (folder && folder[0] == '/')
+            *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
+        else if (home && home[0] == '/')
+            *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
+        return true;
+    case 1:
+        *path = laz_strdup("/etc/lazaret/lazaret.toml");
+        return true;
+    default:
+        return false;
+    }
+}
+
+int laz_settings_load(struct laz_settings *settings, const char *path, struct laz_error *err)
+{
+    const char *named = path ? path : secure_getenv("LAZARET_CONFIG");
+    struct laz_error why = {0};
+    char *place = NULL;
+    int rc = 0;
+
+    laz_strv_fini(&settings->problems);
+    if (named && (path || *named)) {
+        rc = settings_load_file(settings, named, &why);
+        if (rc && !path && !settings->problems.n)
+            laz_error_prefix(&why, "LAZARET_CONFIG: ");
+    } else {
+        for (int i = 0; settings_place(i, &place); i++) {
+            rc = place ? settings_load_file(settings, place, &why) : 0;
+            bool absent = rc == LAZ_EOS && (why.os_errno == ENOENT || why.os_errno == ENOTDIR);
+            bool done = place && !absent;
+            free(place);
+            if (done)
+                break;
+            rc = 0;
+        }
+    }
+    if (rc == 0)
+        return 0;
+    if (!settings->problems.n)
+        laz_strv_add(&settings->problems, why.text);
+    return laz_error_set(err, rc == LAZ_ENOMEM ? rc : LAZ_ECONFIG, why.os_errno, "%s", why.text);
+}
+
+/* ---- one key ----------------------------------------------------------------------------------*/
+
+/* Does the key take text, so that a bare word or number means a string? */
+static bool settings_takes_text(const char *key)
+{
+    for (const struct schema_key *row = laz_schema; row->key; row++)
+        if (strcmp(row->key, key) == 0)
+            return row->kind == SCHEMA_NAME || row->kind == SCHEMA_UIDS;
+    return false;
+}
+
+static bool settings_is_quoted_or_nested(const char *value)
+{
+    value += strspn(value, " \t");
+    return *value && strchr("\"'[{", *value);
+}
+
+/* `value` in TOML's notation, else as a bare string. */
+static int settings_parse_pair(const char *key, const char *value, struct laz_toml **toml,
+                               struct laz_error *err)
+{
+    struct laz_buf quoted = LAZ_BUF_INIT;
+    int rc = LAZ_EPARSE;
+
+    if (!settings_takes_text(key) || settings_is_quoted_or_nested(value))
+        rc = laz_toml_parse_pair(key, value, SETTINGS_SET, toml, err);
+    if (rc == LAZ_EPARSE && !settings_is_quoted_or_nested(value)) {
+        laz_toml_free(*toml);
+        *toml = NULL;
+        laz_toml_format_string(&quoted, value, strlen(value));
+        rc = quoted.failed
+                 ? laz_error_nomem(err)
+                 : laz_toml_parse_pair(key, laz_buf_text(&quoted), SETTINGS_SET, toml, err);
+        laz_buf_fini(&quoted);
+    }
+    return rc;
+}
+
+int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
+                     struct laz_error *err)
+{
+    struct laz_toml *toml = NULL;
+    struct laz_error why = {0};
+
+    laz_strv_fini(&settings->problems);
+    int rc = settings_parse_pair(key, value, &toml, &why);
+    if (rc == LAZ_EPARSE) {
+        laz_error_prefix(&why, "%s: ", key);
+        laz_toml_free(toml);
+    } else if (rc == 0) {
+        rc = settings_apply(settings, toml, &why);
+    }
+    if (rc == 0)
+        return 0;
+    if (!settings->problems.n)
+        laz_strv_add(&settings->problems, why.text);
+    return laz_error_set(err, rc == LAZ_ENOMEM ? rc : LAZ_ECONFIG, 0, "%s", why.text);
+}
+
+/* ---- looking at them --------------------------------------------------------------------------*/
+
+size_t laz_settings_problems(const struct laz_settings *settings)
+{
+    return settings->problems.n;
+}
+
+const char *laz_settings_problem(const struct laz_settings *settings, size_t index)
+{
+    return index < settings->problems.n ? settings->problems.items[index] : NULL;
+}
+
+const struct laz_settings_values *laz_settings_values(const struct laz_settings *settings)
+{
+    return &settings->values;
+}
+
+const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
+                                                      const char *section, const char *name)
+{
+    for (size_t i = 0; i < settings->nodes.n_tables; i++) {
+        const struct settings_table *table = &settings->nodes.tables[i];
+        if (strcmp(table->section, section) == 0 && strcmp(table->node->key, name) == 0)
+            return table->node;
+    }
+    return NULL;
+}
+
+size_t laz_settings_tools(const struct laz_settings *settings)
+{
+    return settings->nodes.tools ? settings->nodes.tools->n : 0;
+}
+
+const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
+                                                     size_t index, const char **provider)
+{
+    const struct laz_toml_node *table = settings->nodes.tools ? settings->nodes.tools->first : NULL;
+
+    while (table && index--)
+        table = table->next;
+    const struct laz_toml_node *name = laz_toml_get(table, "provider");
+    if (provider)
+        *provider = name ? name->text : NULL;
+    return table;
+}
+
+void laz_settings_position(const struct laz_settings *settings, const struct laz_toml_node *node,
+                           char *out, size_t out_size)
+{
+    struct laz_buf where = LAZ_BUF_INIT;
+
+    (void)settings;
+    if (node)
+        laz_toml_position(&where, node->toml, node->line, node->column);
+    snprintf(out, out_size, "%s", laz_buf_text(&where));
+    laz_buf_fini(&where);
+}
+
+/* ---- for `lazaret config` and the documents ---------------------------------------------------*/
+
+struct settings_visit {
+    void (*visit)(void *user, const char *key, const char *value, const char *origin);
+    void *user;
+    struct laz_buf key, value, origin;
+};
+
+static void visit_node(struct settings_visit *visit, const struct laz_toml_node *node)
+{
+    laz_buf_clear(&visit->value);
+    laz_buf_clear(&visit->origin);
+    laz_toml_format(&visit->value, node);
+    laz_buf_puts(&visit->origin, node->toml->name);
+    if (node->toml->has_lines)
+        laz_buf_printf(&visit->origin, ":%u", (unsigned)node->line);
+    visit->visit(visit->user, laz_buf_text(&visit->key), laz_buf_text(&visit->value),
+                 laz_buf_text(&visit->origin));
+}
+
+static void visit_table(struct settings_visit *visit, const struct settings_table *table)
+{
+    for (const struct laz_toml_node *node = table->node->first; node; node = node->next) {
+        laz_buf_clear(&visit->key);
+        laz_buf_printf(&visit->key, "%s.%s.", table->section, table->node->key);
+        laz_toml_format_key(&visit->key, node->key, node->key_len);
+        visit_node(visit, node);
+    }
+}
+
+void laz_settings_visit(const struct laz_settings *settings,
+                        void (*visit)(void *user, const char *key, const char *value,
+                                      const char *origin),
+                        void *user)
+{
+    struct settings_visit state = {.visit = visit, .user = user};
+
+    for (size_t i = 0; i < laz_schema_count(); i++) {
+        if (laz_schema[i].later || !settings->nodes.keys[i])
+            continue;
+        laz_buf_clear(&state.key);
+        laz_buf_puts(&state.key, laz_schema[i].key);
+        visit_node(&state, settings->nodes.keys[i]);
+    }
+    for (size_t i = 0; i < settings->nodes.n_tables; i++)
+        visit_table(&state, &settings->nodes.tables[i]);
+    if (settings->nodes.tools) {
+        laz_buf_clear(&state.key);
+        laz_buf_puts(&state.key, "tools");
+        visit_node(&state, settings->nodes.tools);
+    }
+    laz_buf_fini(&state.key);
+    laz_buf_fini(&state.value);
+    laz_buf_fini(&state.origin);
+}
+
+void laz_settings_document(void (*visit)(void *user, const struct laz_settings_key *key),
+                           void *user)
+{
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        struct laz_settings_key key = {row->key, laz_schema_type(row), row->default_value,
+                                       row->help, row->later};
+        visit(user, &key);
+    }
+}
+
+const char *laz_default_limits(void)
+{
+    return "{\"cpu\":60,\"memory\":536870912,\"fsize\":52428800,\"nproc\":50,\"nofile\":256}";
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* state.h - what a struct laz_settings is made of. Private to core/settings.
+ *
+ * Settings are the nodes in force, one for each key of the schema, and the values made from them.
+ * Reading a document makes a new set of nodes beside the old one; only when every one of them could
+ * be converted does it take the old one's place. */
+#ifndef LAZ_SETTINGS_STATE_H
+#define LAZ_SETTINGS_STATE_H
+
+#include "settings/schema.h"
+#include "settings/settings.h"
+
+struct settings_table {
+    const char *section;              /* "sandbox", "runtime"; static */
+    const struct laz_toml_node *node; /* its key is the plugin's name */
+};
+
+/* What is in force. Nodes are borrowed from the documents of the settings. */
+struct settings_nodes {
+    const struct laz_toml_node **keys; /* as many as the schema has rows; NULL: not set */
+    struct settings_table *tables;
+    size_t n_tables;
+    const struct laz_toml_node *tools; /* the list, or NULL */
+};
+
+struct settings_problem {
+    uint32_t line, column;
+    char *text; /* "KEY: ..." or a sentence */
+};
+
+/* The problems of one document, in the order they were found. */
+struct settings_problems {
+    const struct laz_toml *toml;
+    struct settings_problem *items;
+    size_t n, cap;
+    bool failed; /* without memory */
+};
+
+struct laz_settings {
+    struct laz_settings_values values;
+    struct settings_nodes nodes;
+    struct laz_toml **documents; /* the defaults, then each that was read */
+    size_t n_documents;
+    struct laz_strv problems; /* of the last load or set */
+};
+
+void laz_settings_problem_add(struct settings_problems *problems, uint32_t line, uint32_t column,
+                              const char *format, ...) LAZ_PRINTF(4, 5);
+
+/* check.c: takes the nodes of a document into `nodes`, which has those that were in force; notes
+ * unknown keys, those of later versions and tables of the wrong form. Tables of a plugin and
+ * env.set are merged with what they replace, so `toml` must not be shared yet. */
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
+                        struct settings_problems *problems);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* values.c - from nodes of a configuration to the fields of laz_settings_values, by kind.
+ *
+ * A converter either fills its field or says which node does not fit and what was expected there;
+ * it never fills half of it with something else. */
+#include "settings/schema.h"
+
+#include "base/enforce.h"
+#include "base/nearest.h"
+#include "settings/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct values_job {
+    const struct schema_key *key;
+    const struct laz_toml_node *wrong;
+    struct laz_buf *why;
+};
+
+/* The node is not what the key takes. */
+static int values_mismatch(struct values_job *job, const struct laz_toml_node *node)
+{
+    job->wrong = node;
+    laz_schema_expected(job->why, job->key);
+    return LAZ_ECONFIG;
+}
+
+static int values_wrong(struct values_job *job, const struct laz_toml_node *node, const char *why)
+{
+    job->wrong = node;
+    laz_buf_puts(job->why, why);
+    return LAZ_ECONFIG;
+}
+
+static bool values_is_text(const struct laz_toml_node *node)
+{
+    return node->type == LAZ_TOML_STRING && !laz_toml_has_nul(node);
+}
+
+static int values_set_text(char **field, const struct laz_toml_node *node)
+{
+    char *copy = laz_strdup(node->text);
+
+    if (!copy)
+        return LAZ_ENOMEM;
+    free(*field);
+    *field = copy;
+    return 0;
+}
+
+static int values_name(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    if (node->type != LAZ_TOML_STRING || !laz_is_plugin_name(node->text, node->len))
+        return values_mismatch(job, node);
+    return values_set_text(field, node);
+}
+
+static int values_boolean(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    if (node->type != LAZ_TOML_BOOLEAN)
+        return values_mismatch(job, node);
+    *(bool *)field = node->boolean;
+    return 0;
+}
+
+static int values_number(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    enum schema_kind kind = job->key->kind;
+    uint64_t value = 0;
+    bool fits;
+
+    if ((kind == SCHEMA_LIMIT_COUNT || kind == SCHEMA_LIMIT_SIZE || kind == SCHEMA_LIMIT_TIME) &&
+        laz_is_string(node, "unlimited")) {
+        *(uint64_t *)field = LAZ_UNLIMITED;
+        return 0;
+    }
+    if (kind == SCHEMA_COUNT || kind == SCHEMA_LIMIT_COUNT) {
+        fits = node->type == LAZ_TOML_INTEGER && node->integer >= 0;
+        value = fits ? (uint64_t)node->integer : 0;
+    } else if (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE) {
+        fits = laz_convert_size(node, &value);
+    } else {
+        fits = laz_convert_time(node, &value);
+    }
+    if (!fits || value < job->key->min || value > job->key->max)
+        return values_mismatch(job, node);
+    *(uint64_t *)field = kind == SCHEMA_LIMIT_TIME ? (value + 999) / 1000 : value;
+    return 0;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------*/
+
+/* Letters, digits and '_', not a digit first; what lazaret itself sets is not the user's. */
+static const char *values_variable_problem(const char *name, size_t len)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    bool fits = len > 0 && !(name[0] >= '0' && name[0] <= '9');
+
+    for (size_t i = 0; i < len && fits; i++)
+        fits = name[i] && strchr(allowed, name[i]);
+    if (!fits)
+        return "a name of letters, digits and '_'";
+    if (len >= 8 && memcmp(name, "LAZARET_", 8) == 0)
+        return "a name that does not begin with LAZARET_ (lazaret sets those itself)";
+    return NULL;
+}
+
+static const char *values_item_problem(enum schema_kind kind, const struct laz_toml_node *item)
+{
+    if (!values_is_text(item))
+        return "a string without NUL characters";
+    switch (kind) {
+    case SCHEMA_NAMES:
+        return laz_is_plugin_name(item->text, item->len) ? NULL
+                                                         : "a name of letters, digits, '_' and '-'";
+    case SCHEMA_PATHS:
+        return item->text[0] == '/' ? NULL : "an absolute path";
+    case SCHEMA_VARIABLES:
+        return values_variable_problem(item->text, item->len);
+    default:
+        return NULL;
+    }
+}
+
+static int values_list(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    bool single = job->key->kind == SCHEMA_NAMES && node->type == LAZ_TOML_STRING;
+    struct laz_strv list = LAZ_STRV_INIT;
+
+    if (!single && (node->type != LAZ_TOML_ARRAY || (job->key->kind == SCHEMA_NAMES && !node->n)))
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = single ? node : node->first; item; item = item->next) {
+        const char *problem = values_item_problem(job->key->kind, item);
+        if (problem) {
+            laz_strv_fini(&list);
+            return values_wrong(job, item, problem);
+        }
+        laz_strv_add(&list, item->text);
+        if (single)
+            break;
+    }
+    laz_strv_fini(field);
+    *(struct laz_strv *)field = list;
+    return list.failed ? LAZ_ENOMEM : 0;
+}
+
+static int values_environment(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv list = LAZ_STRV_INIT;
+    const char *problem = NULL;
+
+    if (node->type != LAZ_TOML_TABLE)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        problem = values_variable_problem(item->key, item->key_len);
+        if (!problem && !values_is_text(item))
+            problem = "a string without NUL characters";
+        if (problem) {
+            laz_strv_fini(&list);
+            return values_wrong(job, item, problem);
+        }
+        laz_strv_addf(&list, "%s=%s", item->key, item->text);
+    }
+    laz_strv_fini(field);
+    *(struct laz_strv *)field = list;
+    return list.failed ? LAZ_ENOMEM : 0;
+}
+
+static int values_enforce_word(struct values_job *job, const struct laz_toml_node *item)
+{
+    struct laz_nearest nearest;
+
+    laz_buf_puts(job->why, "one of");
+    laz_nearest_init(&nearest, values_is_text(item) ? item->text : "");
+    for (uint32_t bit = 1; bit; bit <<= 1) {
+        const char *word = laz_enforce_name(bit);
+        if (!word)
+            continue;
+        laz_nearest_try(&nearest, word);
+        laz_buf_printf(job->why, " %s", word);
+    }
+    const char *best = laz_nearest_best(&nearest);
+    if (best)
+        laz_buf_printf(job->why, " (did you mean %s?)", best);
+    job->wrong = item;
+    return LAZ_ECONFIG;
+}
+
+static int values_enforce(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    uint32_t bits = 0;
+
+    if (node->type != LAZ_TOML_ARRAY)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        uint32_t bit = values_is_text(item) ? laz_enforce_bit(item->text) : 0;
+        if (!bit)
+            return values_enforce_word(job, item);
+        bits |= bit;
+    }
+    *(uint32_t *)field = bits;
+    return 0;
+}
+
+/* "FIRST-LAST", decimal, without signs or space. */
+static bool values_is_range(const char *text)
+{
+    uint64_t bounds[2] = {0, 0};
+
+    for (int i = 0; i < 2; i++) {
+        size_t n = strspn(text, "0123456789");
+        if (n == 0 || n > 10)
+            return false;
+        for (size_t k = 0; k < n; k++)
+            bounds[i] = bounds[i] * 10 + (uint64_t)(text[k] - '0');
+        text += n;
+        if (i == 0 && *text++ != '-')
+            return false;
+    }
+    return !*text && bounds[0] > 0 && bounds[0] <= bounds[1] && bounds[1] < UINT32_MAX;
+}
+
+static int values_uids(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    if (!values_is_text(node) || !(laz_is_string(node, "auto") || values_is_range(node->text)))
+        return values_mismatch(job, node);
+    return values_set_text(field, node);
+}
+
+/* ---- the table --------------------------------------------------------------------------------*/
+
+static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
+                                                    const struct laz_toml_node *, void *) = {
+    [SCHEMA_NAME] = values_name,
+    [SCHEMA_BOOLEAN] = values_boolean,
+    [SCHEMA_COUNT] = values_number,
+    [SCHEMA_SIZE] = values_number,
+    [SCHEMA_TIME] = values_number,
+    [SCHEMA_LIMIT_COUNT] = values_number,
+    [SCHEMA_LIMIT_SIZE] = values_number,
+    [SCHEMA_LIMIT_TIME] = values_number,
+    [SCHEMA_NAMES] = values_list,
+    [SCHEMA_STRINGS] = values_list,
+    [SCHEMA_PATHS] = values_list,
+    [SCHEMA_VARIABLES] = values_list,
+    [SCHEMA_ENVIRONMENT] = values_environment,
+    [SCHEMA_ENFORCE] = values_enforce,
+    [SCHEMA_UIDS] = values_uids,
+};
+
+int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
+                       struct laz_settings_values *values, const struct laz_toml_node **wrong,
+                       struct laz_buf *why)
+{
+    struct values_job job = {.key = key, .why = why};
+
+    if (!values_converters[key->kind])
+        return 0;
+    int rc = values_converters[key->kind](&job, node, (char *)values + key->offset);
+    *wrong = job.wrong;
+    return rc;
+}
+
+void laz_values_fini(struct laz_settings_values *values)
+{
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        void *field = (char *)values + row->offset;
+        int (*converter)(struct values_job *, const struct laz_toml_node *, void *) =
+            values_converters[row->kind];
+        if (converter == values_list || converter == values_environment)
+            laz_strv_fini(field);
+        else if (converter == values_name || converter == values_uids)
+            free(*(char **)field);
+    }
+    memset(values, 0, sizeof *values);
+}
