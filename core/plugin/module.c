@@ -51,7 +51,7 @@ static int module_open_globals(struct laz_module *module, const char *const *glo
     if (!module->globals)
         return laz_error_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        /* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables. */
+        /* Never unloaded, as in module_keep. */
         void *handle = dlopen(globals[i], RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
         if (!handle)
             return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it needs %s: %s", path, globals[i],
@@ -101,6 +101,16 @@ static int module_open_object(struct laz_module *module, const char *path, struc
     return rc;
 }
 
+/* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables behind. The
+ * object stays, and with it the libraries it needs. */
+static void module_keep(const char *path)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+
+    if (handle)
+        dlclose(handle);
+}
+
 int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
                     struct laz_module **module, struct laz_error *err)
 {
@@ -126,6 +136,8 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
         rc = laz_descriptor_check(made->plugin, path, kind, err);
     if (rc)
         goto out;
+    if (made->plugin->kind == LAZ_PLUGIN_RUNTIME)
+        module_keep(path);
     *module = made;
     made = NULL;
 out:
