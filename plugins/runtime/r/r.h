@@ -143,9 +143,13 @@ void r_write(struct r_writing *w, SEXP value, unsigned as);
 
 /* r_read.c: JSON text as R values. Errors are R's (jumps). */
 SEXP r_read(struct r_state *state, const char *json, size_t len);
-/* Days since 1970-01-01 of a date of the Gregorian calendar, and back. */
-int64_t r_days_from_civil(int64_t year, unsigned month, unsigned day);
-void r_civil_from_days(int64_t days, int64_t *year, unsigned *month, unsigned *day);
+
+/* r_time.c. False: no such date, or one without a text. */
+#define R_TIME_TEXT 64
+bool r_date_parse(const char *text, int64_t *days, int *used);
+bool r_time_parse(const char *text, double *seconds, bool *local);
+bool r_date_format(double days, char text[R_TIME_TEXT]);
+bool r_time_format(double seconds, char text[R_TIME_TEXT]);
 
 /* r_tools.c */
 int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,

@@ -9,10 +9,8 @@
  * object. */
 #include "r.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum read_kind {
     READ_NOTHING,
@@ -47,96 +45,6 @@ struct read_vector {
 };
 
 static SEXP read_value(struct r_state *s);
-
-/* ---- dates ---- */
-
-int64_t r_days_from_civil(int64_t year, unsigned month, unsigned day)
-{
-    year -= month <= 2; /* years begin in March: the leap day comes last */
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * 146097 + day_of_era - 719468;
-}
-
-void r_civil_from_days(int64_t days, int64_t *year, unsigned *month, unsigned *day)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t of_era = days - era * 146097;
-    int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
-    int64_t m = (5 * of_year + 2) / 153;
-    *day = (unsigned)(of_year - (153 * m + 2) / 5 + 1);
-    *month = (unsigned)(m < 10 ? m + 3 : m - 9);
-    *year = y + era * 400 + (*month <= 2);
-}
-
-static bool read_date_text(const char *text, int64_t *days, int *used)
-{
-    int year, month, day;
-
-    *used = 0;
-    if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, used) != 3 || *used != 10 || month < 1 ||
-        month > 12 || day < 1 || day > 31)
-        return false;
-    *days = r_days_from_civil(year, (unsigned)month, (unsigned)day);
-    return true;
-}
-
-/* Local time as the process has it, for a text without an offset. */
-static double read_local(int64_t days, int hour, int minute, int second)
-{
-    int64_t year;
-    unsigned month, day;
-
-    r_civil_from_days(days, &year, &month, &day);
-    struct tm tm = {.tm_year = (int)year - 1900,
-                    .tm_mon = (int)month - 1,
-                    .tm_mday = (int)day,
-                    .tm_hour = hour,
-                    .tm_min = minute,
-                    .tm_sec = second,
-                    .tm_isdst = -1};
-    return (double)mktime(&tm);
-}
-
-static bool read_time_text(const char *text, double *seconds, bool *local)
-{
-    int64_t days;
-    int used, hour, minute, second;
-    double fraction = 0;
-
-    if (!read_date_text(text, &days, &used) || !strchr("Tt ", text[used]) || text[used] == '\0')
-        return false;
-    text += used + 1;
-    used = 0;
-    if (sscanf(text, "%2d:%2d:%2d%n", &hour, &minute, &second, &used) != 3 || used != 8)
-        return false;
-    text += used;
-    if (*text == '.') {
-        char *end;
-        fraction = strtod(text, &end);
-        text = end;
-    }
-    *local = *text == '\0';
-    if (*local) {
-        *seconds = read_local(days, hour, minute, second) + fraction;
-        return true;
-    }
-    int offset = 0;
-    if (*text == '+' || *text == '-') {
-        int hours, minutes;
-        if (sscanf(text + 1, "%2d:%2d", &hours, &minutes) != 2)
-            return false;
-        offset = (hours * 60 + minutes) * (*text == '-' ? -60 : 60);
-    } else if (strcmp(text, "Z") != 0 && strcmp(text, "z") != 0) {
-        return false;
-    }
-    *seconds = (double)(days * 86400 + hour * 3600 + minute * 60 + second - offset) + fraction;
-    return true;
-}
 
 /* ---- small helpers ---- */
 
@@ -427,7 +335,7 @@ static SEXP build_date(struct r_state *s, SEXP x)
     int used;
 
     (void)s;
-    if (!text || !read_date_text(text, &days, &used) || text[used] != '\0')
+    if (!text || !r_date_parse(text, &days, &used) || text[used] != '\0')
         return NULL;
     SEXP date = PROTECT(Rf_ScalarReal((double)days));
     read_dress(date, READ_DATE, false);
@@ -442,7 +350,7 @@ static SEXP build_time(struct r_state *s, SEXP x)
     bool local;
 
     (void)s;
-    if (!text || !read_time_text(text, &seconds, &local))
+    if (!text || !r_time_parse(text, &seconds, &local))
         return NULL;
     SEXP time = PROTECT(Rf_ScalarReal(seconds));
     read_dress(time, READ_TIME, false);

@@ -40,7 +40,7 @@ parse_error <- function(code) {
 begin <- function() {
     .Internal(seterrmessage(""))
     handlers <- globalCallingHandlers()
-    if (is.null(handlers$error))
+    if (!any(vapply(handlers, identical, NA, on_error)))
         handlers <- c(handlers, list(error = on_error))
     .Internal(.addGlobHands(names(handlers), handlers, .GlobalEnv, NULL, TRUE))
 }
@@ -65,14 +65,14 @@ on_error <- function(e) {
     call <- conditionCall(e)
     if (!is.null(call)) {
         call <- show_call(call)
-        if (!call %in% utils_tail(trace))
+        if (!call %in% last_two(trace))
             trace <- c(trace, call)
     }
     .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
     invokeRestart("abort")
 }
 
-utils_tail <- function(x) x[seq_along(x) > length(x) - 2L]
+last_two <- function(x) x[seq_along(x) > length(x) - 2L]
 
 show_call <- function(call) {
     text <- tryCatch(deparse(call, width.cutoff = 120L, nlines = 2L), error = function(e) "<call>")
@@ -102,7 +102,8 @@ represent <- function(x) {
     } else if (typeof(x) %in% c("externalptr", "weakref")) {
         sprintf("<%s>", typeof(x))
     } else {
-        deparse(x, control = c("keepNA", "keepInteger", "showAttributes", "useSource"), nlines = 50L)
+        deparse(x, control = c("keepNA", "keepInteger", "showAttributes", "useSource"),
+                nlines = 50L)
     }
     paste(text, collapse = "\n")
 }
@@ -154,7 +155,8 @@ help_text <- function(name, description, f, types, descriptions, required) {
     text <- paste0(name, "(", paste(usage, collapse = ", "), ")")
     if (nzchar(description))
         text <- c(text, paste0("    ", description))
-    notes <- paste0(types, ifelse(nzchar(types), ", ", ""), ifelse(required, "required", "optional"))
+    notes <- paste0(types, ifelse(nzchar(types), ", ", ""),
+                    ifelse(required, "required", "optional"))
     c(text, if (length(args)) sprintf("    %s (%s)%s", names(args), notes,
                                       ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
 }

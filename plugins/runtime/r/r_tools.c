@@ -9,13 +9,15 @@
 #include "r.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Raises a condition of class lazaret_tool_error. Does not return. */
-static void tools_fail(struct r_state *s, SEXP call, const char *tool, const char *message)
+/* Raises a condition of class lazaret_tool_error. */
+__attribute__((noreturn)) static void tools_fail(struct r_state *s, SEXP call, const char *tool,
+                                                 const char *message)
 {
     SEXP text = PROTECT(Rf_ScalarString(r_utf8(message, strlen(message))));
     SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool, strlen(tool))));
@@ -23,7 +25,7 @@ static void tools_fail(struct r_state *s, SEXP call, const char *tool, const cha
     SEXP raise = PROTECT(Rf_lang4(Rf_install("fail_tool"), text, name, quoted));
 
     Rf_eval(raise, s->support);
-    UNPROTECT(4);
+    Rf_error("%s", message); /* not reached: fail_tool() has jumped */
 }
 
 static bool tools_is_number(SEXP x)
@@ -41,8 +43,7 @@ static bool tools_is_whole(SEXP x)
     if (TYPEOF(x) == INTSXP || Rf_inherits(x, "integer64") || Rf_xlength(x) != 1)
         return true;
     double value = REAL_ELT(x, 0);
-    return ISNAN(value) || (R_FINITE(value) && value == (double)(int64_t)(value / 2) * 2) ||
-           (value > -9.1e15 && value < 9.1e15 && value == (double)(int64_t)value);
+    return R_FINITE(value) && floor(value) == value;
 }
 
 static bool tools_is_string(SEXP x)
@@ -238,9 +239,12 @@ static SEXP tools_argument(const struct r_parameter *parameter, SEXP frame)
 static SEXP tools_call(SEXP number, SEXP frame, SEXP call)
 {
     struct r_state *s = r_self;
-    const struct r_tool *tool = &s->tools[Rf_asInteger(number)];
+    int index = Rf_asInteger(number);
     char message[512];
 
+    if (index < 0 || (size_t)index >= s->n_tools || TYPEOF(frame) != ENVSXP)
+        Rf_error("not the call of a tool");
+    const struct r_tool *tool = &s->tools[index];
     tools_require_owner(s, tool->name, call);
     SEXP values = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)tool->n_parameters));
     bool *given = (bool *)R_alloc(tool->n_parameters + 1, sizeof *given);

@@ -8,9 +8,6 @@
  * loop: 1:1e9 is never expanded. */
 #include "r.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,57 +73,22 @@ static void write_real(struct r_writing *w, double value)
 
 static void write_date(struct r_writing *w, double days)
 {
-    char text[32];
-    int64_t year;
-    unsigned month, day;
+    char text[R_TIME_TEXT];
 
-    if (!R_FINITE(days) || fabs(days) > 4e6) {
+    if (r_date_format(days, text))
+        write_tagged_text(w, "$date", text);
+    else
         write_real(w, days);
-        return;
-    }
-    r_civil_from_days((int64_t)floor(days), &year, &month, &day);
-    if (year < 0 || year > 9999) {
-        write_real(w, days);
-        return;
-    }
-    snprintf(text, sizeof text, "%04d-%02u-%02u", (int)year, month, day);
-    write_tagged_text(w, "$date", text);
 }
 
 static void write_time(struct r_writing *w, double seconds)
 {
-    char text[64];
-    int64_t year;
-    unsigned month, day;
+    char text[R_TIME_TEXT];
 
-    if (!R_FINITE(seconds) || fabs(seconds) > 4e11) {
+    if (r_time_format(seconds, text))
+        write_tagged_text(w, "$time", text);
+    else
         write_real(w, seconds);
-        return;
-    }
-    /* Nine decimals tell any two doubles of our times apart. */
-    double whole = floor(seconds);
-    int64_t nanos = llround((seconds - whole) * 1e9);
-    if (nanos >= 1000000000) {
-        whole += 1;
-        nanos -= 1000000000;
-    }
-    int64_t days = (int64_t)floor(whole / 86400);
-    unsigned rest = (unsigned)((int64_t)whole - days * 86400);
-    r_civil_from_days(days, &year, &month, &day);
-    if (year < 0 || year > 9999) {
-        write_real(w, seconds);
-        return;
-    }
-    int n = snprintf(text, sizeof text, "%04d-%02u-%02uT%02u:%02u:%02u", (int)year, month, day,
-                     rest / 3600, rest / 60 % 60, rest % 60);
-    if (nanos > 0) {
-        n += snprintf(text + n, sizeof text - (size_t)n, ".%09" PRId64, nanos);
-        while (text[n - 1] == '0')
-            n--;
-    }
-    text[n++] = 'Z';
-    text[n] = '\0';
-    write_tagged_text(w, "$time", text);
 }
 
 /* An integer of any size, as decimal digits. */
