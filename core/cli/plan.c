@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/enforce.h"
+#include "engine/choice.h"
 #include "engine/plan.h"
 #include "engine/policy.h"
 #include "os/os.h"
@@ -43,30 +44,29 @@ static bool plan_is_for(const struct laz_backend_ops *ops, const char *platform)
     return false;
 }
 
-/* The first backend of the settings' list that is installed and made for the system. */
+/* The first backend of the settings' list that is made for the system. */
 static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const char *platform,
                              struct laz_error *err)
 {
-    static const char *const automatic[] = {"bwrap", "landlock", "seatbelt", "windows-job", NULL};
-    const struct laz_strv *names = &laz_settings_values(cli->settings)->sandbox.backend;
-    bool is_auto = names->n == 1 && strcmp(names->items[0], "auto") == 0;
-    const char *const *name = is_auto ? automatic : (const char *const *)names->items;
-    const struct laz_plugin *plugin;
+    struct laz_strv names = LAZ_STRV_INIT;
+    int code = LAZ_ENOENT;
 
-    for (; name && *name; name++) {
-        if (laz_registry_find(parts->registry, LAZ_PLUGIN_BACKEND, *name, &plugin, err) != 0) {
-            if (is_auto)
-                continue;
-            return err->code;
-        }
-        parts->backend = plugin;
-        parts->ops = plugin->ops;
-        if (plan_is_for(parts->ops, platform))
-            return 0;
+    laz_backend_candidates(&laz_settings_values(cli->settings)->sandbox.backend, platform, &names);
+    laz_error_set(err, LAZ_ECONFIG, 0, "sandbox.backend: no backend is known for the system \"%s\"",
+                  platform);
+    for (size_t i = 0; i < names.n && code != 0; i++) {
+        code = laz_registry_find(parts->registry, LAZ_PLUGIN_BACKEND, names.items[i],
+                                 &parts->backend, err);
+        if (code != 0)
+            continue;
+        parts->ops = parts->backend->ops;
+        if (!plan_is_for(parts->ops, platform))
+            code = laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "sandbox.backend: %s is made for %s and not for %s",
+                                 names.items[i], parts->ops->platforms, platform);
     }
-    return laz_error_set(err, LAZ_ECONFIG, 0,
-                         "sandbox.backend: none of the installed backends is made for %s",
-                         platform);
+    laz_strv_fini(&names);
+    return code;
 }
 
 static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const char *platform,

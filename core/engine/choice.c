@@ -4,6 +4,7 @@
  * The first of the list that works is taken: where there is a choice, or a fallback, each candidate
  * has to build a real minimal box and run the agent in it; to find its program proves nothing.  A
  * single candidate without fallback needs no trial: the first session is one. */
+#include "engine/choice.h"
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -89,10 +90,9 @@ static const struct {
     {"windows", {"windows-job"}},
 };
 
-static void choice_candidates(struct laz_engine *engine, struct laz_strv *names)
+void laz_backend_candidates(const struct laz_strv *wanted, const char *platform,
+                            struct laz_strv *names)
 {
-    const struct laz_strv *wanted = &engine->values->sandbox.backend;
-
     for (size_t i = 0; i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "auto") != 0) {
             laz_strv_add(names, wanted->items[i]);
@@ -100,7 +100,7 @@ static void choice_candidates(struct laz_engine *engine, struct laz_strv *names)
         }
         for (size_t p = 0; p < sizeof automatic / sizeof *automatic; p++)
             for (size_t k = 0; automatic[p].names[k]; k++)
-                if (strcmp(automatic[p].platform, laz_os_platform()) == 0)
+                if (strcmp(automatic[p].platform, platform) == 0)
                     laz_strv_add(names, automatic[p].names[k]);
     }
 }
@@ -133,7 +133,7 @@ int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choic
     *out = choice;
     if (choice->ops)
         return 0;
-    choice_candidates(engine, &names);
+    laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
     laz_error_set(&why, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
     for (size_t i = 0; i < names.n && rc; i++) {
         rc = choice_take(engine, names.items[i], choice, &why);
