@@ -18,11 +18,6 @@ const char *laz_version(void)
     return LAZ_VERSION;
 }
 
-const char *laz_default_limits(void)
-{
-    return "{\"cpu\":60,\"memory\":536870912,\"fsize\":52428800,\"nproc\":50,\"nofile\":256}";
-}
-
 int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
 {
     if (atomic_exchange(&engine->in_use, true))
