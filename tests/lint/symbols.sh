@@ -31,7 +31,7 @@ else
 fi
 
 for module in ${LINT_PLUGINS-}; do
-    object=.libs/${module%.la}.so
+    object=$(dirname "$module")/.libs/$(basename "$module" .la).so
     if [ ! -f "$object" ]; then
         wrong "$object is missing"
         continue
