@@ -311,7 +311,7 @@ static const struct {
      "the kernel refuses user namespaces to ordinary users: set "
      "kernel.unprivileged_userns_clone=1 and a user.max_user_namespaces above 0 with sysctl, or "
      "use another backend"},
-    {"namespace failed: No space left on device",
+    {"(ENOSPC)",
      "no more user namespaces may be made: raise user.max_user_namespaces with sysctl; inside "
      "another sandbox that forbids nesting, use another backend"},
     {"namespace failed: Operation not permitted",

@@ -213,7 +213,8 @@ static int probe_unshare(char **args)
     return probe_say(unshare(CLONE_NEWUSER) != 0);
 }
 
-/* fill FILE: writes until no more goes in; tells how many bytes there were, and why it ended. */
+/* fill FILE MAX: writes until no more goes in; tells how many bytes there were, and why it ended.
+ */
 static int probe_fill(char **args)
 {
     static char block[4096];
@@ -222,7 +223,7 @@ static int probe_fill(char **args)
     ssize_t n = fd < 0 ? -1 : 0;
 
     signal(SIGXFSZ, SIG_IGN);
-    while (n >= 0 && total < (1ll << 30)) {
+    while (n >= 0 && total < atoll(args[1])) {
         n = write(fd, block, sizeof block);
         if (n > 0)
             total += n;
@@ -272,7 +273,7 @@ static const struct {
     {"mkdir", 1, probe_mkdir},     {"open-write", 1, probe_open_write},
     {"exists", 1, probe_exists},   {"connect", 1, probe_connect},
     {"kill", 1, probe_kill},       {"abstract", 1, probe_abstract},
-    {"unshare", 0, probe_unshare}, {"fill", 1, probe_fill},
+    {"unshare", 0, probe_unshare}, {"fill", 2, probe_fill},
     {"nproc", 2, probe_nproc},
 };
 

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/* test_box.c - what code in a bwrap box can do, asked of the kernel.
+ *
+ * The probe stands where the agent would.  Every attempt is made twice with the same arguments and
+ * the same uid: outside, where it has to work, and inside.  Started by root, the tests run twice,
+ * once with a uid for the box as sessions of root have it, once wholly as an ordinary user. */
+#include "unit.h"
+
+#include "backends.h"
+#include "base/clock.h"
+#include "engine/policy.h"
+#include "os/os.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BOX_UID_OUTSIDE 2080000021u /* of boxes, when root started the tests */
+#define ORDINARY_UID    65534u
+#define TMP_SIZE        (1u << 20)
+
+static char base[64];   /* a folder in /tmp that everybody can enter */
+static char probe[96];  /* a copy of the probe in it */
+static char source[96]; /* the copy it is made from, which everybody can read */
+static uint32_t box_uid = LAZ_SPAWN_SAME_ID;
+static const struct laz_backend_ops *bwrap;
+static bool box_works;
+
+/* What differs from the plain box. */
+static struct laz_settings_values values;
+
+static const char *in_base(const char *name)
+{
+    static char paths[4][160];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+/* ---- running the probe -------------------------------------------------------------------------
+ */
+
+/* No box: what a process of this uid can do. */
+static int bare_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                     struct laz_plan *plan, struct laz_error *err)
+{
+    (void)err;
+    api->arg(plan, policy->host_command);
+    for (const char *const *arg = policy->command + 1; *arg; arg++)
+        api->arg(plan, *arg);
+    api->env(plan, "ASAN_OPTIONS=detect_leaks=0");
+    return 0;
+}
+
+static const struct laz_backend_ops bare = {.size = sizeof bare, .plan = bare_plan};
+
+static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *const *args)
+{
+    struct laz_policy_session session = {
+        .agent = probe, .command_tail = args, .uid = box_uid, .socket_folder = in_base("socket")};
+    struct laz_policy_box *policy = NULL;
+    struct laz_plan *plan = NULL;
+    struct laz_error err = {0};
+    int rc = laz_policy_new(&values, NULL, &session, ops->can_enforce, laz_os_platform(), "{}", 2,
+                            &policy, &err);
+
+    if (!rc)
+        rc = laz_plan_make(ops, "test", &policy->policy, 0, NULL, &plan, &err);
+    if (rc)
+        printf("\n    %s\n", err.text);
+    laz_policy_free(policy);
+    return plan;
+}
+
+/* Runs the probe; its first line, in static memory. "" when nothing came. */
+static const char *attempt(const struct laz_backend_ops *ops, const char *const *args)
+{
+    static char line[8192];
+    struct backends_run run;
+    struct laz_plan *plan = plan_for(ops, args);
+
+    line[0] = '\0';
+    if (plan && backends_run(plan, box_uid, &run)) {
+        if (run.errs.len)
+            printf("\n    standard error: %s", laz_buf_text(&run.errs));
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(laz_buf_text(&run.out), "\n"),
+                 laz_buf_text(&run.out));
+        backends_run_fini(&run);
+    }
+    laz_plan_free(plan);
+    return line;
+}
+
+#define INSIDE(...)  attempt(bwrap, (const char *const[]){__VA_ARGS__, NULL})
+#define OUTSIDE(...) attempt(&bare, (const char *const[]){__VA_ARGS__, NULL})
+
+static const char *errno_line(int number)
+{
+    static char line[32];
+
+    snprintf(line, sizeof line, "errno %d", number);
+    return line;
+}
+
+static bool skipped(void)
+{
+    return !box_works && unit_skip("bwrap", "no box can be made here");
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static void live_bwrap_hides_files_of_the_host(void)
+{
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(laz_os_write_file(in_base("canary"), "secret\n", 7, 0644, NULL) == 0);
+    UNIT_TEXT(OUTSIDE("read", in_base("canary")), "ok secret");
+    UNIT_TEXT(INSIDE("read", in_base("canary")), errno_line(ENOENT));
+    UNIT_TEXT(OUTSIDE("exists", "/etc/hostname"), "ok");
+    UNIT_TEXT(INSIDE("exists", "/etc/hostname"), errno_line(ENOENT));
+    UNIT_TEXT(OUTSIDE("exists", "/home"), "ok");
+    UNIT_TEXT(INSIDE("exists", "/home"), errno_line(ENOENT));
+    UNIT_TEXT(INSIDE("read", "/etc/passwd"), "ok sandbox:x:1000:1000:sandbox:/tmp:/bin/sh");
+    unlink(in_base("canary"));
+}
+
+static void live_bwrap_writes_nowhere_but_home_and_shm(void)
+{
+    static const char *const places[] = {
+        "/x", "/usr/x", "/etc/x", "/run/x", "/dev/x", "/run/lazaret/x", "/run/lazaret/socket/x"};
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(
+        laz_os_make_folder(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    UNIT_TEXT(OUTSIDE("write", in_base("open/x")), "ok");
+    unlink(in_base("open/x"));
+    UNIT_TEXT(INSIDE("write", in_base("open/x")), errno_line(ENOENT));
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        UNIT_TEXT(INSIDE("write", places[i]), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("mkdir", "/var"), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("write", "/etc/passwd"), errno_line(EACCES)); /* mode 0444 comes first */
+    CU_ASSERT_EQUAL(strncmp(INSIDE("write", LAZ_BOX_AGENT), "errno ", 6), 0);
+    UNIT_TEXT(INSIDE("write", "/tmp/x"), "ok");
+    UNIT_TEXT(INSIDE("write", "/dev/shm/x"), "ok");
+    UNIT_TEXT(INSIDE("write", "/dev/null"), "ok");
+    laz_os_remove_tree(in_base("open"));
+}
+
+static void live_bwrap_shows_what_the_settings_name(void)
+{
+    const char *folder = in_base("given"), *file = in_base("given/file");
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(laz_os_make_folder(folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "data\n", 5, 0666, NULL) == 0);
+    UNIT_TEXT(INSIDE("read", in_base("given/file")), errno_line(ENOENT));
+    laz_strv_add(&values.sandbox.read, in_base("given")); /* it lies in /tmp, the box's home */
+    UNIT_TEXT(INSIDE("read", in_base("given/file")), "ok data");
+    UNIT_TEXT(OUTSIDE("write", in_base("given/file")), "ok");
+    UNIT_TEXT(INSIDE("write", in_base("given/file")), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("write", in_base("given/new")), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("write", "/tmp/x"), "ok");
+    laz_strv_add(&values.sandbox.write, in_base("given"));
+    UNIT_TEXT(INSIDE("write", in_base("given/new")), "ok");
+    UNIT_TEXT(OUTSIDE("exists", in_base("given/new")), "ok");
+    laz_strv_fini(&values.sandbox.read);
+    laz_strv_fini(&values.sandbox.write);
+    laz_os_remove_tree(in_base("given"));
+}
+
+static void live_bwrap_bounds_home_and_shm(void)
+{
+    char full[64];
+
+    if (skipped())
+        return;
+    snprintf(full, sizeof full, "ok %u %d", TMP_SIZE, ENOSPC);
+    CU_ASSERT_FATAL(
+        laz_os_make_folder(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    UNIT_TEXT(OUTSIDE("fill", in_base("open/x"), "4194304"), "ok 4194304 0");
+    UNIT_TEXT(INSIDE("fill", "/tmp/x", "4194304"), full);
+    UNIT_TEXT(INSIDE("fill", "/dev/shm/x", "4194304"), full);
+    laz_os_remove_tree(in_base("open"));
+}
+
+static void live_bwrap_leaves_the_kernels_knobs_alone(void)
+{
+    if (skipped())
+        return;
+    UNIT_TEXT(OUTSIDE("open-write", "/proc/self/oom_score_adj"), "ok");
+    UNIT_TEXT(INSIDE("open-write", "/proc/self/oom_score_adj"), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("open-write", "/proc/self/uid_map"), errno_line(EROFS));
+    if (!laz_os_is_root())
+        return;
+    /* Even for a box without a uid of its own, which runs as the host's root. */
+    uint32_t kept = box_uid;
+    box_uid = LAZ_SPAWN_SAME_ID;
+    UNIT_TEXT(OUTSIDE("open-write", "/proc/sys/kernel/core_pattern"), "ok");
+    UNIT_TEXT(INSIDE("open-write", "/proc/sys/kernel/core_pattern"), errno_line(EROFS));
+    box_uid = kept;
+}
+
+/* ---- network -----------------------------------------------------------------------------------
+ */
+
+static int listen_somewhere(char *port, size_t size)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(fd, 8) != 0 || getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        return -1;
+    snprintf(port, size, "%u", ntohs(address.sin_port));
+    return fd;
+}
+
+static void live_bwrap_has_no_network(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char port[16], name[40];
+
+    if (skipped())
+        return;
+    int fd = listen_somewhere(port, sizeof port);
+    CU_ASSERT_FATAL(fd >= 0);
+    UNIT_TEXT(OUTSIDE("connect", port), "ok");
+    UNIT_TEXT(INSIDE("connect", port), errno_line(ECONNREFUSED));
+    close(fd);
+    snprintf(name, sizeof name, "laz-test-%ld", (long)getpid());
+    memcpy(address.sun_path + 1, name, strlen(name));
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_FATAL(bind(fd, (struct sockaddr *)&address,
+                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))) ==
+                    0);
+    CU_ASSERT_FATAL(listen(fd, 8) == 0);
+    UNIT_TEXT(OUTSIDE("abstract", name), "ok");
+    UNIT_TEXT(INSIDE("abstract", name), errno_line(ECONNREFUSED));
+    close(fd);
+}
+
+/* ---- processes ---------------------------------------------------------------------------------
+ */
+
+struct victims {
+    struct laz_spawner *spawner;
+    struct laz_process processes[32];
+    size_t n;
+};
+
+/* Processes of the uid that boxes have, outside; they live until victims_end. */
+static bool victims_start(struct victims *victims, size_t n)
+{
+    static const char *const env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
+    const char *argv[] = {probe, "pause", NULL};
+    struct laz_spawn spawn = {
+        .argv = argv, .env = env, .uid = box_uid, .gid = box_uid, .death_signal = SIGKILL};
+
+    *victims = (struct victims){.n = 0};
+    if (laz_spawner_new(&victims->spawner, NULL))
+        return false;
+    for (; victims->n < n; victims->n++)
+        if (laz_spawner_spawn(victims->spawner, &spawn, &victims->processes[victims->n], NULL))
+            return false;
+    return true;
+}
+
+static void victims_end(struct victims *victims)
+{
+    laz_spawner_free(victims->spawner);
+    for (size_t i = 0; i < victims->n; i++) {
+        CU_ASSERT(laz_process_wait(&victims->processes[i], 10000, NULL));
+        laz_process_close(&victims->processes[i]);
+    }
+}
+
+static void live_bwrap_sees_and_hurts_no_process(void)
+{
+    struct victims victims;
+    char pid[2][16], path[2][64];
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(victims_start(&victims, 2));
+    for (int i = 0; i < 2; i++) {
+        snprintf(pid[i], sizeof pid[i], "%ld", (long)victims.processes[i].pid);
+        snprintf(path[i], sizeof path[i], "/proc/%s", pid[i]);
+    }
+    UNIT_TEXT(OUTSIDE("exists", path[0]), "ok");
+    UNIT_TEXT(INSIDE("exists", path[0]), errno_line(ENOENT));
+    UNIT_TEXT(INSIDE("kill", pid[0]), errno_line(ESRCH));
+    CU_ASSERT_FALSE(laz_process_reap(&victims.processes[0], NULL));
+    UNIT_TEXT(OUTSIDE("kill", pid[1]), "ok");
+    CU_ASSERT(laz_process_wait(&victims.processes[1], 10000, NULL));
+    victims_end(&victims);
+}
+
+static void live_bwrap_counts_the_processes_of_the_box_alone(void)
+{
+    struct victims victims;
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(victims_start(&victims, 25));
+    UNIT_TEXT(OUTSIDE("nproc", "20", "40"), "ok 0"); /* the uid has 25 already */
+    int made = -1;
+    CU_ASSERT_EQUAL(sscanf(INSIDE("nproc", "20", "40"), "ok %d", &made), 1);
+    CU_ASSERT(made >= 15 && made < 20);
+    UNIT_TEXT(INSIDE("nproc", "100", "40"), "ok 40");
+    victims_end(&victims);
+}
+
+static void live_bwrap_refuses_nested_namespaces(void)
+{
+    if (skipped())
+        return;
+    UNIT_TEXT(OUTSIDE("unshare"), "ok");
+    UNIT_TEXT(INSIDE("unshare"), errno_line(ENOSPC));
+}
+
+static void live_bwrap_gives_no_rights(void)
+{
+    if (skipped())
+        return;
+    CU_ASSERT_EQUAL(strncmp(INSIDE("ids"), "ok 1000 1000 1000 1000 1000 1000 ", 33), 0);
+    UNIT_TEXT(INSIDE("status", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs"),
+              "ok 0000000000000000 0000000000000000 0000000000000000 0000000000000000 "
+              "0000000000000000 1");
+    CU_ASSERT_STRING_NOT_EQUAL(OUTSIDE("status", "NoNewPrivs"), "ok 1");
+}
+
+static void live_bwrap_inherits_nothing(void)
+{
+    if (skipped())
+        return;
+    int canary = dup(0); /* no close-on-exec */
+    UNIT_TEXT(INSIDE("fds"), "ok 0 1 2");
+    UNIT_TEXT(OUTSIDE("fds"), "ok 0 1 2");
+    close(canary);
+    setenv("LAZ_TEST_SECRET", "secret", 1);
+    const char *env = INSIDE("env");
+    CU_ASSERT_EQUAL(strncmp(env, "ok ", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(env, " HOME=/tmp "));
+    CU_ASSERT_PTR_NULL(strstr(env, "SECRET"));
+    UNIT_TEXT(INSIDE("cwd"), "ok /tmp");
+    UNIT_TEXT(INSIDE("session"), "ok 0 0"); /* bwrap's, whose terminal is none */
+}
+
+/* ---- lifetime ----------------------------------------------------------------------------------
+ */
+
+static void live_bwrap_tells_its_namespace_and_the_exit(void)
+{
+    static const char *const args[] = {"exit", "7", NULL};
+    struct backends_run run;
+
+    if (skipped())
+        return;
+    struct laz_plan *plan = plan_for(bwrap, args);
+    CU_ASSERT_FATAL(plan && backends_run(plan, box_uid, &run));
+    CU_ASSERT(run.how.known && run.how.status == 7);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&run.documents), "\"pid-namespace\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&run.documents), "\"exit-code\": 7"));
+    backends_run_fini(&run);
+    laz_plan_free(plan);
+}
+
+/* A box in which the probe waits; *out is at its end when nobody inside lives any more. */
+static bool box_start(struct laz_spawner *spawner, struct laz_process *process, int *out)
+{
+    static const char *const args[] = {"pause", NULL}, *const env[] = {NULL};
+    struct laz_plan *plan = plan_for(bwrap, args);
+    struct laz_spawn_fd fds[24];
+    char text[4], *program = NULL;
+    size_t n = 0;
+    int write_end = -1;
+    bool good = plan && plan->n_data < 20 && laz_os_find_program("bwrap", &program, NULL) == 0 &&
+                laz_os_cloexec_pipe(out, &write_end, NULL) == 0;
+
+    if (!good)
+        goto out;
+    const char *argv[] = {
+        program, "--args", plan->argv.items[2], "--", plan->argv.items[4], plan->argv.items[5],
+        NULL};
+    fds[n++] = (struct laz_spawn_fd){write_end, 1};
+    fds[n++] = (struct laz_spawn_fd){-1, plan->status_fd};
+    for (size_t i = 0; i < plan->n_data; i++) {
+        fds[n].child = plan->data[i].child_fd;
+        good = good && laz_os_data_fd("data", laz_buf_text(&plan->data[i].content),
+                                      plan->data[i].content.len, &fds[n++].parent, NULL) == 0;
+    }
+    struct laz_spawn spawn = {.argv = argv,
+                              .env = env,
+                              .fds = fds,
+                              .n_fds = n,
+                              .uid = box_uid,
+                              .gid = box_uid,
+                              .group = true,
+                              .death_signal = SIGKILL};
+    good = good && laz_spawner_spawn(spawner, &spawn, process, NULL) == 0;
+    while (n > 2)
+        laz_os_close(&fds[--n].parent);
+    laz_os_close(&write_end);
+    good = good && read(*out, text, 3) == 3; /* the probe is there */
+out:
+    free(program);
+    laz_plan_free(plan);
+    return good;
+}
+
+static void live_bwrap_ends_with_its_outermost_process(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    int out;
+    char c;
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_FATAL(box_start(spawner, &process, &out));
+    laz_process_signal(&process, SIGKILL);
+    CU_ASSERT_EQUAL(read(out, &c, 1), 0); /* everything inside is gone */
+    CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+    laz_process_close(&process);
+    close(out);
+    laz_spawner_free(spawner);
+}
+
+static void live_bwrap_ends_with_the_engine(void)
+{
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    int out;
+    char c;
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
+    CU_ASSERT_FATAL(box_start(spawner, &process, &out));
+    laz_spawner_free(spawner);
+    CU_ASSERT_EQUAL(read(out, &c, 1), 0);
+    CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+    laz_process_close(&process);
+    close(out);
+}
+
+static void live_bwrap_explains_a_box_within_a_box(void)
+{
+    static const char *const nested[] = {"--unshare-user", "--ro-bind", "/", "/", "true", NULL};
+    struct backends_run run;
+    char text[600] = "", kept[sizeof probe], *program = NULL;
+
+    if (skipped())
+        return;
+    /* bwrap in place of the agent: it may not make namespaces in there */
+    memcpy(kept, probe, sizeof probe);
+    CU_ASSERT_FATAL(laz_os_find_program("bwrap", &program, NULL) == 0);
+    snprintf(probe, sizeof probe, "%s", program);
+    struct laz_plan *plan = plan_for(bwrap, nested);
+    memcpy(probe, kept, sizeof probe);
+    CU_ASSERT_FATAL(plan && backends_run(plan, box_uid, &run));
+    CU_ASSERT_NOT_EQUAL(run.how.status, 0);
+    CU_ASSERT_EQUAL(bwrap->explain(laz_buf_text(&run.errs), run.errs.len, text, sizeof text), 0);
+    if (!strstr(text, "max_user_namespaces"))
+        UNIT_TEXT(text, "... max_user_namespaces ...");
+    backends_run_fini(&run);
+    laz_plan_free(plan);
+    free(program);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(live_bwrap_hides_files_of_the_host),
+    UNIT(live_bwrap_writes_nowhere_but_home_and_shm),
+    UNIT(live_bwrap_shows_what_the_settings_name),
+    UNIT(live_bwrap_bounds_home_and_shm),
+    UNIT(live_bwrap_leaves_the_kernels_knobs_alone),
+    UNIT(live_bwrap_has_no_network),
+    UNIT(live_bwrap_sees_and_hurts_no_process),
+    UNIT(live_bwrap_counts_the_processes_of_the_box_alone),
+    UNIT(live_bwrap_refuses_nested_namespaces),
+    UNIT(live_bwrap_gives_no_rights),
+    UNIT(live_bwrap_inherits_nothing),
+    UNIT(live_bwrap_tells_its_namespace_and_the_exit),
+    UNIT(live_bwrap_ends_with_its_outermost_process),
+    UNIT(live_bwrap_ends_with_the_engine),
+    UNIT(live_bwrap_explains_a_box_within_a_box),
+    {0},
+};
+
+/* Makes the folder of a run, with the probe and a socket folder; false when it cannot. */
+static bool prepare(void)
+{
+    struct backends_run run;
+    static const char *const args[] = {"exit", "0", NULL};
+
+    snprintf(base, sizeof base, "/tmp/laz-test-box-XXXXXX");
+    if (!mkdtemp(base) || chmod(base, 0755) != 0)
+        return false;
+    snprintf(probe, sizeof probe, "%s/probe", base);
+    if (laz_os_copy_file(source, probe, 0755, NULL) ||
+        laz_os_make_folder(in_base("socket"), 0700, box_uid, box_uid, NULL))
+        return false;
+    struct laz_plan *plan = plan_for(bwrap, args);
+    if (!plan)
+        return false;
+    if (access("/usr/bin/bwrap", X_OK) == 0 || access("/bin/bwrap", X_OK) == 0 ||
+        access("/usr/local/bin/bwrap", X_OK) == 0) {
+        box_works = backends_run(plan, box_uid, &run) && run.how.known && run.how.status == 0;
+        if (!box_works)
+            printf("\n    %s\n", laz_buf_text(&run.errs));
+        backends_run_fini(&run);
+    }
+    laz_plan_free(plan);
+    return true;
+}
+
+static int run_here(const char *suite)
+{
+    if (!prepare()) {
+        printf("the tests cannot be prepared\n");
+        return 1;
+    }
+    int rc = unit_run(suite, tests);
+    laz_os_remove_tree(base);
+    return rc;
+}
+
+/* The same tests by somebody who is not root. */
+static int run_as_ordinary_user(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (setgroups(0, NULL) != 0 || setresgid(ORDINARY_UID, ORDINARY_UID, ORDINARY_UID) != 0 ||
+            setresuid(ORDINARY_UID, ORDINARY_UID, ORDINARY_UID) != 0)
+            _exit(1);
+        _exit(run_here("box of an ordinary user"));
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/laz-test-source-XXXXXX";
+    const struct laz_plugin *plugin = backends_load("bwrap");
+    static const char *const set[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
+    int rc = 0;
+
+    if (!plugin || !mkdtemp(folder) || chmod(folder, 0755) != 0)
+        return 1;
+    bwrap = plugin->ops;
+    values.sandbox.tmp_size = TMP_SIZE;
+    values.limits = (struct laz_limits){60, 512u << 20, 50u << 20, 50, 256, LAZ_UNLIMITED};
+    laz_strv_add(&values.env.set, set[0]);
+    snprintf(source, sizeof source, "%s/probe", folder);
+    if (laz_os_copy_file(backends_built("probe"), source, 0755, NULL)) {
+        rc = 1;
+    } else if (laz_os_is_root()) {
+        rc = run_as_ordinary_user();
+        box_uid = BOX_UID_OUTSIDE;
+        rc |= run_here("box started by root");
+    } else {
+        rc = run_here("box of an ordinary user");
+    }
+    laz_os_remove_tree(folder);
+    laz_strv_fini(&values.env.set);
+    return rc;
+}

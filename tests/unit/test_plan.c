@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* test_plan.c - plans as data: what the backends make of a policy, what is refused, how it reads.
+ */
+#include "unit.h"
+
+#include "backends.h"
+#include "base/json.h"
+#include "engine/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct laz_path paths[] = {
+    {LAZ_PATH_READ, 0, "/usr", "/usr"},
+    {LAZ_PATH_SYMLINK, 0, "usr/bin", "/bin"},
+    {LAZ_PATH_READ, 1, "/etc/alternatives", "/etc/alternatives"},
+    {LAZ_PATH_CONTENT, 0, "sandbox:x:1000:1000::/tmp:/bin/sh\n", "/etc/passwd"},
+    {LAZ_PATH_WRITE, 0, "/srv/data", "/srv/data"},
+    {LAZ_PATH_WRITE, 1, "/srv/more", "/srv/more"},
+};
+static const char *const env[] = {"PATH=/usr/bin", "LAZARET_TOKEN=secret-token", "EMPTY=", "E=a=b",
+                                  NULL};
+static const char *const command[] = {"/run/lazaret/bin/lazaret-agent", "--probe", NULL};
+
+static struct laz_policy policy_plain(void)
+{
+    return (struct laz_policy){
+        .size = sizeof(struct laz_policy),
+        .paths = paths,
+        .n_paths = sizeof paths / sizeof paths[0],
+        .env = env,
+        .home = "/tmp",
+        .tmp_size = 65536,
+        .limits = {60, 512u << 20, 50u << 20, 50, 256, LAZ_UNLIMITED},
+        .own_uid = 1,
+        .box_uid = 1000,
+        .command = command,
+        .host_command = "/opt/lazaret-agent",
+        .options = "{\"program\":\"bwrap\"}",
+        .options_len = 19,
+    };
+}
+
+static const struct laz_backend_ops *ops_of(const char *name)
+{
+    const struct laz_plugin *plugin = backends_load(name);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(plugin);
+    CU_ASSERT_STRING_EQUAL(plugin->name, name);
+    CU_ASSERT_EQUAL(plugin->magic, LAZ_PLUGIN_MAGIC);
+    return plugin->ops;
+}
+
+static struct laz_plan *plan_of(const char *name, const struct laz_policy *policy)
+{
+    struct laz_plan *plan = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, policy, 0, NULL, &plan, &err), 0);
+    UNIT_TEXT(err.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
+    return plan;
+}
+
+/* The words of NUL-separated data, each on a line. */
+static char *lines_of(const struct laz_buf *data)
+{
+    struct laz_buf lines = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < data->len; i++)
+        laz_buf_putc(&lines, data->data[i] ? data->data[i] : '\n');
+    return laz_buf_steal(&lines);
+}
+
+static void sim_bwrap_reads_all_but_the_command_from_a_descriptor(void)
+{
+    static const char expected[] =
+        "--unshare-all\n--unshare-user\n--disable-userns\n--cap-drop\nALL\n--die-with-parent\n"
+        "--new-session\n--hostname\nlazaret\n--uid\n1000\n--gid\n1000\n--json-status-fd\n3\n"
+        "--clearenv\n--setenv\nPATH\n/usr/bin\n--setenv\nLAZARET_TOKEN\nsecret-token\n"
+        "--setenv\nEMPTY\n\n--setenv\nE\na=b\n"
+        "--proc\n/proc\n--remount-ro\n/proc\n--dev\n/dev\n--size\n65536\n--tmpfs\n/dev/shm\n"
+        "--remount-ro\n/dev\n--size\n65536\n--perms\n0700\n--tmpfs\n/tmp\n"
+        "--ro-bind\n/usr\n/usr\n--symlink\nusr/bin\n/bin\n"
+        "--ro-bind-try\n/etc/alternatives\n/etc/alternatives\n"
+        "--perms\n0444\n--ro-bind-data\n4\n/etc/passwd\n"
+        "--bind\n/srv/data\n/srv/data\n--bind-try\n/srv/more\n/srv/more\n"
+        "--remount-ro\n/\n--chdir\n/tmp\n";
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = plan_of("bwrap", &policy);
+    static const char *const argv[] = {
+        "bwrap", "--args", "5", "--", "/run/lazaret/bin/lazaret-agent", "--probe"};
+
+    CU_ASSERT_EQUAL_FATAL(plan->argv.n, 6);
+    for (size_t i = 0; i < 6; i++)
+        UNIT_TEXT(plan->argv.items[i], argv[i]);
+    CU_ASSERT_EQUAL(plan->env.n, 0);
+    CU_ASSERT_EQUAL(plan->status_fd, 3);
+    CU_ASSERT_EQUAL_FATAL(plan->n_data, 2);
+    CU_ASSERT_EQUAL(plan->data[0].child_fd, 4);
+    UNIT_TEXT(laz_buf_text(&plan->data[0].content), paths[3].host);
+    UNIT_TEXT(plan->data[1].what, "arguments");
+    char *lines = lines_of(&plan->data[1].content);
+    UNIT_TEXT(lines, expected);
+    free(lines);
+    CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_KILL);
+    laz_plan_free(plan);
+}
+
+static void sim_bwrap_takes_the_program_of_its_option(void)
+{
+    static const char *const options[] = {
+        "{\"other\":[1,{\"program\":\"no\"}],\"program\":\"/opt/bw rap\"}", "{}"};
+    static const char *const expected[] = {"/opt/bw rap", "bwrap"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct laz_policy policy = policy_plain();
+        policy.options = options[i];
+        policy.options_len = strlen(options[i]);
+        struct laz_plan *plan = plan_of("bwrap", &policy);
+        UNIT_TEXT(plan->argv.items[0], expected[i]);
+        laz_plan_free(plan);
+    }
+}
+
+static void sim_bwrap_declares_only_the_limits_that_are_set(void)
+{
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = plan_of("bwrap", &policy);
+    uint32_t isolation =
+        LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(plan->enforces,
+                    isolation | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE);
+    laz_plan_free(plan);
+    policy.limits = (struct laz_limits){LAZ_UNLIMITED, LAZ_UNLIMITED, LAZ_UNLIMITED,
+                                        LAZ_UNLIMITED, LAZ_UNLIMITED, LAZ_UNLIMITED};
+    plan = plan_of("bwrap", &policy);
+    CU_ASSERT_EQUAL(plan->enforces, isolation);
+    CU_ASSERT_EQUAL(plan->n_limits, 0);
+    laz_plan_free(plan);
+    plan = NULL;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy,
+                                  LAZ_ENFORCE_NPROC | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_FS_READ,
+                                  NULL, &plan, &err),
+                    LAZ_EREFUSED);
+    CU_ASSERT_PTR_NULL(plan);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory, nproc"));
+    CU_ASSERT_PTR_NULL(strstr(err.text, "fs_read"));
+}
+
+static void sim_bwrap_refuses_what_it_cannot_serve(void)
+{
+    static const char *const bad_env[] = {"=x", NULL};
+    static const struct laz_path bad_path[] = {{77, 0, "/a", "/a"}};
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = NULL;
+    struct laz_error err = {0};
+
+    policy.env = bad_env;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+                    LAZ_ECONFIG);
+    policy = policy_plain();
+    policy.paths = bad_path;
+    policy.n_paths = 1;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+                    LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "77"));
+}
+
+static void sim_bwrap_explains_known_failures(void)
+{
+    static const struct {
+        const char *output, *word; /* NULL: not known */
+    } rows[] = {
+        {"bwrap: setting up uid map: Permission denied\n", "AppArmor"},
+        {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n", "AppArmor"},
+        {"bwrap: loopback: Failed RTM_NEWLINK: Operation not permitted\n", "AppArmor"},
+        {"bwrap: No permissions to create a new namespace, likely because\n", "userns_clone"},
+        {"bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces "
+         "exceeded (ENOSPC)\n",
+         "max_user_namespaces"},
+        {"bwrap: Creating new namespace failed: Operation not permitted\n", "container"},
+        {"bwrap: Creating new namespace failed: Resource temporarily unavailable", "processes"},
+        {"bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n", "Docker"},
+        {"bwrap: Unknown option --disable-userns\n", "0.8.0"},
+        {"bwrap: Can't find source path /root/x: Permission denied\n", "/root/x"},
+        {"bwrap: execvp /x: No such file or directory\n", "agent"},
+        {"bwrap: setting up uid map: Invalid argument\n", "sandbox.uids"},
+        {"Segmentation fault\n", NULL},
+        {"", NULL},
+    };
+    const struct laz_backend_ops *ops = ops_of("bwrap");
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[600] = "";
+        int rc = ops->explain(rows[i].output, strlen(rows[i].output), text, sizeof text);
+        CU_ASSERT_EQUAL(rc, rows[i].word ? 0 : LAZ_ENOENT);
+        if (rows[i].word && !strstr(text, rows[i].word))
+            UNIT_TEXT(text, rows[i].word);
+    }
+    char tiny[8];
+    CU_ASSERT_EQUAL(ops->explain(rows[0].output, strlen(rows[0].output), tiny, sizeof tiny), 0);
+    CU_ASSERT_EQUAL(strlen(tiny), 7);
+}
+
+static void sim_none_runs_the_reaper_and_enforces_nothing(void)
+{
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = plan_of("none", &policy);
+    struct laz_error err = {0};
+    struct laz_plan *refused = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(plan->argv.n, 4);
+    UNIT_TEXT(plan->argv.items[0], "/opt/lazaret-agent");
+    UNIT_TEXT(plan->argv.items[1], "--reap");
+    UNIT_TEXT(plan->argv.items[2], "/opt/lazaret-agent");
+    UNIT_TEXT(plan->argv.items[3], "--probe");
+    CU_ASSERT_EQUAL(plan->env.n, 4);
+    CU_ASSERT_EQUAL(plan->enforces, 0);
+    CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
+    CU_ASSERT_EQUAL(plan->n_limits, 5);
+    laz_plan_free(plan);
+    policy.own_uid = 0; /* a limit on processes would count all of the user's */
+    plan = plan_of("none", &policy);
+    CU_ASSERT_EQUAL(plan->n_limits, 4);
+    for (size_t i = 0; i < plan->n_limits; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(plan->limits[i].name, "nproc");
+    laz_plan_free(plan);
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy,
+                                  LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_FSIZE,
+                                  NULL, &refused, &err),
+                    LAZ_EREFUSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "fs_read, network, fsize"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none"));
+    policy.host_command = NULL;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &refused, &err),
+                    LAZ_ECONFIG);
+}
+
+/* ---- a backend that breaks its contract --------------------------------------------------------
+ */
+
+static int greedy_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                       struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+    api->arg(plan, "/bin/true");
+    api->enforces(plan, LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_CPU, "magic");
+    return 0;
+}
+
+static int failing_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                        struct laz_plan *plan, struct laz_error *err)
+{
+    (void)api;
+    (void)policy;
+    (void)plan;
+    memset(err->text, 'x', sizeof err->text); /* not even terminated */
+    return LAZ_ECONFIG;
+}
+
+static int empty_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                      struct laz_plan *plan, struct laz_error *err)
+{
+    (void)api;
+    (void)policy;
+    (void)plan;
+    (void)err;
+    return 0;
+}
+
+static int escaping_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                         struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+    api->arg(plan, "/bin/true");
+    CU_ASSERT_PTR_NULL(api->file(plan, "../escape", "x", 1));
+    return 0;
+}
+
+static void plan_refuses_a_backend_that_breaks_its_contract(void)
+{
+    static const struct {
+        int (*plan)(const struct laz_plan_api *, const struct laz_policy *, struct laz_plan *,
+                    struct laz_error *);
+        int rc;
+        const char *word;
+    } rows[] = {
+        {greedy_plan, LAZ_EPLUGIN, "cpu"},
+        {failing_plan, LAZ_ECONFIG, "backend mock: xxx"},
+        {empty_plan, LAZ_EPLUGIN, "no program"},
+        {escaping_plan, LAZ_ENOMEM, ""},
+    };
+    struct laz_policy policy = policy_plain();
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct laz_backend_ops ops = {
+            .size = sizeof ops, .can_enforce = LAZ_ENFORCE_FS_READ, .plan = rows[i].plan};
+        struct laz_plan *plan = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, 0, NULL, &plan, &err), rows[i].rc);
+        CU_ASSERT_PTR_NULL(plan);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].word));
+    }
+    laz_plan_free(NULL);
+}
+
+static int filing_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                       struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+    api->arg(plan, "tool");
+    api->arg(plan, api->file(plan, "profile", "(deny default)\n(it's \"quoted\")\n", 31));
+    api->env(plan, "A=1");
+    api->agent_limit(plan, "cpu", 7);
+    api->agent_limit(plan, "stack", LAZ_UNLIMITED);
+    api->enforces(plan, LAZ_ENFORCE_FS_READ, "profile");
+    api->weakly(plan, LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_CPU, "rlimit");
+    return 0;
+}
+
+static void plan_is_shown_as_json_and_text(void)
+{
+    struct laz_backend_ops ops = {
+        .size = sizeof ops, .can_enforce = LAZ_ENFORCE_FS_READ, .plan = filing_plan};
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = NULL;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, 0, "/tmp/f", &plan, NULL), 0);
+    UNIT_TEXT(plan->argv.items[1], "/tmp/f/profile");
+    laz_plan_confine_json(plan, &text);
+    UNIT_TEXT(laz_buf_text(&text), "{\"limits\":{\"cpu\":7}}");
+    laz_buf_clear(&text);
+    laz_plan_isolation_json(plan, &text);
+    UNIT_TEXT(laz_buf_text(&text), "{\"backend\":\"mock\",\"enforces\":[\"fs_read\"],"
+                                   "\"mechanisms\":{\"fs_read\":\"profile\",\"cpu\":\"rlimit\"}}");
+    laz_buf_clear(&text);
+    laz_plan_json(plan, &text);
+    CU_ASSERT_EQUAL(laz_json_scan(laz_buf_text(&text), text.len, NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "\"files\":[{\"path\":\"/tmp/f/profile\""));
+    laz_buf_clear(&text);
+    laz_plan_text(plan, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  fs_read    enforced (profile)\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  cpu        weakly (rlimit)\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  network    not limited\n"));
+    laz_plan_free(plan);
+    plan = plan_of("bwrap", &policy);
+    laz_buf_clear(&text);
+    laz_plan_json(plan, &text);
+    CU_ASSERT_EQUAL(laz_json_scan(laz_buf_text(&text), text.len, NULL), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "[\"--unshare-all\",\"--unshare-user\","));
+    laz_buf_clear(&text);
+    laz_plan_text(plan, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "\n    --ro-bind /usr /usr\n"));
+    laz_plan_free(plan);
+    laz_buf_fini(&text);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(sim_bwrap_reads_all_but_the_command_from_a_descriptor),
+    UNIT(sim_bwrap_takes_the_program_of_its_option),
+    UNIT(sim_bwrap_declares_only_the_limits_that_are_set),
+    UNIT(sim_bwrap_refuses_what_it_cannot_serve),
+    UNIT(sim_bwrap_explains_known_failures),
+    UNIT(sim_none_runs_the_reaper_and_enforces_nothing),
+    UNIT(plan_refuses_a_backend_that_breaks_its_contract),
+    UNIT(plan_is_shown_as_json_and_text),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("plan", tests);
+}

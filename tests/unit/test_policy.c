@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* test_policy.c - from settings and a runtime to what a session may see. */
+#include "unit.h"
+
+#include "engine/policy.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OWN_FILES   LAZ_ENFORCE_FS_READ
+#define FOREIGN_UID 2080000011u
+
+static char base[] = "/tmp/laz-test-policy-XXXXXX"; /* removed by main */
+
+static struct laz_strv strv_of(const char *const *items)
+{
+    struct laz_strv strv = LAZ_STRV_INIT;
+
+    for (; items && *items; items++)
+        laz_strv_add(&strv, *items);
+    return strv;
+}
+
+/* One attempt: settings and session in, policy or error out. */
+struct attempt {
+    const char *const *read, *const *write, *const *allow, *const *set;
+    const char *const *runtime_read, *const *runtime_env;
+    uint32_t uid, can_enforce;
+    const char *platform;
+    struct laz_policy_box *box;
+    struct laz_error err;
+};
+
+static int attempt_run(struct attempt *attempt)
+{
+    struct laz_settings_values values = {
+        .sandbox = {.read = strv_of(attempt->read),
+                    .write = strv_of(attempt->write),
+                    .tmp_size = 4096},
+        .env = {.allow = strv_of(attempt->allow), .set = strv_of(attempt->set)},
+    };
+    struct laz_runtime_info runtime = {.read = strv_of(attempt->runtime_read),
+                                       .env = strv_of(attempt->runtime_env)};
+    static const char *const tail[] = {"--runtime", "x", NULL};
+    struct laz_policy_session session = {
+        .socket_folder = "/tmp/lazaret-test/b0/socket",
+        .token = "the-token",
+        .agent = "/opt/build/lazaret-agent",
+        .runtime_file = "/opt/build/python.so",
+        .command_tail = tail,
+        .uid = attempt->uid ? attempt->uid : LAZ_SPAWN_SAME_ID,
+    };
+    attempt->box = NULL;
+    attempt->err = (struct laz_error){0};
+    int rc = laz_policy_new(&values, &runtime, &session, attempt->can_enforce,
+                            attempt->platform ? attempt->platform : laz_os_platform(), "{}", 2,
+                            &attempt->box, &attempt->err);
+    laz_strv_fini(&values.sandbox.read);
+    laz_strv_fini(&values.sandbox.write);
+    laz_strv_fini(&values.env.allow);
+    laz_strv_fini(&values.env.set);
+    laz_strv_fini(&runtime.read);
+    laz_strv_fini(&runtime.env);
+    return rc;
+}
+
+static const struct laz_policy *attempt_policy(struct attempt *attempt)
+{
+    int rc = attempt_run(attempt);
+
+    UNIT_TEXT(attempt->err.text, "");
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    return &attempt->box->policy;
+}
+
+/* The path of this name in the box, and its place in the list. */
+static const struct laz_path *path_of(const struct laz_policy *policy, const char *box, size_t *at)
+{
+    const struct laz_path *found = NULL;
+
+    for (size_t i = 0; i < policy->n_paths; i++) {
+        if (strcmp(policy->paths[i].box, box) != 0)
+            continue;
+        CU_ASSERT_PTR_NULL(found); /* once */
+        found = &policy->paths[i];
+        if (at)
+            *at = i;
+    }
+    return found;
+}
+
+static const char *env_of(const struct laz_policy *policy, const char *name)
+{
+    const char *found = NULL;
+    size_t len = strlen(name);
+
+    for (const char *const *env = policy->env; *env; env++) {
+        if (strncmp(*env, name, len) != 0 || (*env)[len] != '=')
+            continue;
+        CU_ASSERT_PTR_NULL(found); /* once */
+        found = *env + len + 1;
+    }
+    return found;
+}
+
+static void box_with_files_of_its_own_has_lazarets_places(void)
+{
+    struct attempt attempt = {.can_enforce = OWN_FILES};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    const struct laz_path *path;
+
+    path = path_of(policy, LAZ_BOX_AGENT, NULL);
+    CU_ASSERT(path && path->kind == LAZ_PATH_READ &&
+              strcmp(path->host, "/opt/build/lazaret-agent") == 0);
+    path = path_of(policy, LAZ_BOX_RUNTIME "python.so", NULL);
+    CU_ASSERT(path && strcmp(path->host, "/opt/build/python.so") == 0);
+    path = path_of(policy, LAZ_BOX_SOCKET, NULL);
+    CU_ASSERT(path && path->kind == LAZ_PATH_READ);
+    path = path_of(policy, "/etc/passwd", NULL);
+    CU_ASSERT(path && path->kind == LAZ_PATH_CONTENT && strncmp(path->host, "sandbox:", 8) == 0);
+    CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/usr", NULL));
+    CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/bin", NULL));
+    CU_ASSERT_PTR_NULL(path_of(policy, "/etc", NULL));
+    UNIT_TEXT(policy->home, "/tmp");
+    UNIT_TEXT(policy->command[0], LAZ_BOX_AGENT);
+    UNIT_TEXT(policy->command[1], "--runtime");
+    UNIT_TEXT(policy->host_command, "/opt/build/lazaret-agent");
+    UNIT_TEXT(laz_policy_runtime_file(attempt.box), LAZ_BOX_RUNTIME "python.so");
+    UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), LAZ_BOX_SOCKET "/ipc.sock");
+    UNIT_TEXT(env_of(policy, "LAZARET_TOKEN"), "the-token");
+    UNIT_TEXT(env_of(policy, "HOME"), "/tmp");
+    UNIT_TEXT(env_of(policy, "TMPDIR"), "/tmp");
+    CU_ASSERT_EQUAL(policy->own_uid, 0);
+    CU_ASSERT_EQUAL(policy->box_uid, 1000);
+    CU_ASSERT_EQUAL(policy->tmp_size, 4096);
+    laz_policy_free(attempt.box);
+    laz_policy_free(NULL);
+}
+
+static void box_without_files_of_its_own_has_the_hosts(void)
+{
+    struct attempt attempt = {.can_enforce = 0, .uid = FOREIGN_UID};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+
+    UNIT_TEXT(policy->home, "/tmp/lazaret-test/b0/home");
+    UNIT_TEXT(env_of(policy, "HOME"), "/tmp/lazaret-test/b0/home");
+    UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), "/tmp/lazaret-test/b0/socket/ipc.sock");
+    UNIT_TEXT(policy->command[0], "/opt/build/lazaret-agent");
+    UNIT_TEXT(laz_policy_runtime_file(attempt.box), "/opt/build/python.so");
+    CU_ASSERT_PTR_NULL(path_of(policy, "/etc/passwd", NULL));
+    CU_ASSERT_EQUAL(policy->own_uid, 1);
+    laz_policy_free(attempt.box);
+}
+
+static void environment_is_an_allowlist(void)
+{
+    static const char *const allow[] = {"LAZ_TEST_ALLOWED", "LAZ_TEST_UNSET", "R_HOME", NULL};
+    static const char *const set[] = {"FIXED=1", "PYTHONPATH=/srv/lib", "PATH=/opt/bin", "E=a=b",
+                                      NULL};
+    static const char *const runtime_env[] = {"R_HOME=/usr/lib/R", "R_LIBS_USER=", NULL};
+    struct attempt attempt = {
+        .can_enforce = OWN_FILES, .allow = allow, .set = set, .runtime_env = runtime_env};
+
+    setenv("LAZ_TEST_ALLOWED", "yes", 1);
+    setenv("LAZ_TEST_SECRET", "secret", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
+    setenv("R_LIBS", "/evil", 1);
+    setenv("R_HOME", "/evil", 1);
+    setenv("LD_PRELOAD_X", "/evil", 1);
+    setenv("LC_ALL", "C", 1);
+    setenv("TZ", "Europe/Vienna", 1);
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    UNIT_TEXT(env_of(policy, "LAZ_TEST_ALLOWED"), "yes");
+    CU_ASSERT_PTR_NULL(env_of(policy, "LAZ_TEST_UNSET"));
+    CU_ASSERT_PTR_NULL(env_of(policy, "LAZ_TEST_SECRET"));
+    CU_ASSERT_PTR_NULL(env_of(policy, "AWS_SECRET_ACCESS_KEY"));
+    CU_ASSERT_PTR_NULL(env_of(policy, "R_LIBS"));
+    CU_ASSERT_PTR_NULL(env_of(policy, "LD_PRELOAD_X"));
+    CU_ASSERT_PTR_NULL(env_of(policy, "LC_ALL"));
+    UNIT_TEXT(env_of(policy, "LANG"), "C.UTF-8");
+    UNIT_TEXT(env_of(policy, "TZ"), "Europe/Vienna");
+    UNIT_TEXT(env_of(policy, "R_HOME"), "/usr/lib/R");
+    UNIT_TEXT(env_of(policy, "R_LIBS_USER"), "");
+    UNIT_TEXT(env_of(policy, "FIXED"), "1");
+    UNIT_TEXT(env_of(policy, "E"), "a=b");
+    UNIT_TEXT(env_of(policy, "PYTHONPATH"), "/srv/lib"); /* the author's word */
+    UNIT_TEXT(env_of(policy, "PATH"), "/opt/bin");
+    laz_policy_free(attempt.box);
+    attempt = (struct attempt){.can_enforce = OWN_FILES};
+    UNIT_TEXT(env_of(attempt_policy(&attempt), "PATH"), "/usr/local/bin:/usr/bin:/bin");
+    laz_policy_free(attempt.box);
+}
+
+static void loader_and_interpreter_variables_are_refused(void)
+{
+    static const struct {
+        const char *allow, *set;
+    } rows[] = {
+        {"LD_PRELOAD", NULL},
+        {"LD_LIBRARY_PATH", NULL},
+        {"PYTHONPATH", NULL},
+        {"PYTHONSTARTUP", NULL},
+        {"R_PROFILE_USER", NULL},
+        {"LUA_INIT", NULL},
+        {"LUA_PATH_5_4", NULL},
+        {"BASH_ENV", NULL},
+        {"ENV", NULL},
+        {"NODE_OPTIONS", NULL},
+        {"GLIBC_TUNABLES", NULL},
+        {"LAZARET_TOKEN", NULL},
+        {"HOME", NULL},
+        {"PATH", NULL},
+        {"", NULL},
+        {"A=B", NULL},
+        {NULL, "LD_PRELOAD=/x"},
+        {NULL, "LAZARET_SOCKET=/x"},
+        {NULL, "HOME=/x"},
+        {NULL, "novalue"},
+        {NULL, "=x"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *const allow[] = {rows[i].allow, NULL}, *const set[] = {rows[i].set, NULL};
+        struct attempt attempt = {.can_enforce = OWN_FILES, .allow = allow, .set = set};
+        CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, rows[i].allow ? "env.allow" : "env.set"));
+        laz_policy_free(attempt.box);
+    }
+    /* names that only begin alike */
+    const char *const allow[] = {"ENVIRONMENT", "HOMEPAGE", NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .allow = allow};
+    (void)attempt_policy(&attempt);
+    laz_policy_free(attempt.box);
+}
+
+static void paths_come_after_the_folders_they_lie_in(void)
+{
+    char outer[128], inner[128], innermost[128];
+    size_t at_outer = 0, at_inner = 0, at_innermost = 0;
+
+    snprintf(outer, sizeof outer, "%s/outer", base);
+    snprintf(inner, sizeof inner, "%s/outer/inner", base);
+    snprintf(innermost, sizeof innermost, "%s/outer/inner/most", base);
+    CU_ASSERT_FATAL(mkdir(outer, 0755) == 0 && mkdir(inner, 0755) == 0 &&
+                    mkdir(innermost, 0755) == 0);
+    char slashed[140];
+    snprintf(slashed, sizeof slashed, "%s//", inner);
+    slashed[strlen(slashed) - 1] = '\0'; /* one slash at the end */
+    const char *const read[] = {innermost, slashed, NULL}, *const write[] = {outer, innermost,
+                                                                             NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .read = read, .write = write};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    const struct laz_path *path = path_of(policy, outer, &at_outer);
+    CU_ASSERT(path && path->kind == LAZ_PATH_WRITE && !path->optional);
+    path = path_of(policy, inner, &at_inner);
+    CU_ASSERT(path && path->kind == LAZ_PATH_READ);
+    path = path_of(policy, innermost, &at_innermost);
+    CU_ASSERT(path && path->kind == LAZ_PATH_WRITE); /* named for both: may be written */
+    CU_ASSERT(at_outer < at_inner && at_inner < at_innermost);
+    laz_policy_free(attempt.box);
+    rmdir(innermost);
+    rmdir(inner);
+    rmdir(outer);
+}
+
+static void a_folder_of_the_settings_is_shown_as_it_is(void)
+{
+    static const char *const read[] = {"/etc", NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .read = read};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+
+    CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/etc", NULL));
+    CU_ASSERT_PTR_NULL(path_of(policy, "/etc/passwd", NULL));
+    CU_ASSERT_PTR_NULL(path_of(policy, "/etc/ld.so.cache", NULL));
+    laz_policy_free(attempt.box);
+}
+
+static void paths_that_cannot_be_given_are_refused(void)
+{
+    static const char *const rows[] = {
+        "relative", "/",           "/proc",        "/proc/1",        "/dev",
+        "/dev/sda", "/run",        "/run/lazaret", "/run/lazaret/x", "/tmp",
+        "/tmp/",    "/usr/../etc", "/usr/./bin",   "/usr//bin",      "/nonexistent/path",
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *const list[] = {rows[i], NULL};
+        struct attempt attempt = {.can_enforce = OWN_FILES, .read = list};
+        CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "sandbox.read: "));
+        laz_policy_free(attempt.box);
+        attempt = (struct attempt){.can_enforce = OWN_FILES, .write = list};
+        CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "sandbox.write: "));
+        laz_policy_free(attempt.box);
+    }
+    const char *const missing[] = {"/nonexistent/path", NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .read = missing, .platform = "darwin"};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), 0); /* another system's paths are not looked at */
+    laz_policy_free(attempt.box);
+}
+
+static void a_path_the_session_cannot_reach_is_refused(void)
+{
+    char closed[128], inside[128];
+
+    snprintf(closed, sizeof closed, "%s/closed", base);
+    snprintf(inside, sizeof inside, "%s/closed/inside", base);
+    CU_ASSERT_FATAL(mkdir(closed, 0700) == 0 && mkdir(inside, 0755) == 0);
+    const char *const list[] = {inside, NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .read = list, .uid = FOREIGN_UID};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, inside));
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .read = list};
+    (void)attempt_policy(&attempt); /* the user's own */
+    laz_policy_free(attempt.box);
+    /* what a runtime wants is passed over instead */
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .runtime_read = list, .uid = FOREIGN_UID};
+    CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), inside, NULL));
+    laz_policy_free(attempt.box);
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .runtime_read = list};
+    const struct laz_path *path = path_of(attempt_policy(&attempt), inside, NULL);
+    CU_ASSERT(path && path->optional);
+    laz_policy_free(attempt.box);
+    rmdir(inside);
+    rmdir(closed);
+}
+
+static void files_out_of_reach_are_copied_once_and_anew_when_changed(void)
+{
+    char closed[128], file[160], folder[128];
+    char *staged = NULL, *again = NULL, *changed = NULL;
+    struct stat st;
+
+    snprintf(closed, sizeof closed, "%s/build", base);
+    snprintf(file, sizeof file, "%s/plug.so", closed);
+    snprintf(folder, sizeof folder, "%s/engine", base);
+    CU_ASSERT_FATAL(chmod(base, 0755) == 0 && mkdir(closed, 0700) == 0 && mkdir(folder, 0711) == 0);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "one", 3, 0644, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_stage_file(folder, file, LAZ_SPAWN_SAME_ID, false, &staged, NULL), 0);
+    UNIT_TEXT(staged, file); /* within reach */
+    free(staged);
+    CU_ASSERT_EQUAL_FATAL(laz_stage_file(folder, file, FOREIGN_UID, true, &staged, NULL), 0);
+    CU_ASSERT_STRING_NOT_EQUAL(staged, file);
+    UNIT_TEXT(strrchr(staged, '/'), "/plug.so");
+    CU_ASSERT_TRUE(laz_os_is_reachable(staged, FOREIGN_UID, true));
+    CU_ASSERT(stat(staged, &st) == 0 && (st.st_mode & 07777) == 0755);
+    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &again, NULL), 0);
+    UNIT_TEXT(again, staged);
+    unlink(file);
+    CU_ASSERT_FATAL(laz_os_write_file(file, "other", 5, 0644, NULL) == 0);
+    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &changed, NULL), 0);
+    CU_ASSERT_STRING_NOT_EQUAL(changed, staged);
+    free(staged);
+    free(again);
+    free(changed);
+    unlink(file);
+    struct laz_error err = {0};
+    CU_ASSERT_EQUAL(laz_stage_file(folder, file, FOREIGN_UID, true, &staged, &err), LAZ_EOS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, file));
+}
+
+static const struct unit_test tests[] = {
+    UNIT(box_with_files_of_its_own_has_lazarets_places),
+    UNIT(box_without_files_of_its_own_has_the_hosts),
+    UNIT(environment_is_an_allowlist),
+    UNIT(loader_and_interpreter_variables_are_refused),
+    UNIT(paths_come_after_the_folders_they_lie_in),
+    UNIT(a_folder_of_the_settings_is_shown_as_it_is),
+    UNIT(paths_that_cannot_be_given_are_refused),
+    UNIT(a_path_the_session_cannot_reach_is_refused),
+    UNIT(files_out_of_reach_are_copied_once_and_anew_when_changed),
+    {0},
+};
+
+int main(void)
+{
+    if (!mkdtemp(base))
+        return 1;
+    int rc = unit_run("policy", tests);
+    laz_os_remove_tree(base);
+    return rc;
+}
