@@ -38,8 +38,9 @@ static void session_send_init(struct laz_session *session)
         laz_buf_puts(&init, i ? "," : "");
         laz_json_quote(&init, library, strlen(library));
     }
-    laz_buf_printf(&init, "],\"max_message\":%llu,\"options\":%s},\"confine\":",
+    laz_buf_printf(&init, "],\"max_message\":%llu,\"max_value\":%llu,\"options\":%s},\"confine\":",
                    (unsigned long long)values->session.max_message_size,
+                   (unsigned long long)values->session.max_value_size,
                    laz_buf_text(&session->runtime_options));
     laz_plan_confine_json(session->box->plan, &init);
     laz_buf_printf(&init, ",\"tools\":%s}\n", session->tools_json);
