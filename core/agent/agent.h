@@ -36,9 +36,10 @@ struct agent_channel {
 /* Sends the parts as one, in one system call unless the socket is full. False when the peer is
  * gone; the parts are used up either way. */
 bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size_t n);
-/* The next line without its newline, NUL-terminated, borrowed until the next call. False at the
- * end of the stream, when it broke, or when the line is too long. */
-bool agent_channel_line(struct agent_channel *channel, char **line, size_t *len);
+/* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:
+ * LAZ_ECLOSED at the end of the stream or when it broke; LAZ_ETOOBIG: longer than may be;
+ * LAZ_ENOMEM: there was no memory for it, it was read over, and the next one can be had. */
+int agent_channel_line(struct agent_channel *channel, char **line, size_t *len);
 void agent_channel_fini(struct agent_channel *channel);
 
 /* ---- serve.c: messages ------------------------------------------------------------------------
@@ -88,7 +89,8 @@ void agent_tools_fini(struct agent_tools *tools);
  */
 
 int agent_start(struct agent *agent, struct laz_error *err);
-void agent_fini(struct agent *agent);
+/* Ends the runtime and the connection; the module stays loaded, the process ends right after. */
+void agent_stop(struct agent *agent);
 
 /* ---- reap.c ------------------------------------------------------------------------------------
  */

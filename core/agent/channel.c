@@ -12,7 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CHANNEL_READ (64u * 1024)
+#define CHANNEL_READ  (64u * 1024)
+#define CHANNEL_CHUNK (16u * 1024) /* on the stack, where there is no other memory */
 
 bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size_t n)
 {
@@ -38,23 +39,53 @@ bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size
     return true;
 }
 
-bool agent_channel_line(struct agent_channel *channel, char **line, size_t *len)
+static ssize_t channel_read(const struct agent_channel *channel, void *room, size_t len)
+{
+    ssize_t got;
+
+    do
+        got = read(channel->fd, room, len);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Reads over the rest of a line that finds no memory. What comes after it is kept. */
+static int channel_pass_over(struct agent_channel *channel)
+{
+    char chunk[CHANNEL_CHUNK];
+
+    laz_frame_fini(&channel->in);
+    for (;;) {
+        ssize_t got = channel_read(channel, chunk, sizeof chunk);
+        if (got <= 0)
+            return LAZ_ECLOSED;
+        const char *end = memchr(chunk, '\n', (size_t)got);
+        if (!end)
+            continue;
+        size_t rest = (size_t)got - (size_t)(end + 1 - chunk);
+        char *room = laz_frame_room(&channel->in, rest);
+        if (!room)
+            return LAZ_ECLOSED;
+        memcpy(room, end + 1, rest);
+        laz_frame_added(&channel->in, rest);
+        return LAZ_ENOMEM;
+    }
+}
+
+int agent_channel_line(struct agent_channel *channel, char **line, size_t *len)
 {
     int have;
 
     while ((have = laz_frame_next(&channel->in, line, len)) == 0) {
         char *room = laz_frame_room(&channel->in, CHANNEL_READ);
-        ssize_t got;
         if (!room)
-            return false;
-        do
-            got = read(channel->fd, room, channel->in.buf.cap - channel->in.buf.len - 1);
-        while (got < 0 && errno == EINTR);
+            return channel_pass_over(channel);
+        ssize_t got = channel_read(channel, room, channel->in.buf.cap - channel->in.buf.len - 1);
         if (got <= 0)
-            return false;
+            return LAZ_ECLOSED;
         laz_frame_added(&channel->in, (size_t)got);
     }
-    return have > 0;
+    return have > 0 ? 0 : have;
 }
 
 void agent_channel_fini(struct agent_channel *channel)

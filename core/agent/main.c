@@ -33,8 +33,11 @@ static int main_serve(char **argv)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
     else
         status = agent_serve(&agent);
-    agent_fini(&agent);
-    return status;
+    agent_stop(&agent);
+    fflush(NULL);
+    /* Handlers of interpreters and of libraries that code loaded are not run, nor is anything
+     * unloaded below their threads: the process ends here. */
+    _exit(status);
 }
 
 static int main_describe(char **argv)

@@ -75,6 +75,15 @@ static bool serve_parse(const char *line, size_t len, struct serve_message *m)
     return ok;
 }
 
+/* Nobody is there to be told anything: no time for goodbyes. */
+static _Noreturn void serve_hang_up(int why)
+{
+    if (why == LAZ_ECLOSED)
+        _exit(0);
+    fputs("lazaret-agent: a line of the host is longer than it may be\n", stderr);
+    _exit(AGENT_EXIT_SETUP);
+}
+
 static bool serve_is_forked(const struct agent *agent)
 {
     return getpid() != agent->pid;
@@ -239,16 +248,19 @@ static bool serve_send_call(struct agent *agent, const char *tool, const char *a
     return true;
 }
 
-/* Waits for the answer to the call that was sent. */
-static void serve_await(struct agent *agent, struct serve_message *m)
+/* Waits for the answer to the call that was sent. 0, or LAZ_ENOMEM: it could not be held. */
+static int serve_await(struct agent *agent, struct serve_message *m)
 {
     char *line;
     size_t len;
 
     for (;;) {
         int64_t id;
-        if (!agent_channel_line(&agent->channel, &line, &len))
-            _exit(0); /* the host is gone, and nobody listens any more */
+        int rc = agent_channel_line(&agent->channel, &line, &len);
+        if (rc == LAZ_ENOMEM)
+            return rc; /* small lines find their memory: it was the answer */
+        if (rc)
+            serve_hang_up(rc);
         if (!serve_parse(line, len, m))
             _exit(AGENT_EXIT_SETUP);
         if (m->type) {
@@ -259,8 +271,17 @@ static void serve_await(struct agent *agent, struct serve_message *m)
             continue;
         }
         if (!m->id || (laz_json_to_int(m->id, m->id_len, &id) && (uint64_t)id == agent->calls))
-            return;
+            return 0;
     }
+}
+
+/* May the code talk to the host now? Else why not. A thread that outlives its execution, and what a
+ * runtime runs on its way out, may not: the host would take it for a broken agent. */
+static const char *serve_refuses_call(const struct agent *agent)
+{
+    if (serve_is_forked(agent))
+        return "tools cannot be called from a forked process";
+    return agent->request ? NULL : "tools can be called during an execution only";
 }
 
 static int serve_call_tool(void *data, const char *tool, const char *args, size_t args_len,
@@ -270,8 +291,9 @@ static int serve_call_tool(void *data, const char *tool, const char *args, size_
     struct serve_message m;
 
     laz_buf_clear(&agent->failed);
-    if (serve_is_forked(agent)) {
-        laz_buf_puts(&agent->failed, "tools cannot be called from a forked process");
+    const char *refusal = serve_refuses_call(agent);
+    if (refusal) {
+        laz_buf_puts(&agent->failed, refusal);
         return serve_call_failed(agent, error, LAZ_EREFUSED);
     }
     if (!serve_send_call(agent, tool, args, args_len)) {
@@ -280,7 +302,10 @@ static int serve_call_tool(void *data, const char *tool, const char *args, size_
                        tool, args_len, agent->max_message);
         return serve_call_failed(agent, error, LAZ_ETOOBIG);
     }
-    serve_await(agent, &m);
+    if (serve_await(agent, &m)) {
+        laz_buf_printf(&agent->failed, "Tool '%s': not enough memory for its value", tool);
+        return serve_call_failed(agent, error, LAZ_ENOMEM);
+    }
     if (m.error) {
         size_t len;
         char *text = laz_json_to_string(m.error, m.error_len, &len);
@@ -315,7 +340,7 @@ static void serve_leave(void *data, int status)
     struct agent *agent = data;
     char message[64];
 
-    if (serve_is_forked(agent))
+    if (serve_is_forked(agent) || !agent->request)
         _exit(status);
     snprintf(message, sizeof message, "the code ended its process with status %d", status & 0xff);
     serve_error(agent, agent->request, "exit",
@@ -418,8 +443,14 @@ int agent_serve(struct agent *agent)
 
     while (!done) {
         struct serve_message m;
-        if (!agent_channel_line(&agent->channel, &line, &len))
-            _exit(0); /* the host is gone: no time for goodbyes */
+        int rc = agent_channel_line(&agent->channel, &line, &len);
+        if (rc == LAZ_ENOMEM) {
+            serve_error(agent, &(struct serve_message){0}, "memory",
+                        &(struct laz_outcome){.message = "not enough memory for the code"});
+            continue;
+        }
+        if (rc)
+            serve_hang_up(rc);
         bool ok = serve_parse(line, len, &m);
         if (ok && m.type && strcmp(m.type, "execute") == 0) {
             done = serve_run(agent, &m, false, &status);

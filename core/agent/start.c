@@ -190,7 +190,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     struct laz_json *init = NULL;
     int rc;
 
-    if (!agent_channel_line(&agent->channel, &line, &len))
+    if (agent_channel_line(&agent->channel, &line, &len))
         return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
     init = laz_json_parse(line, len, err);
     if (!init)
@@ -243,13 +243,11 @@ int agent_start(struct agent *agent, struct laz_error *err)
     return 0;
 }
 
-void agent_fini(struct agent *agent)
+void agent_stop(struct agent *agent)
 {
     if (agent->state && LAZ_HAS(agent->ops, destroy))
         agent->ops->destroy(agent->state);
     agent->state = NULL;
-    laz_module_close(agent->module);
-    agent->module = NULL;
     agent_channel_fini(&agent->channel);
     laz_buf_fini(&agent->out);
     laz_buf_fini(&agent->failed);

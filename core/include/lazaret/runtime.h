@@ -44,7 +44,8 @@ struct laz_agent_services {
     /* Calls a tool of the host and waits. `args` is a JSON object. 0: *value is the JSON text of
      * the result, borrowed until the next call of a tool. Else a message for the code that called,
      * to be raised in the language's own way; *error is borrowed likewise. LAZ_ETOOBIG: the
-     * arguments exceed max_message. */
+     * arguments exceed max_message; LAZ_ENOMEM: there is no memory for the value. During eval
+     * only: at other times, and in a process the code forked, it is refused. */
     int (*call_tool)(void *agent, const char *tool, const char *args, size_t args_len,
                      const char **value, size_t *value_len, const char **error);
     /* Writes to standard output (1) or error (2) of the box, all of it. A runtime that has buffers

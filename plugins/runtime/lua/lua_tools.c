@@ -191,9 +191,10 @@ static int tools_call(lua_State *L)
     if (!args)
         return luaL_error(L, "not enough memory");
     fflush(stdout);
-    if (st->services->call_tool(st->services->agent, tool->name, args, args_len, &value, &value_len,
-                                &error))
-        return luaL_error(L, "%s", error);
+    int rc = st->services->call_tool(st->services->agent, tool->name, args, args_len, &value,
+                                     &value_len, &error);
+    if (rc)
+        return luaL_error(L, "%s", rc == LAZ_ENOMEM ? "not enough memory" : error);
     lua_settop(L, 0);
     luart_push_json(st, L, value, value_len);
     return 1;
