@@ -13,6 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef LAZ_SANITIZE
+#define UNDER_SANITIZERS true
+#else
+#define UNDER_SANITIZERS false
+#endif
+
 #define TOOL_ECHO                                                                                  \
     "{\"name\":\"echo\",\"description\":\"d\",\"parameters\":[{\"name\":\"x\",\"type\":"           \
     "\"string\",\"required\":true}]}"
@@ -404,6 +410,61 @@ static void agent_hands_the_error_of_a_tool_on(void)
     peer_close(&peer);
 }
 
+static void agent_survives_a_value_it_cannot_hold(void)
+{
+    struct peer peer;
+
+    if (UNDER_SANITIZERS) {
+        printf("\n    SKIP memory: sanitizers need memory of their own\n");
+        return;
+    }
+    if (peer_start(&peer, "", "\"limits\":{\"memory\":33554432}", TOOL_ECHO)) {
+        execute(&peer, 1, "length echo {}");
+        answer_call(&peer, 60000000);
+        const char *line = peer_line(&peer);
+        CU_ASSERT(member_is(line, "kind", "\"runtime\""));
+        CU_ASSERT(line && strstr(line, "not enough memory") != NULL);
+        execute(&peer, 2, "length echo {}");
+        answer_call(&peer, 1000);
+        CU_ASSERT(member_is(peer_line(&peer), "value", "1002"));
+    }
+    peer_close(&peer);
+}
+
+static void agent_ends_at_a_line_over_max_value(void)
+{
+    struct peer peer;
+
+    if (peer_start(&peer, "\"max_value\":1000", "", TOOL_ECHO)) {
+        execute(&peer, 1, "length echo {}");
+        answer_call(&peer, 1000000); /* there is some room around a value */
+        CU_ASSERT(member_is(peer_line(&peer), "value", "1000002"));
+        execute(&peer, 2, "length echo {}");
+        peer_line(&peer);
+        char *text = malloc(2000000);
+        memset(text, 'x', 2000000);
+        peer_send_bytes(&peer, text, 2000000);
+        free(text);
+        CU_ASSERT(peer_wait(&peer) == 125);
+    }
+    peer_close(&peer);
+}
+
+static void agent_calls_no_tool_on_its_way_out(void)
+{
+    struct peer peer;
+
+    if (peer_start(&peer, "\"options\":{\"last\":\"call\"}", "", TOOL_ECHO)) {
+        peer_send(&peer, "{\"type\":\"exit\"}");
+        CU_ASSERT(peer_line(&peer) == NULL);
+        CU_ASSERT(peer_wait(&peer) == 0);
+        char *output = peer_output(&peer, true);
+        UNIT_TEXT(output, "tools can be called during an execution onlydestroyed");
+        free(output);
+    }
+    peer_close(&peer);
+}
+
 static void agent_forked_child_cannot_call_tools(void)
 {
     struct peer peer;
@@ -537,6 +598,9 @@ static const struct unit_test tests[] = {
     UNIT(agent_refuses_large_arguments_without_sending),
     UNIT(agent_ignores_answers_to_other_calls),
     UNIT(agent_hands_the_error_of_a_tool_on),
+    UNIT(agent_survives_a_value_it_cannot_hold),
+    UNIT(agent_ends_at_a_line_over_max_value),
+    UNIT(agent_calls_no_tool_on_its_way_out),
     UNIT(agent_forked_child_cannot_call_tools),
     UNIT(agent_ends_as_it_is_told),
     UNIT(agent_ends_with_the_host),
