@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h (tests) - what tests of sessions share: an engine with settings given as text, one
+ * language's words for each rule, and short ways to execute and compare. */
+#ifndef LAZ_TESTS_SESSION_H
+#define LAZ_TESTS_SESSION_H
+
+#include "unit.h"
+
+#include <lazaret/lazaret.h>
+
+/* What the same rule looks like in each language. */
+struct words {
+    const char *runtime;
+    const char *add_2_3, *chain_13, *three_calls, *fail, *raise, *loop, *hello_no_newline;
+    const char *two_lines, *hundred_lines, *set_x, *get_x, *multi, *syntax_error, *leave_0,
+        *leave_7, *die, *forty_two_and_output, *exit_3_at_once, *sleep_10, *echo_x, *catch_fail,
+        *wrong_type, *unexpected, *path_error;
+};
+
+extern const struct words languages[];
+extern const size_t n_languages;
+
+/* An engine with `settings` ("session.timeout=5;limits.cpu=2") over the defaults, and the tools
+ * add(a, b), fail(), echo(x), nothing(), slow(ms). NULL and a failed assertion when it cannot be
+ * made. */
+struct laz_engine *test_engine(const char *settings);
+/* The same without isolation (backend none). */
+struct laz_engine *test_engine_open(const char *settings);
+/* A session, or NULL and a failed assertion, or NULL when the runtime is not built (skipped). */
+struct laz_session *test_session(struct laz_engine *engine, const char *runtime);
+/* Executes; the caller owns the result. NULL and a failed assertion when nothing was executed. */
+struct laz_result *test_run(struct laz_session *session, const char *code,
+                            const struct laz_execute_options *options);
+/* Executes and compares the verdict and, unless NULL, the value. */
+void test_expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
+                 const char *value);
+/* Executes and looks for `part` in the error's message. */
+void test_expect_error(struct laz_session *session, const char *code, enum laz_verdict verdict,
+                       const char *part);
+/* All output of one stream, a new string. */
+char *test_output(const struct laz_result *result, int stream);
+/* Bodies called for each language with an engine of these settings and a fresh session. */
+void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *));
+
+#endif

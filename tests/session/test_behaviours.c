@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* test_behaviours.c - what a session does, in every language, in a real box.
+ *
+ * behaviours.txt beside this file says which test covers which behaviour of the reference. */
+#include "session.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- lifecycle --------------------------------------------------------------------------------- */
+
+static void values(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    test_expect(session, w->multi, LAZ_VERDICT_OK, "3");
+    test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);
+    test_expect(session, w->get_x, LAZ_VERDICT_OK, "42");
+    test_expect_error(session, w->raise, LAZ_VERDICT_ERROR, "user error");
+    test_expect(session, w->get_x, LAZ_VERDICT_OK, "42");
+}
+
+static void execute_gives_the_last_value_and_keeps_state(void)
+{
+    test_each("", values);
+}
+
+static void closing(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result;
+    struct laz_error err = {0};
+    int64_t pid = laz_session_pid(session);
+
+    (void)w;
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    CU_ASSERT(pid > 0 && kill((pid_t)pid, 0) == 0);
+    laz_session_close(session);
+    CU_ASSERT_FALSE(laz_session_is_alive(session));
+    CU_ASSERT_EQUAL(laz_session_pid(session), -1);
+    CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", SIZE_MAX, NULL, &result, &err), LAZ_ECLOSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "not running"));
+    laz_session_close(session);
+    CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void close_ends_the_process_and_restart_revives(void)
+{
+    test_each("", closing);
+}
+
+static void timing_out(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 1000};
+    int64_t pid = laz_session_pid(session);
+    uint64_t before = laz_clock_ms();
+    struct laz_result *result = test_run(session, w->loop, &options);
+
+    if (!result)
+        return;
+    uint64_t took = laz_clock_ms() - before;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+    UNIT_TEXT(laz_result_error(result), "Execution timed out after 1 second");
+    CU_ASSERT(took >= 1000 && took < 1500);
+    laz_result_free(result);
+    CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+}
+
+static void timeout_kills_and_the_session_stays_usable(void)
+{
+    test_each("", timing_out);
+}
+
+static void sleeping(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 500};
+    struct laz_result *result = test_run(session, w->sleep_10, &options);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+    char *output = test_output(result, LAZ_STDOUT);
+    UNIT_TEXT(output, "begin\n");
+    free(output);
+    laz_result_free(result);
+}
+
+static void timeout_keeps_the_output_so_far(void)
+{
+    test_each("", sleeping);
+}
+
+static void restarting(struct laz_session *session, const struct words *w)
+{
+    struct laz_error err = {0};
+    int64_t pid = laz_session_pid(session);
+    char id[32];
+
+    snprintf(id, sizeof id, "%s", laz_session_id(session));
+    test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);
+    CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    UNIT_TEXT(laz_session_id(session), id);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+    test_expect(session, w->get_x, LAZ_VERDICT_ERROR, NULL);
+    kill((pid_t)laz_session_pid(session), SIGKILL);
+    for (int i = 0; i < 2000 && laz_session_is_alive(session); i++)
+        usleep(1000); /* the kernel needs a moment to end it */
+    CU_ASSERT_FALSE(laz_session_is_alive(session));
+    CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void restart_gives_a_fresh_process_with_the_same_tools(void)
+{
+    test_each("", restarting);
+}
+
+static struct laz_session *nested_session;
+static int nested_rc[2];
+static char nested_text[2][256];
+
+static void try_nested(void *user, int stream, const char *text, size_t len)
+{
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    (void)user, (void)stream, (void)text, (void)len;
+    nested_rc[0] = laz_session_execute(nested_session, "1", SIZE_MAX, NULL, &result, &err);
+    snprintf(nested_text[0], sizeof nested_text[0], "%.200s", err.text);
+    nested_rc[1] = laz_session_restart(nested_session, &err);
+    snprintf(nested_text[1], sizeof nested_text[1], "%.200s", err.text);
+}
+
+static void nesting(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = try_nested};
+
+    nested_session = session;
+    laz_result_free(test_run(session, w->two_lines, &options));
+    CU_ASSERT_EQUAL(nested_rc[0], LAZ_EBUSY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(nested_text[0], "does not support concurrent"));
+    CU_ASSERT_EQUAL(nested_rc[1], LAZ_EBUSY);
+    UNIT_TEXT(nested_text[1], "Cannot restart while an execution is in progress");
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void execution_in_progress_refuses_another_and_a_restart(void)
+{
+    test_each("", nesting);
+}
+
+static void describing(struct laz_session *session, const struct words *w)
+{
+    char expected[160];
+
+    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=bwrap tools=6>",
+             w->runtime, (long long)laz_session_pid(session));
+    UNIT_TEXT(laz_session_describe(session), expected);
+    laz_session_close(session);
+    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=bwrap tools=6>",
+             w->runtime);
+    UNIT_TEXT(laz_session_describe(session), expected);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_tools(session), "{\"name\":\"add\""));
+    const char *a = strstr(laz_session_tools(session), "\"name\":\"a\"");
+    const char *b = strstr(laz_session_tools(session), "\"name\":\"b\"");
+    CU_ASSERT(a && b && a < b);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"fs_read\""));
+}
+
+static void session_describes_itself_and_its_tools(void)
+{
+    test_each("", describing);
+}
+
+/* ---- output ------------------------------------------------------------------------------------ */
+
+static char heard[256];
+
+static void hear(void *user, int stream, const char *text, size_t len)
+{
+    size_t used = strlen(heard);
+
+    (void)user;
+    snprintf(heard + used, sizeof heard - used, "%d:%.*s|", stream, (int)len, text);
+}
+
+static void outputting(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = hear};
+    struct laz_result *result = test_run(session, w->hello_no_newline, NULL);
+
+    if (!result)
+        return;
+    char *output = test_output(result, LAZ_STDOUT);
+    UNIT_TEXT(output, "hello");
+    UNIT_TEXT(laz_result_value(result), "7");
+    free(output);
+    laz_result_free(result);
+    *heard = '\0';
+    laz_result_free(test_run(session, w->two_lines, &options));
+    UNIT_TEXT(heard, "1:one|1:two|");
+    result = test_run(session, w->two_lines, NULL); /* output without value is no error */
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    laz_result_free(result);
+    result = test_run(session, w->forty_two_and_output, NULL);
+    output = test_output(result, LAZ_STDOUT);
+    UNIT_TEXT(output, "out\n");
+    UNIT_TEXT(laz_result_value(result), "42");
+    free(output);
+    laz_result_free(result);
+}
+
+static void output_is_captured_beside_the_value(void)
+{
+    test_each("", outputting);
+}
+
+static void capping_lines(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .max_output_lines = 3};
+    struct laz_result *result = test_run(session, w->hundred_lines, &options);
+
+    if (!result)
+        return;
+    char *output = test_output(result, LAZ_STDOUT);
+    int lines = 0;
+    for (const char *p = output; (p = strchr(p, '\n')); p++)
+        lines++;
+    CU_ASSERT_EQUAL(lines, 3);
+    CU_ASSERT_TRUE(laz_result_is_truncated(result));
+    UNIT_TEXT(laz_result_value(result), "\"done\"");
+    free(output);
+    laz_result_free(result);
+}
+
+static void output_lines_are_capped_and_the_value_kept(void)
+{
+    test_each("", capping_lines);
+}
+
+/* ---- limits of an execution -------------------------------------------------------------------- */
+
+static void counting_calls(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .max_tool_calls = 2};
+    struct laz_result *result = test_run(session, w->three_calls, &options);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TOOL_LIMIT);
+    UNIT_TEXT(laz_result_error(result), "Maximum tool calls (2) exceeded");
+    laz_result_free(result);
+    options.max_tool_calls = 3;
+    result = test_run(session, w->three_calls, &options);
+    UNIT_TEXT(laz_result_value(result), "[0,2,4]");
+    laz_result_free(result);
+    test_expect(session, w->three_calls, LAZ_VERDICT_OK, "[0,2,4]");
+}
+
+static void tool_calls_are_counted(void)
+{
+    test_each("", counting_calls);
+}
+
+static void long_code(struct laz_session *session, const struct words *w)
+{
+    (void)w;
+    test_expect_error(session, "1 + 1", LAZ_VERDICT_BLOCKED, "Code too long (5 characters");
+    test_expect(session, "123", LAZ_VERDICT_OK, "123");
+}
+
+static void code_over_its_length_is_blocked(void)
+{
+    test_each("session.max_code_length=3", long_code);
+}
+
+static void counting_executions(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, "1", LAZ_VERDICT_OK, "1");
+    test_expect(session, w->syntax_error, LAZ_VERDICT_SYNTAX_ERROR, NULL); /* does not count */
+    test_expect(session, "2", LAZ_VERDICT_OK, "2");
+    test_expect_error(session, "3", LAZ_VERDICT_BLOCKED, "Maximum executions (2) reached");
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+    test_expect_error(session, "3", LAZ_VERDICT_BLOCKED, "Maximum executions (2) reached");
+}
+
+static void executions_are_counted(void)
+{
+    test_each("session.max_executions=2", counting_executions);
+}
+
+static int refuse_seven(void *user, const char *code, size_t len, char *reason, size_t size)
+{
+    (void)user, (void)len;
+    if (!strstr(code, "7"))
+        return 0;
+    snprintf(reason, size, "no sevens");
+    return 1;
+}
+
+static void a_hook_of_the_application_can_block(void)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua",
+                                          .pre_execute = refuse_seven};
+    struct laz_engine *engine = test_engine("");
+    struct laz_session *session = NULL;
+
+    if (engine && laz_session_open(engine, &options, &session, NULL) == 0) {
+        test_expect_error(session, "7", LAZ_VERDICT_BLOCKED,
+                          "Execution blocked by pre_execute_hook: no sevens");
+        test_expect(session, "8", LAZ_VERDICT_OK, "8");
+    }
+    CU_ASSERT_PTR_NOT_NULL(session);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void hooked(struct laz_session *session, const struct words *w)
+{
+    (void)w;
+    test_expect_error(session, "1 + 7", LAZ_VERDICT_BLOCKED, "never seven");
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void a_hook_command_can_block(void)
+{
+    test_each("session.pre_execute_hook=[\"/bin/sh\", \"-c\", "
+              "\"if grep -q 7\\u003b then echo never seven >&2\\u003b exit 1\\u003b fi\"]",
+              hooked);
+}
+
+static void sanitizing(struct laz_session *session, const struct words *w)
+{
+    test_expect_error(session, w->path_error, LAZ_VERDICT_ERROR, "[path]");
+}
+
+static void telling(struct laz_session *session, const struct words *w)
+{
+    test_expect_error(session, w->path_error, LAZ_VERDICT_ERROR, "/home/user/secret.txt");
+}
+
+static void errors_are_sanitised_where_asked(void)
+{
+    test_each("session.sanitize_errors=true", sanitizing);
+    test_each("", telling);
+}
+
+/* ---- tools ------------------------------------------------------------------------------------- */
+
+static void calling(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+    test_expect(session, w->chain_13, LAZ_VERDICT_OK, "13");
+    test_expect_error(session, w->fail, LAZ_VERDICT_ERROR, "the tool is out of order");
+    struct laz_result *result = test_run(session, w->catch_fail, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_result_value(result), "the tool is out of order"));
+    laz_result_free(result);
+    test_expect_error(session, w->wrong_type, LAZ_VERDICT_ERROR, "must be number");
+    test_expect_error(session, w->unexpected, LAZ_VERDICT_ERROR, "evil");
+    test_expect(session, "nothing()", LAZ_VERDICT_OK, "null");
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
+static void tools_are_functions_of_the_language(void)
+{
+    test_each("", calling);
+}
+
+static void waiting(struct laz_session *session, const struct words *w)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 400};
+
+    (void)w;
+    struct laz_result *result = test_run(session, "slow(900)", &options);
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK); /* the code's clock stood still */
+    laz_result_free(result);
+    options.deadline_ms = 300;
+    result = test_run(session, "slow(900)", &options);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_DEADLINE);
+    laz_result_free(result);
+    test_expect_error(session, "late(700)", LAZ_VERDICT_ERROR, "timed out after 0.1 seconds");
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5"); /* not the late answer */
+}
+
+static void waiting_for_a_tool_stops_the_clock_of_the_code(void)
+{
+    test_each("", waiting);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------- */
+
+static void ending(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result = test_run(session, w->leave_0, NULL);
+
+    if (!result)
+        return;
+    char *output = test_output(result, LAZ_STDOUT);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(output, "bye\n");
+    free(output);
+    laz_result_free(result);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    test_expect_error(session, w->leave_7, LAZ_VERDICT_ERROR, "7");
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    if (w->exit_3_at_once)
+        test_expect_error(session, w->exit_3_at_once, LAZ_VERDICT_ERROR, "status 3");
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    result = test_run(session, w->die, NULL);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+    output = test_output(result, LAZ_STDOUT);
+    UNIT_TEXT(output, "last words\n");
+    free(output);
+    laz_result_free(result);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void exits_and_crashes_are_verdicts(void)
+{
+    test_each("", ending);
+}
+
+static void not_parsing(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);
+    test_expect(session, w->syntax_error, LAZ_VERDICT_SYNTAX_ERROR, "null");
+    test_expect(session, w->get_x, LAZ_VERDICT_OK, "42");
+    test_expect(session, "", LAZ_VERDICT_OK, "null");
+    test_expect(session, " \n\t ", LAZ_VERDICT_OK, "null");
+}
+
+static void code_that_does_not_parse_does_not_run(void)
+{
+    test_each("", not_parsing);
+    test_each("session.validate=false", not_parsing);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(execute_gives_the_last_value_and_keeps_state),
+    UNIT(close_ends_the_process_and_restart_revives),
+    UNIT(timeout_kills_and_the_session_stays_usable),
+    UNIT(timeout_keeps_the_output_so_far),
+    UNIT(restart_gives_a_fresh_process_with_the_same_tools),
+    UNIT(execution_in_progress_refuses_another_and_a_restart),
+    UNIT(session_describes_itself_and_its_tools),
+    UNIT(output_is_captured_beside_the_value),
+    UNIT(output_lines_are_capped_and_the_value_kept),
+    UNIT(tool_calls_are_counted),
+    UNIT(code_over_its_length_is_blocked),
+    UNIT(executions_are_counted),
+    UNIT(a_hook_of_the_application_can_block),
+    UNIT(a_hook_command_can_block),
+    UNIT(errors_are_sanitised_where_asked),
+    UNIT(tools_are_functions_of_the_language),
+    UNIT(waiting_for_a_tool_stops_the_clock_of_the_code),
+    UNIT(exits_and_crashes_are_verdicts),
+    UNIT(code_that_does_not_parse_does_not_run),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("behaviours", tests);
+}
