@@ -66,7 +66,7 @@ struct laz_box_purpose {
     const struct laz_runtime_info *runtime; /* NULL: a probe */
     const char *backend;
     const struct laz_backend_ops *ops;
-    const char *runtime_options; /* JSON; NULL for a probe */
+    const struct laz_strv *read;         /* further host paths visible in it; may be NULL */
     const char *options;         /* of the backend, JSON */
     uint32_t require;
 };

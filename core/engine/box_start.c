@@ -70,6 +70,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .runtime_file = staged,
         .command_tail = purpose->runtime ? NULL : probe,
         .uid = box->uid,
+        .read = purpose->read,
     };
     rc =
         laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,

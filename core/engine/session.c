@@ -155,7 +155,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     if (!rc) {
         struct laz_box_purpose purpose = {
             .runtime = session->runtime,
-            .runtime_options = laz_buf_text(&session->runtime_options),
+            .read = &session->runtime_paths,
             .backend = choice->name,
             .ops = choice->ops,
             .options = laz_buf_text(&choice->options),
@@ -271,10 +271,34 @@ static void session_destroy(struct laz_session *session)
     laz_timer_stop(session->code_timer);
     laz_timer_stop(session->deadline_timer);
     laz_buf_fini(&session->runtime_options);
+    laz_strv_fini(&session->runtime_paths);
     free(session->runtime_file);
     free(session->tools_json);
     free(session->isolation);
     free(session);
+}
+
+/* Folders that the runtime's options name: the box has to show them. */
+static void session_collect_paths(struct laz_session *session)
+{
+    const struct laz_json_api *api = laz_json_api();
+    const char *text = laz_buf_text(&session->runtime_options), *raw;
+    struct laz_json_token token;
+    size_t len;
+
+    for (const struct laz_option *option = session->runtime->options; option && option->key;
+         option++) {
+        if (option->type != LAZ_OPT_PATHS ||
+            !laz_json_member(text, session->runtime_options.len, option->key, &raw, &len))
+            continue;
+        struct laz_json_reader *reader = api->reader_new(raw, len);
+        while (reader && api->next(reader, &token) != LAZ_JSON_END)
+            if (token.type == LAZ_JSON_STRING)
+                laz_strv_add(&session->runtime_paths, token.text);
+        if (!reader)
+            session->runtime_paths.failed = true;
+        api->reader_free(reader);
+    }
 }
 
 /* Everything of a session but its box. */
@@ -295,13 +319,14 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
         session->runtime->options, where, NULL, &session->runtime_options, err);
     if (rc)
         return rc;
+    session_collect_paths(session);
     laz_tool_set_json(&engine->tools, &tools);
     session->n_tools = engine->tools.n;
     session->tools_json = laz_buf_steal(&tools);
     session->start_timer = laz_timer_new(engine->loop, session_start_too_late, session);
     session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
     session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
-    if (!session->tools_json || !session->start_timer || !session->code_timer ||
+    if (!session->tools_json || session->runtime_paths.failed || !session->start_timer || !session->code_timer ||
         !session->deadline_timer)
         return laz_error_nomem(err);
     return 0;

@@ -19,6 +19,7 @@ struct laz_session {
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
+    struct laz_strv runtime_paths;  /* the folders among them: visible in the box */
     enum laz_session_state state;
     struct laz_box *box;      /* NULL: none */
     char *runtime_file;       /* as the agent sees it */
