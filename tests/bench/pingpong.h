@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pingpong.h - the floor of execute and tool call: two processes that pass lines over a Unix socket,
- * each with a libuv loop, not pinned to a core. */
+/* pingpong.h - the floor of execute and tool call: two processes that pass lines over a Unix
+ * socket, each with a libuv loop, not pinned to a core. */
 #ifndef LAZ_TESTS_PINGPONG_H
 #define LAZ_TESTS_PINGPONG_H
 

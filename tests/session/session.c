@@ -94,7 +94,8 @@ const struct words languages[] = {
 };
 const size_t n_languages = sizeof languages / sizeof *languages;
 
-/* ---- tools of the application ------------------------------------------------------------------ */
+/* ---- tools of the application ------------------------------------------------------------------
+ */
 
 /* The number after `"key":` in a checked object. */
 static double test_number(const char *args, const char *key)
@@ -166,7 +167,8 @@ static const struct {
      tool_slow},
 };
 
-/* ---- engines and sessions ---------------------------------------------------------------------- */
+/* ---- engines and sessions ----------------------------------------------------------------------
+ */
 
 static void test_log(void *user, uint32_t level, const char *text)
 {
@@ -177,7 +179,8 @@ static void test_log(void *user, uint32_t level, const char *text)
 struct laz_engine *test_engine(const char *settings_text)
 {
     const char *verbose = getenv("TEST_VERBOSE");
-    struct laz_engine_options options = {.size = sizeof options, .log = test_log,
+    struct laz_engine_options options = {.size = sizeof options,
+                                         .log = test_log,
                                          .log_level = verbose ? LAZ_LOG_DEBUG : LAZ_LOG_ERROR};
     struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
@@ -214,8 +217,8 @@ struct laz_engine *test_engine(const char *settings_text)
 
 struct laz_engine *test_engine_open(const char *settings)
 {
-    char *text = laz_strdupf("sandbox.backend=none;sandbox.require=[]%s%s", *settings ? ";" : "",
-                             settings);
+    char *text =
+        laz_strdupf("sandbox.backend=none;sandbox.require=[]%s%s", *settings ? ";" : "", settings);
     struct laz_engine *engine = text ? test_engine(text) : NULL;
 
     free(text);

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- lifecycle --------------------------------------------------------------------------------- */
+/* ---- lifecycle ---------------------------------------------------------------------------------
+ */
 
 static void values(struct laz_session *session, const struct words *w)
 {
@@ -182,7 +183,8 @@ static void session_describes_itself_and_its_tools(void)
     test_each("", describing);
 }
 
-/* ---- output ------------------------------------------------------------------------------------ */
+/* ---- output ------------------------------------------------------------------------------------
+ */
 
 static char heard[256];
 
@@ -248,7 +250,8 @@ static void output_lines_are_capped_and_the_value_kept(void)
     test_each("", capping_lines);
 }
 
-/* ---- limits of an execution -------------------------------------------------------------------- */
+/* ---- limits of an execution --------------------------------------------------------------------
+ */
 
 static void counting_calls(struct laz_session *session, const struct words *w)
 {
@@ -310,8 +313,8 @@ static int refuse_seven(void *user, const char *code, size_t len, char *reason, 
 
 static void a_hook_of_the_application_can_block(void)
 {
-    struct laz_session_options options = {.size = sizeof options, .runtime = "lua",
-                                          .pre_execute = refuse_seven};
+    struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .pre_execute = refuse_seven};
     struct laz_engine *engine = test_engine("");
     struct laz_session *session = NULL;
 
@@ -355,7 +358,8 @@ static void errors_are_sanitised_where_asked(void)
     test_each("", telling);
 }
 
-/* ---- tools ------------------------------------------------------------------------------------- */
+/* ---- tools -------------------------------------------------------------------------------------
+ */
 
 static void calling(struct laz_session *session, const struct words *w)
 {
@@ -399,7 +403,8 @@ static void waiting_for_a_tool_stops_the_clock_of_the_code(void)
     test_each("", waiting);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------- */
+/* ---- ends --------------------------------------------------------------------------------------
+ */
 
 static void ending(struct laz_session *session, const struct words *w)
 {

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* test_guest.c - the library is a guest: what an application finds of its own after using it.
+ *
+ * Signals, locale, environment, working folder, descriptors, processes, threads: looked at before
+ * and after, with a host that has handlers of its own, ignores SIGCHLD, and writes numbers with a
+ * comma. */
+#include "session.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    int n = 0;
+
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        n += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static int count_threads(void)
+{
+    return count_entries("/proc/self/task");
+}
+
+static int count_descriptors(void)
+{
+    return count_entries("/proc/self/fd");
+}
+
+/* Children of this process, by /proc/self/task/TID/children (proc(5)). */
+static int count_children(void)
+{
+    char path[64], text[4096];
+    int n = 0;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    if (fgets(text, sizeof text, file))
+        for (const char *p = text; *p; p++)
+            n += *p == ' ';
+    fclose(file);
+    return n;
+}
+
+static int count_runtime_folders(void)
+{
+    DIR *folder = opendir("/tmp");
+    int n = 0;
+
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        n += strncmp(entry->d_name, "lazaret-", 8) == 0;
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+static void my_handler(int number)
+{
+    (void)number;
+}
+
+struct picture {
+    struct sigaction actions[32];
+    sigset_t mask;
+    char locale[256], folder[4096];
+    struct laz_buf environment;
+    int descriptors, threads, children, folders;
+};
+
+static void take_picture(struct picture *picture)
+{
+    memset(picture, 0, sizeof *picture);
+    for (int i = 1; i < 32; i++)
+        sigaction(i, NULL, &picture->actions[i]);
+    pthread_sigmask(SIG_SETMASK, NULL, &picture->mask);
+    snprintf(picture->locale, sizeof picture->locale, "%s", setlocale(LC_ALL, NULL));
+    if (!getcwd(picture->folder, sizeof picture->folder))
+        picture->folder[0] = '\0';
+    for (char **at = environ; *at; at++)
+        laz_buf_printf(&picture->environment, "%s\n", *at);
+    picture->descriptors = count_descriptors();
+    picture->threads = count_threads();
+    picture->children = count_children();
+    picture->folders = count_runtime_folders();
+}
+
+static void compare_pictures(struct picture *a, struct picture *b)
+{
+    for (int i = 1; i < 32; i++) {
+        CU_ASSERT_EQUAL(a->actions[i].sa_handler, b->actions[i].sa_handler);
+        CU_ASSERT_EQUAL(a->actions[i].sa_flags, b->actions[i].sa_flags);
+    }
+    for (int i = 1; i < 32; i++)
+        CU_ASSERT_EQUAL(sigismember(&a->mask, i), sigismember(&b->mask, i));
+    UNIT_TEXT(b->locale, a->locale);
+    UNIT_TEXT(b->folder, a->folder);
+    UNIT_TEXT(laz_buf_text(&b->environment), laz_buf_text(&a->environment));
+    CU_ASSERT_EQUAL(a->descriptors, b->descriptors);
+    CU_ASSERT_EQUAL(a->threads, b->threads);
+    CU_ASSERT_EQUAL(a->children, b->children);
+    CU_ASSERT_EQUAL(a->folders, b->folders);
+    laz_buf_fini(&a->environment);
+    laz_buf_fini(&b->environment);
+}
+
+static void use_everything(const char *settings)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 300};
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect(session, "add(2, 0.5)", LAZ_VERDICT_OK, "2.5");
+        laz_result_free(test_run(session, "while true do end", &options));
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        test_expect(session, "os.exit(1)", LAZ_VERDICT_ERROR, NULL);
+        laz_session_restart(session, NULL);
+        test_expect(session, "0.5", LAZ_VERDICT_OK, "0.5");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void an_application_finds_its_own_as_it_was(void)
+{
+    struct sigaction mine = {.sa_handler = my_handler};
+    struct picture before, after;
+
+    use_everything(""); /* what the C library makes once and keeps is there afterwards */
+    sigaction(SIGUSR1, &mine, NULL);
+    sigaction(SIGALRM, &mine, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    take_picture(&before);
+    use_everything("");
+    take_picture(&after);
+    compare_pictures(&before, &after);
+}
+
+static void a_host_that_ignores_its_children_is_served_too(void)
+{
+    struct sigaction old;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    sigaction(SIGCHLD, &ignore, &old);
+    use_everything("");
+    sigaction(SIGCHLD, &old, NULL);
+}
+
+static void a_dead_agent_raises_no_sigpipe(void)
+{
+    struct laz_engine *engine = test_engine("");
+    struct laz_session *session = test_session(engine, "lua");
+
+    signal(SIGPIPE, SIG_DFL); /* one write to a dead peer would end this process */
+    if (session) {
+        kill((pid_t)laz_session_pid(session), SIGKILL);
+        struct laz_result *result = NULL;
+        laz_session_execute(session, "1", 1, NULL, &result, NULL);
+        laz_result_free(result);
+        laz_session_restart(session, NULL);
+        test_expect(session, "1", LAZ_VERDICT_OK, "1");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static long resident_kib(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    if (file) {
+        if (fscanf(file, "%*d %ld", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void a_thousand_sessions_leave_nothing(void)
+{
+    const char *text = getenv("TEST_SESSIONS");
+    int most = text ? atoi(text) : 1000;
+    struct laz_engine *engine = test_engine("");
+    int opened = 0;
+    long warm = 0;
+    int descriptors = 0;
+
+    for (int i = 0; engine && i < most; i++) {
+        struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+        struct laz_session *session = NULL;
+        if (laz_session_open(engine, &options, &session, NULL))
+            break;
+        opened++;
+        laz_session_free(session);
+        if (i == 99) {
+            warm = resident_kib();
+            descriptors = count_descriptors();
+        }
+    }
+    CU_ASSERT_EQUAL(opened, most);
+    CU_ASSERT_EQUAL(count_descriptors(), descriptors);
+    CU_ASSERT_EQUAL(count_children(), 0);
+    long grown = resident_kib() - warm;
+    printf("\n    %d sessions, %ld KiB grown after the first hundred\n    ", opened, grown);
+#ifndef LAZ_SANITIZE /* the sanitizer keeps freed memory in quarantine */
+    CU_ASSERT(grown < 1024);
+#endif
+    laz_engine_free(engine);
+}
+
+static void engines_of_two_threads_are_independent(void)
+{
+    struct laz_engine *one = test_engine(""), *two = test_engine("");
+    struct laz_session *a = test_session(one, "lua"), *b = test_session(two, "lua");
+
+    test_expect(a, "x = 1", LAZ_VERDICT_OK, NULL);
+    test_expect(b, "x == nil", LAZ_VERDICT_OK, "true");
+    laz_engine_free(two); /* frees b */
+    test_expect(a, "x", LAZ_VERDICT_OK, "1");
+    laz_engine_free(one);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(an_application_finds_its_own_as_it_was),
+    UNIT(a_host_that_ignores_its_children_is_served_too),
+    UNIT(a_dead_agent_raises_no_sigpipe),
+    UNIT(a_thousand_sessions_leave_nothing),
+    UNIT(engines_of_two_threads_are_independent),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("guest", tests);
+}
