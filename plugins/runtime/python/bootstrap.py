@@ -11,8 +11,9 @@ import _ast
 
 ONLY_AST = 0x400
 KEPT_SOURCES = 200
+KEPT_CHARACTERS = 4000000
 SHOWN_FRAMES = 100
-sources = {}
+sources, sizes = {}, {}  # lines and length, by the name of the file that they stand for
 
 
 class ToolError(RuntimeError):
@@ -22,12 +23,15 @@ class ToolError(RuntimeError):
 # ---- source text of what was executed --------------------------------------------------------
 
 def keep_source(name, text):
-    while len(sources) >= KEPT_SOURCES:
+    sources[name] = text.splitlines(True)
+    sizes[name] = len(text)
+    while len(sources) > KEPT_SOURCES or sum(sizes.values()) > KEPT_CHARACTERS:
         oldest = next(iter(sources))
-        del sources[oldest]
+        if oldest == name:
+            break
+        del sources[oldest], sizes[oldest]
         if 'linecache' in sys.modules:
             sys.modules['linecache'].cache.pop(oldest, None)
-    sources[name] = text.splitlines(True)
     if 'linecache' in sys.modules:
         show_source(sys.modules['linecache'], name)
 

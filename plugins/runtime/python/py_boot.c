@@ -40,6 +40,17 @@ PyObject *py_take_exception(void)
 #endif
 }
 
+static void boot_restore_exception(PyObject *exception)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    PyErr_SetRaisedException(exception);
+#else
+    if (exception)
+        PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(exception)), exception,
+                      PyException_GetTraceback(exception));
+#endif
+}
+
 int py_boot_error(struct laz_error *err, int code, const char *what)
 {
     PyObject *exception = py_take_exception();
@@ -63,9 +74,8 @@ int py_boot_error(struct laz_error *err, int code, const char *what)
 void py_flush(struct python_state *state)
 {
     static const char *const names[] = {"stdout", "stderr"};
-    PyObject *type, *value, *traceback;
+    PyObject *exception = py_take_exception();
 
-    PyErr_Fetch(&type, &value, &traceback);
     for (int i = 0; i < 2; i++) {
         PyObject *stream = PySys_GetObject(names[i]); /* borrowed; the code may have put its own */
         Py_XINCREF(stream);
@@ -79,7 +89,7 @@ void py_flush(struct python_state *state)
         Py_XDECREF(done);
         PyErr_Clear();
     }
-    PyErr_Restore(type, value, traceback);
+    boot_restore_exception(exception);
 }
 
 static PyObject *boot_paths(const char *const *paths, size_t n)

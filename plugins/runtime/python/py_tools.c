@@ -370,6 +370,7 @@ int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n
     int rc = 0;
 
     PyEval_RestoreThread(state->main_thread);
+    state->pid = getpid(); /* a session made from a template is a fork that defines its own tools */
     py_tools_fini(state);
     state->tools = calloc(n + 1, sizeof *state->tools);
     if (!state->tools || !tools_offer_call(state)) {
