@@ -6,7 +6,6 @@
  * does, it writes no bytecode, and it is the one lazaret was built with, whatever python3 is found
  * first on the PATH.  Its time to start is part of every session's: nothing is imported here that
  * the interpreter does not import itself. */
-#define _GNU_SOURCE
 #include "py_runtime.h"
 
 #include <fcntl.h>
