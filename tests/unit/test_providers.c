@@ -291,9 +291,9 @@ static void tools_of_the_demonstration_work(void)
          false},
         {"orders", "{\"month\":4}", "there are no orders of month 4", true},
         {"orders", "{\"month\":-1}", "there are no orders of month -1", true},
-        {"convert", "{\"value\":1609.344,\"from\":\"m\",\"to\":\"mi\"}", "1\n", false},
-        {"convert", "{\"value\":1,\"from\":\"mi\"}", "1.60934\n", false},
-        {"convert", "{\"value\":-1,\"from\":\"mi\"}", "a length cannot be negative", true},
+        {"convert", "{\"value\":1609.344,\"unit\":\"m\",\"target\":\"mi\"}", "1\n", false},
+        {"convert", "{\"value\":1,\"unit\":\"mi\"}", "1.60934\n", false},
+        {"convert", "{\"value\":-1,\"unit\":\"mi\"}", "a length cannot be negative", true},
         {"fingerprint", "{\"value\":\"lazaret\"}", "\"915ca6d6a6ef23ac\"", false},
     };
     struct made made;
