@@ -37,8 +37,8 @@
 #define RUNTIME_SANITIZED false
 #endif
 
-/* The end of a case, as the exit status of its child. */
-enum { ENDED_WELL = 0, ENDED_BADLY = 1, ENDED_SKIPPED = 2 };
+/* The end of a case, as the exit status of its child: none that a runtime would use by itself. */
+enum { ENDED_WELL = 90, ENDED_BADLY = 91, ENDED_SKIPPED = 92 };
 
 /* One case in its child. */
 struct trial {
@@ -336,11 +336,9 @@ static bool trial_create(struct trial *t)
 
 static void trial_run(struct trial *t)
 {
-    for (int i = 1; i <= 2; i++) {
-        t->streams[i] = memfd_create("stream", 0);
+    for (int i = 1; i <= 2; i++)
         if (dup2(t->streams[i], i) < 0)
             _exit(ENDED_BADLY);
-    }
     setenv("LANG", "C.UTF-8", 1);
     setlocale(LC_CTYPE, "");
     bool go_on = trial_create(t);
@@ -375,19 +373,45 @@ static bool case_listen(int report, struct laz_buf *complaints)
     return true;
 }
 
+/* What a child that did not come to its end left on standard error. */
+static void case_last_words(int fd, struct laz_buf *complaints)
+{
+    char text[4000];
+    ssize_t n = pread(fd, text, sizeof text, 0);
+
+    if (n > 0)
+        laz_buf_printf(complaints, "    %.*s\n", (int)n, text);
+}
+
+static int case_ended(int how, int errors, struct laz_buf *complaints)
+{
+    if (!WIFSIGNALED(how) && WEXITSTATUS(how) >= ENDED_WELL && WEXITSTATUS(how) <= ENDED_SKIPPED)
+        return WEXITSTATUS(how);
+    if (WIFSIGNALED(how))
+        laz_buf_printf(complaints, "    ended by signal %d (%s)\n", WTERMSIG(how),
+                       strsignal(WTERMSIG(how)));
+    else
+        laz_buf_printf(complaints, "    ended with status %d\n", WEXITSTATUS(how));
+    case_last_words(errors, complaints);
+    return ENDED_BADLY;
+}
+
 static int case_run(const char *runtime, const char *file, const struct test_case *test)
 {
     struct laz_buf complaints = LAZ_BUF_INIT;
-    int report[2], how = 0, ended = ENDED_BADLY;
+    struct trial trial = {.runtime = runtime, .file = file, .test = test};
+    int report[2], how = 0;
 
+    trial.streams[1] = memfd_create("output", MFD_CLOEXEC);
+    trial.streams[2] = memfd_create("errors", MFD_CLOEXEC);
     if (pipe2(report, O_CLOEXEC))
         return ENDED_BADLY;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
         close(report[0]);
-        trial_run(
-            &(struct trial){.runtime = runtime, .file = file, .test = test, .report = report[1]});
+        trial.report = report[1];
+        trial_run(&trial);
     }
     close(report[1]);
     if (!case_listen(report[0], &complaints)) {
@@ -396,13 +420,9 @@ static int case_run(const char *runtime, const char *file, const struct test_cas
     }
     close(report[0]);
     waitpid(child, &how, 0);
-    if (WIFSIGNALED(how))
-        laz_buf_printf(&complaints, "    ended by signal %d (%s)\n", WTERMSIG(how),
-                       strsignal(WTERMSIG(how)));
-    else if (WEXITSTATUS(how) <= ENDED_SKIPPED)
-        ended = WEXITSTATUS(how);
-    else
-        laz_buf_printf(&complaints, "    ended with status %d\n", WEXITSTATUS(how));
+    int ended = case_ended(how, trial.streams[2], &complaints);
+    close(trial.streams[1]);
+    close(trial.streams[2]);
     if (test->foreign && !test->n_blocks) {
         laz_buf_printf(&complaints, "    there is no code for %s\n", runtime);
         ended = ENDED_BADLY;
@@ -421,14 +441,13 @@ static int case_run(const char *runtime, const char *file, const struct test_cas
 static int runtime_run(const char *runtime, const char *file, const struct case_list *list,
                        const char *only)
 {
-    unsigned counts[3] = {0, 0, 0};
+    unsigned counts[3] = {0, 0, 0}; /* well, badly, skipped */
 
     for (size_t i = 0; i < list->n; i++)
         if (!only || strstr(list->cases[i].name, only))
-            counts[case_run(runtime, file, &list->cases[i])]++;
-    printf("%s: %u kept, %u broken, %u skipped\n", runtime, counts[ENDED_WELL], counts[ENDED_BADLY],
-           counts[ENDED_SKIPPED]);
-    return counts[ENDED_BADLY] || !counts[ENDED_WELL] ? 1 : 0;
+            counts[case_run(runtime, file, &list->cases[i]) - ENDED_WELL]++;
+    printf("%s: %u kept, %u broken, %u skipped\n", runtime, counts[0], counts[1], counts[2]);
+    return counts[1] || !counts[0] ? 1 : 0;
 }
 
 int main(int argc, char **argv)
