@@ -207,12 +207,12 @@ static void mistakes_are_found_where_they_were_made(void)
     static const struct {
         const char *toml, *problem; /* after "FOLDER/test.toml:" */
     } rows[] = {
-        {PROVIDER TOOL("if", ""), "3:1: Tool 'if': the name is a reserved word of testrt"},
+        {PROVIDER TOOL("maybe", ""), "3:1: Tool 'maybe': the name is a reserved word of testrt"},
         {PROVIDER TOOL("a", "") TOOL("not a name", ""), "7:1: 'not a name' is no name for a tool"},
         {PROVIDER TOOL("a", "") PROVIDER TOOL("a", ""),
          "9:1: Duplicate tool names: 'a' (the first is of provider command)"},
-        {PROVIDER TOOL("a", "parameters = { lambda = \"string\" }"),
-         "3:1: Tool 'a': parameter 'lambda' is a reserved word of testrt"},
+        {PROVIDER TOOL("a", "parameters = { perhaps = \"string\" }"),
+         "3:1: Tool 'a': parameter 'perhaps' is a reserved word of testrt"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"/nowhere/x\"]\n",
          "1:1: provider command: tool 'a': command: /nowhere/x: No such file or directory"},
         {PROVIDER "[[tools.tool]]\nname = \"a\"\ncommand = [\"{x}\"]\n",
@@ -329,7 +329,7 @@ static void write_runtime(void)
     static const char json[] =
         "{\"kind\":\"runtime\",\"abi\":\"1.0\",\"name\":\"testrt\",\"version\":\"1\","
         "\"summary\":\"s\",\"suffixes\":[],\"libraries\":[],\"read\":[],\"env\":[],"
-        "\"reserved_words\":[\"if\",\"lambda\"],\"options\":[]}";
+        "\"reserved_words\":[\"maybe\",\"perhaps\"],\"options\":[]}";
     char *path = laz_strdupf("%s/testrt.json", folder);
 
     laz_os_write_file(path, json, strlen(json), 0644, NULL);
@@ -344,6 +344,7 @@ int main(void)
     struct laz_error err = {0};
     int status = 1;
 
+    unsetenv("LAZARET_PLUGIN_PATH");
     if (!mkdtemp(folder))
         return 1;
     write_runtime();
