@@ -41,7 +41,7 @@ const struct schema_section laz_schema_sections[] = {
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
     {"plugins", "Where plugins are looked for."},
-    {"tools", "Tools that code may call. See [Tools](#tools)."},
+    {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
     {NULL, NULL},
 };
 

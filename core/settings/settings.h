@@ -61,9 +61,9 @@ const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *
                                                      size_t index, const char **provider);
 /* Checks a table (NULL: all defaults) against a plugin's options and appends it to `json` as one
  * object, defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
- * keys in `ignore` (NULL, or ends with NULL: "provider") are passed over. Errors: LAZ_ECONFIG with
- * FILE:LINE:COL. When `names` is not NULL, the value of the first LAZ_OPT_TABLES' "name" keys is
- * not checked here; duplicates are the tool registry's business. */
+ * keys in `ignore` (NULL, or ends with NULL: "provider") are passed over. Duplicate names and the
+ * types of parameters are the tool set's business. Errors: LAZ_ECONFIG with FILE:LINE:COL, several
+ * separated by "; ". `settings` may be NULL. */
 int laz_settings_check_options(const struct laz_settings *settings,
                                const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
@@ -72,8 +72,10 @@ int laz_settings_check_options(const struct laz_settings *settings,
 void laz_settings_position(const struct laz_settings *settings, const struct laz_toml_node *node,
                            char *out, size_t out_size);
 
-/* For `lazaret config`: each key of the schema in order, its value in TOML notation, and where it
- * came from ("default", "FILE:LINE", "--set"). Borrowed for the call of visit. */
+/* For `lazaret config`: each key of the schema in order, then the options of plugins' tables, then
+ * "tools" as one list when there are any; its value in TOML notation on one line, and where it came
+ * from ("default", "FILE:LINE", "--set"). Keys of later versions are left out. "KEY = VALUE" lines
+ * of it are a file that sets the same. Borrowed for the call of visit. */
 void laz_settings_visit(const struct laz_settings *settings,
                         void (*visit)(void *user, const char *key, const char *value,
                                       const char *origin),

@@ -16,6 +16,7 @@
 
 #ifndef CONFIG_FOLDER
 #define CONFIG_FOLDER "config"
+#define DOCS_FOLDER   "docs"
 #endif
 
 static char folder[] = "/tmp/lazaret-test-settings-XXXXXX";
@@ -632,6 +633,116 @@ static void settings_load_accepts_every_shipped_file(void)
     load_folder(CONFIG_FOLDER "/examples");
 }
 
+static void read_text(const char *path, struct laz_buf *buf)
+{
+    FILE *file = fopen(path, "rb");
+    int c;
+
+    CU_ASSERT_FATAL(file != NULL);
+    while ((c = getc(file)) != EOF)
+        laz_buf_putc(buf, (char)c);
+    fclose(file);
+}
+
+/* The text of the annotated file with "# " taken from before each "key = value", but for keys of
+ * later versions. Returns how many keys that were. */
+static unsigned uncomment(const char *text, struct laz_buf *out)
+{
+    unsigned keys = 0;
+    bool later = false;
+
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        bool comment = n > 2 && text[0] == '#' && text[1] == ' ';
+        size_t word = comment ? strspn(text + 2, "abcdefghijklmnopqrstuvwxyz_") : 0;
+        bool pair = word && strncmp(text + 2 + word, " = ", 3) == 0;
+        if (text[0] == '[' || (comment && text[2] == '['))
+            later = comment; /* a section that is commented out: of a later version, or tools */
+        bool line_later = pair && memmem(text, n, "# later:", 8);
+        if (pair && !later && !line_later) {
+            laz_buf_append(out, text + 2, n - 2);
+            keys++;
+        } else {
+            laz_buf_append(out, text, n);
+        }
+        laz_buf_putc(out, '\n');
+        text += n + (text[n] == '\n');
+    }
+    return keys;
+}
+
+static void collect_value(void *user, const char *key, const char *value, const char *origin)
+{
+    (void)origin;
+    if (strncmp(key, "sandbox.bwrap.", 14) != 0)
+        laz_buf_printf(user, "%s = %s\n", key, value);
+}
+
+static void settings_annotated_file_shows_every_default(void)
+{
+    struct laz_settings *settings = new_settings();
+    struct laz_buf shipped = LAZ_BUF_INIT, text = LAZ_BUF_INIT;
+    struct laz_buf defaults = LAZ_BUF_INIT, values = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    laz_settings_visit(settings, collect_value, &defaults);
+    read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 31 + 1); /* and sandbox.bwrap.program */
+    int rc = load_text(settings, text.data, &err);
+    if (rc)
+        printf("\n    %s", err.text);
+    CU_ASSERT_EQUAL(rc, 0);
+    laz_settings_visit(settings, collect_value, &values);
+    UNIT_TEXT(laz_buf_text(&values), laz_buf_text(&defaults));
+    laz_buf_fini(&shipped);
+    laz_buf_fini(&text);
+    laz_buf_fini(&defaults);
+    laz_buf_fini(&values);
+    laz_settings_free(settings);
+}
+
+static void settings_annotated_file_names_every_key(void)
+{
+    struct laz_buf shipped = LAZ_BUF_INIT, keys = LAZ_BUF_INIT;
+    char line[128];
+
+    read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
+    laz_settings_document(collect_key, &keys);
+    for (char *key = strtok(keys.data, " "); key; key = strtok(NULL, " ")) {
+        key[strcspn(key, "(")] = '\0';
+        snprintf(line, sizeof line, "\n# %s = ", strchr(key, '.') + 1);
+        if (!strstr(shipped.data, line))
+            printf("\n    %s is not in lazaret.toml", key);
+        CU_ASSERT(strstr(shipped.data, line) != NULL);
+    }
+    laz_buf_fini(&shipped);
+    laz_buf_fini(&keys);
+}
+
+static void settings_load_accepts_the_examples_of_the_page(void)
+{
+    struct laz_buf page = LAZ_BUF_INIT;
+    unsigned examples = 0;
+
+    read_text(DOCS_FOLDER "/configuration.md", &page);
+    for (char *at = page.data; (at = strstr(at, "```toml\n"));) {
+        struct laz_settings *settings = new_settings();
+        struct laz_error err = {0};
+        char *end = strstr(at += 8, "```");
+        CU_ASSERT_FATAL(end != NULL);
+        *end = '\0';
+        int rc = load_text(settings, at, &err);
+        if (rc)
+            printf("\n    %s", err.text);
+        CU_ASSERT_EQUAL(rc, 0);
+        laz_settings_free(settings);
+        at = end + 1;
+        examples++;
+    }
+    CU_ASSERT(examples >= 3);
+    laz_buf_fini(&page);
+}
+
 static const struct unit_test tests[] = {
     UNIT(settings_new_has_the_documented_defaults),
     UNIT(settings_default_limits_are_those_of_the_schema),
@@ -648,6 +759,9 @@ static const struct unit_test tests[] = {
     UNIT(settings_document_has_every_key),
     UNIT(settings_sizes_and_times_are_exact),
     UNIT(settings_load_accepts_every_shipped_file),
+    UNIT(settings_annotated_file_shows_every_default),
+    UNIT(settings_annotated_file_names_every_key),
+    UNIT(settings_load_accepts_the_examples_of_the_page),
     {0},
 };
 

@@ -52,8 +52,9 @@ LAZ_EXPORT const char *laz_version(void);
 
 /* The defaults. The caller owns *settings (laz_settings_free). Errors: LAZ_ENOMEM. */
 LAZ_EXPORT int laz_settings_new(struct laz_settings **settings, struct laz_error *err);
-/* Reads a TOML file over what is set. `path` NULL: the first of $LAZARET_CONFIG,
- * $XDG_CONFIG_HOME/lazaret/lazaret.toml, /etc/lazaret/lazaret.toml that exists; none is no error.
+/* Reads a TOML file over what is set. `path` NULL: $LAZARET_CONFIG, which must exist when it is
+ * set, else the first of $XDG_CONFIG_HOME/lazaret/lazaret.toml (~/.config without it) and
+ * /etc/lazaret/lazaret.toml that exists; none is no error. A file with a mistake changes nothing.
  * Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
 LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path,
                                  struct laz_error *err);
@@ -61,7 +62,7 @@ LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path
  * Errors: LAZ_ECONFIG. */
 LAZ_EXPORT int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
                                 struct laz_error *err);
-/* Number of mistakes found by the last load, and the text of one: "FILE:LINE:COL: KEY: ...". */
+/* Number of mistakes found by the last load or set, and the text of one: "FILE:LINE:COL: KEY: ...". */
 LAZ_EXPORT size_t laz_settings_problems(const struct laz_settings *settings);
 LAZ_EXPORT const char *laz_settings_problem(const struct laz_settings *settings, size_t index);
 LAZ_EXPORT void laz_settings_free(struct laz_settings *settings); /* NULL is allowed */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* document.c - prints docs/configuration.md.
+ *
+ * A program of the build, not installed.  The tables of the page come from the schema, so the page
+ * cannot say something else than what the reader of the configuration does; a test compares the
+ * page in the source tree with what this prints, and `make docs` writes it again. */
+#include "settings/convert.h"
+#include "settings/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char head[] =
+    "<!-- Made by `make docs` from core/settings/schema.c and document.c: change those. -->\n"
+    "# Configuration\n"
+    "\n"
+    "lazaret is configured by one file in [TOML 1.0](https://toml.io/en/v1.0.0). Without a file "
+    "it\n"
+    "works with the defaults, which are the strict ones: no network, no file of the host but what\n"
+    "the interpreter needs, limits on everything. `config/lazaret.toml` is a file with every key "
+    "in\n"
+    "it, and `config/examples/` has complete ones.\n"
+    "\n"
+    "```toml\n"
+    "[session]\n"
+    "runtime = \"python\"\n"
+    "timeout = \"20s\"\n"
+    "\n"
+    "[sandbox]\n"
+    "read = [\"/srv/data\"]\n"
+    "\n"
+    "[limits]\n"
+    "memory = \"1GiB\"\n"
+    "\n"
+    "[[tools]]\n"
+    "provider = \"command\"\n"
+    "\n"
+    "[[tools.tool]]\n"
+    "name = \"lookup\"\n"
+    "description = \"Record of a customer\"\n"
+    "command = [\"/usr/local/bin/lookup\", \"--id\", \"{id}\"]\n"
+    "parameters = { id = { type = \"integer\", description = \"customer number\" } }\n"
+    "```\n"
+    "\n"
+    "## Where the file is looked for\n"
+    "\n"
+    "The first of these is taken; they are not combined:\n"
+    "\n"
+    "1. the file named by `--config FILE`, or by the caller of the library;\n"
+    "2. the file named by the environment variable `LAZARET_CONFIG`;\n"
+    "3. `$XDG_CONFIG_HOME/lazaret/lazaret.toml`, or `~/.config/lazaret/lazaret.toml` when that\n"
+    "   variable is not set;\n"
+    "4. `/etc/lazaret/lazaret.toml`.\n"
+    "\n"
+    "A file that was named (1, 2) has to be there. The current folder is never looked at: a\n"
+    "configuration names commands of the host and plugins, and a folder may come from a stranger.\n"
+    "A program that is set-user-id ignores the environment.\n"
+    "\n"
+    "## Mistakes\n"
+    "\n"
+    "Whatever lazaret does not understand is an error, and nothing is started: a misspelt limit\n"
+    "that is passed over would be a limit that is not there. All mistakes of a file are reported\n"
+    "at once, each with its place, and the command ends with status 2:\n"
+    "\n"
+    "```\n"
+    "lazaret.toml:4:1: session.timout: unknown key; did you mean session.timeout?\n"
+    "lazaret.toml:9:10: limits.memory: expected \"unlimited\" or a size (\"8MiB\", or bytes as an "
+    "integer) from 1MiB to 1024TiB, found boolean true\n"
+    "```\n"
+    "\n"
+    "Some keys are known, but their effect comes with a later version. Setting one is refused "
+    "with\n"
+    "\"not available in this version\"; they are marked below. A file has at most 1 MiB, and "
+    "tables\n"
+    "and lists nest at most 64 deep.\n"
+    "\n"
+    "`lazaret config` prints the settings in force, each with the line it came from, in a form "
+    "that\n"
+    "can be used as a file again. `lazaret config --check` also checks the tables of plugins.\n"
+    "\n"
+    "## One key from the command line\n"
+    "\n"
+    "`--set KEY=VALUE` sets any key of the file for one run, and may be given several times. It\n"
+    "comes after the file; `--backend`, `--runtime` and `--timeout` come after it. A string may "
+    "be\n"
+    "bare, anything else is written as in the file:\n"
+    "\n"
+    "```sh\n"
+    "lazaret run --set session.timeout=5m --set limits.memory=1GiB \\\n"
+    "            --set 'sandbox.read=[\"/srv/data\"]' --set env.set.MODE=test script.py\n"
+    "```\n"
+    "\n"
+    "A value replaces the one of the file. Only `env.set` and the tables of plugins are merged, "
+    "so\n"
+    "that one variable or option can be changed alone.\n"
+    "\n"
+    "## Units\n"
+    "\n"
+    "| kind | written as |\n"
+    "|---|---|\n"
+    "| time | seconds as a number (`30`, `0.5`), or a string with a unit: `\"250ms\"`, `\"30s\"`, "
+    "`\"5m\"`, `\"2h\"`, `\"1d\"` |\n"
+    "| size | bytes as an integer, or a string with a unit: `\"64KiB\"`, `\"512MiB\"`, `\"2GiB\"`, "
+    "`\"1TiB\"` in powers of 1024; `\"64kB\"`, `\"512MB\"`, `\"2GB\"`, `\"1TB\"` in powers of 1000 "
+    "|\n"
+    "| path | an absolute path of the host |\n"
+    "| name | letters, digits, `_` and `-` |\n"
+    "\n"
+    "## Keys\n";
+
+static const char tail[] =
+    "\n"
+    "## Tables of plugins\n"
+    "\n"
+    "A backend has its options in `[sandbox.NAME]`, a runtime in `[runtime.NAME]`, a tool "
+    "provider\n"
+    "in its `[[tools]]` table. A plugin declares them, with their types, defaults and a line of\n"
+    "help, and lazaret checks the table before the plugin sees it: unknown keys, wrong types and\n"
+    "missing ones are errors with their place, as for lazaret's own keys. `lazaret plugins NAME`\n"
+    "lists the options of a plugin.\n"
+    "\n"
+    "```toml\n"
+    "[sandbox.bwrap]\n"
+    "program = \"/opt/bubblewrap/bin/bwrap\"\n"
+    "\n"
+    "[runtime.r]\n"
+    "packages = [\"stats\"]\n"
+    "```\n"
+    "\n"
+    "## Declaring tools\n"
+    "\n"
+    "Each `[[tools]]` table is an instance of a tool provider. `provider` names the plugin; the\n"
+    "other keys are the provider's options. The same provider may be used several times. What "
+    "comes\n"
+    "of it can be looked at without running any code: `lazaret tools`.\n"
+    "\n"
+    "The provider `command` makes a tool of any program. Each `[[tools.tool]]` below it declares\n"
+    "one:\n"
+    "\n"
+    "```toml\n"
+    "[[tools]]\n"
+    "provider = \"command\"\n"
+    "\n"
+    "[[tools.tool]]\n"
+    "name = \"lookup\"\n"
+    "description = \"Record of a customer\"\n"
+    "command = [\"/usr/local/bin/lookup\", \"--id\", \"{id}\"]\n"
+    "timeout = 10\n"
+    "output = \"json\"\n"
+    "\n"
+    "[tools.tool.parameters]\n"
+    "id = { type = \"integer\", description = \"customer number\" }\n"
+    "full = { type = \"boolean\", default = false }\n"
+    "```\n"
+    "\n"
+    "No shell is involved. `{id}` is one whole argument, whatever the value contains. A command\n"
+    "without any `{...}` gets the arguments as one JSON object on standard input.\n"
+    "\n"
+    "### Parameters\n"
+    "\n"
+    "Parameters are a table; their order in the file is the order of positional arguments. A\n"
+    "parameter is a table of these keys, or, for short, only its type (`id = \"integer\"`):\n"
+    "\n"
+    "| key | meaning |\n"
+    "|---|---|\n"
+    "| `type` | `string`, `number`, `integer`, `boolean`, `array` or `object`; also R's words "
+    "`numeric`, `character`, `logical`, `list` and `data.frame`. Left out: any value |\n"
+    "| `description` | a line for the model |\n"
+    "| `required` | `true` unless there is a default |\n"
+    "| `default` | the value when the argument is left out |\n"
+    "| `enum` | a list of the allowed values |\n"
+    "\n"
+    "The host checks every call against them before a tool is started.\n";
+
+static void document_bounds(const struct schema_key *row)
+{
+    struct laz_buf bound = LAZ_BUF_INIT;
+
+    if (!row->min)
+        return;
+    if (row->kind == SCHEMA_SIZE || row->kind == SCHEMA_LIMIT_SIZE)
+        laz_format_size(&bound, row->min);
+    else if (row->kind == SCHEMA_TIME || row->kind == SCHEMA_LIMIT_TIME)
+        laz_format_time(&bound, row->min);
+    else
+        laz_buf_printf(&bound, "%" PRIu64, row->min);
+    printf(" At least %s.", laz_buf_text(&bound));
+    laz_buf_fini(&bound);
+}
+
+static void document_row(const struct schema_key *row, size_t prefix)
+{
+    printf("| `%s` | %s | `%s` | ", row->key + prefix + 1, laz_schema_type(row),
+           row->default_value);
+    if (row->later)
+        printf("*Not available in this version.* ");
+    printf("%s", row->help);
+    document_bounds(row);
+    printf(" |\n");
+}
+
+static void document_section(const struct schema_section *section)
+{
+    size_t prefix = strlen(section->name);
+    bool any = false;
+
+    if (strcmp(section->name, "tools") == 0)
+        printf("\n### [[tools]]\n\n%s\n", section->help);
+    else
+        printf("\n### [%s]\n\n%s\n", section->name, section->help);
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        if (strncmp(row->key, section->name, prefix) != 0 || row->key[prefix] != '.')
+            continue;
+        if (!any)
+            printf("\n| key | type | default | meaning |\n|---|---|---|---|\n");
+        any = true;
+        document_row(row, prefix);
+    }
+}
+
+int main(void)
+{
+    fputs(head, stdout);
+    for (const struct schema_section *row = laz_schema_sections; row->name; row++)
+        document_section(row);
+    fputs(tail, stdout);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
