@@ -124,9 +124,12 @@ static int start_process(struct laz_box *box, struct laz_error *err)
     struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
     size_t n = 0;
     int ends[3] = {-1, -1, -1}, status = -1;
+    char home[128] = "/";
 
     if (!fds)
         return laz_error_nomem(err);
+    if (!(plan->enforces & LAZ_ENFORCE_FS_READ)) /* else the backend brings it to its home */
+        snprintf(home, sizeof home, "%s/home", box->folder);
     int rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
     if (!rc)
         rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
@@ -151,6 +154,7 @@ static int start_process(struct laz_box *box, struct laz_error *err)
             .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
             .fds = fds,
             .n_fds = n,
+            .folder = home,
             .uid = box->uid,
             .gid = box->uid,
             .group = true,
