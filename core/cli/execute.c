@@ -133,7 +133,6 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
     const struct laz_session_options session = {.size = sizeof session, .runtime = source->runtime};
     const struct laz_execute_options options = {
         .size = sizeof options,
-        .no_print = cli->json,
         .output = cli->json ? NULL : execute_output,
         .user = &execution,
     };

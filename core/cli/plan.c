@@ -127,8 +127,7 @@ static void plan_show(struct cli *cli, const struct plan_parts *parts)
     else
         laz_plan_text(parts->plan, &text);
     cli_puts(cli, laz_buf_text(&text));
-    if (text.len && text.data[text.len - 1] != '\n')
-        cli_puts(cli, "\n");
+    cli_write(cli, "\n", text.len && text.data[text.len - 1] != '\n' ? 1 : 0);
     laz_buf_fini(&text);
 }
 

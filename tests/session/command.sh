@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# command.sh - the lazaret command as a user meets it: what it prints where, and its exit status.
+#
+# A case is one call of `expect`; its name says the rule. Standard output is compared whole, standard
+# error must contain the text given, or be empty for "". Nothing sleeps: what has to happen while the
+# code runs is shown by code that never ends by itself.
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+unset LAZARET_CONFIG XDG_CONFIG_HOME
+
+lazaret=$PWD/lazaret
+work=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-command.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+HOME=$work
+export HOME
+cd "$work" || exit 1
+failures=0 cases=0
+
+# needed NAME - the missing thing may be missing; else it is a failure.
+needed() {
+    case ,${LAZARET_TEST_NEED-}, in
+        *",$1,"* | *,all,*)
+            echo "needed but missing: $1"
+            failures=$((failures + 1))
+            return 1
+            ;;
+    esac
+    echo "    SKIP $1: is not installed"
+}
+
+fail() {
+    failures=$((failures + 1))
+    printf 'FAILED %s\n' "$1"
+    sed 's/^/    out: /' out
+    sed 's/^/    err: /' err
+    echo "    status: $status, expected $2"
+}
+
+# expect NAME STATUS OUT ERR ARGUMENTS... - OUT is exact ("*": anything), ERR a part.
+expect() {
+    name=$1 want=$2 want_out=$3 want_err=$4
+    shift 4
+    cases=$((cases + 1))
+    "$lazaret" "$@" >out 2>err </dev/null
+    status=$?
+    [ "$status" -eq "$want" ] || { fail "$name" "$want"; return; }
+    if [ "$want_out" != '*' ] && [ "$(cat out)" != "$want_out" ]; then
+        fail "$name" "$want and on standard output: $want_out"
+    elif [ -z "$want_err" ] && [ -s err ]; then
+        fail "$name" "$want and nothing on standard error"
+    elif ! grep -qF -e "$want_err" err && [ -n "$want_err" ]; then
+        fail "$name" "$want and on standard error: $want_err"
+    elif grep -v '^lazaret: ' err | grep -q . && [ "${own_stderr-}" != yes ]; then
+        fail "$name" "$want and every message behind its prefix"
+    fi
+}
+
+# ---- usage ---------------------------------------------------------------------------------------
+expect usage_needs_a_subcommand 2 '' 'a subcommand is needed'
+expect usage_offers_the_nearest_subcommand 2 '' 'did you mean plugins?' plguins
+expect usage_knows_what_comes_later 2 '' 'repl is not available in this version' repl
+expect usage_knows_later_words_with_options 2 '' 'not available in this version' mcp --install x
+expect usage_offers_the_nearest_option 2 '' 'did you mean --timeout?' run --timeuot 3 -e 1
+expect usage_refuses_a_letter 2 '' 'unknown option -x' run -x
+expect usage_wants_an_argument 2 '' '--config needs an argument: FILE' run --config
+expect usage_takes_no_argument 2 '' '--json takes no argument' run --json=yes -e 1
+expect usage_option_of_another_subcommand 2 '' 'belongs to another subcommand' run --format r -e 1
+expect usage_run_needs_code 2 '' 'is needed' run
+expect usage_code_has_one_origin 2 '' 'not from both' run -e 1 file.py
+expect usage_too_many_files 2 '' 'too many arguments: b.py' run a.py b.py
+expect help_goes_to_standard_output 0 '*' '' --help
+expect help_of_a_subcommand 0 '*' '' run --help
+expect version_is_printed 0 'lazaret 0.1.0' '' --version
+
+# ---- configuration -------------------------------------------------------------------------------
+cat >wrong.toml <<'END'
+[session]
+timeuot = 3
+verbose = "yes"
+END
+expect config_tells_every_mistake 2 '' 'wrong.toml:2:1' config --config wrong.toml
+grep -qF 'wrong.toml:3:' err || { echo "the second mistake is not told"; failures=$((failures + 1)); }
+grep -qF 'timeout' err || { echo "the nearest key is not told"; failures=$((failures + 1)); }
+expect config_file_is_missing 2 '' 'missing.toml' config --config missing.toml
+expect config_check_is_silent_when_right 0 '' '' config --check
+expect config_check_looks_at_backends 2 '' 'nix' config --check --backend nix
+expect set_needs_a_value 2 '' 'expected KEY=VALUE, found session' run --set session -e 1
+expect set_refuses_unknown_keys 2 '' 'session.timeuot' config --set session.timeuot=3
+expect set_comes_before_named_options 0 '*' '' config --timeout 7 --set session.timeout=5
+grep -qE '^session.timeout = 7 ' out || { echo "--timeout does not win"; failures=$((failures + 1)); }
+"$lazaret" config --timeout 7 >again.toml
+expect config_prints_a_configuration 0 '*' '' config --config again.toml
+grep -qE '^session.timeout = 7 .*again.toml:' out ||
+    { echo "config cannot be read back"; failures=$((failures + 1)); }
+expect plugins_lists_what_is_there 0 '*' '' plugins
+grep -qE '^backend +none ' out || { echo "plugins does not list none"; failures=$((failures + 1)); }
+expect plugins_unknown_name 2 '' 'no plugin named nix' plugins nix
+expect tools_of_no_configuration 0 '*' '' tools
+expect tools_unknown_format 2 '' 'cobol' tools --format cobol
+expect plan_is_shown_though_refused 126 '*' 'fs_read' plan --backend none
+grep -q '^backend none' out || { echo "no plan was shown"; failures=$((failures + 1)); }
+expect plan_of_an_unknown_system 2 '' 'beos' plan --platform beos
+
+# ---- code that is not there ----------------------------------------------------------------------
+expect run_missing_file 2 '' 'missing.py: cannot be opened: No such file' run missing.py
+expect run_folder 2 '' 'is a folder' run "$work"
+: >code.cob
+expect run_unknown_suffix 2 '' 'no installed runtime takes files that end in .cob' run code.cob
+expect run_unknown_runtime 2 '' '"cobol"' run --runtime cobol -e 1
+expect run_unknown_backend 2 '' '"nix"' run --backend nix -e 1
+
+# ---- sessions ------------------------------------------------------------------------------------
+in_python() { # NAME STATUS OUT ERR CODE OPTIONS...
+    in_name=$1 in_status=$2 in_out=$3 in_err=$4 in_code=$5
+    shift 5
+    expect "$in_name" "$in_status" "$in_out" "$in_err" run --runtime python "$@" -e "$in_code"
+}
+
+sessions() {
+    in_python value_is_printed_as_a_prompt_would 0 "'a'" '' '"a"'
+    in_python nothing_is_printed_for_none 0 '' '' 'x = 1'
+    in_python output_and_value 0 'hi
+3' '' 'print("hi"); 1 + 2'
+    own_stderr=yes
+    in_python errors_of_the_code_keep_their_stream 0 '' 'to stderr' \
+        'import sys; print("to stderr", file=sys.stderr)'
+    own_stderr=
+    in_python uncaught_error 1 '' 'error: -e:2: ValueError: no' 'x = 1
+raise ValueError("no")'
+    in_python syntax_error 1 '' 'syntax error: -e:1:' 'x = = 1'
+    in_python messages_cannot_move_the_cursor 1 '' 'a\x1b[2Jb' 'raise ValueError("a\033[2Jb")'
+    in_python messages_cannot_pose_as_others 1 '' 'lazaret: lazaret: all is well' \
+        'raise ValueError("x\nlazaret: all is well")'
+    in_python timeout_is_124 124 '' 'timeout' 'while True: pass' --timeout 1
+    in_python blocked_is_126 126 '' 'Code too long' '1 + 1' --set session.max_code_length=3
+    in_python crash_is_70 70 '' 'crashed' 'import os; os.kill(os.getpid(), 11)'
+    in_python hook_decides 126 '' 'not today' '1' \
+        --set 'session.pre_execute_hook=["/bin/sh","-c","echo not today >&2; exit 1"]'
+    in_python warnings_are_told 0 '*' 'os.system' 'import os; os.system("true")'
+    in_python quiet_is_without_warnings 0 '*' '' 'import os; os.system("true")' -q
+    in_python refused_policy_is_126 126 '' 'fs_read' 1 --backend none
+    in_python without_a_box_if_asked_for 0 2 '' '1+1' --backend none --set 'sandbox.require=[]'
+
+    printf '#!/usr/bin/env python3\nimport sys\n1/0\n' >code.py
+    expect suffix_decides_and_lines_keep_their_numbers 1 '' 'code.py:3: ZeroDivisionError' \
+        run code.py
+    printf '6 * 7' | "$lazaret" run - >out 2>err
+    [ "$(cat out)" = 42 ] || { status=; fail standard_input 42; }
+    expect check_runs_nothing 0 '' '' check -e 'raise SystemExit(3)'
+    expect check_finds_syntax_errors 1 '' 'syntax error: -e:1' check -e 'def'
+
+    expect json_is_one_object 0 '*' '' run --json -e 'print("a"); 5'
+    [ "$(wc -l <out)" -eq 1 ] && grep -qF '"ok":true' out && grep -qF '"value":5' out ||
+        { status=; fail json_is_one_object 'one line with the value'; }
+    expect json_of_an_error 1 '*' '' run --json -e '1/0'
+    grep -qF '"reason":"error"' out || { status=; fail json_of_an_error 'the verdict'; }
+
+    # The first line is read while the code runs: it never ends by itself. Then Ctrl-C.
+    mkfifo pipe
+    "$lazaret" run -e 'print("first", flush=True)
+while True: pass' >pipe 2>err &
+    child=$!
+    : >out
+    { IFS= read -r line && kill -INT "$child"; cat >/dev/null; } <pipe
+    wait "$child"
+    status=$?
+    cases=$((cases + 1))
+    [ "$line" = first ] && [ "$status" -eq 130 ] && grep -qF cancelled err ||
+        fail interrupt_is_130_and_output_comes_at_once 130
+}
+
+# What can be written nowhere is an error, whatever the code did.
+writing() {
+    for target in /dev/full closed; do
+        cases=$((cases + 1))
+        if [ "$target" = closed ]; then
+            "$lazaret" config >&- 2>err
+        else
+            "$lazaret" config >"$target" 2>err
+        fi
+        status=$?
+        : >out
+        [ "$status" -eq 74 ] && grep -qF 'standard output cannot be written' err ||
+            fail "output_to_$target" 74
+    done
+    # A reader that went away ends code that would write for ever.
+    cases=$((cases + 1))
+    mkfifo gone
+    "$lazaret" run -e 'while True: print("x" * 1000)' >gone 2>err &
+    child=$!
+    head -c 1 <gone >out
+    wait "$child"
+    status=$?
+    [ "$status" -eq 74 ] || fail reader_that_went_away 74
+}
+
+"$lazaret" run --runtime python -e '1' >out 2>err </dev/null
+case $? in
+    0)
+        sessions
+        [ ! -c /dev/full ] || writing
+        ;;
+    2) needed python && cat err ;;
+    *)
+        cat err
+        needed bwrap
+        ;;
+esac
+
+echo "$cases cases, $failures failures"
+[ "$failures" -eq 0 ]
