@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* py_boot.c - runs bootstrap.py and keeps what of it C calls.
+/* py_boot.c - runs the Python part of the runtime, and calls it.
  * Side: box.  Input trusted: yes. */
 #include "py_runtime.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
-/* bootstrap.py, made by the build. */
-static const char boot_source[] =
+/* The Python files, made into strings by the build. */
+static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
 #include "bootstrap.inc"
-    ;
+                                                     ,
+                                                 [PY_PART_REPORT] =
+#include "report.inc"
+                                                     , [PY_PART_TOOLS] =
+#include "tools.inc"
+};
 
-static const char *const boot_names[PY_FUNCTIONS] = {
-    [PY_START] = "start",
-    [PY_PREPARE_RUN] = "prepare_run",
-    [PY_PREPARE_CHECK] = "prepare_check",
-    [PY_DESCRIBE] = "describe",
-    [PY_DESCRIBE_SYNTAX] = "describe_syntax",
-    [PY_LEAVE] = "leave",
-    [PY_RUN_EXIT_FUNCTIONS] = "run_exit_functions",
-    [PY_DEFINE_TOOL] = "define_tool",
+static const struct {
+    const char *name;
+    enum py_part part;
+} boot_functions[PY_FUNCTIONS] = {
+    [PY_START] = {"start", PY_PART_START},
+    [PY_PREPARE_RUN] = {"prepare_run", PY_PART_START},
+    [PY_PREPARE_CHECK] = {"prepare_check", PY_PART_START},
+    [PY_DESCRIBE] = {"describe", PY_PART_REPORT},
+    [PY_DESCRIBE_SYNTAX] = {"describe_syntax", PY_PART_REPORT},
+    [PY_LEAVE] = {"leave", PY_PART_REPORT},
+    [PY_RUN_EXIT_FUNCTIONS] = {"run_exit_functions", PY_PART_START},
+    [PY_DEFINE_TOOL] = {"define_tool", PY_PART_TOOLS},
 };
 
 PyObject *py_take_exception(void)
@@ -105,33 +114,57 @@ static PyObject *boot_paths(const char *const *paths, size_t n)
     return list;
 }
 
-static bool boot_functions(struct python_state *state)
+static bool boot_run(struct python_state *state, enum py_part part)
 {
-    for (int i = 0; i < PY_FUNCTIONS; i++) {
-        state->functions[i] = Py_XNewRef(PyDict_GetItemString(state->boot, boot_names[i]));
-        if (!state->functions[i]) {
-            PyErr_Format(PyExc_RuntimeError, "bootstrap.py has no '%s'", boot_names[i]);
-            return false;
-        }
-    }
-    state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));
-    return state->tool_error != NULL;
-}
+    PyObject *code = NULL, *result = NULL;
 
-static bool boot_run(struct python_state *state)
-{
-    PyObject *name = PyUnicode_FromString("lazaret"), *code = NULL, *result = NULL;
-
-    state->boot = PyDict_New();
-    if (state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
-        PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0)
-        code = Py_CompileString(boot_source, "<lazaret>", Py_file_input);
+    if (state->ran[part])
+        return true;
+    code = Py_CompileString(boot_parts[part], "<lazaret>", Py_file_input);
     if (code)
         result = PyEval_EvalCode(code, state->boot, state->boot);
-    Py_XDECREF(name);
+    state->ran[part] = result != NULL;
     Py_XDECREF(code);
     Py_XDECREF(result);
-    return result != NULL;
+    return state->ran[part];
+}
+
+PyObject *py_call(struct python_state *state, enum py_function function, const char *format, ...)
+{
+    PyObject *callable = state->functions[function], *args, *result = NULL;
+    va_list values;
+
+    if (!callable) {
+        if (!boot_run(state, boot_functions[function].part))
+            return NULL;
+        callable = PyDict_GetItemString(state->boot, boot_functions[function].name);
+        if (!callable)
+            return PyErr_Format(PyExc_RuntimeError, "the runtime lacks '%s'",
+                                boot_functions[function].name);
+        state->functions[function] = Py_NewRef(callable);
+    }
+    va_start(values, format);
+    args = Py_VaBuildValue(format, values);
+    va_end(values);
+    if (args)
+        result = PyObject_CallObject(callable, args);
+    Py_XDECREF(args);
+    return result;
+}
+
+static bool boot_namespace(struct python_state *state)
+{
+    PyObject *name = PyUnicode_FromString("lazaret");
+    bool ok;
+
+    state->boot = PyDict_New();
+    ok = state->boot && name && PyDict_SetItemString(state->boot, "__name__", name) == 0 &&
+         PyDict_SetItemString(state->boot, "__builtins__", state->builtins) == 0 &&
+         boot_run(state, PY_PART_START);
+    Py_XDECREF(name);
+    if (ok)
+        state->tool_error = Py_XNewRef(PyDict_GetItemString(state->boot, "ToolError"));
+    return state->tool_error != NULL;
 }
 
 static void boot_streams(struct python_state *state)
@@ -153,12 +186,12 @@ int py_boot_start(struct python_state *state, const char *const *paths, size_t n
 
     state->globals = main_module ? Py_NewRef(PyModule_GetDict(main_module)) : NULL;
     state->builtins = PyImport_ImportModule("builtins");
-    if (!state->globals || !state->builtins || !boot_run(state) || !boot_functions(state))
+    if (!state->globals || !state->builtins || !boot_namespace(state))
         return py_boot_error(err, LAZ_ESETUP, "its own code does not start");
     boot_streams(state);
     list = boot_paths(paths, n_paths);
     if (list)
-        started = PyObject_CallFunctionObjArgs(state->functions[PY_START], list, NULL);
+        started = py_call(state, PY_START, "(O)", list);
     Py_XDECREF(list);
     Py_XDECREF(started);
     return started ? 0 : py_boot_error(err, LAZ_ESETUP, "its own code does not start");

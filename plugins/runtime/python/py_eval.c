@@ -98,7 +98,7 @@ static void outcome_error(struct python_state *state, PyObject *error, const cha
         free(state->reserve);
         state->reserve = NULL;
     }
-    state->described = PyObject_CallFunction(state->functions[PY_DESCRIBE], "Os", error, name);
+    state->described = py_call(state, PY_DESCRIBE, "(Os)", error, name);
     if (state->described && outcome_take_described(state, state->described, outcome))
         return;
     PyErr_Clear();
@@ -109,7 +109,7 @@ static void outcome_error(struct python_state *state, PyObject *error, const cha
 /* SystemExit: what the interpreter does when it ends. */
 static void outcome_exit(struct python_state *state, PyObject *error, struct laz_outcome *outcome)
 {
-    PyObject *status = PyObject_CallFunctionObjArgs(state->functions[PY_LEAVE], error, NULL);
+    PyObject *status = py_call(state, PY_LEAVE, "(O)", error);
 
     outcome->kind = LAZ_OUTCOME_EXIT;
     outcome->exit_status = status ? (int32_t)PyLong_AsLong(status) : 1;
@@ -144,8 +144,7 @@ static void outcome_syntax(struct python_state *state, struct laz_outcome *outco
     outcome->kind = LAZ_OUTCOME_SYNTAX;
     outcome->message = "the code cannot be compiled";
     if (error)
-        state->described =
-            PyObject_CallFunctionObjArgs(state->functions[PY_DESCRIBE_SYNTAX], error, NULL);
+        state->described = py_call(state, PY_DESCRIBE_SYNTAX, "(O)", error);
     if (state->described && PyArg_ParseTuple(state->described, "Sii", &message, &line, &column)) {
         outcome->message = PyBytes_AS_STRING(message);
         outcome->line = line;
@@ -227,14 +226,14 @@ static void eval_end_child(struct python_state *state, bool ok)
     int code = ok ? 0 : 1;
 
     if (error && PyErr_GivenExceptionMatches(error, PyExc_SystemExit)) {
-        status = PyObject_CallFunctionObjArgs(state->functions[PY_LEAVE], error, NULL);
+        status = py_call(state, PY_LEAVE, "(O)", error);
         code = status ? (int)PyLong_AsLong(status) : 1;
     } else {
         if (error) {
             PyErr_SetObject((PyObject *)Py_TYPE(error), error);
             PyErr_PrintEx(0);
         }
-        status = PyObject_CallFunctionObjArgs(state->functions[PY_RUN_EXIT_FUNCTIONS], NULL);
+        status = py_call(state, PY_RUN_EXIT_FUNCTIONS, "()");
     }
     PyErr_Clear();
     py_flush(state);
@@ -277,8 +276,7 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     eval_begin(state);
     if (state->executions++)
         snprintf(name, sizeof name, "<code %llu>", (unsigned long long)state->executions);
-    codes =
-        PyObject_CallFunction(state->functions[PY_PREPARE_RUN], "s#s", code, (Py_ssize_t)len, name);
+    codes = py_call(state, PY_PREPARE_RUN, "(s#s)", code, (Py_ssize_t)len, name);
     if (!codes) {
         outcome_syntax(state, outcome);
     } else {
@@ -297,7 +295,7 @@ int py_check(void *data, const char *code, size_t len, struct laz_outcome *outco
     PyObject *done;
 
     eval_begin(state);
-    done = PyObject_CallFunction(state->functions[PY_PREPARE_CHECK], "s#", code, (Py_ssize_t)len);
+    done = py_call(state, PY_PREPARE_CHECK, "(s#)", code, (Py_ssize_t)len);
     if (!done)
         outcome_syntax(state, outcome);
     Py_XDECREF(done);

@@ -37,7 +37,10 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* Functions of bootstrap.py, by name. */
+/* bootstrap.py, report.py, tools.py. */
+enum py_part { PY_PART_START, PY_PART_REPORT, PY_PART_TOOLS, PY_PARTS };
+
+/* Functions in them, by name. */
 enum py_function {
     PY_START,
     PY_PREPARE_RUN,
@@ -57,8 +60,9 @@ struct python_state {
     pid_t pid;                  /* a forked child has another */
     char version[32];
 
-    PyObject *functions[PY_FUNCTIONS];
-    PyObject *boot;       /* namespace of bootstrap.py */
+    PyObject *functions[PY_FUNCTIONS]; /* those that were called; see py_call */
+    bool ran[PY_PARTS];
+    PyObject *boot;       /* the namespace they share */
     PyObject *globals;    /* of __main__ */
     PyObject *builtins;   /* for `_` */
     PyObject *tool_error; /* lazaret.ToolError */
@@ -82,13 +86,16 @@ struct python_state {
     void *reserve; /* memory given up to report that there is none */
 };
 
-/* ---- py_boot.c: bootstrap.py ------------------------------------------------------------------
+/* ---- py_boot.c: the part in Python
+ * ------------------------------------------------------------------
  */
 
-/* Runs it; LAZ_ESETUP says why it failed. With the GIL. */
+/* Starts it; LAZ_ESETUP says why it failed. With the GIL. */
 int py_boot_start(struct python_state *state, const char *const *paths, size_t n_paths,
                   struct laz_error *err);
 void py_boot_fini(struct python_state *state);
+/* Calls one of its functions; `format` makes a tuple. New reference, or NULL with an exception. */
+PyObject *py_call(struct python_state *state, enum py_function function, const char *format, ...);
 /* Fills `err` from the exception that is set, and clears it. */
 int py_boot_error(struct laz_error *err, int code, const char *what);
 /* Empties sys.stdout and sys.stderr; a failure is nobody's. Keeps an exception that is set. */

@@ -343,8 +343,8 @@ static bool tool_define(struct python_state *state, size_t index,
     PyObject *done = NULL;
 
     if (parameters)
-        done = PyObject_CallFunction(state->functions[PY_DEFINE_TOOL], "nsOO", (Py_ssize_t)index,
-                                     from->name, doc, parameters);
+        done = py_call(state, PY_DEFINE_TOOL, "(nsOO)", (Py_ssize_t)index, from->name, doc,
+                       parameters);
     Py_XDECREF(parameters);
     Py_XDECREF(doc);
     Py_XDECREF(done);

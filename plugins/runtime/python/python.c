@@ -246,8 +246,8 @@ static void python_destroy(void *data)
     if (!state)
         return;
     PyEval_RestoreThread(state->main_thread);
-    if (state->functions[PY_RUN_EXIT_FUNCTIONS] && getpid() == state->pid)
-        done = PyObject_CallFunctionObjArgs(state->functions[PY_RUN_EXIT_FUNCTIONS], NULL);
+    if (state->boot && getpid() == state->pid)
+        done = py_call(state, PY_RUN_EXIT_FUNCTIONS, "()");
     Py_XDECREF(done);
     PyErr_Clear();
     py_flush(state);

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+# report.py - what is said of errors, and the end of the code's process.
+#
+# Runs in the namespace of bootstrap.py.  Frames of ours are called <lazaret> and are not shown.
+SHOWN_FRAMES = 100
+
+
+def encode(text):
+    return text.replace('\0', '\\x00').encode('utf-8', 'backslashreplace')
+
+
+def headline(error):
+    # The last line of a traceback, and the notes that were added to the error.
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ('builtins', '__main__'):
+        name = '%s.%s' % (kind.__module__, name)
+    try:
+        text = str(error)
+    except BaseException:
+        text = '<its text cannot be made>'
+    text = '%s: %s' % (name, text) if text else name
+    notes = getattr(error, '__notes__', None)
+    if isinstance(notes, list):
+        text = '\n'.join([text] + [note for note in notes if isinstance(note, str)])
+    return text
+
+
+def source_line(name, line):
+    lines = sources.get(name)
+    if lines is None:
+        if name.startswith('<'):
+            return ''
+        import linecache
+        return linecache.getline(name, line).strip()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ''
+
+
+def entry(name, line, function):
+    text = 'File "%s", line %s, in %s' % (name, line, function)
+    try:
+        source = source_line(name, line or 0)
+    except Exception:
+        source = ''
+    return '%s: %s' % (text, source) if source else text
+
+
+def frames(error):
+    tb = error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code.co_filename != '<lazaret>':
+            yield code.co_filename, tb.tb_lineno, code.co_name
+        tb = tb.tb_next
+
+
+def entries(found):
+    # At most SHOWN_FRAMES of them: the outermost and the innermost; repeated ones are counted.
+    texts, previous, count = [], None, 0
+    if len(found) > 20 * SHOWN_FRAMES:
+        half = 10 * SHOWN_FRAMES
+        middle = '[%d entries left out]' % (len(found) - 2 * half)
+        found = found[:half] + [middle] + found[-half:]
+    for frame in found + [None]:
+        if frame == previous:
+            count += 1
+            if count > 3:
+                continue
+        else:
+            if count > 3:
+                texts.append('[the line above %d more times]' % (count - 3))
+            previous, count = frame, 1
+        if frame is not None:
+            texts.append(frame)
+    if len(texts) > SHOWN_FRAMES:
+        half = SHOWN_FRAMES // 2
+        left = '[%d entries left out]' % (len(texts) - 2 * half)
+        texts = texts[:half] + [left] + texts[-half:]
+    return [text if isinstance(text, str) else entry(*text) for text in texts]
+
+
+def chain(error):
+    # The error, and before it what led to it, each with the words that join it to the next.
+    errors, seen, join = [], set(), ''
+    while error is not None and id(error) not in seen and len(errors) < 10:
+        seen.add(id(error))
+        errors.append((error, join))
+        if error.__cause__ is not None:
+            error, join = error.__cause__, 'which was the direct cause of:'
+        elif not error.__suppress_context__:
+            error, join = error.__context__, 'while that was handled:'
+        else:
+            error = None
+    errors.reverse()
+    return errors
+
+
+def describe(error, current):
+    # (message, line in the code that runs, traceback outermost first), texts as bytes.
+    line = 0
+    trace = []
+    for one, join in chain(error):
+        found = list(frames(one))
+        trace += entries(found)
+        if one is error:
+            for name, number, _ in found:
+                if name == current:
+                    line = number or 0
+        else:
+            trace += [headline(one), join]
+    return encode(headline(error)), line, tuple(map(encode, trace))
+
+
+def describe_syntax(error):
+    # (message, line, column) of code that does not parse.
+    line = column = 0
+    message = headline(error)
+    if isinstance(error, SyntaxError):
+        line, column = error.lineno or 0, error.offset or 0
+        text = error.msg
+        if text.startswith("'await' outside"):
+            text += '; asyncio.run(main()) runs a coroutine'
+        message = '%s: %s' % (type(error).__name__, text)
+    return encode(message), max(line, 0), max(column, 0)
+
+
+# ---- the end ---------------------------------------------------------------------------------
+
+def leave(error):
+    # What the interpreter does when it exits; returns the status.
+    status = error.code
+    if status is None:
+        status = 0
+    elif not isinstance(status, int):
+        print(status, file=sys.stderr)
+        status = 1
+    if 'threading' in sys.modules:
+        sys.modules['threading']._shutdown()
+    run_exit_functions()
+    return status & 0xff

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# tools.py - the functions that stand for the tools of the host.
+#
+# Runs in the namespace of bootstrap.py, which C has given the function `call`.  Names of tools and
+# parameters are words of somebody else: they never become part of a text that is compiled.
+TYPES = {'string': str, 'number': float, 'integer': int, 'boolean': bool, 'array': list,
+         'object': dict}
+
+
+def signature(parameters):
+    # A required parameter after an optional one can only be given by name.
+    head, optional, by_name = [], False, False
+    defaults, by_name_defaults = [], {}
+    for index, (name, _, required, default) in enumerate(parameters):
+        if required and optional and not by_name:
+            head.append('*')
+            by_name = True
+        optional = optional or not required
+        head.append('p%d' % index)
+        if not required:
+            if by_name:
+                by_name_defaults[name] = default
+            else:
+                defaults.append(default)
+    return ', '.join(head), tuple(defaults), by_name_defaults
+
+
+def make_tool(index, name, parameters):
+    head, defaults, by_name_defaults = signature(parameters)
+    given = ''.join('p%d, ' % i for i in range(len(parameters)))
+    text = 'def tool(%s): return call(%d, (%s))' % (head, index, given)
+    for code in compile(text, '<lazaret>', 'exec').co_consts:
+        if isinstance(code, type(make_tool.__code__)):
+            break
+    changed = {'co_name': name, 'co_varnames': tuple(p[0] for p in parameters)}
+    if hasattr(code, 'co_qualname'):
+        changed['co_qualname'] = name
+    tool = type(make_tool)(code.replace(**changed), globals(), name, defaults)
+    tool.__kwdefaults__ = by_name_defaults or None
+    tool.__annotations__ = {p[0]: TYPES[p[1]] for p in parameters if p[1] in TYPES}
+    return tool
+
+
+def define_tool(index, original, doc, parameters):
+    # The function is found in builtins, so that `del` brings it back after an assignment; a tool
+    # that has the name of a builtin is put before it for the code, not for modules.
+    name = original.replace('.', '_')
+    if name in (known.replace('.', '_') for known in lazaret.tools):
+        raise ValueError("two tools would be called '%s' in Python" % name)
+    names = [p[0] for p in parameters]
+    for twice in names:
+        if names.count(twice) > 1:
+            raise ValueError("tool '%s' would have two parameters '%s' in Python"
+                             % (original, twice))
+    tool = make_tool(index, name, parameters)
+    tool.__doc__ = doc
+    lazaret.tools[original] = tool
+    if not hasattr(lazaret, name):
+        setattr(lazaret, name, tool)
+    builtins = sys.modules['builtins']
+    if hasattr(builtins, name):
+        builtins = sys.modules['__main__']
+    setattr(builtins, name, tool)
