@@ -13,6 +13,7 @@
 #include "r_support.h"
 
 #include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,11 +107,13 @@ bool r_protected(struct r_state *state, void (*task)(struct r_state *state))
     return whole;
 }
 
-const char *r_last_error(void)
+const char *r_last_error(const struct r_state *state)
 {
     static char text[R_MAX_MESSAGE + 1];
     const char *message = R_curErrorBuf();
 
+    if (state->failure.noted && state->failure.message.data)
+        return state->failure.message.data;
     if (strncmp(message, "Error: ", 7) == 0) {
         message += 7;
     } else if (strncmp(message, "Error in ", 9) == 0 && strstr(message, " : ")) {
@@ -148,18 +151,20 @@ static void r_default_env(const char *name, const char *value)
         setenv(name, value, 1);
 }
 
+static bool r_is_utf8(void)
+{
+    setlocale(LC_CTYPE, ""); /* as R does when it starts */
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 static void r_environment(void)
 {
-    const char *locale = getenv("LC_ALL");
-
     r_default_env("R_HOME", LAZ_R_HOME);
     r_default_env("R_SHARE_DIR", LAZ_R_SHARE_DIR);
     r_default_env("R_INCLUDE_DIR", LAZ_R_INCLUDE_DIR);
     r_default_env("R_DOC_DIR", LAZ_R_DOC_DIR);
-    if (!locale || !*locale)
-        locale = getenv("LC_CTYPE");
-    if (!locale || !*locale)
-        r_default_env("LANG", "C.UTF-8"); /* without a locale R's texts would be ASCII */
+    if (!r_is_utf8()) /* nothing else could hold every text of the code */
+        setenv("LC_ALL", "C.UTF-8", 1);
 }
 
 /* Evaluates r_support.R in state->support. */
@@ -237,7 +242,7 @@ static bool r_start(struct r_state *state)
     if (!r_console_start(state, 4, argv))
         return false;
     r_console_hooks(state);
-    state->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    state->utf8 = r_is_utf8();
     return true;
 }
 
@@ -266,9 +271,12 @@ static int r_create(const struct laz_agent_services *services, const char *optio
         return r_fail(err, LAZ_ESETUP,
                       "R cannot be started; is R_HOME right, and its files visible?",
                       s->startup.data ? s->startup.data : "");
-    if (!r_protected(s, r_set_up))
+    if (!r_protected(s, r_set_up)) {
+        R_CleanTempDir();
         return r_fail(err, LAZ_ESETUP, "R started, but [runtime.r] cannot be applied",
-                      r_last_error());
+                      r_last_error(s));
+    }
+    r_failure_clear(&s->failure);
     r_console_flush(s);
     *state = s;
     return 0;

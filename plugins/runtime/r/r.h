@@ -112,8 +112,9 @@ SEXP r_routine(void (*function)(void));
 /* Calls a function of r_support.R. */
 SEXP r_support1(struct r_state *state, const char *function, SEXP argument);
 SEXP r_utf8(const char *text, size_t len); /* CHARSXP */
-/* R's text of the last error, without "Error in f() : " and the last newline; a static buffer. */
-const char *r_last_error(void);
+/* The message of the error that ended a task: as noted, or as R printed it without "Error in f() :
+ * " and the last newline. Never NULL; a static buffer. */
+const char *r_last_error(const struct r_state *state);
 
 /* r_console.c */
 void r_console_install(void);                  /* before and after R has parsed its command line */

@@ -219,7 +219,7 @@ static void eval_outcome_syntax(struct r_state *s, struct laz_outcome *outcome)
 static void eval_outcome_failed(struct r_state *s, struct laz_outcome *outcome)
 {
     if (!s->failure.noted) {
-        const char *text = r_last_error();
+        const char *text = r_last_error(s);
         if (*text == '\0')
             text = "the execution was ended by a jump to the top level";
         r_text_append(&s->failure.message, text, eval_cut(text, R_MAX_MESSAGE));

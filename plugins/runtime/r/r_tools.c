@@ -474,7 +474,7 @@ int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n
     if (err) {
         err->code = LAZ_ESETUP;
         snprintf(err->text, sizeof err->text, "the tools cannot be defined in R: %.800s",
-                 r_last_error());
+                 r_last_error(s));
     }
     return LAZ_ESETUP;
 }
