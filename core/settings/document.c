@@ -155,7 +155,7 @@ static const char tail[] =
     "```\n"
     "\n"
     "No shell is involved. `{id}` is one whole argument, whatever the value contains. A command\n"
-    "without any `{...}` gets the arguments as one JSON object on standard input.\n"
+    "without a `{...}` for each parameter gets them all as one JSON object on standard input.\n"
     "\n"
     "### Parameters\n"
     "\n"

@@ -203,7 +203,7 @@ static void declarations_that_cannot_work_are_refused(void)
          ""},
         {"{\"name\":\"t\",\"command\":[\"/bin/echo\",\"{p}\"],"
          "\"parameters\":[{\"name\":\"p\"},{\"name\":\"q\"}]}",
-         "tool 't': command: no {q} stands for that parameter"},
+         ""},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -342,8 +342,18 @@ static void values_are_never_options(void)
               refused);
 }
 
-static void without_placeholders_arguments_come_on_standard_input(void)
+static void arguments_without_a_placeholder_come_on_standard_input(void)
 {
+    const char *both = "\"parameters\":[{\"name\":\"a\"},{\"name\":\"b\",\"required\":false}],"
+                       "\"command\":[\"/bin/sh\",\"-c\",\"echo $1; cat\",\"sh\",\"{a}\"],"
+                       "\"output\":\"text\"";
+
+    UNIT_TEXT(call(both, "{\"a\":1,\"b\":2}"), "\"1\\n{\\\"a\\\":1,\\\"b\\\":2}\"");
+    UNIT_TEXT(call(both, "{\"a\":1}"), "\"1\\n{\\\"a\\\":1}\"");
+    /* all placed: nothing is left */
+    UNIT_TEXT(
+        call(ONE("any") "\"command\":[\"/bin/sh\",\"-c\",\"cat\",\"sh\",\"{x}\"]", "{\"x\":1}"),
+        "null");
     UNIT_TEXT(call(ONE("any") "\"command\":[\"/bin/cat\"]", "{\"x\":[1,{\"a\":\"b\"}]}"),
               "{\"x\":[1,{\"a\":\"b\"}]}");
     UNIT_TEXT(call("\"command\":[\"/bin/cat\"]", "{}"), "{}");
@@ -416,7 +426,7 @@ static const struct unit_test tests[] = {
     UNIT(values_become_one_argument_each),
     UNIT(every_byte_passes_unchanged),
     UNIT(values_are_never_options),
-    UNIT(without_placeholders_arguments_come_on_standard_input),
+    UNIT(arguments_without_a_placeholder_come_on_standard_input),
     UNIT(output_is_json_or_text),
     UNIT(failing_commands_are_errors_in_their_own_words),
     UNIT(limits_of_a_tool_hold),

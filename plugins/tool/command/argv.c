@@ -75,7 +75,7 @@ void command_argv_fini(struct command_argv *argv)
         free(argv->items[i].parameter);
     }
     free(argv->items);
-    *argv = (struct command_argv){NULL, 0, 0};
+    *argv = (struct command_argv){NULL, 0, false};
 }
 
 /* ---- placeholders ------------------------------------------------------------------------------
@@ -230,7 +230,6 @@ static int argv_bind_item(struct command_argv *argv, size_t index, const char *t
                              "the script yourself and use the value as one of its arguments",
                              tool, item->text);
     parameter->used = true;
-    argv->placeholders++;
     item->parameter = argv_copy(item->text + 1, len);
     return item->parameter ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
 }
@@ -248,12 +247,9 @@ int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json
         dashes |= i && strcmp(argv->items[i].text, "--") == 0;
         ret = argv_bind_item(argv, i, tool, parameters, n, err);
     }
-    for (size_t i = 0; !ret && argv->placeholders && i < n; i++)
-        if (!parameters[i].used)
-            ret = command_error(err, LAZ_EINVAL,
-                                "tool '%s': command: no {%s} stands for that parameter, while "
-                                "others have a placeholder",
-                                tool, parameters[i].name);
+    argv->all_placed = n > 0;
+    for (size_t i = 0; !ret && i < n; i++)
+        argv->all_placed &= parameters[i].used;
     argv_free_parameters(parameters, n);
     return ret;
 }

@@ -16,7 +16,7 @@ struct command_item {
 struct command_argv {
     struct command_item *items;
     size_t n;
-    size_t placeholders;
+    bool all_placed; /* each parameter has a placeholder: nothing is left for standard input */
 };
 
 /* Fills *err (unless NULL) and returns `code`. */
@@ -27,9 +27,8 @@ bool command_argv_read(struct command_argv *argv, const struct laz_json_api *jso
                        struct laz_json_reader *reader);
 void command_argv_fini(struct command_argv *argv);
 /* Finds the placeholders and refuses what cannot work: one for the program, one that names no
- * parameter, one inside a longer argument, one that would be run as a script, one whose parameter
- * may be missing in a call, and a parameter that none stands for when others have one.
- * `parameters`: the JSON list. */
+ * parameter, one inside a longer argument, one that would be run as a script, and one whose
+ * parameter may be missing in a call. `parameters`: the JSON list. */
 int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json, const char *tool,
                       const char *parameters, struct laz_error *err);
 /* The argument list for a call; command_argv_free. Errors are for the code that called. */

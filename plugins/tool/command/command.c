@@ -4,9 +4,10 @@
  * The author's command is a list of arguments, never a line for a shell.  An argument that is
  * exactly "{name}" stands for the value of that parameter, as one whole argument whatever bytes it
  * has; a value that begins with "-" could be taken for an option and is refused, unless "--" stands
- * before it in the author's command.  A command without such placeholders gets the arguments as one
- * JSON object on its standard input.  What it prints is the value, as JSON or as text; a failing
- * exit is an error for the code that called, with the command's own words.
+ * before it in the author's command.  Unless each parameter has a placeholder, the arguments come
+ * as one JSON object on standard input: none is dropped.  What the command prints is the value, as
+ * JSON or as text; a failing exit is an error for the code that called, with the command's own
+ * words.
  * Side: host.  Input trusted: no (arguments come from the box; the host has checked their types).
  */
 #include "argv.h"
@@ -41,8 +42,8 @@ static const struct laz_option options[] = {
     {"tool.description", LAZ_OPT_STRING, "\"\"", "what it does, for the model"},
     {"tool.command", LAZ_OPT_STRINGS, NULL,
      "absolute path of a program and its arguments; {name} is the value of a parameter, as one "
-     "whole argument, with a leading \"-\" only after \"--\"; without any, the arguments come as "
-     "one JSON object on standard input"},
+     "whole argument, with a leading \"-\" only after \"--\"; unless each parameter has one, the "
+     "arguments come as one JSON object on standard input"},
     {"tool.parameters", LAZ_OPT_PARAMETERS, "{}", "its parameters, in the order of positions"},
     {"tool.timeout", LAZ_OPT_TIME, "30", "after which it is killed; 0: only the deadline"},
     {"tool.output", LAZ_OPT_STRING, "\"json\"", "what its standard output is: json or text"},
@@ -370,7 +371,7 @@ static int command_call(void *data, size_t index, struct laz_call *call, const c
     if (ret)
         return ret;
     command.argv = (const char *const *)argv;
-    if (!tool->argv.placeholders) {
+    if (!tool->argv.all_placed) {
         command.input = args;
         command.input_len = len;
     }
