@@ -83,12 +83,13 @@ packages_need() {
     step packages packages_install "$missing" || exit 2
 }
 
-# configure_in FOLDER OPTIONS... - configures once; later runs leave it to make.
+# configure_in FOLDER PREFIX OPTIONS... - configures once; later runs leave it to make.
 configure_in() {
     mkdir -p "$top/$1"
     cd "$top/$1" || return 1
-    shift
-    [ -f Makefile ] || "$top/configure" --prefix="$PWD/stage" "$@"
+    configure_prefix=$top/$2
+    shift 2
+    [ -f Makefile ] || "$top/configure" --prefix="$configure_prefix" "$@"
 }
 
 make_in() {
@@ -97,7 +98,8 @@ make_in() {
     make -C "$top/$make_folder" -j"$jobs" "$@"
 }
 
-# What quickstart and check begin with: a tree that is built and installed in build/stage.
+# What quickstart and check begin with: made in build/tree, installed in build/stage, and
+# build/lazaret a link to the command there.
 build_all() {
     [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
     mkdir -p "$top/build" || exit 1
@@ -105,8 +107,8 @@ build_all() {
     if [ ! -f "$top/configure" ] || [ ! -f "$top/Makefile.in" ]; then
         step autogen "$top/autogen.sh" || exit 1
     fi
-    step configure configure_in build || exit 1
-    step make make_in build all || exit 1
-    step install make_in build install || exit 1
+    step configure configure_in build/tree build/stage || exit 1
+    step make make_in build/tree all || exit 1
+    step install make_in build/tree install || exit 1
     ln -sfn stage/bin/lazaret "$top/build/lazaret"
 }
