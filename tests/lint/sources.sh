@@ -48,7 +48,7 @@ for file in $(lint_files -name '*.c'); do
 done
 
 # Paths of one machine, hosts of registries, marks of unfinished work.
-words='/home/[a-z]+/|/root/[a-z]|/srv/[a-z]+/|/Users/[a-z]+/|/work/[a-z]+'
+words='/home/[a-z]+/|/root/[a-z]{2,}|/srv/[a-z]+/|/Users/[a-z]+/|/work/[a-z]+'
 words="$words|pypi[.]org|crates[.]io|npmjs[.]|rubygems[.]|cran[.]r-project"
 words="$words|TODO|FIXME|XXX[^X]|HACK"
 for file in $(lint_files -type f ! -name '*.tmp' ! -name '*.o' ! -path './tests/lint/sources.sh'); do
