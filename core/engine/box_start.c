@@ -104,15 +104,16 @@ static int start_files(const struct laz_plan *plan, struct laz_error *err)
 /* The absolute path of the plan's program in place of its name. */
 static int start_program(struct laz_plan *plan, struct laz_error *err)
 {
+    struct laz_error why = {0};
     char *path;
 
-    int rc = laz_os_find_program(plan->argv.items[0], &path, err);
-    if (rc) {
-        if (strcmp(plan->argv.items[0], "bwrap") == 0)
-            return laz_error_set(err, LAZ_ESETUP, 0,
-                                 "bwrap is not installed (Debian: apt-get install bubblewrap)");
-        return rc;
-    }
+    int rc = laz_os_find_program(plan->argv.items[0], &path, &why);
+    if (rc == LAZ_ENOENT && strcmp(plan->argv.items[0], "bwrap") == 0)
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "bwrap is not installed (Debian: apt-get install bubblewrap)");
+    if (rc)
+        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, 0, "backend %s: %s",
+                             plan->backend, why.text);
     free(plan->argv.items[0]);
     plan->argv.items[0] = path;
     return 0;

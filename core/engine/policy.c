@@ -144,8 +144,8 @@ static int policy_check_reserved(const char *key, const char *path, struct laz_e
     return 0;
 }
 
-static int policy_check_exists(const struct policy_work *work, const char *key, const char *path,
-                               struct laz_error *err)
+static int policy_check_exists(const struct policy_work *work, const char *key, uint32_t kind,
+                               const char *path, struct laz_error *err)
 {
     uint32_t uid = work->session->uid;
     struct stat st;
@@ -160,6 +160,11 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
                              "%s: %s cannot be reached by the session, which has a uid of its own "
                              "when lazaret runs as root: let others read it and pass the folders "
                              "above (chmod o+x), or put it elsewhere",
+                             key, path);
+    if (kind == LAZ_PATH_WRITE && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_writable(path, uid))
+        return laz_error_set(err, LAZ_ECONFIG, EACCES,
+                             "%s: %s cannot be written by the session, which has a uid of its own "
+                             "when lazaret runs as root: let others write it (chmod o+w)",
                              key, path);
     return 0;
 }
@@ -177,7 +182,7 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
         if (work->own_files)
             rc = policy_check_reserved(key, path, err);
         if (!rc)
-            rc = policy_check_exists(work, key, path, err);
+            rc = policy_check_exists(work, key, kind, path, err);
         if (!rc)
             policy_add(work->memory,
                        (struct policy_path){.kind = kind, .rank = rank, .from_settings = true},

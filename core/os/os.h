@@ -54,6 +54,7 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 /* Can a process with this uid, and no group of ours, open the path for reading (execute)? Each
  * folder above and the file are looked at, by mode and owner. */
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
+bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */

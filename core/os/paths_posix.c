@@ -52,23 +52,29 @@ static bool paths_can_pass(const char *path, uint32_t uid)
     return true;
 }
 
-bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
+static bool paths_can_use(const char *path, uint32_t uid, unsigned bits)
 {
     struct stat st;
-    unsigned bits = execute ? 5 : 4;
-    bool reachable = false;
+    bool can = false;
 
     if (!path || path[0] != '/')
         return false;
     /* The path as it is written, and where its links lead. */
     char *real = realpath(path, NULL);
-    if (real && paths_can_pass(path, uid) && paths_can_pass(real, uid) && stat(real, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
-            bits |= 1;
-        reachable = paths_may(&st, uid, bits);
-    }
+    if (real && paths_can_pass(path, uid) && paths_can_pass(real, uid) && stat(real, &st) == 0)
+        can = paths_may(&st, uid, S_ISDIR(st.st_mode) ? bits | 1 : bits);
     free(real);
-    return reachable;
+    return can;
+}
+
+bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
+{
+    return paths_can_use(path, uid, execute ? 5 : 4);
+}
+
+bool laz_os_is_writable(const char *path, uint32_t uid)
+{
+    return paths_can_use(path, uid, 2);
 }
 
 static bool paths_is_program(const char *path)

@@ -96,7 +96,8 @@ static int uids_range(struct laz_uids *uids, const char *range, struct laz_error
     if (!uids_are_mapped(uids->first, uids->last))
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "sandbox.uids: %u to %u are not all mapped in this container; set a "
-                             "range that /proc/self/uid_map holds",
+                             "range that /proc/self/uid_map holds, or run lazaret as an ordinary "
+                             "user",
                              uids->first, uids->last);
     return 0;
 }

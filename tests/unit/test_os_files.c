@@ -317,6 +317,8 @@ static void reachable_looks_at_every_folder(void)
     CU_ASSERT_FALSE(laz_os_is_reachable("relative", other, false));
     CU_ASSERT_FALSE(laz_os_is_reachable(in_base("missing"), other, false));
     CU_ASSERT_TRUE(laz_os_is_reachable("/usr", other, false));
+    CU_ASSERT_FALSE(laz_os_is_writable("/usr", other));
+    CU_ASSERT_TRUE(laz_os_is_writable("/tmp", other));
     unlink(link);
     laz_os_remove_tree(in_base("closed"));
 }

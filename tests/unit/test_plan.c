@@ -185,7 +185,7 @@ static void sim_bwrap_explains_known_failures(void)
         {"bwrap: Creating new namespace failed: Resource temporarily unavailable", "processes"},
         {"bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n", "Docker"},
         {"bwrap: Unknown option --disable-userns\n", "0.8.0"},
-        {"bwrap: Can't find source path /root/x: Permission denied\n", "/root/x"},
+        {"bwrap: Can't find source path /srv/x: Permission denied\n", "/srv/x"},
         {"bwrap: execvp /x: No such file or directory\n", "agent"},
         {"bwrap: setting up uid map: Invalid argument\n", "sandbox.uids"},
         {"Segmentation fault\n", NULL},

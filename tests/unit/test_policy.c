@@ -319,6 +319,11 @@ static void a_path_the_session_cannot_reach_is_refused(void)
     attempt = (struct attempt){.can_enforce = OWN_FILES, .read = list};
     (void)attempt_policy(&attempt); /* the user's own */
     laz_policy_free(attempt.box);
+    /* within reach, but not to be written */
+    static const char *const usr[] = {"/usr/bin", NULL};
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .write = usr, .uid = FOREIGN_UID};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "sandbox.write: /usr/bin cannot be written"));
     /* what a runtime wants is passed over instead */
     attempt = (struct attempt){.can_enforce = OWN_FILES, .runtime_read = list, .uid = FOREIGN_UID};
     CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), inside, NULL));
