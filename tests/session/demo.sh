@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# demo.sh - the demonstration of config/examples: each script prints what its .out file says, and
+# what a model is shown of the tools is valid in its language.
+#
+# A runtime that is not built, or no box at all, skips its part, unless LAZARET_TEST_NEED lists it.
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+unset LAZARET_CONFIG XDG_CONFIG_HOME
+
+lazaret=$PWD/lazaret
+examples=$(cd "${srcdir:-.}/config/examples" && pwd) || exit 1
+work=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-demo.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+HOME=$work
+export HOME
+failures=0 cases=0
+
+wrong() {
+    failures=$((failures + 1))
+    echo "FAILED $1"
+    sed 's/^/    err: /' "$work/err"
+}
+
+# may_be_missing NAME - true when nobody needs it.
+may_be_missing() {
+    case ,${LAZARET_TEST_NEED-}, in
+        *",$1,"* | *,all,*) return 1 ;;
+    esac
+    echo "    SKIP $1: a session cannot be started"
+}
+
+try() { # try RUNTIME SCRIPT
+    if ! "$lazaret" run --runtime "$1" -e 1 >/dev/null 2>"$work/err"; then
+        may_be_missing "$1" || wrong "a session of $1 starts"
+        return
+    fi
+    cases=$((cases + 2))
+    if ! "$lazaret" run --config "$examples/demo.toml" "$examples/$2" \
+        >"$work/out" 2>"$work/err" </dev/null; then
+        wrong "$2 ends well"
+    elif ! diff -u "$examples/${2%.*}.out" "$work/out"; then
+        wrong "$2 prints what it should"
+    elif [ -s "$work/err" ]; then
+        wrong "$2 prints nothing on standard error"
+    fi
+    if ! "$lazaret" tools --config "$examples/demo.toml" --format "$1" \
+        >"$work/stubs" 2>"$work/err" || ! grep -q measurements "$work/stubs"; then
+        wrong "the tools are shown in $1"
+    elif ! "$lazaret" check --runtime "$1" - <"$work/stubs" >"$work/out" 2>"$work/err"; then
+        wrong "the tools as shown in $1 are valid"
+    fi
+}
+
+try r model.R
+try python aggregate.py
+try lua report.lua
+
+echo "$cases cases, $failures failed"
+[ "$failures" -eq 0 ] || exit 1
+[ "$cases" -gt 0 ] || exit 77
