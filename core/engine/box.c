@@ -293,6 +293,9 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
     if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->exit_code = number;
+    if (laz_json_member(text, len, "child-pid", &raw, &raw_len) &&
+        laz_json_to_int(raw, raw_len, &number) && box->init_fd < 0)
+        box->init_fd = laz_os_pidfd(number);
     if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->pid_namespace = (uint64_t)number;
@@ -358,6 +361,16 @@ bool laz_box_has_ended(struct laz_box *box)
     return box->ended;
 }
 
+/* The outermost process, what is still in its group, and the first process of its namespace: until
+ * bwrap has set itself up, a kill of the outermost process alone would leave the inner one waiting
+ * for ever (its parent-death signal comes late). */
+static void box_kill_all(struct laz_box *box)
+{
+    laz_os_pidfd_kill(box->init_fd);
+    laz_process_signal_group(&box->process, SIGKILL);
+    laz_process_signal(&box->process, SIGKILL);
+}
+
 static void box_out_of_patience(void *user)
 {
     struct laz_box *box = user;
@@ -365,8 +378,7 @@ static void box_out_of_patience(void *user)
     if (box->ended)
         return;
     if (box->killed) { /* the kernel has it in its hands; nobody waits longer for it */
-        laz_process_signal_group(&box->process, SIGKILL);
-        laz_process_signal(&box->process, SIGKILL);
+        box_kill_all(box);
         if (laz_process_wait(&box->process, 100, &box->exit)) {
             box_has_ended(box);
         } else {
@@ -387,7 +399,7 @@ void laz_box_kill(struct laz_box *box)
         return;
     box->killed = true;
     if (!box->patience || !box->process_io) { /* not watched: the start failed half way */
-        laz_process_signal(&box->process, SIGKILL);
+        box_kill_all(box);
         laz_process_wait(&box->process, BOX_DEATH_MS, &box->exit);
         box_has_ended(box);
         return;
@@ -396,7 +408,7 @@ void laz_box_kill(struct laz_box *box)
         laz_process_signal(&box->process, SIGTERM);
         laz_timer_start(box->patience, BOX_REAPER_MS);
     } else {
-        laz_process_signal(&box->process, SIGKILL);
+        box_kill_all(box);
         laz_timer_start(box->patience, BOX_DEATH_MS);
     }
 }
@@ -423,6 +435,7 @@ static void box_free(struct laz_box *box)
         laz_os_close(&box->output[i]);
     }
     laz_os_close(&box->usage_fd);
+    laz_os_close(&box->init_fd);
     laz_timer_stop(box->patience);
     laz_process_close(&box->process);
     if (box->folder)

@@ -55,6 +55,7 @@ struct laz_box {
     uint64_t pid_namespace;     /* from its documents; 0: none came */
     int64_t agent_pid;          /* on the host, as the kernel tells it; -1 */
     int usage_fd;               /* /proc/PID/stat of the agent; -1 */
+    int init_fd;                /* pidfd of the first process inside, when it was told; -1 */
     bool authenticated, killed, ended, hung_up;
     bool released; /* nobody owns it: it frees itself when it has ended */
     struct laz_exit exit;
@@ -66,7 +67,7 @@ struct laz_box_purpose {
     const struct laz_runtime_info *runtime; /* NULL: a probe */
     const char *backend;
     const struct laz_backend_ops *ops;
-    const struct laz_strv *read;         /* further host paths visible in it; may be NULL */
+    const struct laz_strv *read; /* further host paths visible in it; may be NULL */
     const char *options;         /* of the backend, JSON */
     uint32_t require;
 };

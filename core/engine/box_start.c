@@ -185,7 +185,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
-    box->usage_fd = -1;
+    box->usage_fd = box->init_fd = -1;
     box->exit_code = box->agent_pid = -1;
     laz_frame_init(&box->in, engine->values->session.max_message_size);
     laz_frame_init(&box->documents, 4096);

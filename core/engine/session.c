@@ -228,8 +228,11 @@ int laz_session_await(struct laz_session *session, struct laz_error *err)
         cancelled = atomic_exchange(&engine->cancel, false);
     }
     laz_timer_cancel(session->start_timer);
-    if (session->state == LAZ_SESSION_IDLE)
+    if (session->state == LAZ_SESSION_IDLE) {
+        uint64_t rss;
+        laz_box_usage(session->box, &session->cpu_us, &rss); /* loading the runtime does not count */
         return 0;
+    }
     if (cancelled)
         session_fail(session, LAZ_ESETUP, "cancelled");
     else if (session->failure.code && !session->box->complaint.len) {

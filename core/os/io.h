@@ -21,4 +21,9 @@ int laz_os_accept(int listener);
 int laz_os_usage_open(int64_t pid);
 void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
 
+/* A descriptor for a process that is not a child of ours (pidfd_open(2)), -1 when there is none;
+ * and SIGKILL to it, which reaches that process or nobody (-1 is passed over). */
+int laz_os_pidfd(int64_t pid);
+void laz_os_pidfd_kill(int pidfd);
+
 #endif

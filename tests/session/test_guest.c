@@ -216,8 +216,11 @@ static void a_thousand_sessions_leave_nothing(void)
     for (int i = 0; engine && i < most; i++) {
         struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
         struct laz_session *session = NULL;
-        if (laz_session_open(engine, &options, &session, NULL))
+        struct laz_error err = {0};
+        if (laz_session_open(engine, &options, &session, &err)) {
+            printf("\n    session %d: %s", i, err.text);
             break;
+        }
         opened++;
         laz_session_free(session);
         if (i == 99) {

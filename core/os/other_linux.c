@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* usage_linux.c - what a process has used, from /proc/PID/stat (proc(5)).
+/* other_linux.c - processes that are not our children: what they have used, from /proc/PID/stat
+ * (proc(5)), and their end.
  *
  * The file is opened once: the descriptor belongs to that process and never to another that gets
  * its number, and one pread tells all. */
 #include "os/io.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int laz_os_usage_open(int64_t pid)
@@ -41,4 +44,15 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
     *cpu_us =
         (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     *rss_bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int laz_os_pidfd(int64_t pid)
+{
+    return pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+}
+
+void laz_os_pidfd_kill(int pidfd)
+{
+    if (pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
