@@ -3,7 +3,7 @@
 # headers.sh - each public header compiles alone and twice, in C and in C++, without a warning.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-lint.XXXXXXXX") || exit 1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/lint-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 
 # compile COMPILER SUFFIX FLAGS...

@@ -11,7 +11,7 @@ export LC_ALL
 unset LAZARET_CONFIG XDG_CONFIG_HOME
 
 lazaret=$PWD/lazaret
-work=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-command.XXXXXXXX") || exit 1
+work=$(mktemp -d "${TMPDIR:-/tmp}/command-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 HOME=$work
 export HOME

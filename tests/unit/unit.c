@@ -41,16 +41,17 @@ bool unit_is_needed(const char *name)
 {
     const char *list = getenv("LAZARET_TEST_NEED");
     size_t len = strlen(name);
+    bool needed = false;
 
-    if (!list)
-        return false;
-    for (const char *p = list; *p;) {
+    for (const char *p = list ? list : ""; *p;) {
         size_t n = strcspn(p, ",");
+        if (n == len + 1 && *p == '-' && strncmp(p + 1, name, len) == 0)
+            return false;
         if ((n == len && strncmp(p, name, len) == 0) || (n == 3 && strncmp(p, "all", 3) == 0))
-            return true;
+            needed = true;
         p += n + (p[n] == ',');
     }
-    return false;
+    return needed;
 }
 
 int unit_skip(const char *name, const char *reason)
