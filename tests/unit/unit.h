@@ -30,7 +30,8 @@ void unit_text(const char *actual, const char *expected, const char *file, unsig
  * test then returns. When LAZARET_TEST_NEED (comma separated, or "all") lists it, that is a
  * failure instead. `reason` says what was missing. */
 int unit_skip(const char *name, const char *reason);
-/* Does LAZARET_TEST_NEED list it? For programs that are not run by unit_run. */
+/* Does LAZARET_TEST_NEED list it ("all,-root": all but root)? For programs that are not run by
+ * unit_run. */
 bool unit_is_needed(const char *name);
 
 #endif
