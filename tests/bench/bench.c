@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.c - how fast lazaret is, as ratios to floors measured in the same run.
  *
- *     bench [--json] [--samples N] [--starts N]
+ *     lazaret-bench [--json] [--check] [--samples N] [--starts N]
  *
  * Samples of a thing and of its floor are taken in turn, so that a busy moment of the machine hits
  * both.  Everything runs in the real box.  Times are microseconds; medians, and the 99th percentile
@@ -20,7 +20,8 @@
 
 #define MESSAGE_BYTES 64 /* about what execute, result, a call and its answer have */
 
-static bool as_json, first_row = true;
+static bool as_json, checking, first_row = true;
+static int over; /* rows worse than promised */
 static int samples = 1000, starts = 15;
 
 static double now_us(void)
@@ -45,6 +46,31 @@ static double bench_quantile(double *values, int n, double q)
     return values[at < n ? at : n - 1];
 }
 
+/* What is promised: by the beginning of a row's name, the most its median may be, as a multiple of
+ * the floor's and in microseconds beyond it (0: not looked at). */
+static const struct {
+    const char *name;
+    double ratio, beyond_us;
+} promises[] = {
+    {"execute.", 10, 0},
+    {"tool_call.", 5, 0},
+    {"session.cold.python", 0, 15000},
+};
+
+static void bench_judge(const char *name, double median, double floor)
+{
+    for (size_t i = 0; checking && i < sizeof promises / sizeof *promises; i++) {
+        if (strncmp(name, promises[i].name, strlen(promises[i].name)) != 0)
+            continue;
+        bool worse = (promises[i].ratio > 0 && median > promises[i].ratio * floor) ||
+                     (promises[i].beyond_us > 0 && median > floor + promises[i].beyond_us);
+        over += worse;
+        if (worse)
+            fprintf(stderr, "bench: %s is worse than promised: %.1f us, floor %.1f us\n", name,
+                    median, floor);
+    }
+}
+
 /* Prints a row; the arrays are sorted by it. */
 static void bench_row(const char *name, double *values, double *floors, int n)
 {
@@ -61,6 +87,7 @@ static void bench_row(const char *name, double *values, double *floors, int n)
                bench_quantile(values, n, 0.99), floor, floor > 0 ? median / floor : 0);
     first_row = false;
     fflush(stdout);
+    bench_judge(name, median, floor);
 }
 
 static void bench_progress(const char *text)
@@ -279,12 +306,14 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             as_json = true;
+        } else if (strcmp(argv[i], "--check") == 0) {
+            checking = true;
         } else if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
             samples = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--starts") == 0 && i + 1 < argc) {
             starts = atoi(argv[++i]);
         } else {
-            fprintf(stderr, "usage: bench [--json] [--samples N] [--starts N]\n");
+            fprintf(stderr, "usage: lazaret-bench [--json] [--check] [--samples N] [--starts N]\n");
             return 2;
         }
     }
@@ -298,5 +327,5 @@ int main(int argc, char **argv)
     }
     int failed = bench_all(engine);
     laz_engine_free(engine);
-    return failed;
+    return failed || over;
 }
