@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- lifecycle ---------------------------------------------------------------------------------
@@ -452,6 +453,82 @@ static void code_that_does_not_parse_does_not_run(void)
     test_each("session.validate=false", not_parsing);
 }
 
+/* ---- interpreters in the box -------------------------------------------------------------------
+ */
+
+static void extension_modules_load_in_the_box(void)
+{
+    static const struct {
+        const char *runtime, *need, *code, *value;
+    } rows[] = {
+        {"python", "python",
+         "import _ctypes, sqlite3\nsqlite3.connect(':memory:').execute('select "
+         "6*7').fetchone()[0]",
+         "42"},
+        {"python", "numpy", "import numpy\nint(numpy.arange(10).sum())", "45"},
+        {"lua", "lpeg", "local lpeg = require 'lpeg'\nreturn (lpeg.P'a'^1):match('aaab')", "4"},
+        {"r", "r", "fit <- lm(dist ~ speed, cars)\nround(unname(coef(fit)[2]), 4)", "3.9324"},
+        {"r", "r", "unlist(parallel::mclapply(1:3, function(i) i * 2, mc.cores = 2))", "[2,4,6]"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_engine *engine = test_engine("");
+        struct laz_session *session = test_session(engine, rows[i].runtime);
+        struct laz_result *result = session ? test_run(session, rows[i].code, NULL) : NULL;
+        const char *error = result ? laz_result_error(result) : NULL;
+        if (error && (strstr(error, "No module") || strstr(error, "not found")))
+            unit_skip(rows[i].need, error);
+        else if (result)
+            UNIT_TEXT(laz_result_value(result), rows[i].value);
+        laz_result_free(result);
+        laz_session_free(session);
+        laz_engine_free(engine);
+    }
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[200];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void folders_of_a_runtimes_options_are_visible_and_searched(void)
+{
+    char folder[] = "/tmp/laz-test-XXXXXX", settings[200];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    chmod(folder, 0755); /* a session with an uid of its own has to get there */
+    write_file(folder, "laz_extra.py", "answer = 42\n");
+    write_file(folder, "laz_extra.lua", "return {answer = 42}\n");
+    static const char *const codes[][2] = {
+        {"python", "import laz_extra\nlaz_extra.answer"},
+        {"lua", "require('laz_extra').answer"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(settings, sizeof settings, "runtime.%s.path=[\"%s\"]", codes[i][0], folder);
+        struct laz_engine *without = test_engine("");
+        struct laz_session *session = test_session(without, codes[i][0]);
+        if (session)
+            test_expect(session, codes[i][1], LAZ_VERDICT_ERROR, NULL);
+        laz_engine_free(without);
+        struct laz_engine *engine = test_engine(settings);
+        session = test_session(engine, codes[i][0]);
+        if (session)
+            test_expect(session, codes[i][1], LAZ_VERDICT_OK, "42");
+        laz_engine_free(engine);
+    }
+    snprintf(settings, sizeof settings, "%s/laz_extra.py", folder);
+    unlink(settings);
+    snprintf(settings, sizeof settings, "%s/laz_extra.lua", folder);
+    unlink(settings);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+}
+
 static const struct unit_test tests[] = {
     UNIT(execute_gives_the_last_value_and_keeps_state),
     UNIT(close_ends_the_process_and_restart_revives),
@@ -472,6 +549,8 @@ static const struct unit_test tests[] = {
     UNIT(waiting_for_a_tool_stops_the_clock_of_the_code),
     UNIT(exits_and_crashes_are_verdicts),
     UNIT(code_that_does_not_parse_does_not_run),
+    UNIT(extension_modules_load_in_the_box),
+    UNIT(folders_of_a_runtimes_options_are_visible_and_searched),
     {0},
 };
 
