@@ -57,7 +57,9 @@ static void box_hung_up(struct laz_box *box)
 {
     if (box->hung_up || box->ended)
         return;
+    uint64_t rss;
     box->hung_up = true;
+    laz_os_usage_read(box->usage_fd, &box->cpu_us, &rss); /* soon it is reaped, inside */
     box_close_channel(box);
     if (!box->killed)
         laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
@@ -503,7 +505,7 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
         laz_os_usage_read(box->usage_fd, cpu_us, max_rss_bytes);
         return;
     }
-    *cpu_us = box->exit.cpu_us;
+    *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
     *max_rss_bytes = box->exit.max_rss_bytes;
 }
 

@@ -59,6 +59,8 @@ struct laz_box {
     bool authenticated, killed, ended, hung_up;
     bool released; /* nobody owns it: it frees itself when it has ended */
     struct laz_exit exit;
+    uint64_t started_us;      /* laz_clock_us of the spawn */
+    uint64_t cpu_us;          /* of the agent, when its channel closed; 0: could not be told */
     struct laz_buf complaint; /* first bytes of standard error before `authenticated` */
 };
 

@@ -5,7 +5,7 @@
  * however far the start came. */
 #include "engine/box.h"
 
-#include "base/json.h"
+#include "base/clock.h"
 #include "base/random.h"
 #include "engine/engine.h"
 #include "os/os.h"
@@ -187,6 +187,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
     box->usage_fd = box->init_fd = -1;
     box->exit_code = box->agent_pid = -1;
+    box->started_us = laz_clock_us();
     laz_frame_init(&box->in, engine->values->session.max_message_size);
     laz_frame_init(&box->documents, 4096);
     if (engine->uids)

@@ -467,6 +467,8 @@ static void execution_judge(struct laz_execution *execution)
     struct laz_result *result = execution->result;
     struct laz_judgement judgement;
     uint64_t cpu_us;
+
+    laz_box_usage(box, &cpu_us, &result->max_rss_bytes);
     const struct laz_evidence evidence = {
         .stop = execution->stop,
         .stop_ms = execution->stop_ms,
@@ -475,12 +477,13 @@ static void execution_judge(struct laz_execution *execution)
         .message = execution->has_message ? &execution->message : NULL,
         .ended = box->ended,
         .exit = box->ended ? &box->exit : NULL,
+        .cpu_us = box->ended ? cpu_us : 0,
+        .box_us = laz_clock_us() - box->started_us,
         .exit_code = box->exit_code,
         .limits = &session->engine->values->limits,
     };
 
     laz_judge(&evidence, &judgement);
-    laz_box_usage(box, &cpu_us, &result->max_rss_bytes);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
     result->verdict = judgement.verdict;

@@ -169,22 +169,36 @@ static int judge_signal(const struct laz_evidence *e, int *status)
     return e->exit && e->exit->known ? e->exit->signal : -1;
 }
 
+/* Was the CPU time of the limit really used? The soft limit sends SIGXCPU, the hard one, a second
+ * later, SIGKILL. The kernel compares with time counted in ticks and reports time scaled to what
+ * the scheduler measured, which on a virtual machine is less: so a share of the limit is enough,
+ * half for a signal that nothing else sends. Where nobody could read the time before the process
+ * was gone, SIGXCPU counts when the box has lived long enough for it. */
+static bool judge_cpu_used(const struct laz_evidence *e, int number)
+{
+    uint64_t limit_us = e->limits->cpu_s * 1000000;
+
+    if (e->limits->cpu_s == LAZ_UNLIMITED)
+        return false;
+    if (number == SIGKILL)
+        return e->cpu_us >= limit_us / 4 * 3 + 1000000;
+    if (number != SIGXCPU)
+        return false;
+    return e->cpu_us >= limit_us / 2 || (e->cpu_us < 100000 && e->box_us >= limit_us);
+}
+
 static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
 {
     int status;
     int number = judge_signal(e, &status);
-    uint64_t cpu_us = e->exit ? e->exit->cpu_us : 0;
-    /* the soft limit sends SIGXCPU, the hard one, a second later, SIGKILL; ticks are coarse */
-    uint64_t limit_s = number == SIGXCPU ? e->limits->cpu_s : e->limits->cpu_s + 1;
-    bool cpu_used = e->limits->cpu_s != LAZ_UNLIMITED && cpu_us + 200000 >= limit_s * 1000000;
 
     j->replace = true;
     if (number > 0)
         judge_evidence(j, "signal", number);
     else if (status >= 0)
         judge_evidence(j, "exit_status", status);
-    judge_evidence(j, "cpu_ms", (int64_t)(cpu_us / 1000));
-    if ((number == SIGXCPU || number == SIGKILL) && cpu_used) {
+    judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
+    if (judge_cpu_used(e, number)) {
         j->verdict = LAZ_VERDICT_CPU_LIMIT;
         judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
         snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",

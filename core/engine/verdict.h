@@ -31,6 +31,8 @@ struct laz_evidence {
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     bool ended;                        /* the process has ended */
     const struct laz_exit *exit;       /* of the outermost process */
+    uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
+    uint64_t box_us;                   /* how long the box has lived */
     int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;
 };

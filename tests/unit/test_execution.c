@@ -130,25 +130,32 @@ static void verdict_of_a_death_needs_evidence(void)
 {
     static const struct {
         int64_t exit_code;
-        uint64_t cpu_us;
+        uint64_t cpu_us, box_us;
         enum laz_verdict verdict;
     } rows[] = {
-        {0, 0, LAZ_VERDICT_OK},
-        {3, 0, LAZ_VERDICT_ERROR},
-        {128 + SIGSEGV, 0, LAZ_VERDICT_CRASHED},
-        {128 + SIGKILL, 0, LAZ_VERDICT_CRASHED},
-        {128 + SIGKILL, 3000000, LAZ_VERDICT_CPU_LIMIT},
-        {128 + SIGXCPU, 2000000, LAZ_VERDICT_CPU_LIMIT},
-        {128 + SIGXCPU, 0, LAZ_VERDICT_CRASHED},
-        {128 + SIGXFSZ, 0, LAZ_VERDICT_FSIZE_LIMIT},
-        {128 + SIGABRT, 5000000, LAZ_VERDICT_CRASHED},
+        {0, 0, 100, LAZ_VERDICT_OK},
+        {3, 0, 100, LAZ_VERDICT_ERROR},
+        {128 + SIGSEGV, 0, 100, LAZ_VERDICT_CRASHED},
+        {128 + SIGKILL, 0, 100, LAZ_VERDICT_CRASHED},
+        {128 + SIGKILL, 3000000, 9000000, LAZ_VERDICT_CPU_LIMIT},
+        {128 + SIGXCPU, 2000000, 9000000, LAZ_VERDICT_CPU_LIMIT},
+        {128 + SIGXCPU, 0, 500000, LAZ_VERDICT_CRASHED},
+        {128 + SIGXCPU, 900000, 9000000, LAZ_VERDICT_CRASHED},
+        {128 + SIGXCPU, 0, 2100000, LAZ_VERDICT_CPU_LIMIT},
+        {128 + SIGKILL, 0, 9000000, LAZ_VERDICT_CRASHED},
+        {128 + SIGXFSZ, 0, 100, LAZ_VERDICT_FSIZE_LIMIT},
+        {128 + SIGABRT, 5000000, 9000000, LAZ_VERDICT_CRASHED},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct laz_exit how = {
             .known = true, .status = (int)rows[i].exit_code, .cpu_us = rows[i].cpu_us};
-        struct laz_evidence evidence = {
-            .ended = true, .exit = &how, .exit_code = rows[i].exit_code, .limits = &limits};
+        struct laz_evidence evidence = {.ended = true,
+                                        .exit = &how,
+                                        .cpu_us = rows[i].cpu_us,
+                                        .box_us = rows[i].box_us,
+                                        .exit_code = rows[i].exit_code,
+                                        .limits = &limits};
         struct laz_judgement judgement;
         laz_judge(&evidence, &judgement);
         if (judgement.verdict != rows[i].verdict)
