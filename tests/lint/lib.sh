@@ -35,7 +35,7 @@ lint_files() {
     (
         cd "$srcdir" || exit 1
         find . \( -path './build' -o -path './build-*' -o -path './.git' -o -path './m4' \
-            -o -path './autom4te.cache' -o -path './lazaret-[0-9]*' \) -prune \
+            -o -path './autom4te.cache' -o -path './lazaret-[0-9]*' -o -path './_*' \) -prune \
             -o -type f \( "$@" \) -print | sed 's|^\./||' | sort
     )
 }
