@@ -388,12 +388,16 @@ static int execution_send(struct laz_execution *execution, const char *type, con
     laz_buf_printf(&line, "{\"type\":\"%s\",\"id\":%lld,\"code\":", type, (long long)execution->id);
     laz_json_quote(&line, code, len);
     laz_buf_puts(&line, print ? ",\"print\":true}\n" : ",\"print\":false}\n");
-    bool sent = !line.failed && laz_box_send(session->box, line.data, line.len, 0);
-    bool failed = line.failed;
+    size_t most = session->engine->values->session.max_value_size;
+    int rc = line.failed ? laz_error_nomem(err) : 0;
+    if (!rc && line.len > most)
+        rc = laz_error_set(err, LAZ_ETOOBIG, 0,
+                           "the code is larger than max_value_size (%zu bytes)", most);
+    if (!rc)
+        laz_box_send(session->box, line.data, line.len, 0); /* a dead agent is told by its box */
     laz_buf_fini(&line);
-    if (failed)
-        return laz_error_nomem(err);
-    (void)sent; /* a dead agent is reported as the end of its box */
+    if (rc)
+        return rc;
     laz_session_step(&session->state, LAZ_EVENT_EXECUTE, &session->engine->log, session->id);
     return 0;
 }

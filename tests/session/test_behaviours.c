@@ -288,6 +288,26 @@ static void code_over_its_length_is_blocked(void)
     test_each("session.max_code_length=3", long_code);
 }
 
+static void code_larger_than_a_message_is_refused(void)
+{
+    struct laz_engine *engine = test_engine("session.max_value_size=\"4KiB\"");
+    struct laz_session *session = test_session(engine, "lua");
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+    char code[5000];
+
+    memset(code, ' ', sizeof code);
+    if (session) {
+        CU_ASSERT_EQUAL(laz_session_execute(session, code, sizeof code, NULL, &result, &err),
+                        LAZ_ETOOBIG);
+        UNIT_TEXT(err.text, "the code is larger than max_value_size (4096 bytes)");
+        CU_ASSERT_PTR_NULL(result);
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
 static void counting_executions(struct laz_session *session, const struct words *w)
 {
     test_expect(session, "1", LAZ_VERDICT_OK, "1");
@@ -541,6 +561,7 @@ static const struct unit_test tests[] = {
     UNIT(output_lines_are_capped_and_the_value_kept),
     UNIT(tool_calls_are_counted),
     UNIT(code_over_its_length_is_blocked),
+    UNIT(code_larger_than_a_message_is_refused),
     UNIT(executions_are_counted),
     UNIT(a_hook_of_the_application_can_block),
     UNIT(a_hook_command_can_block),

@@ -145,8 +145,8 @@ struct laz_execute_options {
 
 /* Runs code and waits. Whatever comes of it is in *result, which the caller owns: 0 is returned
  * for every verdict. `code` need not end with NUL when `len` is given; len SIZE_MAX: strlen.
- * Errors: LAZ_ECLOSED "not running", LAZ_EBUSY (in progress), LAZ_EINVAL, LAZ_ENOMEM: nothing ran
- * and *result is NULL. */
+ * Errors: LAZ_ECLOSED "not running", LAZ_EBUSY (in progress), LAZ_EINVAL, LAZ_ETOOBIG (the code
+ * exceeds session.max_value_size), LAZ_ENOMEM: nothing ran and *result is NULL. */
 LAZ_EXPORT int laz_session_execute(struct laz_session *session, const char *code, size_t len,
                                    const struct laz_execute_options *options,
                                    struct laz_result **result, struct laz_error *err);
