@@ -94,6 +94,13 @@ const struct words languages[] = {
 };
 const size_t n_languages = sizeof languages / sizeof *languages;
 
+const char *test_phrase(const struct words *language, const struct phrase *phrase)
+{
+    return *language->runtime == 'p'   ? phrase->python
+           : *language->runtime == 'r' ? phrase->r
+                                       : phrase->lua;
+}
+
 /* ---- tools of the application ------------------------------------------------------------------
  */
 
@@ -308,6 +315,16 @@ char *test_output(const struct laz_result *result, int stream)
             laz_buf_append(&text, piece, len);
     }
     return laz_buf_steal(&text);
+}
+
+bool test_result_has(struct laz_result *result, const char *part)
+{
+    const char *json = laz_result_json(result);
+    bool has = strstr(json, part) != NULL;
+
+    if (!has)
+        printf("\n    lacks %s: %.2000s\n", part, json);
+    return has;
 }
 
 void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *))

@@ -20,6 +20,19 @@ struct words {
 extern const struct words languages[];
 extern const size_t n_languages;
 
+/* What one test says in each language; NULL: it has no word for it. */
+struct phrase {
+    const char *python, *r, *lua;
+};
+const char *test_phrase(const struct words *language, const struct phrase *phrase);
+
+/* How long things take is not judged where the sanitizers slow them down. */
+#ifdef __SANITIZE_ADDRESS__
+#define TEST_IS_SLOW true
+#else
+#define TEST_IS_SLOW false
+#endif
+
 /* An engine with `settings` ("session.timeout=5;limits.cpu=2") over the defaults, and the tools
  * add(a, b), fail(), echo(x), nothing(), slow(ms). NULL and a failed assertion when it cannot be
  * made. */
@@ -39,6 +52,8 @@ void test_expect_error(struct laz_session *session, const char *code, enum laz_v
                        const char *part);
 /* All output of one stream, a new string. */
 char *test_output(const struct laz_result *result, int stream);
+/* Does the whole result, as JSON, contain `part`? Prints the result when not. */
+bool test_result_has(struct laz_result *result, const char *part);
 /* Bodies called for each language with an engine of these settings and a fresh session. */
 void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *));
 
