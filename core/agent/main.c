@@ -15,6 +15,16 @@
 #define PACKAGE_VERSION "?"
 #endif
 
+#ifdef LAZ_SANITIZE
+/* Read by the address sanitizer: a crash of the code is the host's to see, by its signal. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "handle_segv=0";
+}
+#endif
+
 static int main_serve(char **argv)
 {
     struct agent agent = {
