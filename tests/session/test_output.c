@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* test_output.c - what code and its children write: all of it, unchanged, while it runs.
+ *
+ * That a line arrives while the code runs is shown by what only the line can cause: a tool that
+ * answers, or an execution that is cancelled, when its handler has seen it. */
+#include "session.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void expect_output(struct laz_session *session, const char *code, int stream,
+                          const char *expected)
+{
+    struct laz_result *result = test_run(session, code, NULL);
+
+    if (!result)
+        return;
+    char *output = test_output(result, stream);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(output ? output : "", expected);
+    free(output);
+    laz_result_free(result);
+}
+
+/* All bytes of one stream. */
+static struct laz_buf bytes_of(const struct laz_result *result, int stream)
+{
+    struct laz_buf bytes = LAZ_BUF_INIT;
+    size_t len;
+    int of;
+
+    for (size_t i = 0; i < laz_result_outputs(result); i++) {
+        const char *piece = laz_result_output(result, i, &of, &len);
+        if (of == stream)
+            laz_buf_append(&bytes, piece, len);
+    }
+    return bytes;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+struct counter {
+    long lines, wrong;
+    size_t bytes;
+};
+
+static void count_numbered(void *user, int stream, const char *text, size_t len)
+{
+    struct counter *counter = user;
+    char expected[32];
+
+    int n = snprintf(expected, sizeof expected, "line %ld", counter->lines++);
+    counter->wrong += stream != LAZ_STDOUT || len != (size_t)n || memcmp(text, expected, len) != 0;
+    counter->bytes += len + 1;
+}
+
+/* Milliseconds it took. */
+static uint64_t write_lines(struct laz_session *session, const char *code)
+{
+    struct counter counter = {0};
+    struct laz_execute_options options = {
+        .size = sizeof options, .line = count_numbered, .user = &counter};
+    uint64_t before = laz_clock_ms();
+    struct laz_result *result = test_run(session, code, &options);
+    uint64_t took = laz_clock_ms() - before;
+
+    if (!result)
+        return 0;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_EQUAL(counter.lines, 100000);
+    CU_ASSERT_EQUAL(counter.wrong, 0);
+    struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
+    CU_ASSERT_EQUAL(bytes.len, counter.bytes);
+    laz_buf_fini(&bytes);
+    laz_result_free(result);
+    return took;
+}
+
+static void writing_lines(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "for i in range(100000): print('line', i)",
+        .r = "for (i in 0:99999) cat('line ', i, '\\n', sep = '')",
+        .lua = "for i = 0, 99999 do print('line ' .. i) end",
+    };
+    uint64_t took = 0;
+
+    /* on a machine that is busy with other things a quick program may be slow once */
+    for (int i = 0; i == 0 || (i < 3 && took >= 2000); i++)
+        took = write_lines(session, test_phrase(w, &code));
+    printf("\n    %s: 100000 lines in %llu ms", w->runtime, (unsigned long long)took);
+    CU_ASSERT(TEST_IS_SLOW || took < 2000);
+}
+
+static void a_hundred_thousand_lines_arrive_complete_and_soon(void)
+{
+    test_each("", writing_lines);
+}
+
+/* ---- while the code runs -----------------------------------------------------------------------
+ */
+
+/* A gate: the tool waits in it until the line was seen. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool open, in_time;
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void gate_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    struct timespec until;
+    int rc = 0;
+
+    (void)user, (void)args, (void)len;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    pthread_mutex_lock(&gate.lock);
+    while (!gate.open && rc == 0)
+        rc = pthread_cond_timedwait(&gate.changed, &gate.lock, &until);
+    gate.in_time = gate.open;
+    pthread_mutex_unlock(&gate.lock);
+    laz_reply_value(reply, "true", 4);
+}
+
+static void gate_line(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream;
+    pthread_mutex_lock(&gate.lock);
+    gate.open |= len == 5 && memcmp(text, "first", 5) == 0;
+    pthread_cond_signal(&gate.changed);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+static void first_line_before_the_tool_answers(void)
+{
+    static const struct phrase code = {
+        .python = "print('first')\nr = gate()\nprint('second')\nr",
+        .r = "cat('first\\n')\nr <- gate()\ncat('second\\n')\nr",
+        .lua = "print('first')\nlocal r = gate()\nprint('second')\nreturn r",
+    };
+    struct laz_engine *engine = test_engine("");
+    const struct laz_tool tool = {.size = sizeof tool, .name = "gate", .description = ""};
+
+    for (size_t i = 0; engine && i < n_languages; i++) {
+        if (i == 0)
+            CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, gate_tool, NULL, NULL), 0);
+        struct laz_session *session = test_session(engine, languages[i].runtime);
+        struct laz_execute_options options = {.size = sizeof options, .line = gate_line};
+        gate.open = gate.in_time = false;
+        struct laz_result *result = test_run(session, test_phrase(&languages[i], &code), &options);
+        if (result) {
+            CU_ASSERT_TRUE(gate.in_time);
+            UNIT_TEXT(laz_result_value(result), "true");
+        }
+        laz_result_free(result);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+}
+
+static void cancel_line(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream, (void)text, (void)len;
+    laz_engine_cancel(user);
+}
+
+/* Without a tool call or an end that would flush anything. */
+static void first_line_from_a_loop(void)
+{
+    static const struct phrase code = {
+        .python = "print('first')\nwhile True: pass",
+        .r = "cat('first\\n')\nrepeat {}",
+        .lua = "print('first')\nwhile true do end",
+    };
+    struct laz_engine *engine = test_engine("session.timeout=20");
+
+    for (size_t i = 0; engine && i < n_languages; i++) {
+        struct laz_session *session = test_session(engine, languages[i].runtime);
+        struct laz_execute_options options = {
+            .size = sizeof options, .line = cancel_line, .user = engine};
+        struct laz_result *result = test_run(session, test_phrase(&languages[i], &code), &options);
+        if (result) {
+            CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CANCELLED);
+            char *output = test_output(result, LAZ_STDOUT);
+            UNIT_TEXT(output, "first\n");
+            free(output);
+        }
+        laz_result_free(result);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- bytes, children, streams ------------------------------------------------------------------
+ */
+
+static void writing_bytes(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        /* R's strings hold no NUL */
+        .python = "import sys\nn = sys.stdout.buffer.write(bytes(range(256)))",
+        .r = "cat(rawToChar(as.raw(1:255)))",
+        .lua = "for i = 0, 255 do io.write(string.char(i)) end",
+    };
+    struct laz_result *result = test_run(session, test_phrase(w, &code), NULL);
+
+    if (!result)
+        return;
+    struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
+    int first = *w->runtime == 'r', wrong = 0;
+    CU_ASSERT_EQUAL(bytes.len, (size_t)(256 - first));
+    for (size_t i = 0; i < bytes.len; i++)
+        wrong += (unsigned char)bytes.data[i] != i + (size_t)first;
+    CU_ASSERT_EQUAL(wrong, 0);
+    laz_buf_fini(&bytes);
+    laz_result_free(result);
+}
+
+static void bytes_are_not_changed(void)
+{
+    test_each("", writing_bytes);
+}
+
+static void having_children(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import os, subprocess\n"
+                  "print('before')\n"
+                  "r = subprocess.run(['sh', '-c', 'echo child; echo wrong >&2'])\n"
+                  "r = os.system('echo shell')\n"
+                  "print('after')",
+        .r = "cat('before\\n')\n"
+             "r <- system2('sh', c('-c', shQuote('echo child; echo wrong >&2')))\n"
+             "r <- system('echo shell')\n"
+             "cat('after\\n')",
+        .lua = "print('before')\n"
+               "local r = os.execute('echo child; echo wrong >&2')\n"
+               "r = os.execute('echo shell')\n"
+               "print('after')",
+    };
+
+    expect_output(session, test_phrase(w, &code), LAZ_STDOUT, "before\nchild\nshell\nafter\n");
+    expect_output(session, test_phrase(w, &code), LAZ_STDERR, "wrong\n");
+}
+
+static void output_of_children_comes_in_its_place(void)
+{
+    test_each("", having_children);
+}
+
+static void complaining(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import sys\nprint('out')\nprint('err', file=sys.stderr)\nprint('out')",
+        .r = "cat('out\\n')\nmessage('err')\ncat('out\\n')",
+        .lua = "print('out')\nio.stderr:write('err\\n')\nprint('out')",
+    };
+
+    expect_output(session, test_phrase(w, &code), LAZ_STDOUT, "out\nout\n");
+    expect_output(session, test_phrase(w, &code), LAZ_STDERR, "err\n");
+    struct laz_result *result = test_run(session, test_phrase(w, &code), NULL);
+    CU_ASSERT_TRUE(test_result_has(result, "{\"stream\":\"stderr\",\"text\":\"err\\n\"}"));
+    laz_result_free(result);
+}
+
+static void standard_error_is_told_apart(void)
+{
+    test_each("", complaining);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------
+ */
+
+static void filling(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result = test_run(session, w->hundred_lines, NULL);
+
+    if (!result)
+        return;
+    struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
+    CU_ASSERT_EQUAL(bytes.len, 100);
+    CU_ASSERT_TRUE(laz_result_is_truncated(result));
+    CU_ASSERT_TRUE(test_result_has(result, "\"truncated\":true"));
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_result_value(result), "\"done\"");
+    laz_buf_fini(&bytes);
+    laz_result_free(result);
+    expect_output(session, w->two_lines, LAZ_STDOUT, "one\ntwo\n");
+}
+
+static void output_past_its_size_is_dropped_and_said_so(void)
+{
+    test_each("session.max_output_size=100", filling);
+}
+
+static void flooding(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "while True: print('x' * 99)",
+        .r = "line <- strrep('x', 99)\nrepeat cat(line, '\\n', sep = '')",
+        .lua = "local line = string.rep('x', 99)\nwhile true do print(line) end",
+    };
+    struct laz_result *result = test_run(session, test_phrase(w, &code), NULL);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OUTPUT_LIMIT);
+    CU_ASSERT_TRUE(laz_result_is_truncated(result));
+    struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
+    CU_ASSERT_EQUAL(bytes.len, 10000);
+    CU_ASSERT_TRUE(test_result_has(result, "640000"));
+    laz_buf_fini(&bytes);
+    laz_result_free(result);
+    expect_output(session, w->two_lines, LAZ_STDOUT, "one\ntwo\n");
+}
+
+static void a_flood_ends_the_execution(void)
+{
+    test_each("session.max_output_size=10000;session.timeout=20", flooding);
+}
+
+static void count_any(void *user, int stream, const char *text, size_t len)
+{
+    struct counter *counter = user;
+
+    (void)stream;
+    counter->lines++;
+    counter->bytes += len;
+    for (size_t i = 0; i < len; i++)
+        counter->wrong += text[i] != 'x';
+}
+
+static void writing_one_line(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import sys\nn = sys.stdout.write('x' * 2097152)",
+        .r = "cat(strrep('x', 2097152))",
+        .lua = "io.write(string.rep('x', 2097152))",
+    };
+    struct counter counter = {0};
+    struct laz_execute_options options = {
+        .size = sizeof options, .line = count_any, .user = &counter};
+    struct laz_result *result = test_run(session, test_phrase(w, &code), &options);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_EQUAL(counter.bytes, 2097152);
+    CU_ASSERT_EQUAL(counter.wrong, 0);
+    CU_ASSERT(counter.lines >= 1 && counter.lines <= 4);
+    struct laz_buf bytes = bytes_of(result, LAZ_STDOUT);
+    CU_ASSERT_EQUAL(bytes.len, 2097152);
+    laz_buf_fini(&bytes);
+    laz_result_free(result);
+}
+
+static void a_line_of_two_megabytes_needs_no_newline(void)
+{
+    test_each("", writing_one_line);
+}
+
+/* ---- between and after -------------------------------------------------------------------------
+ */
+
+static void going_on_behind(struct laz_session *session, const struct words *w)
+{
+    /* more than the pipe holds, so that it still runs when the execution has ended */
+    static const struct phrase start = {
+        .python = "import os\nr = os.system('(yes background | head -n 30000; : >/tmp/done) &')",
+        .r = "r <- system('(yes background | head -n 30000; : >/tmp/done) &')",
+        .lua = "local r = os.execute('(yes background | head -n 30000; : >/tmp/done) &')",
+    };
+    static const struct phrase wait = {
+        .python = "import time\nwhile not os.path.exists('/tmp/done'): time.sleep(0.001)\n7",
+        .r = "while (!file.exists('/tmp/done')) Sys.sleep(0.001)\n7",
+        .lua = "os.execute('until test -e /tmp/done; do sleep 0.01; done')\nreturn 7",
+    };
+
+    test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);
+    test_expect(session, test_phrase(w, &start), LAZ_VERDICT_OK, NULL);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+    test_expect(session, test_phrase(w, &wait), LAZ_VERDICT_OK, "7");
+    test_expect(session, w->get_x, LAZ_VERDICT_OK, "42");
+    expect_output(session, w->two_lines, LAZ_STDOUT, "one\ntwo\n");
+}
+
+static void a_background_process_that_writes_does_no_harm(void)
+{
+    test_each("session.timeout=20", going_on_behind);
+}
+
+static void dying_with_much_to_say(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import os, signal\nfor i in range(20000): print('line', i)\n"
+                  "os.kill(os.getpid(), signal.SIGABRT)",
+        .r = "for (i in 0:19999) cat('line ', i, '\\n', sep = '')\n"
+             "tools::pskill(Sys.getpid(), 6L)\nSys.sleep(5)",
+        .lua = "for i = 0, 19999 do print('line ' .. i) end\n"
+               "os.execute('kill -ABRT $PPID')\nwhile true do end",
+    };
+    struct counter counter = {0};
+    struct laz_execute_options options = {
+        .size = sizeof options, .line = count_numbered, .user = &counter};
+    struct laz_result *result = test_run(session, test_phrase(w, &code), &options);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+    CU_ASSERT_EQUAL(counter.lines, 20000);
+    CU_ASSERT_EQUAL(counter.wrong, 0);
+    laz_result_free(result);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void a_crash_loses_no_output(void)
+{
+    test_each("", dying_with_much_to_say);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_hundred_thousand_lines_arrive_complete_and_soon),
+    UNIT(first_line_before_the_tool_answers),
+    UNIT(first_line_from_a_loop),
+    UNIT(bytes_are_not_changed),
+    UNIT(output_of_children_comes_in_its_place),
+    UNIT(standard_error_is_told_apart),
+    UNIT(output_past_its_size_is_dropped_and_said_so),
+    UNIT(a_flood_ends_the_execution),
+    UNIT(a_line_of_two_megabytes_needs_no_newline),
+    UNIT(a_background_process_that_writes_does_no_harm),
+    UNIT(a_crash_loses_no_output),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("output", tests);
+}
