@@ -530,7 +530,7 @@ static const struct laz_runtime_ops ops = {
 LAZ_PLUGIN(lua) = {
     LAZ_PLUGIN_HEAD(LAZ_PLUGIN_RUNTIME),
     .name = "lua",
-    .version = "1.0",
+    .version = "0.1.0",
     .summary = "Lua 5.4",
     .options = options,
     .ops = &ops,

@@ -397,6 +397,6 @@ static const struct laz_tool_ops ops = {
 };
 
 LAZ_PLUGIN(command) = {
-    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_TOOL),           .name = "command",  .version = "1.0",
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_TOOL),           .name = "command",  .version = "0.1.0",
     .summary = "commands of the host as tools", .options = options, .ops = &ops,
 };
