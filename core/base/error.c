@@ -2,7 +2,7 @@
 /* error.c - filling a struct laz_error.
  *
  * The text is one line whatever is put into it: control bytes become spaces, so that an error can
- * be logged and printed anywhere. */
+ * be logged and printed anywhere.  One that is too long ends after a whole character. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -14,6 +14,16 @@ static void error_flatten(char *text)
     for (unsigned char *p = (unsigned char *)text; *p; p++)
         if (*p < 0x20 || *p == 0x7f)
             *p = ' ';
+    size_t end = strlen(text);
+    if (end + 1 < LAZ_ERROR_TEXT_SIZE)
+        return;
+    size_t lead = end;
+    while (lead && lead + 4 > end && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+        lead--;
+    unsigned char first = lead ? (unsigned char)text[lead - 1] : 0;
+    size_t want = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+    if (end - lead < want)
+        text[lead - 1] = '\0';
 }
 
 static void error_fill(struct laz_error *err, int code, int os_errno, const char *format,
@@ -48,6 +58,7 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
     va_end(args);
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(os_errno));
+    error_flatten(err->text);
     return LAZ_EOS;
 }
 

@@ -104,6 +104,17 @@ static bool member_read(const struct member *member, const char *raw, size_t len
     return false;
 }
 
+/* Bytes of a name that are shown: at most 40, and whole characters. */
+static int name_width(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (n > 40)
+        for (n = 40; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+            n--;
+    return (int)n;
+}
+
 static int message_find_type(const char *line, size_t len, uint32_t state,
                              struct laz_message *message, struct laz_error *err)
 {
@@ -120,7 +131,7 @@ static int message_find_type(const char *line, size_t len, uint32_t state,
         type++;
     int rc = 0;
     if (type == LAZ_MESSAGE_TYPES)
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.40s'", name);
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.*s'", name_width(name), name);
     else if (!(message_table[type].states & state))
         rc = laz_error_set(err, LAZ_EPROTO, 0, "message '%s' is not allowed now", name);
     message->type = (enum laz_message_type)type;

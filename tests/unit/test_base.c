@@ -52,6 +52,27 @@ static void error_longer_than_its_field_is_cut(void)
     CU_ASSERT_EQUAL(strlen(err.text), LAZ_ERROR_TEXT_SIZE - 1);
 }
 
+static void error_is_cut_between_characters(void)
+{
+    static const char *const characters[] = {"x", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+
+    for (size_t i = 0; i < sizeof characters / sizeof *characters; i++) {
+        for (int shift = 0; shift < 4; shift++) {
+            struct laz_error err = {0};
+            struct laz_buf text = LAZ_BUF_INIT;
+            laz_buf_append(&text, "abc", (size_t)shift);
+            while (text.len < 2 * LAZ_ERROR_TEXT_SIZE)
+                laz_buf_puts(&text, characters[i]);
+            laz_error_set(&err, LAZ_EINVAL, 0, "%s", text.data);
+            size_t len = strlen(err.text);
+            CU_ASSERT(len < LAZ_ERROR_TEXT_SIZE &&
+                      len + strlen(characters[i]) >= LAZ_ERROR_TEXT_SIZE);
+            CU_ASSERT(laz_utf8_is_valid(err.text, len));
+            laz_buf_fini(&text);
+        }
+    }
+}
+
 static void buf_grows_and_drops(void)
 {
     struct laz_buf buf = LAZ_BUF_INIT;
@@ -160,17 +181,12 @@ static void base64_round_trips_and_refuses(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(error_text_is_one_line),
-    UNIT(error_os_appends_the_cause),
-    UNIT(error_prefix_keeps_the_text),
-    UNIT(error_longer_than_its_field_is_cut),
-    UNIT(buf_grows_and_drops),
-    UNIT(buf_remembers_want_of_memory),
-    UNIT(strv_ends_with_null),
-    UNIT(utf8_follows_rfc_3629),
-    UNIT(random_names_have_their_length_and_letters),
-    UNIT(base64_round_trips_and_refuses),
-    {0},
+    UNIT(error_text_is_one_line),          UNIT(error_os_appends_the_cause),
+    UNIT(error_prefix_keeps_the_text),     UNIT(error_longer_than_its_field_is_cut),
+    UNIT(error_is_cut_between_characters), UNIT(buf_grows_and_drops),
+    UNIT(buf_remembers_want_of_memory),    UNIT(strv_ends_with_null),
+    UNIT(utf8_follows_rfc_3629),           UNIT(random_names_have_their_length_and_letters),
+    UNIT(base64_round_trips_and_refuses),  {0},
 };
 
 int main(void)

@@ -94,6 +94,8 @@ static void message_table_decides(void)
         {"{\"type\":\"error\",\"kind\":\"runtime\",\"traceback\":[1]}", LAZ_WIRE_RUNNING,
          "'traceback' of a message has the wrong type"},
         {"{\"type\":\"execute\",\"code\":\"1\"}", LAZ_WIRE_RUNNING, "unknown message 'execute'"},
+        {"{\"type\":\"123456789012345678901234567890123456789\u20ac\"}", LAZ_WIRE_RUNNING,
+         "unknown message '123456789012345678901234567890123456789'"},
         {"{\"Type\":\"ready\"}", LAZ_WIRE_STARTING, "a message has no type"},
         {"[]", LAZ_WIRE_RUNNING, "a message has no type"},
         {"5", LAZ_WIRE_RUNNING, "a message has no type"},
