@@ -320,6 +320,11 @@ struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct l
     return call;
 }
 
+size_t laz_call_size(const struct laz_call *call)
+{
+    return call->args.len;
+}
+
 int64_t laz_call_id(const struct laz_call *call, bool *has_id)
 {
     *has_id = call->has_id;

@@ -38,6 +38,7 @@ struct laz_call_owner {
  * answer comes later, through the loop. NULL without memory. */
 struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct laz_buf *args,
                                 int64_t id, bool has_id, const struct laz_call_owner *owner);
+size_t laz_call_size(const struct laz_call *call); /* bytes of its arguments */
 int64_t laz_call_id(const struct laz_call *call, bool *has_id);
 /* The answer is no longer wanted: the provider is told, the owner hears nothing more. */
 void laz_call_abandon(struct laz_call *call);

@@ -23,8 +23,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXECUTION_OPEN_CALLS 1024 /* at once, of one session */
-#define SANITIZED_MAX        500  /* bytes of a sanitised message, as in the reference */
+#define EXECUTION_OPEN_CALLS 1024               /* at once, of one session */
+#define EXECUTION_OPEN_BYTES ((size_t)16 << 20) /* of their arguments, unless it is one call */
+#define SANITIZED_MAX        500 /* bytes of a sanitised message, as in the reference */
+
+/* A call without an id behind another one: they are answered in order, so it is not begun. */
+struct waiting_call {
+    struct waiting_call *next;
+    size_t tool;
+    struct laz_buf args;
+    char *error; /* the answer, instead of a call */
+};
 
 struct laz_execution {
     struct laz_session *session;
@@ -41,6 +50,10 @@ struct laz_execution {
     uint64_t code_since_ms;                           /* when it last began to run */
     struct laz_call **calls;                          /* open ones */
     size_t n_calls, cap_calls;
+    struct waiting_call *waiting, *last_waiting;
+    size_t n_waiting;
+    size_t open_bytes;    /* of arguments, of open and waiting calls */
+    bool is_one_in_order; /* among the open ones is one without an id */
     uint64_t started_us;
     uint64_t cpu_before_us;
     bool out_of_memory;
@@ -49,11 +62,30 @@ struct laz_execution {
 /* ---- ending it ---------------------------------------------------------------------------------
  */
 
+static struct waiting_call *waiting_take(struct laz_execution *execution)
+{
+    struct waiting_call *first = execution->waiting;
+
+    execution->waiting = first->next;
+    execution->n_waiting--;
+    execution->open_bytes -= first->args.len;
+    return first;
+}
+
+static void waiting_free(struct waiting_call *waiting)
+{
+    laz_buf_fini(&waiting->args);
+    free(waiting->error);
+    free(waiting);
+}
+
 static void execution_abandon_calls(struct laz_execution *execution)
 {
     for (size_t i = 0; i < execution->n_calls; i++)
         laz_call_abandon(execution->calls[i]);
     execution->n_calls = 0;
+    while (execution->waiting)
+        waiting_free(waiting_take(execution));
 }
 
 /* The host ends it; the first reason counts. */
@@ -157,6 +189,8 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
     laz_buf_fini(&reply);
 }
 
+static void execution_next_in_order(struct laz_execution *execution);
+
 static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
                                const char *error)
 {
@@ -167,6 +201,7 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     for (size_t i = 0; i < execution->n_calls; i++)
         if (execution->calls[i] == call)
             execution->calls[i] = execution->calls[--execution->n_calls];
+    execution->open_bytes -= laz_call_size(call);
     if (json)
         laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
                 (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
@@ -175,6 +210,10 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     execution_reply(execution, id, has_id, json, len, json ? NULL : error);
     if (!execution->n_calls)
         clock_run(execution);
+    if (!has_id) {
+        execution->is_one_in_order = false;
+        execution_next_in_order(execution);
+    }
 }
 
 static bool execution_room_for_call(struct laz_execution *execution)
@@ -212,43 +251,101 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
                                     message->args ? message->args_len : 4, args, err) == 0;
 }
 
+/* Begins a call; takes the arguments. */
+static void execution_begin_call(struct laz_execution *execution, size_t tool, struct laz_buf *args,
+                                 int64_t id, bool has_id)
+{
+    const struct laz_call_owner owner = {execution, execution_answered};
+    size_t bytes = args->len;
+    struct laz_call *call =
+        execution_room_for_call(execution)
+            ? laz_call_start(execution->session->engine, tool, args, id, has_id, &owner)
+            : NULL;
+
+    laz_buf_fini(args);
+    if (!call) {
+        execution_reply(execution, id, has_id, NULL, 0, "out of memory");
+        return;
+    }
+    if (!execution->n_calls)
+        clock_stand(execution);
+    execution->calls[execution->n_calls++] = call;
+    execution->open_bytes += bytes;
+    execution->is_one_in_order |= !has_id;
+}
+
+/* The calls without an id that waited, up to the next that has to be awaited. */
+static void execution_next_in_order(struct laz_execution *execution)
+{
+    while (execution->waiting && !execution->is_one_in_order && execution->stop == LAZ_STOP_NONE) {
+        struct waiting_call *next = waiting_take(execution);
+        if (next->error)
+            execution_reply(execution, 0, false, NULL, 0, next->error);
+        else
+            execution_begin_call(execution, next->tool, &next->args, 0, false);
+        waiting_free(next);
+    }
+}
+
+/* Takes the arguments; an error is given in their place. False without memory. */
+static bool execution_wait_in_order(struct laz_execution *execution, size_t tool,
+                                    struct laz_buf *args, const char *error)
+{
+    struct waiting_call *waiting = calloc(1, sizeof *waiting);
+
+    if (!waiting)
+        return false;
+    *waiting = (struct waiting_call){.tool = tool, .args = *args, .error = laz_strdup(error)};
+    *args = (struct laz_buf)LAZ_BUF_INIT;
+    *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = waiting;
+    execution->last_waiting = waiting;
+    execution->n_waiting++;
+    execution->open_bytes += waiting->args.len;
+    return !error || waiting->error;
+}
+
+static bool execution_is_full(const struct laz_execution *execution, size_t args_len)
+{
+    size_t open = execution->n_calls + execution->n_waiting;
+
+    return open >= EXECUTION_OPEN_CALLS ||
+           (open && execution->open_bytes + args_len > EXECUTION_OPEN_BYTES);
+}
+
 static void execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
 {
-    struct laz_engine *engine = execution->session->engine;
-    const struct laz_call_owner owner = {execution, execution_answered};
+    const struct laz_log *log = &execution->session->engine->log;
     struct laz_buf args = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    size_t tool;
+    size_t tool = 0;
 
     execution->result->tool_calls++;
     if (execution->max_tool_calls && execution->result->tool_calls > execution->max_tool_calls) {
         execution_stop(execution, LAZ_STOP_TOOL_LIMIT, execution->max_tool_calls, "");
         return;
     }
-    if (execution->n_calls >= EXECUTION_OPEN_CALLS) {
+    if (execution_is_full(execution, message->args_len)) {
         execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "too many tool calls are open at once");
         return;
     }
-    laz_log(&engine->log, LAZ_LOG_INFO, "Tool call: %s(%.*s)", message->tool,
-            (int)(message->args_len < 200 ? message->args_len : 200),
-            message->args ? message->args : "");
-    if (!execution_check_call(execution, message, &tool, &args, &err)) {
+    bool good = execution_check_call(execution, message, &tool, &args, &err);
+    if (good)
+        laz_log(log, LAZ_LOG_INFO, "Tool call: %s(%.*s)", message->tool,
+                (int)(message->args_len < 200 ? message->args_len : 200),
+                message->args ? message->args : "");
+    else
+        laz_log(log, LAZ_LOG_INFO, "Tool call refused: %s", err.text);
+    if (!good)
         laz_buf_fini(&args);
+    if (!message->has_id && execution->is_one_in_order) {
+        if (!execution_wait_in_order(execution, tool, &args, good ? NULL : err.text))
+            execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
+    } else if (good) {
+        execution_begin_call(execution, tool, &args, message->id, message->has_id);
+    } else {
         execution_reply(execution, message->id, message->has_id, NULL, 0, err.text);
-        return;
     }
-    struct laz_call *call =
-        execution_room_for_call(execution)
-            ? laz_call_start(engine, tool, &args, message->id, message->has_id, &owner)
-            : NULL;
     laz_buf_fini(&args);
-    if (!call) {
-        execution_reply(execution, message->id, message->has_id, NULL, 0, "out of memory");
-        return;
-    }
-    if (!execution->n_calls)
-        clock_stand(execution);
-    execution->calls[execution->n_calls++] = call;
 }
 
 /* ---- what the box reports ----------------------------------------------------------------------
@@ -441,7 +538,7 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     struct laz_result *result = execution->result;
     const struct laz_message *message = &execution->message;
     bool reported = execution->has_message && message->type == LAZ_MESSAGE_ERROR &&
-                    execution->stop == LAZ_STOP_NONE;
+                    execution->stop == LAZ_STOP_NONE && j->verdict != LAZ_VERDICT_PROTOCOL_ERROR;
 
     if (j->verdict == LAZ_VERDICT_OK)
         return;
