@@ -28,6 +28,7 @@
 #define BOX_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
 
 static void box_free(struct laz_box *box);
+static void box_status_ready(void *user, uint32_t events);
 
 /* ---- breaking off ------------------------------------------------------------------------------
  */
@@ -63,14 +64,15 @@ static void box_hung_up(struct laz_box *box)
     box_close_channel(box);
     if (!box->killed)
         laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
-    if (box->owner.hung_up)
-        box->owner.hung_up(box->owner.user);
 }
 
 /* ---- the channel -------------------------------------------------------------------------------
  */
 
-/* Is the peer the process we started? By uid, and by pid namespace where the backend told it. */
+/* Is the peer the process we started? By uid, and by pid namespace where the backend's program
+ * tells it. That comes before the program lets the agent go: a peer that is there earlier is a
+ * stranger.
+ */
 static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
 {
     struct laz_peer peer;
@@ -83,8 +85,12 @@ static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
                       peer.uid, expected);
         return false;
     }
-    if (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) {
-        laz_error_set(why, LAZ_EPROTO, 0, "a process of another pid namespace connected");
+    if (box->status >= 0)
+        box_status_ready(box, LAZ_IO_READ);
+    bool early = box->plan->status_fd >= 0 && !box->has_child;
+    if (early ||
+        (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace)) {
+        laz_error_set(why, LAZ_EPROTO, 0, "a process that is not in the box connected");
         return false;
     }
     box->agent_pid = peer.pid;
@@ -145,6 +151,10 @@ static void box_flush(struct laz_box *box)
         ssize_t n =
             laz_os_send(box->channel, box->out.data + box->out_done, box->out.len - box->out_done);
         if (n == 0) {
+            if (box->out_done > box->out.len / 2) { /* an agent may never read all of it */
+                laz_buf_drop(&box->out, box->out_done);
+                box->out_done = 0;
+            }
             laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
             return;
         }
@@ -185,6 +195,19 @@ static void box_channel_ready(void *user, uint32_t events)
     } else if (n < 0) {
         box_hung_up(box);
     }
+}
+
+bool laz_box_is_quiet(struct laz_box *box)
+{
+    if (box->channel >= 0)
+        box_channel_ready(box, LAZ_IO_READ);
+    return box->channel >= 0 && !laz_frame_partial(&box->in);
+}
+
+void laz_box_be_patient(struct laz_box *box)
+{
+    if (!box->authenticated && !box->hung_up && !box->killed)
+        laz_timer_start(box->patience, BOX_TOKEN_MS);
 }
 
 static void box_listener_ready(void *user, uint32_t events)
@@ -254,7 +277,7 @@ static void box_read_output(struct laz_box *box, int stream, size_t most)
             return;
         }
         total += (size_t)n;
-        if (!box->authenticated && stream == LAZ_STDERR && box->complaint.len < BOX_COMPLAINT)
+        if (!box->settled && stream == LAZ_STDERR && box->complaint.len < BOX_COMPLAINT)
             laz_buf_append(&box->complaint, data, (size_t)n);
         if (box->owner.output)
             box->owner.output(box->owner.user, stream, data, (size_t)n);
@@ -296,8 +319,10 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
         laz_json_to_int(raw, raw_len, &number))
         box->exit_code = number;
     if (laz_json_member(text, len, "child-pid", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number) && box->init_fd < 0)
+        laz_json_to_int(raw, raw_len, &number) && !box->has_child) {
+        box->has_child = true;
         box->init_fd = laz_os_pidfd(number);
+    }
     if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->pid_namespace = (uint64_t)number;
@@ -389,6 +414,7 @@ static void box_out_of_patience(void *user)
             box_has_ended(box);
         }
     } else if (box->hung_up) {
+        box_broken(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
     } else {
         box_broken(box, LAZ_ETIMEOUT, "no token was shown within 5 seconds");
@@ -522,6 +548,8 @@ void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, str
         while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
             len--;
         laz_buf_append(text, words, len);
+        if (box->ended && box->exit.known && !box->exit.signal)
+            laz_buf_printf(text, " (status %d)", box->exit.status);
     } else if (box->exit.known && box->exit.signal) {
         laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
     } else {

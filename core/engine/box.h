@@ -29,8 +29,6 @@ struct laz_box_owner {
     void (*output)(void *user, int stream, const char *data, size_t len);
     /* The peer broke a rule below the messages (a line too long, a wrong token, a second peer). */
     void (*broken)(void *user, const struct laz_error *why);
-    /* The agent closed the channel; its process will have ended soon. */
-    void (*hung_up)(void *user);
     /* The outermost process has ended and all output was delivered. Last report. */
     void (*ended)(void *user);
 };
@@ -56,12 +54,14 @@ struct laz_box {
     int64_t agent_pid;          /* on the host, as the kernel tells it; -1 */
     int usage_fd;               /* /proc/PID/stat of the agent; -1 */
     int init_fd;                /* pidfd of the first process inside, when it was told; -1 */
+    bool has_child;             /* its documents told of a first process */
     bool authenticated, killed, ended, hung_up;
+    bool settled;  /* its owner knows it to be up: what it prints is no complaint */
     bool released; /* nobody owns it: it frees itself when it has ended */
     struct laz_exit exit;
     uint64_t started_us;      /* laz_clock_us of the spawn */
     uint64_t cpu_us;          /* of the agent, when its channel closed; 0: could not be told */
-    struct laz_buf complaint; /* first bytes of standard error before `authenticated` */
+    struct laz_buf complaint; /* first bytes of standard error until `settled` */
 };
 
 /* What a box is for. */
@@ -84,6 +84,11 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err);
 /* Sends bytes to the agent; what the socket does not take at once is kept and sent later. False:
  * the agent is gone, or does not read (more than `most` bytes are waiting). */
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most);
+/* Reads what the agent has sent, without waiting, and reports whole lines. False: there was
+ * something, or the channel is closed. For an agent that ought to be silent. */
+bool laz_box_is_quiet(struct laz_box *box);
+/* The time in which a token must come begins anew: for a box that was not watched meanwhile. */
+void laz_box_be_patient(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */
 void laz_box_drain(struct laz_box *box);
 /* Ends everything inside; `ended` is reported when it is over, after two seconds at most. */

@@ -67,7 +67,32 @@ static void session_ready(struct laz_session *session, const struct laz_message 
         session_fail(session, LAZ_ESETUP, text);
         return;
     }
+    session->box->settled = true;
     laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
+}
+
+/* Something that is no message, or not now. It ends an execution, a start, or, with neither under
+ * way, the box before the next execution. */
+static void session_refuse(struct laz_session *session, int code, const char *text)
+{
+    if (session->state == LAZ_SESSION_IDLE) {
+        session->misbehaved = true;
+        session_fail(session, code, text);
+    } else if (session->execution) {
+        laz_execution_broken(session, text);
+    } else {
+        session_fail(session, code, text);
+    }
+}
+
+/* An agent that nobody asked is silent; what it has sent all the same is not for the next
+ * execution. */
+static void session_listen(struct laz_session *session)
+{
+    if (!laz_box_is_quiet(session->box))
+        session_refuse(session, LAZ_EPROTO,
+                       session->box->hung_up ? "the agent closed its connection"
+                                             : "the agent spoke before it was asked");
 }
 
 static bool session_line(void *user, char *line, size_t len)
@@ -80,12 +105,7 @@ static bool session_line(void *user, char *line, size_t len)
     if (rc) {
         laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
-        if (session->execution)
-            laz_execution_broken(session, err.text);
-        else if (session->state == LAZ_SESSION_IDLE)
-            session->misbehaved = true;
-        else
-            session_fail(session, LAZ_EPROTO, err.text);
+        session_refuse(session, LAZ_EPROTO, err.text);
     } else if (session->state == LAZ_SESSION_STARTING) {
         if (message.type == LAZ_MESSAGE_READY)
             session_ready(session, &message);
@@ -111,10 +131,7 @@ static void session_broken(void *user, const struct laz_error *why)
     struct laz_session *session = user;
 
     laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: %s", session->id, why->text);
-    if (session->execution)
-        laz_execution_broken(session, why->text);
-    else
-        session_fail(session, why->code, why->text);
+    session_refuse(session, why->code, why->text);
 }
 
 static void session_ended(void *user)
@@ -221,6 +238,7 @@ int laz_session_await(struct laz_session *session, struct laz_error *err)
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is not running");
     if (engine->values->session.start_timeout_ms)
         laz_timer_start(session->start_timer, engine->values->session.start_timeout_ms);
+    laz_box_be_patient(session->box);
     bool cancelled = false;
     while (session->state != LAZ_SESSION_IDLE && !session->failure.code && !session->box->ended &&
            !cancelled) {
@@ -228,9 +246,12 @@ int laz_session_await(struct laz_session *session, struct laz_error *err)
         cancelled = atomic_exchange(&engine->cancel, false);
     }
     laz_timer_cancel(session->start_timer);
-    if (session->state == LAZ_SESSION_IDLE) {
+    if (session->state == LAZ_SESSION_IDLE)
+        session_listen(session);
+    if (session->state == LAZ_SESSION_IDLE && !session->misbehaved) {
         uint64_t rss;
-        laz_box_usage(session->box, &session->cpu_us, &rss); /* loading the runtime does not count */
+        laz_box_usage(session->box, &session->cpu_us,
+                      &rss); /* loading the runtime does not count */
         return 0;
     }
     if (cancelled)
@@ -248,8 +269,12 @@ int laz_session_await(struct laz_session *session, struct laz_error *err)
 
 void laz_session_look(struct laz_session *session)
 {
-    if (session->box && session->state == LAZ_SESSION_IDLE && laz_box_has_ended(session->box))
+    if (!session->box || session->state != LAZ_SESSION_IDLE)
+        return;
+    if (laz_box_has_ended(session->box))
         laz_session_drop_box(session, LAZ_EVENT_GONE);
+    else
+        session_listen(session);
 }
 
 /* ---- the public functions ----------------------------------------------------------------------
@@ -329,8 +354,8 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     session->start_timer = laz_timer_new(engine->loop, session_start_too_late, session);
     session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
     session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
-    if (!session->tools_json || session->runtime_paths.failed || !session->start_timer || !session->code_timer ||
-        !session->deadline_timer)
+    if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
+        !session->code_timer || !session->deadline_timer)
         return laz_error_nomem(err);
     return 0;
 }

@@ -45,7 +45,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err);
 int laz_session_await(struct laz_session *session, struct laz_error *err);
 /* Ends the box, if any, and (unless `event` is LAZ_EVENT_CLOSE) makes room for another. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);
-/* Notices a box that ended while nobody looked. */
+/* Notices a box that ended, or an agent that spoke, while nobody looked. */
 void laz_session_look(struct laz_session *session);
 
 /* execute.c: what the box of a running session reports. */
