@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,23 @@ struct laz_engine *test_engine_open(const char *settings)
 
     free(text);
     return engine;
+}
+
+void test_mock_agent(void)
+{
+    struct laz_engine *engine;
+    struct laz_error err;
+    char path[PATH_MAX];
+
+    if (!realpath("tests/mock/agent", path) || setenv("LAZARET_AGENT", path, 1)) {
+        printf("tests/mock/agent is not built\n");
+        exit(1);
+    }
+    if (laz_engine_new(NULL, NULL, &engine, &err)) {
+        printf("no engine: %s\n", err.text);
+        exit(1);
+    }
+    laz_engine_free(engine);
 }
 
 struct laz_session *test_session(struct laz_engine *engine, const char *runtime)

@@ -5,11 +5,11 @@
  * and after, with a host that has handlers of its own, ignores SIGCHLD, and writes numbers with a
  * comma. */
 #include "session.h"
+#include "traces.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 
-#include <dirent.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,63 +21,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-static int count_entries(const char *path)
-{
-    DIR *folder = opendir(path);
-    int n = 0;
-
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        n += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
-    return n;
-}
-
-static int count_threads(void)
-{
-    return count_entries("/proc/self/task");
-}
-
-static int count_descriptors(void)
-{
-    return count_entries("/proc/self/fd");
-}
-
-/* Children of this process, by /proc/self/task/TID/children (proc(5)). */
-static int count_children(void)
-{
-    char path[64], text[4096];
-    int n = 0;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    if (fgets(text, sizeof text, file))
-        for (const char *p = text; *p; p++)
-            n += *p == ' ';
-    fclose(file);
-    return n;
-}
-
-/* The folder of an engine of this process, by the lock it holds there; "" when there is none. */
-static void find_runtime_folder(char *out, size_t size)
-{
-    DIR *folder = opendir("/proc/self/fd");
-
-    *out = '\0';
-    for (struct dirent *entry; folder && !*out && (entry = readdir(folder));) {
-        char link[300], target[300];
-        snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
-        ssize_t n = readlink(link, target, sizeof target - 1);
-        target[n > 0 ? n : 0] = '\0';
-        if (strncmp(target, "/tmp/lazaret-", 13) == 0) /* the folder itself is locked */
-            snprintf(out, size, "%s", target);
-    }
-    if (folder)
-        closedir(folder);
-}
 
 static void my_handler(int number)
 {
@@ -103,9 +46,9 @@ static void take_picture(struct picture *picture)
         picture->folder[0] = '\0';
     for (char **at = environ; *at; at++)
         laz_buf_printf(&picture->environment, "%s\n", *at);
-    picture->descriptors = count_descriptors();
-    picture->threads = count_threads();
-    picture->children = count_children();
+    picture->descriptors = trace_descriptors();
+    picture->threads = trace_threads();
+    picture->children = trace_children();
 }
 
 static void compare_pictures(struct picture *a, struct picture *b)
@@ -133,7 +76,7 @@ static void use_everything(const char *settings)
     struct laz_session *session = test_session(engine, "lua");
     char folder[300];
 
-    find_runtime_folder(folder, sizeof folder);
+    trace_folder(folder, sizeof folder);
     CU_ASSERT(*folder && access(folder, F_OK) == 0);
     if (session) {
         test_expect(session, "add(2, 0.5)", LAZ_VERDICT_OK, "2.5");
@@ -225,12 +168,12 @@ static void a_thousand_sessions_leave_nothing(void)
         laz_session_free(session);
         if (i == 99) {
             warm = resident_kib();
-            descriptors = count_descriptors();
+            descriptors = trace_descriptors();
         }
     }
     CU_ASSERT_EQUAL(opened, most);
-    CU_ASSERT_EQUAL(count_descriptors(), descriptors);
-    CU_ASSERT_EQUAL(count_children(), 0);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+    CU_ASSERT_EQUAL(trace_children(), 0);
     long grown = resident_kib() - warm;
     printf("\n    %d sessions, %ld KiB grown after the first hundred\n    ", opened, grown);
 #ifndef LAZ_SANITIZE /* the sanitizer keeps freed memory in quarantine */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* test_start.c - what may go wrong between the spawn of an agent and its `ready`, and who else may
+ * knock: each is the verdict setup_failed with the reason in words, and leaves nothing behind.
+ *
+ * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READY "{\"type\":\"ready\",\"protocol\":1}"
+
+static struct laz_engine *start_engine(const char *script, const char *settings)
+{
+    char *text =
+        laz_strdupf("env.set={MOCK_START='%s'}%s%s", script, *settings ? ";" : "", settings);
+    struct laz_engine *engine = test_engine(text);
+
+    free(text);
+    return engine;
+}
+
+/* One start that fails: its words, and that nothing of it is left. */
+static void start_fails(const char *script, const char *settings, const char *part)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    int descriptors = trace_descriptors(), threads = trace_threads();
+    struct laz_engine *engine = start_engine(script, settings);
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+    char folder[300];
+
+    if (!engine)
+        return;
+    trace_folder(folder, sizeof folder);
+    int rc = laz_execute(engine, &options, "ok 1", SIZE_MAX, NULL, &result, &err);
+    if (rc == LAZ_ENOENT) {
+        unit_skip("lua", err.text);
+        laz_engine_free(engine);
+        return;
+    }
+    CU_ASSERT_EQUAL(rc, 0);
+    const char *words = result ? laz_result_error(result) : err.text;
+    if (!words || !strstr(words, part))
+        printf("\n    %s\n    says:  %s\n    lacks: %s", script, words ? words : "(nothing)", part);
+    CU_ASSERT(words && strstr(words, part));
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED);
+    laz_result_free(result);
+    laz_engine_free(engine);
+    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    CU_ASSERT_EQUAL(trace_threads(), threads);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+}
+
+static void a_good_start_is_no_failure(void)
+{
+    struct laz_engine *engine = start_engine("connect|token|recv|ready", "");
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session)
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+    laz_engine_free(engine);
+}
+
+static void only_the_token_opens_the_door(void)
+{
+    static const char *const scripts[] = {
+        "connect|send abcdefghijklmnopqrstuvwxyz012345|eof", /* of the right length */
+        "connect|send a|eof",
+        "connect|send $tokenx|eof",
+        "connect|send x$token|eof",
+        "connect|raw \\n|eof",
+        "connect|raw \\x00\\xff\\x01 garbage\\n|eof",
+        "connect|raw $token\\x00\\n|eof",
+        "connect|raw $token\\r\\n|eof",
+        "connect|send " READY "|eof",
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        start_fails(scripts[i], "", "the session did not start: a wrong token was shown");
+}
+
+static void a_silent_peer_is_given_five_seconds(void)
+{
+    uint64_t began = laz_clock_ms();
+
+    start_fails("connect|raw half a token|eof", "", "no token was shown within 5 seconds");
+    uint64_t took = laz_clock_ms() - began;
+    CU_ASSERT(took >= 5000 && took < 20000);
+}
+
+static void a_second_peer_ends_the_start(void)
+{
+    start_fails("connect|connect|eof", "",
+                "a second peer connected before the first showed its token");
+}
+
+static void an_agent_that_ends_is_told_with_its_words(void)
+{
+    start_fails("exit 0", "", "the process ended with status 0 and said nothing");
+    start_fails("exit 7", "", "the process ended with status 7 and said nothing");
+    start_fails("complain the library is missing|exit 7", "", "the library is missing (status 7)");
+    start_fails("connect|token|recv|exit 9", "",
+                "the process ended with status 9 and said nothing");
+    start_fails("connect|token|recv|complain no such symbol|exit 9", "",
+                "no such symbol (status 9)");
+    start_fails("connect|token|recv|die 9", "", "137");
+}
+
+static void an_agent_that_stays_without_its_connection_is_ended(void)
+{
+    start_fails("connect|token|recv|hangup|wait", "",
+                "the agent closed its connection and did not end");
+    start_fails("connect|token|recv|shut|wait", "",
+                "the agent closed its connection and did not end");
+}
+
+static void an_agent_that_is_never_ready_is_not_awaited_for_ever(void)
+{
+    start_fails("connect|token|recv|eof", "session.start_timeout=0.3",
+                "not ready within start_timeout (0.3 s)");
+    start_fails("connect|token|recv|raw {\"type\":|eof", "session.start_timeout=0.3",
+                "not ready within start_timeout (0.3 s)");
+    start_fails("wait", "session.start_timeout=0.3", "not ready within start_timeout (0.3 s)");
+}
+
+static void the_first_message_is_ready_or_an_error(void)
+{
+    static const struct {
+        const char *script, *part;
+    } rows[] = {
+        {"send {\"type\":\"ready\",\"protocol\":2}", "the agent speaks protocol 2, this lazaret 1"},
+        {"send {\"type\":\"ready\"}", "message 'ready' lacks 'protocol'"},
+        {"send {\"type\":\"error\",\"kind\":\"setup\",\"message\":\"no such runtime\"}",
+         "the session did not start: no such runtime"},
+        {"send {\"type\":\"error\",\"kind\":\"setup\"}", "the session did not start: no reason"},
+        {"raw " READY "\\n" READY "\\n", "message 'ready' is not allowed now"},
+        {"raw " READY "\\n{\"type\":", "spoke before it was asked"},
+        {"raw " READY "\\n{\"type\":\"tool_call\",\"tool\":\"add\"}\\n",
+         "message 'tool_call' is not allowed now"},
+        {"send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}",
+         "message 'tool_call' is not allowed now"},
+        {"send {\"type\":\"result\",\"id\":1,\"value\":1}", "message 'result' is not allowed now"},
+        {"send {\"type\":\"init\",\"protocol\":1}", "unknown message 'init'"},
+        {"send hello", "not valid JSON"},
+        {"raw \\n", "not valid JSON"},
+        {"fill 1048577", "a message is larger than max_message_size (1048576 bytes)"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *script = laz_strdupf("connect|token|recv|%s|eof", rows[i].script);
+        start_fails(script, "", rows[i].part);
+        free(script);
+    }
+}
+
+/* Starts are not over while nobody drives the loop: time in which the application did something
+ * else does not count against the new box of a session. */
+static void a_replaced_box_may_wait_for_the_application(void)
+{
+    struct laz_engine *engine = start_engine("connect|token|recv|ready", "session.timeout=0.2");
+    struct laz_session *session = test_session(engine, "lua");
+    struct timespec idle = {5, 500000000}; /* longer than a token may take */
+
+    if (session) {
+        test_expect(session, "wait", LAZ_VERDICT_TIMEOUT, NULL);
+        nanosleep(&idle, NULL);
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- strangers ---------------------------------------------------------------------------------
+ */
+
+#define SAME_UID ((uid_t)-2) /* the one that the session has */
+
+/* Connects to the first socket below the engine's folder, as `uid`, and waits to be thrown out. */
+static void stranger(const char *folder, uid_t uid)
+{
+    struct timespec moment = {0, 1000000};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    char pattern[400], byte;
+    glob_t found = {0};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    alarm(20);
+    snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", folder);
+    while (glob(pattern, 0, NULL, &found) != 0)
+        nanosleep(&moment, NULL);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", found.gl_pathv[0]);
+    if (stat(address.sun_path, &st))
+        _exit(2);
+    if (uid == SAME_UID)
+        uid = st.st_uid;
+    if (uid != getuid() && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+        _exit(3);
+    while (connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        if (errno != ECONNREFUSED) /* bound, and not listening yet */
+            _exit(4);
+        nanosleep(&moment, NULL);
+    }
+    _exit(read(fd, &byte, 1) <= 0 ? 0 : 5);
+}
+
+static void stranger_is_refused(uid_t uid, const char *part)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_engine *engine = start_engine("wait", "");
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+    char folder[300];
+    int how = -1;
+
+    if (!engine)
+        return;
+    trace_folder(folder, sizeof folder);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        stranger(folder, uid);
+    int rc = laz_session_open(engine, &options, &session, &err);
+    CU_ASSERT_EQUAL(rc, LAZ_ESETUP);
+    if (!strstr(err.text, part))
+        printf("\n    says:  %s\n    lacks: %s", err.text, part);
+    CU_ASSERT(strstr(err.text, part) != NULL);
+    waitpid(pid, &how, 0);
+    CU_ASSERT(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    laz_engine_free(engine);
+}
+
+static void a_process_outside_of_the_box_is_refused(void)
+{
+    stranger_is_refused(SAME_UID, "a process that is not in the box connected");
+}
+
+static void a_process_of_another_uid_is_refused(void)
+{
+    if (geteuid() != 0) {
+        unit_skip("root", "only root has sessions of other uids");
+        return;
+    }
+    stranger_is_refused(0, "a process of uid 0 connected");
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_good_start_is_no_failure),
+    UNIT(only_the_token_opens_the_door),
+    UNIT(a_silent_peer_is_given_five_seconds),
+    UNIT(a_second_peer_ends_the_start),
+    UNIT(an_agent_that_ends_is_told_with_its_words),
+    UNIT(an_agent_that_stays_without_its_connection_is_ended),
+    UNIT(an_agent_that_is_never_ready_is_not_awaited_for_ever),
+    UNIT(the_first_message_is_ready_or_an_error),
+    UNIT(a_replaced_box_may_wait_for_the_application),
+    UNIT(a_process_outside_of_the_box_is_refused),
+    UNIT(a_process_of_another_uid_is_refused),
+    {0},
+};
+
+int main(void)
+{
+    test_mock_agent();
+    return unit_run("start", tests);
+}
