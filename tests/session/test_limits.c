@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* test_limits.c - limits of a session: what reaches one, and that the limit was what stopped it.
+ *
+ * Every refusal has its control: the same code under a raised or removed limit does what it wanted.
+ * Processes are looked for from outside, in /proc, by a mark in their command line that only one
+ * test has; before they must be gone they are seen running. */
+#include "session.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_one_of(enum laz_verdict verdict, enum laz_verdict a, enum laz_verdict b)
+{
+    return verdict == a || verdict == b;
+}
+
+/* Runs `code` under `settings` in every language, and gives each result to `look`. */
+struct trial {
+    const struct phrase *code;
+    void (*look)(struct laz_session *session, const struct words *w, struct laz_result *result);
+};
+
+static struct trial trial;
+
+static void try_it(struct laz_session *session, const struct words *w)
+{
+    const char *code = test_phrase(w, trial.code);
+    struct laz_result *result = code ? test_run(session, code, NULL) : NULL;
+
+    if (result)
+        trial.look(session, w, result);
+    laz_result_free(result);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* whatever it was, the session goes on */
+}
+
+static void each(const char *settings, const struct phrase *code,
+                 void (*look)(struct laz_session *, const struct words *, struct laz_result *))
+{
+    trial = (struct trial){code, look};
+    test_each(settings, try_it);
+}
+
+static void succeeds(struct laz_session *session, const struct words *w, struct laz_result *result)
+{
+    (void)session;
+    if (laz_result_verdict(result) != LAZ_VERDICT_OK)
+        printf("\n    %s: %s", w->runtime, laz_result_json(result));
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_result_value(result), "\"done\"");
+}
+
+/* The language has told it and the code did not catch it. */
+static void says(struct laz_result *result, const char *part)
+{
+    const char *error = laz_result_error(result);
+
+    if (!error || !strstr(error, part))
+        printf("\n    lacks \"%s\": %s", part, laz_result_json(result));
+    CU_ASSERT(error && strstr(error, part));
+}
+
+/* ---- CPU ---------------------------------------------------------------------------------------
+ */
+
+static const struct phrase loop = {"while True: pass", "repeat {}", "while true do end"};
+
+static double slowest_ms;
+
+static void cpu_is_used_up(struct laz_session *session, const struct words *w,
+                           struct laz_result *result)
+{
+    const char *usage = strstr(laz_result_json(result), "\"wall_ms\":");
+    double wall_ms = usage ? strtod(usage + strlen("\"wall_ms\":"), NULL) : 0;
+
+    (void)session;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
+    CU_ASSERT_TRUE(test_result_has(result, "\"limit_s\":1"));
+    CU_ASSERT_TRUE(test_result_has(result, "\"signal\":24"));
+    says(result, "CPU time of 1 s");
+    printf("\n    %s: %.0f ms", w->runtime, wall_ms);
+    /* the limit is the process's: the start of the interpreter counts */
+    CU_ASSERT(wall_ms >= (TEST_IS_SANITIZED ? 100 : 500));
+    if (wall_ms > slowest_ms)
+        slowest_ms = wall_ms;
+}
+
+static void time_is_over(struct laz_session *session, const struct words *w,
+                         struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+}
+
+static void cpu_limit_ends_a_busy_loop(void)
+{
+    /* a machine that is busy with other things gives the loop less than a second in a second */
+    for (int i = 0; i == 0 || (i < 3 && slowest_ms >= 2500); i++) {
+        slowest_ms = 0;
+        each("limits.cpu=1;session.timeout=20", &loop, cpu_is_used_up);
+    }
+    CU_ASSERT(slowest_ms < 2500);
+    each("limits.cpu=unlimited;session.timeout=2", &loop, time_is_over);
+}
+
+static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
+{
+    each("sandbox.backend=none;sandbox.require=[];limits.cpu=1;session.timeout=20", &loop,
+         cpu_is_used_up);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static const struct phrase allocate = {
+    .python = "x = bytearray(600 * 1024 * 1024)\nx = None\n'done'",
+    .r = "x <- raw(600 * 1024 * 1024)\nx <- NULL\n'done'",
+    .lua = "local x = string.rep('x', 600 * 1024 * 1024)\nx = nil\nreturn 'done'",
+};
+
+static const struct phrase allocate_and_catch = {
+    .python = "try:\n    x = bytearray(600 * 1024 * 1024)\nexcept MemoryError:\n    x = 'done'\nx",
+    .r = "tryCatch({ raw(600 * 1024 * 1024); 1 }, error = function(e) 'done')",
+    .lua = "local ok = pcall(string.rep, 'x', 600 * 1024 * 1024)\nreturn ok or 'done'",
+};
+
+static int64_t pid_before;
+
+static void memory_is_refused(struct laz_session *session, const struct words *w,
+                              struct laz_result *result)
+{
+    (void)w;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
+    CU_ASSERT_TRUE(test_result_has(result, "\"limit_bytes\":268435456"));
+    pid_before = laz_session_pid(session); /* the language told it: the session is kept */
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    CU_ASSERT_EQUAL(laz_session_pid(session), pid_before);
+}
+
+static void memory_limit_refuses_an_allocation(void)
+{
+    if (TEST_IS_SANITIZED) {
+        printf("\n    SKIP memory: sanitizers need memory of their own\n");
+        return;
+    }
+    each("limits.memory=256MiB", &allocate, memory_is_refused);
+    each("limits.memory=256MiB", &allocate_and_catch, succeeds);
+    each("limits.memory=2GiB", &allocate, succeeds);
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static const struct phrase write_5_mib = {
+    .python = "import os\n"
+              "try:\n    f = open('/tmp/big', 'wb'); n = f.write(bytes(5242880)); f.close()\n"
+              "finally:\n    os.unlink('/tmp/big')\n"
+              "'done'",
+    .r = "f <- file('/tmp/big', 'wb')\n"
+         "for (i in 1:5) writeBin(raw(1048576), f)\n"
+         "close(f)\nsize <- file.size('/tmp/big')\nunlink('/tmp/big')\n"
+         "if (size == 5242880) 'done' else stop('it is cut')", /* a warning is all R says */
+    .lua = "local f = assert(io.open('/tmp/big', 'wb'))\n"
+           "local ok, e = f:write(string.rep('x', 5242880))\n"
+           "f:close(); os.remove('/tmp/big')\n"
+           "return assert(ok, e) and 'done'",
+};
+
+static void file_is_too_large(struct laz_session *session, const struct words *w,
+                              struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_TRUE(
+        is_one_of(laz_result_verdict(result), LAZ_VERDICT_FSIZE_LIMIT, LAZ_VERDICT_ERROR));
+    says(result, "ile too large");
+}
+
+static void fsize_limit_stops_a_growing_file(void)
+{
+    each("limits.fsize=1MiB", &write_5_mib, file_is_too_large);
+    each("limits.fsize=10MiB", &write_5_mib, succeeds);
+}
+
+static const struct phrase open_1000_files = {
+    /* R itself has only 128 connections */
+    .python = "x = [open('/dev/null') for i in range(1000)]\nx = None\n'done'",
+    .r = NULL, /* it has 128 connections of its own, and does not start with fewer than 256 files */
+    .lua =
+        "local x = {}\nfor i = 1, 1000 do x[i] = assert(io.open('/dev/null')) end\nreturn 'done'",
+};
+
+static void files_are_too_many(struct laz_session *session, const struct words *w,
+                               struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_ERROR);
+    says(result, "Too many open files");
+}
+
+static void nofile_limit_refuses_one_more(void)
+{
+    each("", &open_1000_files, files_are_too_many); /* the default */
+    each("limits.nofile=1100", &open_1000_files, succeeds);
+}
+
+static void folder_is_full(struct laz_session *session, const struct words *w,
+                           struct laz_result *result)
+{
+    (void)w;
+    CU_ASSERT_NOT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    CU_ASSERT_NOT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_FSIZE_LIMIT);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
+static void a_full_tmp_is_an_error_of_the_language(void)
+{
+    each("sandbox.tmp_size=1MiB", &write_5_mib, folder_is_full);
+    each("sandbox.tmp_size=16MiB", &write_5_mib, succeeds);
+}
+
+/* ---- processes ---------------------------------------------------------------------------------
+ */
+
+#define TEN_CHILDREN "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 5 & done; echo made >/dev/null"
+
+static const struct phrase ten_children = {
+    .python = "import os\nr = os.system('" TEN_CHILDREN "')\n'done' if r == 0 else 'refused'",
+    .r = "r <- system('" TEN_CHILDREN "', ignore.stderr = TRUE)\n"
+         "if (r == 0) 'done' else 'refused'",
+    .lua = "local ok = os.execute('" TEN_CHILDREN "')\nreturn ok and 'done' or 'refused'",
+};
+
+static void processes_are_refused(struct laz_session *session, const struct words *w,
+                                  struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    UNIT_TEXT(laz_result_value(result), "\"refused\"");
+}
+
+static void nproc_limit_refuses_one_more(void)
+{
+    each("limits.nproc=6", &ten_children, processes_are_refused);
+    each("limits.nproc=50", &ten_children, succeeds);
+}
+
+/* How many processes have `mark` in their command line. */
+static int processes_with(const char *mark)
+{
+    DIR *proc = opendir("/proc");
+    int n = 0;
+
+    for (struct dirent *entry; proc && (entry = readdir(proc));) {
+        char path[300], text[4096];
+        if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == (int)getpid())
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
+        if (fd >= 0)
+            close(fd);
+        n += len > 0 && memmem(text, (size_t)len, mark, strlen(mark)) != NULL;
+    }
+    if (proc)
+        closedir(proc);
+    return n;
+}
+
+/* Waits, at most `ms`, until there are so many; how many there are then. */
+static int wait_for_processes(const char *mark, int wanted, uint64_t ms)
+{
+    uint64_t end = laz_clock_ms() + ms;
+    int n;
+
+    while ((n = processes_with(mark)) != wanted && laz_clock_ms() < end)
+        usleep(2000);
+    return n;
+}
+
+/* A time to sleep that no other process has: "300.00012345678". */
+static char mark[32];
+static int seen;
+
+static void see_processes(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream;
+    if (len == 7 && memcmp(text, "started", 7) == 0)
+        seen = wait_for_processes(mark, 2, 5000);
+}
+
+/* A child, and a daemon that has left its parent and its session behind. */
+static void leave_children(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import subprocess, os\n"
+                  "p = subprocess.Popen(['sleep', '@'])\n"
+                  "r = os.system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+                  "print('started')\nwhile True: pass",
+        .r = "r <- system('sleep @ &')\n"
+             "r <- system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+             "cat('started\\n')\nrepeat {}",
+        .lua = "local r = os.execute('sleep @ &')\n"
+               "r = os.execute('(setsid sleep @ >/dev/null 2>&1 &)')\n"
+               "print('started')\nwhile true do end",
+    };
+    struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1000, .line = see_processes};
+    char text[512], *at = text;
+
+    snprintf(mark, sizeof mark, "300.0%d%s", (int)getpid(),
+             *w->runtime == 'p'   ? "1"
+             : *w->runtime == 'r' ? "2"
+                                  : "3");
+    for (const char *p = test_phrase(w, &code); *p && at < text + sizeof text - 40;) {
+        if (*p == '@') {
+            at += sprintf(at, "%s", mark);
+            p++;
+        } else {
+            *at++ = *p++;
+        }
+    }
+    *at = '\0';
+    seen = -1;
+    struct laz_result *result = test_run(session, text, &options);
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(seen, 2);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+    laz_result_free(result);
+    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 1000), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void timeout_ends_children_and_daemons(void)
+{
+    test_each("", leave_children);
+}
+
+static void timeout_ends_children_and_daemons_without_a_namespace(void)
+{
+    test_each("sandbox.backend=none;sandbox.require=[]", leave_children);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(cpu_limit_ends_a_busy_loop),
+    UNIT(cpu_limit_ends_a_busy_loop_without_a_namespace),
+    UNIT(memory_limit_refuses_an_allocation),
+    UNIT(fsize_limit_stops_a_growing_file),
+    UNIT(nofile_limit_refuses_one_more),
+    UNIT(a_full_tmp_is_an_error_of_the_language),
+    UNIT(nproc_limit_refuses_one_more),
+    UNIT(timeout_ends_children_and_daemons),
+    UNIT(timeout_ends_children_and_daemons_without_a_namespace),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("limits", tests);
+}
