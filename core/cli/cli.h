@@ -21,12 +21,13 @@
 #include <stdint.h>
 
 /* Exit statuses beyond those of verdicts (laz_verdict_exit_status). */
-#define CLI_OK      0
-#define CLI_FAILED  1   /* what was checked is not right */
-#define CLI_USAGE   2   /* wrong usage or configuration */
-#define CLI_OUTPUT  74  /* standard output cannot be written */
-#define CLI_SETUP   125 /* no box, no agent, no runtime, no memory */
-#define CLI_REFUSED 126 /* a policy does not allow it */
+#define CLI_OK          0
+#define CLI_FAILED      1   /* what was checked is not right */
+#define CLI_USAGE       2   /* wrong usage or configuration */
+#define CLI_OUTPUT      74  /* standard output cannot be written */
+#define CLI_SETUP       125 /* no box, no agent, no runtime, no memory */
+#define CLI_REFUSED     126 /* a policy does not allow it */
+#define CLI_INTERRUPTED 130 /* by a signal, before there was an execution */
 
 struct cli_command;
 
@@ -41,7 +42,9 @@ struct cli {
     /* Made by cli_load. */
     struct laz_settings *settings;
     struct laz_log log;
-    int output_errno; /* why standard output cannot be written; 0: it can */
+    int output_errno;        /* why standard output cannot be written; 0: it can */
+    struct laz_buf problems; /* what cli_problem told, a line each */
+    bool answered;           /* run and check: the object of --json is printed */
 };
 
 /* ---- tables ------------------------------------------------------------------------------------
@@ -54,6 +57,7 @@ struct cli {
 #define CLI_FOR_TOOLS   (1u << 3)
 #define CLI_FOR_CONFIG  (1u << 4)
 #define CLI_FOR_PLAN    (1u << 5)
+#define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_ALL     UINT32_MAX
 
 struct cli_command {
@@ -72,6 +76,8 @@ const char *cli_command_nearest(const char *name); /* or NULL */
 
 int cli_run(struct cli *cli);
 int cli_check(struct cli *cli);
+/* For run and check with --json: the object of a failure before there was an execution. */
+void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
@@ -87,7 +93,7 @@ void cli_help(struct cli *cli); /* of cli->command, or of all */
 /* Settings from file and options; every mistake is printed. 0 or an exit status. */
 int cli_load(struct cli *cli);
 /* Prints the error and returns the exit status for its code. */
-int cli_fail(const struct laz_error *err);
+int cli_fail(struct cli *cli, const struct laz_error *err);
 /* The plugins the settings lead to; `quiet`: what cannot be used is not told. The caller frees
  * *registry. 0 or an exit status (printed). */
 int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
@@ -121,6 +127,8 @@ int cli_finish(struct cli *cli, int status);
 /* A message on standard error. Each line of it is put behind "lazaret: "; control characters, which
  * could move the cursor of a terminal, are made visible. */
 void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
+/* The same for the reason of a failure: --json repeats it. */
+void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
 /* ---- interrupt.c -------------------------------------------------------------------------------
  */

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
+#include "engine/result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +116,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
             cli_say("out of memory");
             return CLI_SETUP;
         }
+        cli->answered = true;
         cli_printf(cli, "%s\n", text);
     } else {
         text = laz_result_text(result);
@@ -175,7 +177,7 @@ static int execute_command(struct cli *cli,
     if (cli_interrupt_block(&interrupt, &err) != 0 || execute_engine(cli, &engine, &err) != 0 ||
         cli_interrupt_start(interrupt, engine, &err) != 0 ||
         execute(cli, engine, &source, &result, &err) != 0)
-        status = cli_fail(&err);
+        status = cli_fail(cli, &err);
     else
         status = execute_finish(cli, result, source.name, print);
 out:
@@ -184,6 +186,36 @@ out:
     laz_engine_free(engine);
     cli_source_fini(&source);
     return status;
+}
+
+/* Nothing ran, and there is no result of the library: the verdict follows from the status. */
+void cli_answer_failure(struct cli *cli, int status)
+{
+    static const struct {
+        int status;
+        enum laz_verdict verdict;
+        const char *kind;
+    } rows[] = {
+        {CLI_USAGE, LAZ_VERDICT_SETUP_FAILED, "usage"},
+        {CLI_SETUP, LAZ_VERDICT_SETUP_FAILED, "setup"},
+        {CLI_REFUSED, LAZ_VERDICT_BLOCKED, "refused"},
+        {CLI_INTERRUPTED, LAZ_VERDICT_CANCELLED, "cancelled"},
+    };
+    struct laz_result *result;
+    const char *text;
+
+    if (!cli->json || cli->answered || !cli->command || !(cli->command->bit & CLI_FOR_CODE))
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].status != status)
+            continue;
+        result =
+            laz_result_nothing_ran(rows[i].verdict, rows[i].kind, laz_buf_text(&cli->problems));
+        text = result ? laz_result_json(result) : NULL;
+        if (text)
+            cli_printf(cli, "%s\n", text);
+        laz_result_free(result);
+    }
 }
 
 int cli_run(struct cli *cli)

@@ -12,6 +12,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
+
+#define INTERRUPT_AGAIN_MS 50
 
 struct cli_interrupt {
     sigset_t signals, before;
@@ -43,12 +46,16 @@ int cli_interrupt_block(struct cli_interrupt **interrupt, struct laz_error *err)
 static void *interrupt_wait(void *arg)
 {
     struct cli_interrupt *interrupt = arg;
+    const struct timespec pause = {.tv_nsec = INTERRUPT_AGAIN_MS * 1000000L};
     int signal_number;
 
     if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
         return NULL;
-    laz_engine_cancel(interrupt->engine);
-    if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
+    do /* an engine that is not in use yet has nothing to cancel: until it is, and ends */
+        laz_engine_cancel(interrupt->engine);
+    while ((signal_number = sigtimedwait(&interrupt->signals, NULL, &pause)) < 0 &&
+           !atomic_load(&interrupt->ending));
+    if (atomic_load(&interrupt->ending))
         return NULL;
     signal(signal_number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &interrupt->signals, NULL);

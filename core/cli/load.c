@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_fail(const struct laz_error *err)
+int cli_fail(struct cli *cli, const struct laz_error *err)
 {
     static const struct {
         int code, status;
     } rows[] = {
         {LAZ_ECONFIG, CLI_USAGE}, {LAZ_EINVAL, CLI_USAGE},     {LAZ_ENOENT, CLI_USAGE},
-        {LAZ_EPARSE, CLI_USAGE},  {LAZ_EREFUSED, CLI_REFUSED},
+        {LAZ_EPARSE, CLI_USAGE},  {LAZ_EREFUSED, CLI_REFUSED}, {LAZ_ECANCELLED, CLI_INTERRUPTED},
     };
 
-    cli_say("%s", err->text[0] ? err->text : "failed, and nothing says why");
+    cli_problem(cli, "%s", err->text[0] ? err->text : "failed, and nothing says why");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].code == err->code)
             return rows[i].status;
@@ -35,14 +35,14 @@ static void load_log(void *user, uint32_t level, const char *text)
 }
 
 /* Prints what the last load or set found wrong. */
-static void load_complain(const struct cli *cli, const struct laz_error *err, const char *option)
+static void load_complain(struct cli *cli, const struct laz_error *err, const char *option)
 {
     size_t n = laz_settings_problems(cli->settings);
 
     for (size_t i = 0; i < n; i++)
-        cli_say("%s", laz_settings_problem(cli->settings, i));
+        cli_problem(cli, "%s", laz_settings_problem(cli->settings, i));
     if (n == 0)
-        cli_say("%s%s%s", option ? option : "", option ? ": " : "", err->text);
+        cli_problem(cli, "%s%s%s", option ? option : "", option ? ": " : "", err->text);
 }
 
 static int load_set(struct cli *cli, const char *option, const char *key, const char *value)
@@ -51,7 +51,7 @@ static int load_set(struct cli *cli, const char *option, const char *key, const 
 
     if (!value || laz_settings_set(cli->settings, key, value, &err) == 0)
         return 0;
-    cli_say("%s: %s", option, err.text);
+    cli_problem(cli, "%s: %s", option, err.text);
     return CLI_USAGE;
 }
 
@@ -62,12 +62,12 @@ static int load_set_pair(struct cli *cli, const char *pair)
     int status;
 
     if (!equals || equals == pair) {
-        cli_say("--set: expected KEY=VALUE, found %s", pair);
+        cli_problem(cli, "--set: expected KEY=VALUE, found %s", pair);
         return CLI_USAGE;
     }
     key = laz_strndup(pair, (size_t)(equals - pair));
     if (!key) {
-        cli_say("out of memory");
+        cli_problem(cli, "out of memory");
         return CLI_SETUP;
     }
     status = load_set(cli, "--set", key, equals + 1);
@@ -87,7 +87,7 @@ int cli_load(struct cli *cli)
                               : LAZ_LOG_WARNING,
     };
     if (laz_settings_new(&cli->settings, &err) != 0)
-        return cli_fail(&err);
+        return cli_fail(cli, &err);
     if (laz_settings_load(cli->settings, cli->config, &err) != 0) {
         load_complain(cli, &err, NULL);
         status = CLI_USAGE;
@@ -109,7 +109,7 @@ int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry)
     struct laz_error err = {0};
 
     if (laz_registry_new(&values->plugins.path, quiet ? &silent : &cli->log, registry, &err) != 0)
-        return cli_fail(&err);
+        return cli_fail(cli, &err);
     return 0;
 }
 

@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A closed standard output becomes one that cannot be written, so that the loss is noticed. */
+/* A closed standard output becomes one that cannot be written, and a closed standard input one that
+ * cannot be read, so that the loss is noticed. */
 static int main_secure_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) != -1)
             continue;
-        if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd)
+        if (open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY) != fd)
             return CLI_SETUP;
     }
     return 0;
@@ -41,7 +42,7 @@ static int main_dispatch(struct cli *cli)
 
 int main(int argc, char **argv)
 {
-    struct cli cli = {.set = LAZ_STRV_INIT};
+    struct cli cli = {.set = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
     int status = main_secure_descriptors();
 
     if (status)
@@ -50,7 +51,9 @@ int main(int argc, char **argv)
     status = cli_parse(&cli, argc, argv);
     if (status == 0)
         status = main_dispatch(&cli);
+    cli_answer_failure(&cli, status);
     laz_settings_free(cli.settings);
     laz_strv_fini(&cli.set);
+    laz_buf_fini(&cli.problems);
     return cli_finish(&cli, status);
 }

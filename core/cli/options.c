@@ -114,7 +114,7 @@ static void option_store(struct cli *cli, const struct cli_option *option, const
     }
 }
 
-static void option_unknown(const char *word, uint32_t commands)
+static void option_unknown(struct cli *cli, const char *word, uint32_t commands)
 {
     struct laz_nearest nearest;
     char name[80];
@@ -123,7 +123,7 @@ static void option_unknown(const char *word, uint32_t commands)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (options[i].name && strncmp(name, "--", 2) == 0 && !strcmp(name + 2, options[i].name)) {
-            cli_say("option %s belongs to another subcommand; see lazaret --help", name);
+            cli_problem(cli, "option %s belongs to another subcommand; see lazaret --help", name);
             return;
         }
     laz_nearest_init(&nearest, name[0] == '-' && name[1] == '-' ? name + 2 : name);
@@ -132,34 +132,36 @@ static void option_unknown(const char *word, uint32_t commands)
             laz_nearest_try(&nearest, options[i].name);
     best = laz_nearest_best(&nearest);
     if (best)
-        cli_say("unknown option %s; did you mean --%s?", name, best);
+        cli_problem(cli, "unknown option %s; did you mean --%s?", name, best);
     else
-        cli_say("unknown option %s; see lazaret --help", name);
+        cli_problem(cli, "unknown option %s; see lazaret --help", name);
 }
 
 /* What getopt_long did not like. */
-static void option_complain(int found, char **argv, uint32_t commands)
+static void option_complain(struct cli *cli, int found, char **argv, uint32_t commands)
 {
     const struct cli_option *option = option_of(optopt);
     char letter[] = {'-', (char)optopt, '\0'};
     const char *word = optopt && optopt < LONG_FIRST ? letter : argv[optind - 1];
 
     if (found == ':')
-        cli_say("option %.*s needs an argument: %s", (int)strcspn(word, "="), word,
-                option ? option->argument : "");
+        cli_problem(cli, "option %.*s needs an argument: %s", (int)strcspn(word, "="), word,
+                    option ? option->argument : "");
     else if (option && optopt >= LONG_FIRST)
-        cli_say("option --%s takes no argument", option->name);
+        cli_problem(cli, "option --%s takes no argument", option->name);
     else
-        option_unknown(word, commands);
+        option_unknown(cli, word, commands);
 }
 
 /* Reads options up to the first word that is none (prefix "+") or all of argv (""). Returns the
- * index of the first operand, or -1. */
+ * index of the first operand, or -1 when there was a mistake: each is told, and --json is seen
+ * wherever it stands. */
 static int options_read(struct cli *cli, int argc, char **argv, uint32_t commands,
                         const char *prefix)
 {
     struct option longs[N_OPTIONS + 1];
     char letters[2 * N_OPTIONS + 8];
+    bool wrong = false;
     int found;
 
     options_tables(commands, prefix, letters, sizeof letters, longs);
@@ -169,12 +171,13 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
         const struct cli_option *option = option_of(found);
 
         if (found == '?' || found == ':' || !option) {
-            option_complain(found, argv, commands);
-            return -1;
+            option_complain(cli, found, argv, commands);
+            wrong = true;
+        } else {
+            option_store(cli, option, optarg);
         }
-        option_store(cli, option, optarg);
     }
-    return optind;
+    return wrong ? -1 : optind;
 }
 
 static int parse_command(struct cli *cli, const char *name)
@@ -185,14 +188,14 @@ static int parse_command(struct cli *cli, const char *name)
     if (cli->command && cli->command->run)
         return 0;
     if (cli->command) {
-        cli_say("%s is not available in this version", name);
+        cli_problem(cli, "%s is not available in this version", name);
         return CLI_USAGE;
     }
     nearest = cli_command_nearest(name);
     if (nearest)
-        cli_say("unknown subcommand %s; did you mean %s?", name, nearest);
+        cli_problem(cli, "unknown subcommand %s; did you mean %s?", name, nearest);
     else
-        cli_say("unknown subcommand %s; see lazaret --help", name);
+        cli_problem(cli, "unknown subcommand %s; see lazaret --help", name);
     return CLI_USAGE;
 }
 
@@ -205,7 +208,7 @@ int cli_parse(struct cli *cli, int argc, char **argv)
     if (first == argc) {
         if (cli->help || cli->version)
             return 0;
-        cli_say("a subcommand is needed; see lazaret --help");
+        cli_problem(cli, "a subcommand is needed; see lazaret --help");
         return CLI_USAGE;
     }
     if (parse_command(cli, argv[first]) != 0)
@@ -218,8 +221,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
     cli->operands = argv + first;
     cli->n_operands = argc - first;
     if (cli->n_operands > cli->command->max_operands) {
-        cli_say("%s: too many arguments: %s", cli->command->name,
-                cli->operands[cli->command->max_operands]);
+        cli_problem(cli, "%s: too many arguments: %s", cli->command->name,
+                    cli->operands[cli->command->max_operands]);
         return CLI_USAGE;
     }
     return 0;

@@ -82,24 +82,25 @@ static void output_clean(struct laz_buf *out, const char *text, size_t len)
     }
 }
 
-void cli_say(const char *format, ...)
+/* Formats into `small` when it fits, else into memory of its own, which the caller frees. */
+static char *output_format(char *small, size_t size, const char *format, va_list args)
 {
-    struct laz_buf out = LAZ_BUF_INIT;
-    char small[4096], *text = small, *large = NULL;
-    va_list args;
+    va_list again;
+    char *large = NULL;
     int n;
 
-    va_start(args, format);
-    n = vsnprintf(small, sizeof small, format, args);
-    va_end(args);
-    if (n >= (int)sizeof small) {
-        va_start(args, format);
-        if (vasprintf(&large, format, args) >= 0)
-            text = large;
-        else
-            large = NULL;
-        va_end(args);
-    }
+    va_copy(again, args);
+    n = vsnprintf(small, size, format, args);
+    if (n >= (int)size && vasprintf(&large, format, again) < 0)
+        large = NULL;
+    va_end(again);
+    return large;
+}
+
+static void output_say(const char *text)
+{
+    struct laz_buf out = LAZ_BUF_INIT;
+
     for (const char *line = text; *line || line == text;) {
         size_t len = strcspn(line, "\n");
 
@@ -112,5 +113,31 @@ void cli_say(const char *format, ...)
     }
     fwrite(laz_buf_text(&out), 1, out.len, stderr); /* at once, so that lines do not mix */
     laz_buf_fini(&out);
+}
+
+void cli_say(const char *format, ...)
+{
+    char small[4096], *large;
+    va_list args;
+
+    va_start(args, format);
+    large = output_format(small, sizeof small, format, args);
+    va_end(args);
+    output_say(large ? large : small);
+    free(large);
+}
+
+void cli_problem(struct cli *cli, const char *format, ...)
+{
+    char small[4096], *large;
+    va_list args;
+
+    va_start(args, format);
+    large = output_format(small, sizeof small, format, args);
+    va_end(args);
+    output_say(large ? large : small);
+    if (cli->problems.len)
+        laz_buf_putc(&cli->problems, '\n');
+    laz_buf_puts(&cli->problems, large ? large : small);
     free(large);
 }

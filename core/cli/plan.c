@@ -9,6 +9,7 @@
 #include "engine/choice.h"
 #include "engine/plan.h"
 #include "engine/policy.h"
+#include "engine/tables.h"
 #include "os/os.h"
 #include "settings/settings.h"
 
@@ -140,14 +141,15 @@ int cli_plan(struct cli *cli)
 
     if (status)
         return status;
-    if (plan_find_backend(cli, &parts, platform, &err) != 0 ||
+    if (laz_tables_check(parts.registry, cli->settings, NULL, &err) != 0 ||
+        plan_find_backend(cli, &parts, platform, &err) != 0 ||
         plan_make_policy(cli, &parts, platform, &err) != 0 ||
         plan_make(cli, &parts, &refusal, &err) != 0) {
-        status = cli_fail(&err);
+        status = cli_fail(cli, &err);
     } else {
         plan_show(cli, &parts);
         if (refusal.code)
-            status = cli_fail(&refusal);
+            status = cli_fail(cli, &refusal);
     }
     laz_plan_free(parts.plan);
     laz_policy_free(parts.box);

@@ -14,20 +14,20 @@
 
 #define SOURCE_MAX ((size_t)64 << 20)
 
-static int source_read_fd(struct cli_source *source, int fd)
+static int source_read_fd(struct cli *cli, struct cli_source *source, int fd)
 {
     for (;;) {
         ssize_t n;
 
         if (!laz_buf_reserve(&source->code, 65536)) {
-            cli_say("%s: out of memory", source->name);
+            cli_problem(cli, "%s: out of memory", source->name);
             return CLI_SETUP;
         }
         n = read(fd, source->code.data + source->code.len, 65536);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            cli_say("%s: cannot be read: %s", source->name, strerror(errno));
+            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
             return CLI_USAGE;
         }
         source->code.len += (size_t)n;
@@ -35,27 +35,27 @@ static int source_read_fd(struct cli_source *source, int fd)
         if (n == 0)
             return 0;
         if (source->code.len > SOURCE_MAX) {
-            cli_say("%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
+            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
             return CLI_USAGE;
         }
     }
 }
 
-static int source_read_file(struct cli_source *source)
+static int source_read_file(struct cli *cli, struct cli_source *source)
 {
     struct stat info;
     int fd = open(source->name, O_RDONLY | O_CLOEXEC);
     int status;
 
     if (fd < 0) {
-        cli_say("%s: cannot be opened: %s", source->name, strerror(errno));
+        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
         return CLI_USAGE;
     }
     if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-        cli_say("%s: is a folder", source->name);
+        cli_problem(cli, "%s: is a folder", source->name);
         status = CLI_USAGE;
     } else {
-        status = source_read_fd(source, fd);
+        status = source_read_fd(cli, source, fd);
     }
     close(fd);
     return status;
@@ -76,9 +76,10 @@ static int source_find_runtime(struct cli *cli, struct cli_source *source)
         return status;
     info = laz_registry_runtime_for(source->registry, source->name);
     if (!info) {
-        cli_say("%s: no installed runtime takes files that end in %s; name one with --runtime "
-                "(lazaret plugins lists them)",
-                source->name, dot);
+        cli_problem(cli,
+                    "%s: no installed runtime takes files that end in %s; name one with --runtime "
+                    "(lazaret plugins lists them)",
+                    source->name, dot);
         return CLI_USAGE;
     }
     source->runtime = info->name;
@@ -98,7 +99,8 @@ int cli_source_read(struct cli *cli, struct cli_source *source)
     int status;
 
     if (cli->code && cli->n_operands) {
-        cli_say("%s: code comes from -e or from a file, not from both", cli->command->name);
+        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
+                    cli->command->name);
         return CLI_USAGE;
     }
     if (cli->code) {
@@ -107,15 +109,16 @@ int cli_source_read(struct cli *cli, struct cli_source *source)
         return 0;
     }
     if (!cli->n_operands) {
-        cli_say("%s: a file, - for standard input, or -e CODE is needed", cli->command->name);
+        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
+                    cli->command->name);
         return CLI_USAGE;
     }
     if (strcmp(cli->operands[0], "-") == 0) {
         source->name = "standard input";
-        status = source_read_fd(source, STDIN_FILENO);
+        status = source_read_fd(cli, source, STDIN_FILENO);
     } else {
         source->name = cli->operands[0];
-        status = source_read_file(source);
+        status = source_read_file(cli, source);
         if (!status)
             status = source_find_runtime(cli, source);
     }

@@ -8,6 +8,7 @@
 #include "cli/inspect.h"
 
 #include "engine/providers.h"
+#include "engine/tables.h"
 #include "engine/tools.h"
 #include "settings/settings.h"
 
@@ -52,7 +53,7 @@ int cli_tools(struct cli *cli)
         return status;
     if (toolbox_open(cli, &box, &err) != 0 ||
         laz_tool_set_format(&box.set, format, &text, &err) != 0) {
-        status = cli_fail(&err);
+        status = cli_fail(cli, &err);
     } else {
         cli_puts(cli, laz_buf_text(&text));
         if (text.len && text.data[text.len - 1] != '\n')
@@ -77,7 +78,7 @@ static int inspect_options(struct cli *cli, const struct laz_option *options, co
     if (!where || laz_settings_check_options(
                       cli->settings, laz_settings_plugin_table(cli->settings, section, name),
                       options, where, NULL, &json, &err) != 0)
-        status = cli_fail(&err);
+        status = cli_fail(cli, &err);
     free(where);
     laz_buf_fini(&json);
     return status;
@@ -95,31 +96,26 @@ static int inspect_backends(struct cli *cli, struct laz_registry *registry)
         if (strcmp(names->items[i], "auto") == 0)
             continue;
         if (laz_registry_find(registry, LAZ_PLUGIN_BACKEND, names->items[i], &plugin, &err) != 0)
-            status |= cli_fail(&err);
-        else
+            status |= cli_fail(cli, &err);
+        else if (!laz_settings_plugin_table(cli->settings, "sandbox", names->items[i]))
             status |= inspect_options(cli, plugin->options, "sandbox", names->items[i]);
     }
     return status;
 }
 
-struct inspect_runtimes {
-    struct cli *cli;
-    int status;
-};
-
-static void inspect_runtime(void *user, const struct laz_plugin_entry *entry)
+static int inspect_tables(struct cli *cli, struct laz_registry *registry)
 {
-    struct inspect_runtimes *inspect = user;
+    struct laz_strv problems = LAZ_STRV_INIT;
+    int status = laz_tables_check(registry, cli->settings, &problems, NULL) ? CLI_USAGE : 0;
 
-    if (entry->runtime &&
-        laz_settings_plugin_table(inspect->cli->settings, "runtime", entry->runtime->name))
-        inspect->status |=
-            inspect_options(inspect->cli, entry->runtime->options, "runtime", entry->runtime->name);
+    for (size_t i = 0; i < problems.n; i++)
+        cli_problem(cli, "%s", problems.items[i]);
+    laz_strv_fini(&problems);
+    return status;
 }
 
 int cli_inspect(struct cli *cli)
 {
-    struct inspect_runtimes runtimes = {.cli = cli};
     struct cli_toolbox box = {0};
     struct laz_error err = {0};
     int status = cli_registry(cli, false, &box.registry);
@@ -127,10 +123,9 @@ int cli_inspect(struct cli *cli)
     if (status)
         return status;
     status |= inspect_backends(cli, box.registry);
-    laz_registry_visit(box.registry, inspect_runtime, &runtimes);
-    status |= runtimes.status;
+    status |= inspect_tables(cli, box.registry);
     if (toolbox_open(cli, &box, &err) != 0)
-        status |= cli_fail(&err);
+        status |= cli_fail(cli, &err);
     toolbox_close(&box);
     return status ? CLI_USAGE : 0;
 }

@@ -554,5 +554,7 @@ void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, str
         laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
     } else {
         laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
+        if (box->exit.known && !box->exit.status && !box->authenticated)
+            laz_buf_printf(text, "; is %s the agent of this lazaret?", box->engine->agent);
     }
 }

@@ -10,10 +10,13 @@
 #include "engine/engine.h"
 #include "os/os.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Folders of the session: the socket's, and a home where the backend makes none of its own. */
 static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
@@ -47,6 +50,26 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
     return rc ? rc : laz_os_listen(path, box->uid, box->uid, &box->listener, err);
 }
 
+/* Staging makes a copy that can be executed of anything: so the agent is looked at before. */
+static int start_check_agent(const char *agent, struct laz_error *err)
+{
+    static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
+    struct stat st;
+
+    if (agent[0] != '/')
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "the agent %s cannot be used: not an absolute path; %s", agent, hint);
+    if (stat(agent, &st) != 0)
+        return laz_error_set(err, LAZ_ESETUP, errno, "the agent %s cannot be used: %s; %s", agent,
+                             strerror(errno), hint);
+    if (!S_ISREG(st.st_mode) || access(agent, X_OK) != 0)
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "the agent %s cannot be used: it is not a program that can be "
+                             "executed; %s",
+                             agent, hint);
+    return 0;
+}
+
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       char **runtime_file, struct laz_error *err)
@@ -57,7 +80,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     char *agent = NULL, *staged = NULL;
     char socket_folder[128];
 
-    int rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
+    int rc = start_check_agent(engine->agent, err);
+    if (!rc)
+        rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
     if (rc)

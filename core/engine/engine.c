@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 
 #include "engine/session.h"
+#include "engine/tables.h"
 #include "engine/watch.h"
 
 #include <stdlib.h>
@@ -97,6 +98,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         (rc = laz_workers_new(ENGINE_WORKERS, &engine->workers, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->log, &engine->registry,
                                err)) ||
+        (rc = laz_tables_check(engine->registry, engine->settings, NULL, err)) ||
         (rc = laz_os_runtime_folder(&engine->folder, &engine->folder_lock, err)) ||
         (laz_os_is_root() &&
          (rc = laz_uids_new(engine->values->sandbox.uids, &engine->uids, err))) ||

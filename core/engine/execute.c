@@ -647,6 +647,14 @@ static int execution_run(struct laz_session *session, const char *type, const ch
 /* ---- the public functions ----------------------------------------------------------------------
  */
 
+/* A session that does not come up, as the result of the execution it was for; NULL without memory.
+ */
+static struct laz_result *execution_not_started(int rc, const char *why)
+{
+    return rc == LAZ_ECANCELLED ? laz_result_nothing_ran(LAZ_VERDICT_CANCELLED, "cancelled", why)
+                                : laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why);
+}
+
 /* From the outside to an idle session, or a result that says why not. */
 static int execute_entered(struct laz_session *session, const char *type, const char *code,
                            size_t len, const struct laz_execute_options *options,
@@ -667,8 +675,9 @@ static int execute_entered(struct laz_session *session, const char *type, const 
         if (*result)
             goto told;
     }
-    if (laz_session_await(session, &why)) {
-        *result = laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why.text);
+    int rc = laz_session_await(session, &why);
+    if (rc) {
+        *result = execution_not_started(rc, why.text);
         goto told;
     }
     return execution_run(session, type, code, len, options, result, err);
@@ -722,8 +731,8 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
 
     *result = NULL;
     int rc = laz_session_open(engine, session_options, &session, &why);
-    if (rc == LAZ_ESETUP) {
-        *result = laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why.text);
+    if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
+        *result = execution_not_started(rc, why.text);
         return *result ? 0 : laz_error_nomem(err);
     }
     if (rc)

@@ -208,7 +208,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
 }
 
 /* Words for a start that failed: the agent's or host's own, with what the box printed. */
-static void session_explain_failure(struct laz_session *session, struct laz_error *err)
+static int session_explain_failure(struct laz_session *session, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     bool told = session->failure.code != 0;
@@ -223,6 +223,7 @@ static void session_explain_failure(struct laz_session *session, struct laz_erro
                       laz_buf_text(&text), told ? " (" : "", told ? session->failure.text : "",
                       told ? ")" : "");
     laz_buf_fini(&text);
+    return LAZ_ESETUP;
 }
 
 int laz_session_await(struct laz_session *session, struct laz_error *err)
@@ -255,16 +256,19 @@ int laz_session_await(struct laz_session *session, struct laz_error *err)
         return 0;
     }
     if (cancelled)
-        session_fail(session, LAZ_ESETUP, "cancelled");
+        session_fail(session, LAZ_ECANCELLED, "cancelled");
     else if (session->failure.code && !session->box->complaint.len) {
         /* the process's last words may still be on their way */
         laz_box_kill(session->box);
         while (!session->box->ended)
             laz_loop_step(engine->loop);
     }
-    session_explain_failure(session, err);
+    if (cancelled)
+        rc = laz_error_set(err, LAZ_ECANCELLED, 0, "The start of the session was cancelled");
+    else
+        rc = session_explain_failure(session, err);
     laz_session_drop_box(session, LAZ_EVENT_GONE);
-    return LAZ_ESETUP;
+    return rc;
 }
 
 void laz_session_look(struct laz_session *session)

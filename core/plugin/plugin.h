@@ -15,6 +15,8 @@
 #include <lazaret/runtime.h>
 #include <lazaret/tool.h>
 
+#include <stdbool.h>
+
 struct laz_module; /* one loaded shared object */
 
 /* Loads the file at an absolute path, checks its owner, mode and ABI, and its kind (0: any).
@@ -47,6 +49,8 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
                       const struct laz_plugin **plugin, struct laz_error *err);
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err);
+/* Is it a runtime of this version of lazaret, whether or not it was built here? */
+bool laz_registry_can_be_installed(const char *runtime);
 /* The runtime whose suffix a file name has; NULL when none. */
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "os/os.h"
 #include "plugin/descriptor.h"
 #include "plugin/trust.h"
@@ -42,7 +43,7 @@ struct laz_registry {
 };
 
 /* Runtimes that lazaret has, and what brings one that was not built. */
-static const struct {
+static const struct registry_known {
     const char *name;
     const char *package; /* of Debian; NULL: not in this version */
 } registry_known[] = {
@@ -266,22 +267,50 @@ static uint32_t registry_kind(const struct registry_plugin *plugin)
 /* ---- asking ------------------------------------------------------------------------------------
  */
 
-/* "; installed: a, b" and what was passed over, for a message about something missing. */
-static void registry_list(struct laz_registry *registry, uint32_t kind, struct laz_buf *text)
+/* " (did you mean "a"?); installed: a, b" and what was passed over, for a message about something
+ * missing. */
+static void registry_list(struct laz_registry *registry, uint32_t kind, const char *name,
+                          struct laz_buf *text)
 {
-    size_t listed = 0;
+    struct laz_buf list = LAZ_BUF_INIT;
+    struct laz_nearest nearest;
+
+    laz_nearest_init(&nearest, name);
 
     for (size_t i = 0; i < registry->n; i++) {
         struct registry_plugin *plugin = &registry->plugins[i];
         if ((kind == LAZ_PLUGIN_RUNTIME) != (plugin->json_file != NULL))
             continue;
-        if (registry_load(registry, plugin, NULL) == 0 && registry_kind(plugin) == kind)
-            laz_buf_printf(text, "%s%s", listed++ ? ", " : "; installed: ", plugin->name);
+        if (registry_load(registry, plugin, NULL) != 0 || registry_kind(plugin) != kind)
+            continue;
+        laz_buf_printf(&list, "%s%s", list.len ? ", " : "; installed: ", plugin->name);
+        laz_nearest_try(&nearest, plugin->name);
     }
-    if (!listed)
+    if (laz_nearest_best(&nearest))
+        laz_buf_printf(text, " (did you mean \"%s\"?)", laz_nearest_best(&nearest));
+    if (list.len)
+        laz_buf_puts(text, laz_buf_text(&list));
+    else
         laz_buf_printf(text, "; none is installed in %s", laz_installed_plugins());
     for (size_t i = 0; i < registry->refused.n; i++)
         laz_buf_printf(text, "; passed over: %s", registry->refused.items[i]);
+    laz_buf_fini(&list);
+}
+
+/* The row of a runtime that lazaret has, installed here or not; NULL for other names. */
+static const struct registry_known *registry_known_runtime(const char *name)
+{
+    for (size_t i = 0; i < sizeof registry_known / sizeof registry_known[0]; i++)
+        if (strcmp(registry_known[i].name, name) == 0)
+            return &registry_known[i];
+    return NULL;
+}
+
+bool laz_registry_can_be_installed(const char *runtime)
+{
+    const struct registry_known *known = registry_known_runtime(runtime);
+
+    return known && known->package;
 }
 
 static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
@@ -294,20 +323,18 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
     laz_buf_printf(&text, "no %s is called \"%s\"", word, name);
     if (other)
         laz_buf_printf(&text, " (%s is %s)", other->file, laz_kind_name(registry_kind(other)));
-    for (size_t i = 0;
-         kind == LAZ_PLUGIN_RUNTIME && i < sizeof registry_known / sizeof registry_known[0]; i++) {
-        if (strcmp(registry_known[i].name, name) != 0)
-            continue;
+    const struct registry_known *known =
+        kind == LAZ_PLUGIN_RUNTIME ? registry_known_runtime(name) : NULL;
+    if (known)
         laz_buf_clear(&text);
-        if (registry_known[i].package)
-            laz_buf_printf(&text,
-                           "the runtime \"%s\" is not installed: it is built where its interpreter "
-                           "can be embedded (Debian: apt-get install %s, then build again)",
-                           name, registry_known[i].package);
-        else
-            laz_buf_printf(&text, "the runtime \"%s\" is not available in this version", name);
-    }
-    registry_list(registry, kind, &text);
+    if (known && known->package)
+        laz_buf_printf(&text,
+                       "the runtime \"%s\" is not installed: it is built where its interpreter "
+                       "can be embedded (Debian: apt-get install %s, then build again)",
+                       name, known->package);
+    else if (known)
+        laz_buf_printf(&text, "the runtime \"%s\" is not available in this version", name);
+    registry_list(registry, kind, name, &text);
     int rc = laz_error_set(err, LAZ_ENOENT, 0, "%s", laz_buf_text(&text));
     laz_buf_fini(&text);
     return rc;
@@ -340,16 +367,24 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err)
 {
+    struct registry_plugin *bare = NULL; /* of the name, without a description */
+
     *info = NULL;
     for (size_t i = 0; i < registry->n; i++) {
         struct registry_plugin *found = &registry->plugins[i];
-        if (strcmp(found->name, name) != 0 || !found->json_file)
+        if (strcmp(found->name, name) != 0)
             continue;
+        if (!found->json_file) {
+            bare = bare ? bare : found;
+            continue;
+        }
         int rc = registry_load(registry, found, err);
         if (!rc)
             *info = found->info;
         return rc;
     }
+    if (bare && registry_load(registry, bare, err) != 0)
+        return LAZ_EPLUGIN;
     return registry_missing(registry, LAZ_PLUGIN_RUNTIME, name, NULL, err);
 }
 

@@ -452,6 +452,15 @@ const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings 
     return NULL;
 }
 
+const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settings *settings,
+                                                         size_t index, const char **section)
+{
+    if (index >= settings->nodes.n_tables)
+        return NULL;
+    *section = settings->nodes.tables[index].section;
+    return settings->nodes.tables[index].node;
+}
+
 size_t laz_settings_tools(const struct laz_settings *settings)
 {
     return settings->nodes.tools ? settings->nodes.tools->n : 0;

@@ -55,6 +55,10 @@ struct laz_toml_node;
  */
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
                                                       const char *section, const char *name);
+/* All of them: the one at `index` with its section (borrowed), its key is the plugin's name; NULL
+ * past the last. */
+const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settings *settings,
+                                                         size_t index, const char **section);
 /* Number of [[tools]] tables, and one of them with its provider's name (borrowed). */
 size_t laz_settings_tools(const struct laz_settings *settings);
 const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,

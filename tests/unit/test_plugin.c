@@ -519,6 +519,9 @@ static void registry_says_what_is_missing(void)
               LAZ_ENOENT);
     ASSERT_HAS(err.text, "no backend is called \"bwarp\"; installed: ");
     ASSERT_HAS(err.text, "mock_good");
+    CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_godo", &plugin, &err) ==
+              LAZ_ENOENT);
+    ASSERT_HAS(err.text, "\"mock_godo\" (did you mean \"mock_good\"?); installed: ");
     CU_ASSERT(strstr(err.text, "tool_evented") == NULL);
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "tool_evented", &plugin, &err) ==
               LAZ_ENOENT);

@@ -28,20 +28,21 @@ extern "C" {
 #define LAZ_PRINTF(format_index, first_index)
 #endif
 
-#define LAZ_EINVAL   (-1)  /* an argument of the caller is wrong */
-#define LAZ_ENOMEM   (-2)  /* memory could not be had */
-#define LAZ_EOS      (-3)  /* the system refused a call; os_errno says which way */
-#define LAZ_ECONFIG  (-4)  /* a configuration cannot be used */
-#define LAZ_EPLUGIN  (-5)  /* a plugin cannot be loaded or broke its contract */
-#define LAZ_ESETUP   (-6)  /* no box, no agent or no runtime: nothing ran */
-#define LAZ_EBUSY    (-7)  /* the object is in use */
-#define LAZ_ECLOSED  (-8)  /* the object is closed */
-#define LAZ_EPROTO   (-9)  /* a peer broke the protocol */
-#define LAZ_ETOOBIG  (-10) /* larger than a limit allows; the text names the limit */
-#define LAZ_ENOENT   (-11) /* no such thing */
-#define LAZ_EREFUSED (-12) /* a policy, or this version, does not allow it */
-#define LAZ_ETIMEOUT (-13) /* not done in time */
-#define LAZ_EPARSE   (-14) /* malformed text */
+#define LAZ_EINVAL     (-1)  /* an argument of the caller is wrong */
+#define LAZ_ENOMEM     (-2)  /* memory could not be had */
+#define LAZ_EOS        (-3)  /* the system refused a call; os_errno says which way */
+#define LAZ_ECONFIG    (-4)  /* a configuration cannot be used */
+#define LAZ_EPLUGIN    (-5)  /* a plugin cannot be loaded or broke its contract */
+#define LAZ_ESETUP     (-6)  /* no box, no agent or no runtime: nothing ran */
+#define LAZ_EBUSY      (-7)  /* the object is in use */
+#define LAZ_ECLOSED    (-8)  /* the object is closed */
+#define LAZ_EPROTO     (-9)  /* a peer broke the protocol */
+#define LAZ_ETOOBIG    (-10) /* larger than a limit allows; the text names the limit */
+#define LAZ_ENOENT     (-11) /* no such thing */
+#define LAZ_EREFUSED   (-12) /* a policy, or this version, does not allow it */
+#define LAZ_ETIMEOUT   (-13) /* not done in time */
+#define LAZ_EPARSE     (-14) /* malformed text */
+#define LAZ_ECANCELLED (-15) /* the caller asked to stop */
 
 #define LAZ_ERROR_TEXT_SIZE 1024
 

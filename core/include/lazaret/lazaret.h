@@ -62,12 +62,14 @@ LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path
  * Errors: LAZ_ECONFIG. */
 LAZ_EXPORT int laz_settings_set(struct laz_settings *settings, const char *key, const char *value,
                                 struct laz_error *err);
-/* Number of mistakes found by the last load or set, and the text of one: "FILE:LINE:COL: KEY: ...". */
+/* Number of mistakes found by the last load or set, and the text of one: "FILE:LINE:COL: KEY: ...".
+ */
 LAZ_EXPORT size_t laz_settings_problems(const struct laz_settings *settings);
 LAZ_EXPORT const char *laz_settings_problem(const struct laz_settings *settings, size_t index);
 LAZ_EXPORT void laz_settings_free(struct laz_settings *settings); /* NULL is allowed */
 
-/* ---- engine ------------------------------------------------------------------------------------ */
+/* ---- engine ------------------------------------------------------------------------------------
+ */
 
 /* Where an application wants to hear of things. All may be NULL. */
 struct laz_engine_options {
@@ -86,8 +88,9 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
 /* Ends what the engine is doing: an execution gets the verdict cancelled, a start of a session
- * fails. Without anything going on it has no effect. The one function that may be called from any
- * thread, from callbacks and from a signal handler, while another thread uses the engine. */
+ * fails with LAZ_ECANCELLED. Without anything going on it has no effect. The one function that may
+ * be called from any thread, from callbacks and from a signal handler, while another thread uses
+ * the engine. */
 LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed */
 
 struct laz_reply; /* the answer of a tool that the application provides */
@@ -105,7 +108,8 @@ LAZ_EXPORT void laz_reply_value(struct laz_reply *reply, const char *json, size_
 /* An error the code can catch; copied. */
 LAZ_EXPORT void laz_reply_error(struct laz_reply *reply, const char *message);
 
-/* ---- session ----------------------------------------------------------------------------------- */
+/* ---- session -----------------------------------------------------------------------------------
+ */
 
 struct laz_session_options {
     size_t size;
@@ -119,7 +123,8 @@ struct laz_session_options {
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
  * owns *session. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
  * LAZ_EREFUSED (the policy requires what cannot be enforced), LAZ_ENOMEM, LAZ_EBUSY. */
-LAZ_EXPORT int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
+                                const struct laz_session_options *options,
                                 struct laz_session **session, struct laz_error *err);
 
 #define LAZ_STDOUT 1
@@ -177,7 +182,8 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
 
-/* ---- results ----------------------------------------------------------------------------------- */
+/* ---- results -----------------------------------------------------------------------------------
+ */
 
 enum laz_verdict {
     LAZ_VERDICT_OK = 0,
@@ -219,7 +225,8 @@ LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_json(struct laz_result *result);
 LAZ_EXPORT void laz_result_free(struct laz_result *result); /* NULL is allowed */
 
-/* ---- defaults ---------------------------------------------------------------------------------- */
+/* ---- defaults ----------------------------------------------------------------------------------
+ */
 
 /* JSON object of the limits of a sandboxed session: cpu (s), memory, fsize (bytes), nproc, nofile.
  * Static text. */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - the tables of plugins in the configuration, against the plugins there are.
+ * Side: host.  Input trusted: yes, but a mistake must not be silent.
+ *
+ * Settings are read before plugins are known, so a misspelt [sandbox.bwarp] looks like the table of
+ * a plugin that somebody will bring.  Here the plugins are known.  Tables of plugins that are not
+ * in use are looked at too: a setting that has no effect is a mistake whoever is chosen later. */
+#include "engine/tables.h"
+
+#include "settings/toml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The options a table is checked against. LAZ_ENOENT: no such plugin. *options stays NULL when the
+ * table is in order as far as can be told. */
+static int tables_find(struct laz_registry *registry, bool runtime, const char *name,
+                       const struct laz_option **options, struct laz_error *err)
+{
+    const struct laz_runtime_info *info;
+    const struct laz_plugin *plugin;
+    int rc;
+
+    if (runtime) {
+        rc = laz_registry_runtime(registry, name, &info, err);
+        if (rc == 0)
+            *options = info->options;
+    } else {
+        rc = laz_registry_find(registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
+        if (rc == 0)
+            *options = plugin->options;
+    }
+    /* one that is there and broken is told when it is used */
+    if (rc == LAZ_EPLUGIN || (rc == LAZ_ENOENT && runtime && laz_registry_can_be_installed(name)))
+        return 0;
+    return rc;
+}
+
+static int tables_check_one(struct laz_registry *registry, const struct laz_settings *settings,
+                            const char *section, const struct laz_toml_node *table,
+                            struct laz_error *err)
+{
+    const struct laz_option *options = NULL;
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc = tables_find(registry, strcmp(section, "runtime") == 0, table->key, &options, err);
+
+    if (rc == LAZ_ENOENT) {
+        laz_toml_position(&text, table->toml, table->key_line, table->key_column);
+        laz_error_prefix(err, "%s: %s.%s: ", laz_buf_text(&text), section, table->key);
+        err->code = rc = LAZ_ECONFIG;
+    } else if (rc == 0 && options) {
+        char *where = laz_strdupf("%s.%s", section, table->key);
+        rc = where ? laz_settings_check_options(settings, table, options, where, NULL, &text, err)
+                   : laz_error_nomem(err);
+        free(where);
+    }
+    laz_buf_fini(&text);
+    return rc;
+}
+
+int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
+                     struct laz_strv *problems, struct laz_error *err)
+{
+    const struct laz_toml_node *table;
+    const char *section;
+    int result = 0;
+
+    for (size_t i = 0; (table = laz_settings_plugin_table_at(settings, i, &section)); i++) {
+        struct laz_error why = {0};
+        int rc = tables_check_one(registry, settings, section, table, &why);
+        if (rc && problems)
+            laz_strv_add(problems, why.text);
+        if (rc && !result) {
+            result = rc;
+            if (err)
+                *err = why;
+        }
+    }
+    return result;
+}
