@@ -432,7 +432,7 @@ static void lines_are_whole_however_they_are_cut(void)
 static void body_of_silence(struct laz_session *session)
 {
     static const struct row rows[] = {
-        {"raw {\"type\":\"res\nwait", LAZ_VERDICT_TIMEOUT, "Execution timed out after 0.3 seconds"},
+        {"raw {\"type\":\"res\nwait", LAZ_VERDICT_TIMEOUT, "Execution timed out after 1 second"},
         {"wait", LAZ_VERDICT_TIMEOUT, "timed out"},
         {"closeout\nwait", LAZ_VERDICT_TIMEOUT, "timed out"},
         {"eof", LAZ_VERDICT_TIMEOUT, "timed out"},
@@ -443,7 +443,7 @@ static void body_of_silence(struct laz_session *session)
 
 static void silence_ends_by_the_timeout(void)
 {
-    with_session("session.timeout=0.3", body_of_silence);
+    with_session("session.timeout=1", body_of_silence);
 }
 
 static void body_of_endings(struct laz_session *session)
@@ -577,9 +577,9 @@ static void answers_read_slowly_cost_little_memory(void)
 static void body_of_large_calls(struct laz_session *session)
 {
     const struct row row = {
-        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"slow\",\"args\":{\"ms\":2000},"
+        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"slow\",\"args\":{\"ms\":1000},"
         "\"x\":\"#\"}\n" /* what is passed over costs nothing */
-        "times 3 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"slow\",\"args\":{\"ms\":3000}}\n"
+        "times 3 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"slow\",\"args\":{\"ms\":1000}}\n"
         "times 1 {\"type\":\"tool_call\",\"id\":2,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\n"
         "recv\nok $last",
         LAZ_VERDICT_OK, "{\"id\":2,\"value\":3}"};
