@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* test_providers_live.c - tool providers of every manner behind a real session: evented and
+ * blocking ones (tests/mock/tool_evented.c, tool_blocking.c), good and bad.
+ *
+ * Calls that must be open at a given moment are made by code that writes to the agent's socket
+ * itself, as hostile code could: it gets the reply of a later call only when the host has taken
+ * the one before. */
+#include "session.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "os/os.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/lazaret-test-XXXXXX";
+
+/* An engine of a configuration file with this text. */
+static struct laz_engine *engine_of(const char *toml, struct laz_error *err)
+{
+    char *path = laz_strdupf("%s/live.toml", folder);
+    char *text = laz_strdupf("[plugins]\npath = [\"%s\"]\n%s", MOCK_FOLDER, toml);
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+
+    unlink(path);
+    CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0600, NULL), 0);
+    int rc = laz_settings_new(&settings, err);
+    if (!rc)
+        rc = laz_settings_load(settings, path, err);
+    if (!rc)
+        rc = laz_engine_new(settings, NULL, &engine, err);
+    CU_ASSERT(rc ? !engine : engine != NULL);
+    laz_settings_free(settings);
+    free(text);
+    free(path);
+    return engine;
+}
+
+struct live {
+    struct laz_engine *engine;
+    struct laz_session *session;
+};
+
+static bool live_open(struct live *live, const char *toml, const char *runtime)
+{
+    struct laz_error err = {0};
+
+    *live = (struct live){.engine = engine_of(toml, &err)};
+    if (!live->engine)
+        printf("\n    %s", err.text);
+    CU_ASSERT_PTR_NOT_NULL(live->engine);
+    live->session = test_session(live->engine, runtime);
+    return live->session != NULL;
+}
+
+/* Frees both; how long that took. */
+static uint64_t live_close(struct live *live)
+{
+    uint64_t before = laz_clock_ms();
+
+    laz_session_free(live->session);
+    laz_engine_free(live->engine);
+    return laz_clock_ms() - before;
+}
+
+#define EVENTED  "[[tools]]\nprovider = \"tool_evented\"\n"
+#define BLOCKING "[[tools]]\nprovider = \"tool_blocking\"\n"
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static void evented_tools_answer_from_the_loop(void)
+{
+    struct live live;
+
+    if (live_open(&live, EVENTED, "lua")) {
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+        test_expect(live.session, "later(30)", LAZ_VERDICT_OK, "\"later\"");
+        test_expect(live.session, "later()", LAZ_VERDICT_OK, "\"later\"");
+        test_expect(live.session, "piped('from hand to hand')", LAZ_VERDICT_OK,
+                    "\"from hand to hand\"");
+        test_expect_error(live.session, "fail()", LAZ_VERDICT_ERROR, "the mock fails");
+        test_expect(live.session, "now() .. later(1) .. piped('x')", LAZ_VERDICT_OK,
+                    "\"nowlaterx\"");
+    }
+    CU_ASSERT(live_close(&live) < 1000);
+}
+
+static void blocking_tools_answer_from_their_thread(void)
+{
+    struct live live;
+
+    if (live_open(&live, BLOCKING, "lua")) {
+        test_expect(live.session, "echo{value = {1, 2}}", LAZ_VERDICT_OK, "{\"value\":[1,2]}");
+        test_expect_error(live.session, "fail()", LAZ_VERDICT_ERROR, "the mock says no");
+        test_expect(live.session, "#big(3000000)", LAZ_VERDICT_OK, "3000000");
+        test_expect(live.session, "run({'/bin/echo', 'hi'}).output", LAZ_VERDICT_OK, "\"hi\\n\"");
+    }
+    CU_ASSERT(live_close(&live) < 1000);
+}
+
+static void the_first_of_two_answers_counts(void)
+{
+    struct live live;
+
+    if (live_open(&live, BLOCKING, "lua")) {
+        test_expect(live.session, "twice() + 10 * twice()", LAZ_VERDICT_OK, "11");
+        test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
+    }
+    live_close(&live);
+}
+
+static void an_answer_that_is_no_json_is_an_error_of_the_tool(void)
+{
+    struct live live;
+
+    if (live_open(&live, BLOCKING, "lua")) {
+        test_expect_error(live.session, "broken()", LAZ_VERDICT_ERROR, "the tool's answer is");
+        test_expect(live.session, "local ok = pcall(broken)\nreturn ok", LAZ_VERDICT_OK, "false");
+        test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
+    }
+    live_close(&live);
+}
+
+/* ---- ends --------------------------------------------------------------------------------------
+ */
+
+static void expect_deadline(struct laz_session *session, const char *code)
+{
+    struct laz_execute_options options = {.size = sizeof options, .deadline_ms = 150};
+    uint64_t before = laz_clock_ms();
+    struct laz_result *result = test_run(session, code, &options);
+
+    CU_ASSERT(laz_clock_ms() - before < 2000);
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_DEADLINE);
+    laz_result_free(result);
+}
+
+static void the_tools_own_timeout_cancels_its_call(void)
+{
+    struct live live;
+
+    if (live_open(&live, EVENTED, "lua")) {
+        test_expect_error(live.session, "hang()", LAZ_VERDICT_ERROR,
+                          "Tool 'hang' timed out after 0.2 seconds");
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+    }
+    CU_ASSERT(live_close(&live) < 1000); /* the mock aborts when a call is still open */
+}
+
+static void the_deadline_cancels_open_calls(void)
+{
+    struct live live;
+
+    if (live_open(&live, EVENTED, "lua")) {
+        expect_deadline(live.session, "hang()");
+        expect_deadline(live.session, "later(60000)");
+        test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
+    }
+    CU_ASSERT(live_close(&live) < 1000);
+    if (live_open(&live, BLOCKING, "lua")) {
+        expect_deadline(live.session, "wait()");
+        expect_deadline(live.session, "run({'/bin/sleep', '60'})");
+        test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
+    }
+    CU_ASSERT(live_close(&live) < 1000);
+}
+
+static void a_call_that_is_never_answered_ends_with_the_engine(void)
+{
+    struct live live;
+
+    if (live_open(&live, BLOCKING, "lua")) {
+        expect_deadline(live.session, "never()");
+        test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
+    }
+    uint64_t took = live_close(&live); /* three seconds of patience */
+    CU_ASSERT(took >= 2500 && took < 5000);
+}
+
+#define RAW                                                                                        \
+    "import os, json\n"                                                                            \
+    "def is_socket(fd):\n"                                                                         \
+    "    try: return os.readlink('/proc/self/fd/' + fd).startswith('socket:')\n"                   \
+    "    except OSError: return False\n"                                                           \
+    "channel = [int(fd) for fd in os.listdir('/proc/self/fd') if is_socket(fd)][0]\n"              \
+    "def send(id, tool, **args):\n"                                                                \
+    "    line = json.dumps({'type': 'tool_call', 'id': id, 'tool': tool, 'args': args})\n"         \
+    "    os.write(channel, line.encode() + b'\\n')\n"                                              \
+    "def receive(n):\n"                                                                            \
+    "    text = b''\n"                                                                             \
+    "    while text.count(b'\\n') < n: text += os.read(channel, 65536)\n"                          \
+    "    return [json.loads(line) for line in text.decode().splitlines()]\n"
+
+static void cancel_at_line(void *user, int stream, const char *text, size_t len)
+{
+    (void)stream;
+    CU_ASSERT(len == 4 && memcmp(text, "open", 4) == 0);
+    laz_session_close(user); /* during an execution: it is cancelled */
+}
+
+/* `slow` is open for sure when the reply of `quick` has come. */
+static void close_while_open(const char *toml, const char *slow, const char *quick)
+{
+    struct live live;
+    char code[2048];
+
+    if (live_open(&live, toml, "python")) {
+        struct laz_execute_options options = {
+            .size = sizeof options, .line = cancel_at_line, .user = live.session};
+        snprintf(code, sizeof code,
+                 RAW "send(901, '%s')\nsend(902, '%s')\nr = receive(1)\nprint('open')\n"
+                     "while True: pass",
+                 slow, quick);
+        struct laz_result *result = test_run(live.session, code, &options);
+        CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
+        laz_result_free(result);
+        laz_session_close(live.session);
+        CU_ASSERT_FALSE(laz_session_is_alive(live.session));
+    }
+    CU_ASSERT(live_close(&live) < 1000);
+}
+
+static void closing_a_session_cancels_open_calls(void)
+{
+    close_while_open(EVENTED, "hang", "now");
+    close_while_open(EVENTED, "later", "now");
+    close_while_open(BLOCKING, "wait", "echo");
+}
+
+/* ---- several at once ---------------------------------------------------------------------------
+ */
+
+static atomic_int running, most_running;
+static char order[64];
+
+/* Notes who runs beside whom. With {"wait":true} it waits for a second one, at most 5 s. */
+static void tool_turn(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    int now = atomic_fetch_add(&running, 1) + 1;
+    int most = atomic_load(&most_running);
+    uint64_t end = laz_clock_ms() + 5000;
+
+    (void)len;
+    while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))
+        ;
+    if (!user) {
+        size_t used = strlen(order);
+        order[used] = args[strcspn(args, "123456789")];
+        order[used + 1] = '\0';
+    }
+    while (user && atomic_load(&most_running) < 2 && laz_clock_ms() < end)
+        usleep(100);
+    atomic_fetch_sub(&running, 1);
+    laz_reply_value(reply, "null", 4);
+}
+
+static void calls_wait_for_their_turn(void)
+{
+    static const char parameters[] = "[{\"name\":\"n\",\"type\":\"integer\"}]";
+    const struct laz_tool one = {.size = sizeof one,
+                                 .name = "one",
+                                 .description = "",
+                                 .parameters = parameters,
+                                 .max_concurrent = 1};
+    const struct laz_tool two = {.size = sizeof two,
+                                 .name = "two",
+                                 .description = "",
+                                 .parameters = parameters,
+                                 .max_concurrent = 2};
+    struct live live = {.engine = test_engine("")};
+    int waits = 1;
+
+    CU_ASSERT_EQUAL(laz_engine_add_tool(live.engine, &one, tool_turn, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(live.engine, &two, tool_turn, &waits, NULL), 0);
+    live.session = test_session(live.engine, "python");
+    if (live.session) {
+        test_expect(live.session,
+                    RAW "for i in range(1, 7): send(900 + i, 'one', n=i)\n"
+                        "[r['id'] for r in receive(6)]",
+                    LAZ_VERDICT_OK, "[901,902,903,904,905,906]");
+        UNIT_TEXT(order, "123456");
+        CU_ASSERT_EQUAL(atomic_load(&most_running), 1);
+        atomic_store(&most_running, 0);
+        test_expect(live.session,
+                    "for i in range(1, 7): send(900 + i, 'two', n=i)\n"
+                    "sorted(r['id'] for r in receive(6))",
+                    LAZ_VERDICT_OK, "[901,902,903,904,905,906]");
+        CU_ASSERT_EQUAL(atomic_load(&most_running), 2);
+        test_expect(live.session, "add(2, 3)", LAZ_VERDICT_OK, "5");
+    }
+    live_close(&live);
+}
+
+/* ---- instances that cannot be made -------------------------------------------------------------
+ */
+
+static void a_provider_that_cannot_be_made_names_its_line(void)
+{
+    static const struct {
+        const char *toml, *where, *what;
+    } rows[] = {
+        /* two lines come before */
+        {"\n[[tools]]\nprovider = \"command\"\n[[tools.tool]]\nname = \"x\"\n"
+         "command = [\"relative/program\"]\n",
+         "live.toml:", "relative/program"},
+        {"\n\n\n[[tools]]\nprovider = \"nobody\"\n", "live.toml:6", "nobody"},
+        {EVENTED "\n" BLOCKING, "live.toml:", "fail"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_error err = {0};
+        struct laz_engine *engine = engine_of(rows[i].toml, &err);
+        CU_ASSERT_PTR_NULL(engine);
+        if (!strstr(err.text, rows[i].where) || !strstr(err.text, rows[i].what))
+            printf("\n    lacks %s or %s: %s", rows[i].where, rows[i].what, err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].where));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].what));
+        laz_engine_free(engine);
+    }
+}
+
+static const struct unit_test tests[] = {
+    UNIT(evented_tools_answer_from_the_loop),
+    UNIT(blocking_tools_answer_from_their_thread),
+    UNIT(the_first_of_two_answers_counts),
+    UNIT(an_answer_that_is_no_json_is_an_error_of_the_tool),
+    UNIT(the_tools_own_timeout_cancels_its_call),
+    UNIT(the_deadline_cancels_open_calls),
+    UNIT(a_call_that_is_never_answered_ends_with_the_engine),
+    UNIT(closing_a_session_cancels_open_calls),
+    UNIT(calls_wait_for_their_turn),
+    UNIT(a_provider_that_cannot_be_made_names_its_line),
+    {0},
+};
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    int status = unit_run("providers_live", tests);
+    laz_os_remove_tree(folder);
+    return status;
+}
