@@ -601,7 +601,7 @@ static void execution_judge(struct laz_execution *execution)
     if (judgement.replace || box->ended || session->misbehaved) {
         struct laz_error err = {0};
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-        if (laz_session_spawn(session, &err))
+        if (!atomic_load(&session->closing) && laz_session_spawn(session, &err))
             laz_log(&session->engine->log, LAZ_LOG_ERROR, "session %s: %s", session->id, err.text);
     }
 }
@@ -706,6 +706,8 @@ static int execute_guarded(struct laz_session *session, const char *type, const 
         laz_engine_leave(session->engine);
     }
     atomic_store(&session->executing, false);
+    if (atomic_exchange(&session->closing, false))
+        laz_session_close(session);
     return rc;
 }
 

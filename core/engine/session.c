@@ -422,6 +422,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
 void laz_session_close(struct laz_session *session)
 {
     if (atomic_load(&session->executing)) {
+        atomic_store(&session->closing, true);
         laz_engine_cancel(session->engine);
         return;
     }

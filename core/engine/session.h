@@ -36,6 +36,7 @@ struct laz_session {
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_execution *execution; /* under way */
     atomic_bool executing;
+    atomic_bool closing; /* at the end of the execution that is under way */
     char description[192];
 };
 

@@ -160,9 +160,13 @@ LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, 
                                  struct laz_result **result, struct laz_error *err);
 /* A fresh interpreter in a fresh box; works on a dead session too. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
-/* Ends everything inside. Idempotent; the object remains until laz_session_free. */
+/* Ends everything inside. Idempotent; the object remains until laz_session_free. During an
+ * execution, from one of its callbacks or another thread, it cancels that, and the session is
+ * closed when the execution has returned. */
 LAZ_EXPORT void laz_session_close(struct laz_session *session);
-LAZ_EXPORT void laz_session_free(struct laz_session *session); /* closes; NULL is allowed */
+/* Closes, and frees the object; during an execution that is left to laz_engine_free. NULL is
+ * allowed. */
+LAZ_EXPORT void laz_session_free(struct laz_session *session);
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
 LAZ_EXPORT int64_t laz_session_pid(const struct laz_session *session);

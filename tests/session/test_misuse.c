@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* test_misuse.c - an application that calls at the wrong time, from the wrong thread, or with
+ * nothing in its hands: an error, never a deadlock, and everything works afterwards. */
+#include "session.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- calls from inside -------------------------------------------------------------------------
+ */
+
+static struct laz_engine *engine;
+static struct laz_session *session;
+
+enum { IN_EXECUTE, IN_CHECK, IN_OPEN, IN_ADD_TOOL, IN_RESTART, INSIDE };
+
+static int inside[INSIDE];
+
+static void tool_nothing(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len, (void)reply;
+}
+
+static void call_everything(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "another", .description = ""};
+    struct laz_result *result = NULL;
+    struct laz_session *other = NULL;
+
+    inside[IN_EXECUTE] = laz_session_execute(session, "1", SIZE_MAX, NULL, &result, NULL);
+    CU_ASSERT_PTR_NULL(result);
+    inside[IN_CHECK] = laz_session_check(session, "1", SIZE_MAX, &result, NULL);
+    CU_ASSERT_PTR_NULL(result);
+    inside[IN_OPEN] = laz_session_open(engine, NULL, &other, NULL);
+    CU_ASSERT_PTR_NULL(other);
+    inside[IN_ADD_TOOL] = laz_engine_add_tool(engine, &tool, tool_nothing, NULL, NULL);
+    inside[IN_RESTART] = laz_session_restart(session, NULL);
+    /* these only tell */
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    CU_ASSERT(laz_session_pid(session) > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_describe(session), "[running]"));
+}
+
+static void tool_inside(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    call_everything();
+    laz_reply_value(reply, "\"called\"", 8);
+}
+
+static void line_inside(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    call_everything();
+}
+
+static int hook_inside(void *user, const char *code, size_t len, char *reason, size_t size)
+{
+    (void)code, (void)len, (void)reason, (void)size;
+    if (*(bool *)user) {
+        inside[IN_OPEN] =
+            laz_session_execute(session, "1", SIZE_MAX, NULL, &(struct laz_result *){NULL}, NULL);
+        inside[IN_RESTART] = laz_session_restart(session, NULL);
+    }
+    return 0;
+}
+
+static void open_lua(const struct laz_session_options *options)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "inside", .description = ""};
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+
+    engine = test_engine("");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_inside, NULL, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, options ? options : &lua, &session, NULL), 0);
+}
+
+static void close_lua(void)
+{
+    test_expect(session, "add(2, 3)", LAZ_VERDICT_OK, "5");
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void expect_all_busy(void)
+{
+    for (int i = 0; i < INSIDE; i++) {
+        if (inside[i] != LAZ_EBUSY)
+            printf("\n    call %d gave %d", i, inside[i]);
+        CU_ASSERT_EQUAL(inside[i], LAZ_EBUSY);
+        inside[i] = 0;
+    }
+}
+
+static void calls_from_a_tool_are_refused_as_busy(void)
+{
+    open_lua(NULL);
+    test_expect(session, "inside()", LAZ_VERDICT_OK, "\"called\"");
+    expect_all_busy();
+    close_lua();
+}
+
+static void calls_from_an_output_handler_are_refused_as_busy(void)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = line_inside};
+
+    open_lua(NULL);
+    struct laz_result *result = test_run(session, "print('x')\nreturn 1", &options);
+    UNIT_TEXT(laz_result_value(result), "1");
+    laz_result_free(result);
+    expect_all_busy();
+    close_lua();
+}
+
+static void calls_from_a_hook_are_refused_as_busy(void)
+{
+    bool armed = true;
+    const struct laz_session_options options = {.size = sizeof options,
+                                                .runtime = "lua",
+                                                .pre_execute = hook_inside,
+                                                .pre_execute_user = &armed};
+
+    open_lua(&options);
+    test_expect(session, "1", LAZ_VERDICT_OK, "1");
+    CU_ASSERT_EQUAL(inside[IN_OPEN], LAZ_EBUSY);
+    CU_ASSERT_EQUAL(inside[IN_RESTART], LAZ_EBUSY);
+    armed = false;
+    close_lua();
+}
+
+/* ---- cancelling from another thread ------------------------------------------------------------
+ */
+
+static sem_t begun, may_end;
+static atomic_uint_least64_t cancelled_at;
+
+static void *canceller(void *user)
+{
+    (void)user;
+    sem_wait(&begun);
+    atomic_store(&cancelled_at, laz_clock_ms());
+    laz_engine_cancel(engine);
+    return NULL;
+}
+
+static void line_begun(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    sem_post(&begun);
+}
+
+/* Blocks until the test has seen the execution end without it. */
+static void tool_blocks(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len, (void)reply;
+    sem_post(&begun);
+    sem_wait(&may_end);
+}
+
+static void expect_cancelled(const char *code)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = line_begun};
+    pthread_t thread;
+
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, canceller, NULL), 0);
+    struct laz_result *result = test_run(session, code, &options);
+    uint64_t now = laz_clock_ms();
+    pthread_join(thread, NULL);
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
+    CU_ASSERT(now - atomic_load(&cancelled_at) < 1000);
+    laz_result_free(result);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void cancelling_ends_a_loop_within_a_second(void)
+{
+    open_lua(NULL);
+    sem_init(&begun, 0, 0);
+    expect_cancelled("print('begun')\nwhile true do end");
+    expect_cancelled("print('begun')\nos.execute('sleep 60')");
+    laz_engine_cancel(engine); /* nothing is going on: no effect on what comes */
+    close_lua();
+}
+
+static void cancelling_does_not_wait_for_a_tool(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "blocks", .description = ""};
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+
+    open_lua(NULL);
+    sem_init(&begun, 0, 0);
+    sem_init(&may_end, 0, 0);
+    laz_session_free(session);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_blocks, NULL, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
+    expect_cancelled("blocks()");
+    sem_post(&may_end);
+    close_lua();
+}
+
+static atomic_bool started;
+
+static void *canceller_of_start(void *user)
+{
+    (void)user;
+    while (!atomic_load(&started)) { /* a cancel before the start has no effect */
+        laz_engine_cancel(engine);
+        usleep(1000);
+    }
+    return NULL;
+}
+
+static void cancelling_ends_a_start(void)
+{
+    const struct laz_session_options python = {.size = sizeof python, .runtime = "python"};
+    struct laz_error err = {0};
+    pthread_t thread;
+
+    open_lua(NULL);
+    struct laz_session *other = NULL;
+    atomic_store(&started, false);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, canceller_of_start, NULL), 0);
+    uint64_t before = laz_clock_ms();
+    int rc = laz_session_open(engine, &python, &other, &err);
+    uint64_t took = laz_clock_ms() - before;
+    atomic_store(&started, true);
+    pthread_join(thread, NULL);
+    if (rc == LAZ_ENOENT) {
+        unit_skip("python", err.text);
+    } else {
+        CU_ASSERT_EQUAL(rc, LAZ_ESETUP);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cancelled"));
+        CU_ASSERT(took < 1000);
+    }
+    CU_ASSERT_PTR_NULL(other);
+    close_lua();
+}
+
+/* ---- closing at the wrong time -----------------------------------------------------------------
+ */
+
+static void line_closes(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    laz_session_close(session);
+}
+
+static void closing_during_an_execution_ends_it_and_the_session(void)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = line_closes};
+    struct laz_result *nothing = NULL;
+
+    open_lua(NULL);
+    struct laz_result *result = test_run(session, "print('x')\nwhile true do end", &options);
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
+    laz_result_free(result);
+    CU_ASSERT_FALSE(laz_session_is_alive(session));
+    CU_ASSERT_EQUAL(laz_session_pid(session), -1);
+    CU_ASSERT_EQUAL(laz_session_execute(session, "1", SIZE_MAX, NULL, &nothing, NULL), LAZ_ECLOSED);
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+    close_lua();
+}
+
+static void line_frees(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    laz_session_free(session);
+}
+
+static void freeing_during_an_execution_leaves_it_to_the_engine(void)
+{
+    struct laz_execute_options options = {.size = sizeof options, .line = line_frees};
+
+    open_lua(NULL);
+    int64_t pid = laz_session_pid(session);
+    struct laz_result *result = test_run(session, "print('x')\nwhile true do end", &options);
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
+    laz_result_free(result);
+    laz_engine_free(engine);
+    CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
+}
+
+static void freeing_an_engine_ends_its_sessions(void)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_session *sessions[4] = {NULL};
+    int64_t pids[4];
+
+    open_lua(NULL);
+    for (int i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &sessions[i], NULL), 0);
+        pids[i] = laz_session_pid(sessions[i]);
+        CU_ASSERT(pids[i] > 0 && kill((pid_t)pids[i], 0) == 0);
+    }
+    laz_engine_free(engine);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_NOT_EQUAL(kill((pid_t)pids[i], 0), 0);
+}
+
+/* ---- with nothing in its hands -----------------------------------------------------------------
+ */
+
+static void nothing_is_allowed_where_the_header_says_so(void)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_result *result = NULL;
+    struct laz_engine *bare = NULL;
+    struct laz_session *plain = NULL;
+
+    laz_engine_free(NULL);
+    laz_engine_cancel(NULL);
+    laz_session_free(NULL);
+    laz_result_free(NULL);
+    laz_settings_free(NULL);
+    CU_ASSERT_EQUAL_FATAL(laz_engine_new(NULL, NULL, &bare, NULL), 0);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(bare, NULL, tool_nothing, NULL, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(bare, &(struct laz_tool){0}, NULL, NULL, NULL), LAZ_EINVAL);
+    CU_ASSERT_EQUAL_FATAL(laz_session_open(bare, &lua, &plain, NULL), 0);
+    CU_ASSERT_EQUAL(laz_session_execute(plain, NULL, 0, NULL, &result, NULL), LAZ_EINVAL);
+    CU_ASSERT_PTR_NULL(result);
+    CU_ASSERT_EQUAL(laz_session_execute(plain, "1 + 1; nonsense", 5, NULL, &result, NULL), 0);
+    UNIT_TEXT(laz_result_value(result), "2");
+    laz_result_free(result);
+    UNIT_TEXT(laz_session_tools(plain), "[]");
+    laz_session_free(plain);
+    CU_ASSERT_EQUAL(laz_execute(bare, &lua, "3", SIZE_MAX, NULL, &result, NULL), 0);
+    UNIT_TEXT(laz_result_value(result), "3");
+    laz_result_free(result);
+    laz_engine_free(bare);
+}
+
+static void options_of_an_older_application_are_read_to_their_end(void)
+{
+    struct laz_execute_options options = {
+        .size = offsetof(struct laz_execute_options, no_print),
+        .max_tool_calls = 1,
+        .no_print = 1,
+        .line = line_closes, /* beyond the size: not there */
+    };
+
+    open_lua(NULL);
+    struct laz_result *result = test_run(session, "print('x')\nreturn add(1, 2)", &options);
+    UNIT_TEXT(laz_result_value(result), "3");
+    UNIT_TEXT(laz_result_text(result), "3");
+    laz_result_free(result);
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    close_lua();
+}
+
+static const struct unit_test tests[] = {
+    UNIT(calls_from_a_tool_are_refused_as_busy),
+    UNIT(calls_from_an_output_handler_are_refused_as_busy),
+    UNIT(calls_from_a_hook_are_refused_as_busy),
+    UNIT(cancelling_ends_a_loop_within_a_second),
+    UNIT(cancelling_does_not_wait_for_a_tool),
+    UNIT(cancelling_ends_a_start),
+    UNIT(closing_during_an_execution_ends_it_and_the_session),
+    UNIT(freeing_during_an_execution_leaves_it_to_the_engine),
+    UNIT(freeing_an_engine_ends_its_sessions),
+    UNIT(nothing_is_allowed_where_the_header_says_so),
+    UNIT(options_of_an_older_application_are_read_to_their_end),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("misuse", tests);
+}
