@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# embed.sh - docs/examples/embed.c, built as its head comment says against what is installed, and run.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/embed-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+stage_open "$PWD/staged"
+source=$(cd "${srcdir:-.}/docs/examples" && pwd)/embed.c
+HOME=$work
+export HOME
+cd "$work" || exit 1
+: >out
+: >err
+
+if ! command -v pkg-config >/dev/null 2>&1; then
+    may_be_missing pkg-config 'not installed'
+elif [ ! -e "$LAZARET_PLUGIN_PATH/python.so" ]; then
+    may_be_missing python 'not installed'
+elif ! "$lazaret" run --runtime python -e 1 >out 2>err; then
+    cat err
+    may_be_missing bwrap 'a session cannot be started'
+else
+    flags=$(PKG_CONFIG_PATH=$staged$staged_pkgconfig pkg-config --cflags --libs \
+        --define-variable=libdir="$staged$staged_lib" \
+        --define-variable=includedir="$staged$staged_include" lazaret) || exit 1
+    cp "$source" embed.c
+    # shellcheck disable=SC2086
+    expect embed_builds 0 '' '' $staged_cc -Wall -Wextra -Werror embed.c $flags -o embed
+    expect embed_runs 0 'out: Turku -3.5
+out: Atlantis failed: no such city
+value: 42
+verdict: ok' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./embed
+fi
+finish

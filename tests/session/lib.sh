@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+# lib.sh - what the tests of the installed command share: where it is staged, cases, canaries.
+#
+# For POSIX sh, read with `.`.  staged/paths is made by the build, once for all tests: `make install`
+# into a folder of the build tree, and the variables that say where each part lies there.
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+unset LAZARET_CONFIG XDG_CONFIG_HOME LAZARET_AGENT LAZARET_PLUGIN_PATH
+
+cases=0 failures=0
+
+# may_be_missing NAME WHY - true when nobody needs it.
+may_be_missing() {
+    case ,${LAZARET_TEST_NEED-}, in
+        *",-$1,"*) ;;
+        *",$1,"* | *,all,*)
+            echo "needed but missing: $1: $2"
+            failures=$((failures + 1))
+            return 1
+            ;;
+    esac
+    echo "    SKIP $1: $2"
+}
+
+# stage_open FOLDER - what is installed below FOLDER is what is tested.
+stage_open() {
+    staged=$1
+    . "$staged/paths" || exit 1
+    lazaret=$staged$staged_bin/lazaret
+    LAZARET_AGENT=$staged$staged_agent/lazaret-agent
+    LAZARET_PLUGIN_PATH=$staged$staged_plugins
+    export LAZARET_AGENT LAZARET_PLUGIN_PATH
+}
+
+# wrong NAME WHAT - a case that failed, with what the command printed.
+wrong() {
+    failures=$((failures + 1))
+    printf 'FAILED %s: %s\n' "$1" "$2"
+    sed 's/^/    out: /' "$work/out"
+    sed 's/^/    err: /' "$work/err"
+}
+
+# expect NAME STATUS OUT ERR COMMAND... - OUT is exact ("*": anything), ERR a part ("": nothing).
+# Every line on standard error is a message of lazaret.
+expect() {
+    name=$1 want=$2 want_out=$3 want_err=$4
+    shift 4
+    cases=$((cases + 1)) status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    if [ "$status" -ne "$want" ]; then
+        wrong "$name" "status $status, expected $want"
+    elif [ "$want_out" != '*' ] && [ "$(cat "$work/out")" != "$want_out" ]; then
+        wrong "$name" "standard output is not: $want_out"
+    elif [ -z "$want_err" ] && [ -s "$work/err" ]; then
+        wrong "$name" "something on standard error"
+    elif [ -n "$want_err" ] && ! grep -qF -e "$want_err" "$work/err"; then
+        wrong "$name" "not on standard error: $want_err"
+    elif grep -v '^lazaret: ' "$work/err" | grep -q .; then
+        wrong "$name" "a message without its prefix"
+    else
+        return 0
+    fi
+    return 1
+}
+
+# says NAME TEXT - the last command said this too, or in its JSON.
+says() {
+    cases=$((cases + 1))
+    grep -qF -e "$2" "$work/err" "$work/out" || wrong "$1" "not said: $2"
+}
+
+# json_is_one_object NAME REASON - what the last command printed is one object with that verdict.
+json_is_one_object() {
+    if [ "$(wc -l <"$work/out")" -ne 1 ] || ! grep -q '^{"ok":.*}$' "$work/out"; then
+        wrong "$1" "not one JSON object on one line"
+    elif command -v python3 >/dev/null 2>&1 &&
+        ! python3 -I -c 'import json, sys; json.load(sys.stdin)' <"$work/out" 2>/dev/null; then
+        wrong "$1" "not valid JSON"
+    elif ! grep -qF "\"verdict\":{\"reason\":\"$2\"" "$work/out"; then
+        wrong "$1" "the verdict is not $2"
+    fi
+}
+
+# The code of failing cases: it prints, and leaves a file where it can.
+canary_code() {
+    echo "print('CANARY') local f = io.open('$canary/here', 'w') if f then f:close() end"
+}
+
+canary_is_quiet() {
+    if [ -e "$canary/here" ] || grep -q CANARY "$work/out" "$work/err"; then
+        rm -f "$canary/here"
+        wrong "$1" "the code ran"
+    fi
+}
+
+# fails NAME STATUS REASON ERR COMMAND... - nothing on standard output, the message, and no code ran;
+# then the same with --json, which has to answer with one object.
+fails() {
+    fails_name=$1 fails_status=$2 fails_reason=$3 fails_err=$4
+    shift 4
+    expect "$fails_name" "$fails_status" '' "$fails_err" "$@"
+    canary_is_quiet "$fails_name"
+    cases=$((cases + 1)) status=0
+    "$@" --json >"$work/out" 2>"$work/err" </dev/null || status=$?
+    [ "$status" -eq "$fails_status" ] || wrong "$fails_name --json" "status $status"
+    json_is_one_object "$fails_name --json" "$fails_reason"
+    canary_is_quiet "$fails_name --json"
+}
+
+finish() {
+    echo "$cases cases, $failures failures"
+    [ "$failures" -eq 0 ]
+}

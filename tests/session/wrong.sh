@@ -1,0 +1,528 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# wrong.sh - wrong input and wrong machines, through the installed command: exit status, where the
+# message goes and what it says, and that nothing ran that should not have.
+#
+# `fails` runs a case twice, for people and with --json, and looks for the canary that the code would
+# leave.  That the canary sings when the code does run is shown first, without a sandbox.  Machines
+# are made wrong in namespaces of the test's own.  As root everything is done once more as an
+# ordinary user, with a copy of what is installed that this user can reach.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+as_user=${LAZARET_TEST_AS_USER-}
+work=$(mktemp -d "${TMPDIR:-/tmp}/wrong-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
+examples=$(cd "${srcdir:-.}/config" && pwd) || exit 1
+scripts=$(cd "${srcdir:-.}" && pwd) || exit 1
+HOME=$work
+export HOME
+cd "$work" || exit 1
+: >out
+: >err
+canary=$work/canary
+mkdir "$canary"
+chmod 1777 "$canary"
+code=$(canary_code)
+
+# run [OPTIONS] - the canary in the words of a case: `fails NAME ... $run OPTIONS -e "$code"`.
+run="$lazaret run --runtime lua"
+
+# ---- files and keys ------------------------------------------------------------------------------
+
+wrong_configurations() {
+    cat >many.toml <<'END'
+[session]
+timeuot = 3
+verbose = "yes"
+[sandbox]
+tmp_size = "many"
+[sesion]
+END
+    fails config_every_mistake 2 setup_failed 'many.toml:2:1: session.timeuot: unknown key; did you mean session.timeout?' \
+        $run --config many.toml -e "$code"
+    says config_wrong_type 'many.toml:3:11: session.verbose: expected'
+    says config_wrong_size 'many.toml:5:12: sandbox.tmp_size: expected'
+    says config_wrong_section 'many.toml:6:2: sesion: unknown table; did you mean session?'
+    printf '[session\n' >torn.toml
+    fails config_torn 2 setup_failed 'torn.toml:1:' $run --config torn.toml -e "$code"
+    fails config_missing 2 setup_failed 'missing.toml' $run --config missing.toml -e "$code"
+    fails config_named_by_environment 2 setup_failed 'LAZARET_CONFIG: ' \
+        env LAZARET_CONFIG=missing.toml $run -e "$code"
+    fails config_folder 2 setup_failed 'not a regular file' $run --config "$work" -e "$code"
+    fails set_unknown 2 setup_failed 'did you mean session.timeout?' \
+        $run --set session.timeuot=3 -e "$code"
+    fails set_wrong_type 2 setup_failed 'session.timeout: expected' \
+        $run --set session.timeout=soon -e "$code"
+    fails set_later 2 setup_failed 'not available in this version' \
+        $run --set audit.file=/tmp/x -e "$code"
+    fails usage_every_mistake 2 setup_failed 'did you mean --timeout?' \
+        $run --timeuot=3 --quite -e "$code"
+    says usage_second_mistake 'did you mean --quiet?'
+
+    cat >tables.toml <<'END'
+[sandbox.bwarp]
+program = "x"
+[runtime.pyhton]
+[sandbox.bwrap]
+progam = "x"
+END
+    fails table_of_no_plugin 2 setup_failed \
+        'tables.toml:1:10: sandbox.bwarp: no backend is called "bwarp" (did you mean "bwrap"?)' \
+        $run --config tables.toml -e "$code"
+    expect config_check_tables 2 '' 'sandbox.bwarp: no backend is called "bwarp"' \
+        "$lazaret" config --check --config tables.toml
+    says config_check_second 'tables.toml:3:10: runtime.pyhton: no runtime is called "pyhton"'
+    says config_check_third 'tables.toml:5:1: sandbox.bwrap.progam: unknown key; did you mean'
+    expect plan_refuses_tables 2 '' 'sandbox.bwarp' "$lazaret" plan --config tables.toml
+    fails table_by_set 2 setup_failed '--set: sandbox.bwarp' \
+        $run --set sandbox.bwarp.program=x -e "$code"
+}
+
+unreadable() { # a file nobody may read; root reads everything
+    [ "$(id -u)" -ne 0 ] || return 0
+    : >locked.toml
+    echo "$code" >locked.lua
+    chmod 0 locked.toml locked.lua
+    fails config_unreadable 2 setup_failed 'locked.toml cannot be read: Permission denied' \
+        $run --config locked.toml -e "$code"
+    fails code_unreadable 2 setup_failed 'locked.lua: cannot be opened: Permission denied' \
+        $run locked.lua
+}
+
+wrong_code() {
+    fails code_missing 2 setup_failed 'missing.lua: cannot be opened: No such file' \
+        "$lazaret" run missing.lua
+    fails code_folder 2 setup_failed 'is a folder' "$lazaret" run "$work"
+    echo "$code" >code.cob
+    fails code_unknown_suffix 2 setup_failed 'no installed runtime takes files that end in .cob' \
+        "$lazaret" run code.cob
+    echo 'print(7)' >seven.cob
+    expect code_unknown_suffix_with_runtime 0 7 '' $run seven.cob
+    expect code_empty 0 '' '' $run -e ''
+    printf 'local x = 1\nx = = 2\n' >torn.lua
+    fails code_syntax_error 1 syntax_error 'syntax error: torn.lua:2: ' "$lazaret" run torn.lua
+    cat >raises.lua <<'END'
+local function inner()
+    error("broken here")
+end
+inner()
+END
+    expect code_error 1 '' 'error: raises.lua:2: ' "$lazaret" run raises.lua
+    says code_error_message 'broken here'
+    says code_error_traceback 'inner'
+    status=0
+    printf 'print(6 * 7)' | $run - >out 2>err || status=$?
+    cases=$((cases + 1))
+    [ "$status" -eq 0 ] && [ "$(cat out)" = 42 ] || wrong code_from_standard_input 'not 42'
+    # a descriptor that is closed
+    for form in '<&-' '>&-' '2>&-'; do
+        cases=$((cases + 1)) status=0
+        case $form in
+            '<&-') $run - <&- >out 2>err || status=$? want=2 ;;
+            '>&-') $run -e 'print(1)' >&- 2>err || status=$? want=74 ;;
+            *) $run -e 'print(1) error("x")' >out 2>&- || status=$? want=1 ;;
+        esac
+        [ "$status" -eq "$want" ] || wrong "closed $form" "status $status, expected $want"
+    done
+    if [ -c /dev/full ]; then
+        cases=$((cases + 1)) status=0
+        $run -e 'print(1)' >/dev/full 2>err || status=$?
+        [ "$status" -eq 74 ] && grep -q 'standard output cannot be written' err ||
+            wrong output_full "status $status"
+    fi
+}
+
+# ---- plugins, tools, the agent -------------------------------------------------------------------
+
+wrong_plugins() {
+    fails backend_unknown 2 setup_failed 'no backend is called "bwarp" (did you mean "bwrap"?)' \
+        $run --backend bwarp -e "$code"
+    fails runtime_unknown 2 setup_failed 'no runtime is called "lau" (did you mean "lua"?)' \
+        "$lazaret" run --runtime lau -e "$code"
+    fails runtime_of_later 2 setup_failed '"javascript" is not available in this version' \
+        "$lazaret" run --runtime javascript -e "$code"
+
+    mkdir few
+    cp "$LAZARET_PLUGIN_PATH"/bwrap.so "$LAZARET_PLUGIN_PATH"/none.so few
+    fails runtime_not_installed 2 setup_failed 'apt-get install liblua5.4-dev' \
+        env LAZARET_PLUGIN_PATH="$work/few" $run -e "$code"
+    cp "$LAZARET_PLUGIN_PATH"/lua.so few
+    fails runtime_without_description 125 setup_failed 'lua.json is missing beside it' \
+        env LAZARET_PLUGIN_PATH="$work/few" $run -e "$code"
+
+    mkdir open
+    cp "$LAZARET_PLUGIN_PATH"/*.so "$LAZARET_PLUGIN_PATH"/*.json open
+    chmod 777 open
+    fails plugin_folder_of_everybody 2 setup_failed 'every user can write this folder (mode 0777)' \
+        env LAZARET_PLUGIN_PATH="$work/open" $run -e "$code"
+    chmod 755 open
+    echo 'not a plugin' >open/odd.so
+    fails plugin_that_is_none 125 setup_failed 'open/odd.so: ' \
+        env LAZARET_PLUGIN_PATH="$work/open" $run --backend odd -e "$code"
+    expect plugin_that_is_none_is_listed 0 '*' '' \
+        env LAZARET_PLUGIN_PATH="$work/open" "$lazaret" plugins
+    grep -q 'odd  *cannot be used' out || wrong plugins 'odd is not listed as unusable'
+    chmod 666 open/none.so
+    fails plugin_of_everybody 125 setup_failed 'every user can write this file' \
+        env LAZARET_PLUGIN_PATH="$work/open" $run --backend none --set 'sandbox.require=[]' -e "$code"
+}
+
+tools_file() { # NAME PROGRAM [PROVIDER] - appends a tool
+    cat <<END
+[[tools]]
+provider = "${3-command}"
+[[tools.tool]]
+name = "$1"
+description = "A tool"
+command = ["$2"]
+END
+}
+
+wrong_tools() {
+    { tools_file twice /bin/true && tools_file twice /bin/true; } >twice.toml
+    fails tool_declared_twice 2 setup_failed "twice.toml:9:1: " $run --config twice.toml -e "$code"
+    says tool_declared_twice_name twice
+    tools_file if /bin/true >if.toml
+    fails tool_named_if 2 setup_failed "if.toml:3:1: " $run --config if.toml -e "$code"
+    says tool_named_if_reason if
+    tools_file gone /nowhere/gone >gone.toml
+    fails tool_without_program 2 setup_failed '/nowhere/gone: No such file or directory' \
+        $run --config gone.toml -e "$code"
+    tools_file odd /bin/true comand >provider.toml
+    fails tool_of_no_provider 2 setup_failed 'provider.toml:1:1: ' \
+        $run --config provider.toml -e "$code"
+    says tool_nearest_provider 'did you mean "command"?'
+}
+
+wrong_agents() {
+    : >plain
+    fails agent_nowhere 125 setup_failed '/nowhere/agent cannot be used: No such file' \
+        env LAZARET_AGENT=/nowhere/agent $run -e "$code"
+    fails agent_not_executable 125 setup_failed 'it is not a program that can be executed' \
+        env LAZARET_AGENT="$work/plain" $run -e "$code"
+    fails agent_folder 125 setup_failed 'it is not a program that can be executed' \
+        env LAZARET_AGENT="$work" $run -e "$code"
+    fails agent_relative 125 setup_failed 'not an absolute path' \
+        env LAZARET_AGENT=lazaret-agent $run -e "$code"
+    fails agent_of_others 125 setup_failed 'the agent of this lazaret?' \
+        env LAZARET_AGENT=/bin/true $run -e "$code"
+}
+
+# ---- backends ------------------------------------------------------------------------------------
+
+# bwrap_that WORDS - a bwrap that says this and fails.
+bwrap_that() {
+    printf '#!/bin/sh\ncat >&2 <<END\nbwrap: %s\nEND\nexit 1\n' "$1" >broken-bwrap
+    chmod 755 broken-bwrap
+}
+
+wrong_bwrap() {
+    by="--set sandbox.bwrap.program"
+    fails bwrap_nowhere 125 setup_failed '/nowhere/bwrap does not exist' \
+        $run $by=/nowhere/bwrap -e "$code"
+    fails bwrap_not_installed 125 setup_failed 'bwarp is not installed' $run $by=bwarp -e "$code"
+    while IFS='|' read -r words hint; do
+        bwrap_that "$words"
+        fails "bwrap_says $words" 125 setup_failed "$hint" \
+            $run $by="$work/broken-bwrap" -e "$code"
+        says "bwrap_says_it $words" "$words"
+    done <<'END'
+Unknown option --disable-userns|install a newer one
+setting up uid map: Permission denied|kernel.apparmor_restrict_unprivileged_userns=0
+loopback: Failed RTM_NEWADDR: Operation not permitted|AppArmor profile for bwrap
+No permissions to create new namespace, likely because the kernel does not allow|kernel.unprivileged_userns_clone=1
+Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)|raise user.max_user_namespaces
+Creating new namespace failed: Operation not permitted|--security-opt seccomp=unconfined
+Creating new namespace failed: Resource temporarily unavailable|ulimit -u
+Can't mount proc on /newroot/proc: Operation not permitted|systempaths=unconfined
+something nobody has heard of|something nobody has heard of
+END
+    printf '#!/bin/sh\nexit 3\n' >broken-bwrap
+    fails bwrap_says_nothing 125 setup_failed 'ended with status 3 and said nothing' \
+        $run $by="$work/broken-bwrap" -e "$code"
+    printf '#!/bin/sh\nexec sleep 60\n' >broken-bwrap
+    fails bwrap_hangs 125 setup_failed 'not ready within start_timeout (0.3 s)' \
+        $run $by="$work/broken-bwrap" --set session.start_timeout=0.3 -e "$code"
+
+    # Without a box only when the settings say so, and never without a word.
+    expect strict_false_runs_with_a_warning 0 CANARY 'WITHOUT ISOLATION' \
+        $run $by=/nowhere/bwrap --set sandbox.strict=false -e "$code"
+    [ -e "$canary/here" ] || wrong canary 'it does not sing without a sandbox either'
+    rm -f "$canary/here"
+    expect in_a_box_no_canary_file 0 CANARY '' $run -e "$code"
+    [ ! -e "$canary/here" ] || wrong in_a_box_no_canary_file 'written outside the box'
+    rm -f "$canary/here"
+    fails backend_none_is_refused 126 blocked fs_read $run --backend none -e "$code"
+}
+
+# ---- machines ------------------------------------------------------------------------------------
+
+# In a user namespace as an ordinary user with all rights there; `machine` is run with them, the
+# command without.
+in_namespaces() { # UNSHARE-OPTIONS SETUP COMMAND...
+    ns_options=$1 ns_setup=$2
+    shift 2
+    # shellcheck disable=SC2086
+    unshare --user --map-user=1000 --map-group=1000 --keep-caps $ns_options sh -c "$ns_setup
+        exec setpriv --inh-caps -all --ambient-caps -all --bounding-set -all \"\$@\"" sh "$@"
+}
+
+wrong_machines() {
+    if ! in_namespaces '' '' true 2>/dev/null; then
+        may_be_missing namespaces 'unshare cannot make user namespaces here'
+        return
+    fi
+    fails user_namespaces_refused 125 setup_failed 'user.max_user_namespaces' \
+        in_namespaces '' 'echo 0 >/proc/sys/user/max_user_namespaces' $run -e "$code"
+    if bwrap --unshare-user --disable-userns --uid 1000 --dev-bind / / true 2>/dev/null; then
+        fails nested_in_a_box_that_forbids_it 125 setup_failed 'user.max_user_namespaces' \
+            bwrap --unshare-user --disable-userns --uid 1000 --gid 1000 --dev-bind / / \
+            $run -e "$code"
+    fi
+    if in_namespaces --mount 'mount -t tmpfs none /mnt' true 2>/dev/null; then
+        wrong_tmp
+    else
+        may_be_missing namespaces 'a mount namespace cannot be used here'
+    fi
+}
+
+# What is installed is below /mnt, so that /tmp can be another one.
+wrong_tmp() {
+    move="mount --bind '$staged' /mnt && cd /"
+    there=/mnt${staged_bin}/lazaret
+    mnt="env LAZARET_AGENT=/mnt$staged_agent/lazaret-agent LAZARET_PLUGIN_PATH=/mnt$staged_plugins"
+    run_there="$mnt $there run --runtime lua"
+    fails tmp_read_only 125 setup_failed 'Read-only file system; lazaret keeps the sockets' \
+        in_namespaces --mount "$move && mount -t tmpfs -o ro none /tmp" $run_there -e "$code"
+    fails tmp_not_writable 125 setup_failed 'Permission denied; lazaret keeps the sockets' \
+        in_namespaces --mount "$move && mount -t tmpfs -o mode=0555 none /tmp" $run_there -e "$code"
+    # One inode more each time: the start fails at each of its steps, and at last succeeds.
+    inodes=1 full=0
+    while [ "$inodes" -lt 20 ]; do
+        status=0 cases=$((cases + 1))
+        in_namespaces --mount "$move && mount -t tmpfs -o nr_inodes=$inodes none /tmp" \
+            sh -c '"$@" || status=$?; ls -A /tmp >&2; exit ${status-0}' sh \
+            $run_there -e 'print(1)' >out 2>err || status=$?
+        [ "$status" -ne 0 ] || break
+        full=$((full + 1))
+        [ "$status" -eq 125 ] && [ ! -s out ] && grep -q 'No space left on device' err &&
+            ! grep -qv '^lazaret: ' err || wrong "tmp_full $inodes" "status $status"
+        inodes=$((inodes + 1))
+    done
+    [ "$full" -ge 3 ] && [ "$(cat out)" = 1 ] || wrong tmp_full "$full failures, then status $status"
+    expect tmp_full_is_told 125 '' 'which has to be writable and not full' \
+        in_namespaces --mount "$move && mount -t tmpfs -o nr_inodes=1 none /tmp" $run_there -e 1
+}
+
+# ---- signals and verdicts ------------------------------------------------------------------------
+
+# The process and all below it.
+descendants() {
+    ps -e -o pid= -o ppid= | awk -v root="$1" '
+        { parent[$1] = $2 }
+        END {
+            for (pid in parent) {
+                for (p = pid; p in parent && p != root; p = parent[p]);
+                if (p == root) print pid
+            }
+        }'
+}
+
+# gone_in SECONDS PID... - do all of them end within this time?
+gone_in() {
+    seconds=$1
+    shift
+    deadline=$(($(date +%s%N) + seconds * 1000000000))
+    for pid; do
+        while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; do
+            [ "$(date +%s%N)" -lt "$deadline" ] || return 1
+        done
+    done
+}
+
+# after_signal SIGNAL STATUS MESSAGE - code that never ends gets the signal once it runs.
+after_signal() {
+    cases=$((cases + 1)) status=0
+    rm -f pipe
+    mkfifo pipe
+    $run --timeout 0 -e 'print("ready") io.stdout:flush() while true do end' >pipe 2>err &
+    child=$!
+    : >out
+    exec 3<pipe
+    read -r line <&3
+    family=$(descendants "$child")
+    folder=$(ls -l "/proc/$child/fd" | sed -n 's/.* -> \(\/tmp\/lazaret-[^/]*\)$/\1/p' | head -n 1)
+    kill -s "$1" "$child"
+    # shellcheck disable=SC2086
+    gone_in "$4" $family || wrong "after_$1" "processes stay: $family"
+    wait "$child" || status=$?
+    exec 3<&-
+    [ "$status" -eq "$2" ] || wrong "after_$1" "status $status, expected $2"
+    [ -z "$3" ] || grep -qF "$3" err || wrong "after_$1" "not told: $3"
+    # shellcheck disable=SC2086
+    set -- $family
+    [ $# -ge 3 ] || wrong after_signal "only $# processes were there"
+    [ -n "$folder" ] || wrong after_signal 'its folder is not known'
+}
+
+signals() {
+    after_signal INT 130 cancelled 5
+    [ ! -e "$folder" ] || wrong after_INT "$folder stays"
+    after_signal TERM 130 cancelled 5
+    [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
+    after_signal KILL 137 '' 1
+    [ -e "$folder" ] || wrong after_KILL 'nothing was left to be removed'
+    expect start_after_a_kill 0 1 '' $run -e 1
+    [ ! -e "$folder" ] || wrong after_KILL "$folder stays after the next start"
+
+    # Before there is an execution: bwrap hangs.
+    cases=$((cases + 1)) status=0
+    rm -f pipe
+    mkfifo pipe
+    printf '#!/bin/sh\necho here >%s\nexec sleep 60\n' "$work/pipe" >hanging-bwrap
+    chmod 755 hanging-bwrap
+    chmod 666 pipe
+    $run --set "sandbox.bwrap.program=$work/hanging-bwrap" -e "$code" --json >out 2>err &
+    child=$!
+    read -r line <pipe
+    kill -s INT "$child"
+    wait "$child" || status=$?
+    [ "$status" -eq 130 ] || wrong interrupt_at_the_start "status $status"
+    json_is_one_object interrupt_at_the_start cancelled
+    canary_is_quiet interrupt_at_the_start
+}
+
+# verdict REASON STATUS OPTIONS... CODE - with its word in --json too.
+verdict() {
+    reason=$1 want=$2
+    shift 2
+    status=0 cases=$((cases + 1))
+    $run --json "$@" >out 2>err </dev/null || status=$?
+    [ "$status" -eq "$want" ] || wrong "verdict_$reason" "status $status, expected $want"
+    json_is_one_object "verdict_$reason" "$reason"
+}
+
+verdicts() {
+    tools_file hush /bin/true >hush.toml
+    sed 's/"\/bin\/true"/"\/bin\/sleep", "60"/; s/^name = .*/&\ntimeout = 60/' hush.toml >slow.toml
+    verdict ok 0 -e '1'
+    verdict ok 0 -e 'os.exit(0)'
+    verdict error 1 -e 'error("no")'
+    verdict error 1 -e 'os.exit(3)'
+    verdict syntax_error 1 -e 'x = = 1'
+    verdict timeout 124 --timeout 0.3 -e 'while true do end'
+    verdict deadline 124 --config slow.toml --set session.deadline=0.5 -e 'hush()'
+    verdict cpu_limit 137 --timeout 0 --set limits.cpu=1 -e 'while true do end'
+    verdict memory_limit 137 --set limits.memory=64MiB -e 's = string.rep("x", 1 << 30)'
+    verdict fsize_limit 137 --set limits.fsize=64KiB \
+        -e 'local f = io.open("/tmp/f", "w") for i = 1, 1000 do assert(f:write(string.rep("x", 1024))) assert(f:flush()) end'
+    verdict tool_limit 137 --config hush.toml --set session.max_tool_calls=2 \
+        -e 'for i = 1, 3 do pcall(hush) end'
+    verdict output_limit 137 --set session.max_output_size=1KiB \
+        -e 'while true do print(string.rep("x", 1000)) end'
+    verdict blocked 126 --set session.max_code_length=3 -e '1 + 1'
+    verdict setup_failed 125 --set sandbox.bwrap.program=/nowhere/bwrap -e 1
+}
+
+# ---- words ---------------------------------------------------------------------------------------
+
+words() {
+    expect quiet_is_quiet 0 CANARY '' $run -q --set sandbox.bwrap.program=/nowhere/bwrap \
+        --set sandbox.strict=false -e "$code"
+    rm -f "$canary/here"
+    expect verbose_tells 0 1 'Session started' $run -v -e 1
+    expect quiet_still_tells_errors 1 '' 'error: -e:1: ' $run -q -e 'error("no")'
+    expect no_color 1 '' 'error: -e:1: ' env NO_COLOR=1 TERM=xterm-256color $run -e 'error("no")'
+    ! grep -q "$(printf '\033')" err || wrong no_color 'an escape sequence'
+}
+
+# The other subcommands with the configurations that are shipped.
+looking() {
+    for file in "$examples/lazaret.toml" "$examples/examples/demo.toml"; do
+        with="--config $file"
+        expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua -e 'return 1'
+        expect "plugins $file" 0 '*' '' "$lazaret" plugins $with
+        for plugin in bwrap none command lua; do
+            expect "plugins $plugin" 0 '*' '' "$lazaret" plugins $plugin $with
+            grep -q "$plugin" out || wrong "plugins $plugin" 'its name is not there'
+        done
+        for format in text json r python javascript lua; do
+            expect "tools $format $file" 0 '*' '' "$lazaret" tools --format $format $with
+        done
+        expect "config $file" 0 '*' '' "$lazaret" config $with
+        expect "config --check $file" 0 '' '' "$lazaret" config --check $with
+        expect "plan $file" 0 '*' '' "$lazaret" plan --runtime lua $with
+        grep -q '^backend bwrap' out || wrong "plan $file" 'no plan for bwrap'
+        expect "plan linux $file" 0 '*' '' "$lazaret" plan --runtime lua --platform linux $with
+        for platform in darwin windows; do
+            expect "plan $platform $file" 2 '' 'no backend is called' \
+                "$lazaret" plan --runtime lua --platform $platform $with
+        done
+    done
+    expect tools_of_the_demonstration 0 '*' '' \
+        "$lazaret" tools --config "$examples/examples/demo.toml"
+    grep -q measurements out || wrong tools 'measurements is not there'
+}
+
+# Every runtime that is installed answers 2.
+runtimes() {
+    for runtime in r python lua; do
+        if [ ! -e "$LAZARET_PLUGIN_PATH/$runtime.so" ]; then
+            may_be_missing "$runtime" 'not installed'
+            continue
+        fi
+        expect "run $runtime" 0 '*' '' "$lazaret" run --json -e '1+1' --runtime "$runtime"
+        json_is_one_object "run $runtime" ok
+        grep -qF '"value":2,' out && grep -qF '"isolation":{"backend":"bwrap"' out ||
+            wrong "run $runtime" 'not 2, or not in bwrap'
+    done
+}
+
+# As root: the same by somebody else.
+as_an_ordinary_user() {
+    [ "$(id -u)" -eq 0 ] && [ -z "$as_user" ] || return 0
+    if ! command -v setpriv >/dev/null 2>&1; then
+        may_be_missing setpriv 'util-linux is not installed'
+        return
+    fi
+    user=$(mktemp -d "/tmp/wrong-lazaret.XXXXXXXX") || return
+    mkdir -p "$user/tests/session" "$user/tmp"
+    cp -R "$staged" "$user/staged"
+    cp "$scripts/tests/session/wrong.sh" "$scripts/tests/session/lib.sh" "$user/tests/session"
+    cp -R "$examples" "$user/config"
+    chmod -R u+w "$user"
+    chown -R 65534:65534 "$user"
+    cases=$((cases + 1))
+    (
+        cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$user" \
+            TMPDIR="$user/tmp" LAZARET_TEST_STAGED="$user/staged" LAZARET_TEST_AS_USER=yes \
+            srcdir=. sh "$user/tests/session/wrong.sh"
+    ) >user.log 2>&1 || failures=$((failures + 1))
+    sed 's/^/user: /; s/^user:     SKIP/    SKIP/' user.log
+    rm -rf "$user"
+}
+
+if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
+    may_be_missing lua 'not installed'
+elif ! $run -e 1 >out 2>err; then
+    cat err
+    may_be_missing bwrap 'a session cannot be started'
+else
+    wrong_configurations
+    unreadable
+    wrong_code
+    wrong_plugins
+    wrong_tools
+    wrong_agents
+    wrong_bwrap
+    wrong_machines
+    signals
+    verdicts
+    words
+    looking
+    runtimes
+    as_an_ordinary_user
+fi
+finish
