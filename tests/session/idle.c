@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* idle.c - a host with nothing to do, for idle.sh to look at.
+ *
+ *     idle idle       sessions of every runtime, each has executed once
+ *     idle waiting    the same, and the last one executes: it waits for a tool that does not answer
+ *     idle ticking    wakes up twenty times a second: what the test must be able to see
+ *
+ * It prints "ready" and goes on when its standard input ends. Exit status 77: no session can be
+ * opened here. */
+#include <lazaret/lazaret.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void wait_until_told(void)
+{
+    char data[16];
+
+    puts("ready");
+    fflush(stdout);
+    while (read(STDIN_FILENO, data, sizeof data) > 0)
+        ;
+}
+
+static void tool_wait(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    wait_until_told();
+    laz_reply_value(reply, "7", 1);
+}
+
+static void tick(void)
+{
+    const struct timespec wait = {0, 50000000L};
+
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        nanosleep(&wait, NULL);
+}
+
+static bool execute(struct laz_session *session, const char *code, const char *value)
+{
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    int rc = laz_session_execute(session, code, SIZE_MAX, NULL, &result, &err);
+    bool ok = !rc && strcmp(laz_result_value(result), value) == 0;
+    if (!ok)
+        fprintf(stderr, "idle: %s: %s\n", code, rc ? err.text : laz_result_json(result));
+    laz_result_free(result);
+    return ok;
+}
+
+/* Sessions of all runtimes that are installed; the last one. */
+static struct laz_session *open_all(struct laz_engine *engine)
+{
+    static const char *const runtimes[] = {"r", "python", "lua"};
+    struct laz_session *session, *last = NULL;
+    struct laz_error err = {0};
+
+    for (size_t i = 0; i < sizeof runtimes / sizeof *runtimes; i++) {
+        const struct laz_session_options options = {.size = sizeof options, .runtime = runtimes[i]};
+        int rc = laz_session_open(engine, &options, &session, &err);
+        if (rc)
+            fprintf(stderr, "idle: %s\n", err.text);
+        if (rc && rc != LAZ_ENOENT)
+            return NULL;
+        if (rc)
+            continue;
+        if (execute(session, "1 + 1", "2"))
+            last = session;
+    }
+    return last;
+}
+
+int main(int argc, char **argv)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "pause", .description = "Waits"};
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_error err = {0};
+    const char *mode = argc == 2 ? argv[1] : "";
+
+    if (strcmp(mode, "ticking") == 0)
+        tick();
+    if (laz_settings_new(&settings, &err) ||
+        laz_settings_set(settings, "session.timeout", "0", &err) ||
+        laz_engine_new(settings, NULL, &engine, &err) ||
+        laz_engine_add_tool(engine, &tool, tool_wait, NULL, &err)) {
+        fprintf(stderr, "idle: %s\n", err.text);
+        return 1;
+    }
+    struct laz_session *session = open_all(engine);
+    bool ok = true;
+    if (session && strcmp(mode, "waiting") == 0)
+        ok = execute(session, "pause()", "7");
+    else if (session)
+        wait_until_told();
+    laz_engine_free(engine);
+    laz_settings_free(settings);
+    return session ? !ok : 77;
+}
