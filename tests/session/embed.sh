@@ -6,7 +6,8 @@
 work=$(mktemp -d "${TMPDIR:-/tmp}/embed-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 stage_open "$PWD/staged"
-source=$(cd "${srcdir:-.}/docs/examples" && pwd)/embed.c
+source=$(cd "${srcdir:-.}" && pwd)/docs/examples/embed.c
+[ -f "$source" ] || { echo "$source is missing"; exit 1; }
 HOME=$work
 export HOME
 cd "$work" || exit 1
