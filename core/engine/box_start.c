@@ -184,6 +184,7 @@ static int start_process(struct laz_box *box, struct laz_error *err)
             .uid = box->uid,
             .gid = box->uid,
             .group = true,
+            .own_keys = true,
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
         };
         rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);

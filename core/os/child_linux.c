@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -39,6 +40,7 @@ enum child_step {
     CHILD_DESCRIPTORS,
     CHILD_SESSION,
     CHILD_USER,
+    CHILD_KEYS,
     CHILD_FOLDER,
     CHILD_SIGNAL,
     CHILD_EXEC,
@@ -48,6 +50,7 @@ static const char *const child_steps[] = {
     [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_SESSION] = "it gets no session of its own",
     [CHILD_USER] = "it cannot be given its user",
+    [CHILD_KEYS] = "it gets no keyring of its own",
     [CHILD_FOLDER] = "its working folder cannot be entered",
     [CHILD_SIGNAL] = "its parent-death signal cannot be set",
     [CHILD_EXEC] = "it cannot be executed",
@@ -142,6 +145,16 @@ static void child_set_user(const struct child_plan *plan)
         child_fail(plan, CHILD_USER);
 }
 
+/* A session keyring is inherited like a descriptor: whoever has it can read the keys in it (tickets
+ * of Kerberos, say), whatever its uid and namespaces.  Where the call does not exist, or a filter
+ * refuses it, the child cannot use it either. */
+static void child_set_keys(const struct child_plan *plan)
+{
+    if (plan->spawn->own_keys && syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
+        errno != ENOSYS && errno != EPERM)
+        child_fail(plan, CHILD_KEYS);
+}
+
 __attribute__((noreturn)) static void child_main(struct child_plan *plan)
 {
     const struct laz_spawn *spawn = plan->spawn;
@@ -152,6 +165,7 @@ __attribute__((noreturn)) static void child_main(struct child_plan *plan)
     if (spawn->group && setsid() < 0)
         child_fail(plan, CHILD_SESSION);
     child_set_user(plan);
+    child_set_keys(plan); /* as the new user, whose quota it counts against */
     if (chdir(spawn->folder ? spawn->folder : "/") != 0)
         child_fail(plan, CHILD_FOLDER);
     if (spawn->death_signal) {

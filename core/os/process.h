@@ -31,6 +31,7 @@ struct laz_spawn {
     uint32_t uid;       /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
     uint32_t gid;
     bool group;         /* a session and process group of its own (setsid) */
+    bool own_keys;      /* an empty session keyring (keyrings(7)) in place of the caller's */
     int death_signal;   /* sent when the spawner's thread or process ends; 0: none */
 };
 

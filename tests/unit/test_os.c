@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -227,6 +228,43 @@ static void spawn_drops_to_another_user(void)
     CU_ASSERT(laz_process_wait(&process, 10000, NULL));
     laz_process_close(&process);
     laz_spawner_free(spawner);
+}
+
+/* In a session keyring with a key that only its holder sees: is the key seen by a child? */
+static int key_is_hidden(void)
+{
+    static const char *const list[] = {"/bin/grep", "-q", "lazaret-canary", "/proc/keys", NULL};
+    static const char *const env[] = {NULL};
+    struct laz_spawner *spawner;
+    struct laz_process process;
+    struct laz_exit how[2] = {{0}, {0}};
+
+    if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)
+        return 77;
+    long key = syscall(SYS_add_key, "user", "lazaret-canary", "secret", (size_t)6,
+                       KEY_SPEC_SESSION_KEYRING);
+    if (key < 0 || syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f000000) < 0)
+        return 77;
+    if (laz_spawner_new(&spawner, NULL))
+        return 10;
+    for (int i = 0; i < 2; i++) {
+        struct laz_spawn spawn = {.argv = list, .env = env, .own_keys = i == 1, SAME_USER};
+        if (laz_spawner_spawn(spawner, &spawn, &process, NULL) ||
+            !laz_process_wait(&process, 10000, &how[i]))
+            return 11;
+        laz_process_close(&process);
+    }
+    laz_spawner_free(spawner);
+    return how[0].status == 0 && how[1].status == 1 ? 0 : 12;
+}
+
+static void spawn_gives_a_keyring_of_its_own(void)
+{
+    int status = in_child(key_is_hidden);
+
+    if (status == 77 && unit_skip("keyrings", "this kernel, or a filter, refuses them"))
+        return;
+    CU_ASSERT_EQUAL(status, 0);
 }
 
 static void spawn_reports_the_errno_of_exec(void)
@@ -451,6 +489,7 @@ static const struct unit_test tests[] = {
     UNIT(spawn_resets_signals),
     UNIT(spawn_gives_session_folder_and_environment),
     UNIT(spawn_drops_to_another_user),
+    UNIT(spawn_gives_a_keyring_of_its_own),
     UNIT(spawn_reports_the_errno_of_exec),
     UNIT(child_dies_with_the_spawner),
     UNIT(child_dies_with_the_host),
