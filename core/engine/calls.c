@@ -378,15 +378,17 @@ void laz_calls_settle(struct laz_engine *engine)
     while (engine->calls && timer && !over)
         laz_loop_step(engine->loop);
     laz_timer_stop(timer);
-    while (engine->calls) {
+    for (const struct laz_call *call = engine->calls; call; call = call->after)
         laz_log(&engine->log, LAZ_LOG_ERROR, "tool '%s' never answered a call",
-                call_entry(engine->calls)->name);
-        call_free(engine->calls);
-    }
+                call_entry(call)->name);
 }
 
 void laz_calls_fini(struct laz_engine *engine)
 {
+    if (engine->loop)
+        laz_loop_flush(engine->loop);
+    while (engine->calls)
+        call_free(engine->calls);
     free(engine->queues);
     engine->queues = NULL;
     while (engine->app_tools) {

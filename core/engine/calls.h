@@ -49,8 +49,10 @@ struct laz_call_scratch *laz_call_scratch(void *host, struct laz_call *call);
 
 /* A queue for each tool of the set; again after tools were added. */
 int laz_calls_make_queues(struct laz_engine *engine, struct laz_error *err);
-/* Waits a little for abandoned calls, then frees what is left. No worker may run. */
+/* Waits a little for the answers to abandoned calls, and names who owes one. No worker may run. */
 void laz_calls_settle(struct laz_engine *engine);
-void laz_calls_fini(struct laz_engine *engine); /* queues, the application's tools */
+/* Frees calls that were never answered, queues and the application's tools. The providers must be
+ * gone: one may answer as late as in its `destroy`. The tool set must still be there. */
+void laz_calls_fini(struct laz_engine *engine);
 
 #endif

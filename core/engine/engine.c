@@ -132,8 +132,8 @@ void laz_engine_free(struct laz_engine *engine)
     if (engine->loop)
         laz_calls_settle(engine);
     laz_providers_free(engine->providers);
-    laz_tool_set_fini(&engine->tools);
     laz_calls_fini(engine);
+    laz_tool_set_fini(&engine->tools);
     laz_spawner_free(engine->spawner);
     laz_loop_free(engine->loop);
     laz_buf_fini(&engine->choice.options);

@@ -33,10 +33,8 @@ struct laz_timer {
     void *user;
 };
 
-static void loop_run_posts(uv_async_t *wake)
+void laz_loop_flush(struct laz_loop *loop)
 {
-    struct laz_loop *loop = wake->data;
-
     pthread_mutex_lock(&loop->lock);
     struct laz_post *post = loop->first;
     loop->first = NULL;
@@ -47,6 +45,11 @@ static void loop_run_posts(uv_async_t *wake)
         post->run(post);
         post = next;
     }
+}
+
+static void loop_woken(uv_async_t *wake)
+{
+    laz_loop_flush(wake->data);
 }
 
 int laz_loop_new(struct laz_loop **out, struct laz_error *err)
@@ -60,7 +63,7 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
     int rc = uv_loop_init(&loop->uv);
     if (rc)
         goto fail;
-    rc = uv_async_init(&loop->uv, &loop->wake, loop_run_posts);
+    rc = uv_async_init(&loop->uv, &loop->wake, loop_woken);
     if (rc) {
         uv_loop_close(&loop->uv);
         goto fail;
@@ -78,7 +81,7 @@ void laz_loop_free(struct laz_loop *loop)
 {
     if (!loop)
         return;
-    loop_run_posts(&loop->wake);
+    laz_loop_flush(loop);
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT); /* lets closed handles be freed */
     uv_loop_close(&loop->uv);

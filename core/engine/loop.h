@@ -49,6 +49,8 @@ struct laz_post {
 
 /* Any thread: `post->run` is called by the loop's thread, in order. Wakes the loop. */
 void laz_loop_post(struct laz_loop *loop, struct laz_post *post);
+/* Loop thread: runs what was posted, without waiting for anything. */
+void laz_loop_flush(struct laz_loop *loop);
 /* Any thread, also a signal handler: ends the present or next laz_loop_step. */
 void laz_loop_wake(struct laz_loop *loop);
 
