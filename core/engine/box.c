@@ -372,18 +372,39 @@ static void box_has_ended(struct laz_box *box)
         box->owner.ended(box->owner.user);
 }
 
+/* Does nothing of the box run any more? The kernel lets the first process inside end as the last of
+ * its namespace. Before that neither the session's uid nor its folder may be somebody else's. */
+static bool box_is_over(struct laz_box *box)
+{
+    if (!box->reaped)
+        box->reaped = laz_process_reap(&box->process, &box->exit);
+    if (!box->reaped)
+        return false;
+    if (box->status >= 0)
+        box_status_ready(box, LAZ_IO_READ);
+    laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */
+    return laz_os_pidfd_has_ended(box->init_fd);
+}
+
 static void box_process_ready(void *user, uint32_t events)
 {
     struct laz_box *box = user;
 
     (void)events;
-    if (laz_process_reap(&box->process, &box->exit))
+    if (box_is_over(box)) {
         box_has_ended(box);
+    } else if (box->reaped) {
+        laz_io_stop(box->process_io);
+        box->process_io =
+            laz_io_start(box->engine->loop, box->init_fd, LAZ_IO_READ, box_process_ready, box);
+        box->killed = true;
+        laz_timer_start(box->patience, box->process_io ? BOX_DEATH_MS : 0);
+    }
 }
 
 bool laz_box_has_ended(struct laz_box *box)
 {
-    if (!box->ended && laz_process_reap(&box->process, &box->exit))
+    if (!box->ended && box_is_over(box))
         box_has_ended(box);
     return box->ended;
 }
@@ -398,6 +419,12 @@ static void box_kill_all(struct laz_box *box)
     laz_process_signal(&box->process, SIGKILL);
 }
 
+static void box_wait(struct laz_box *box, uint64_t ms)
+{
+    if (!box->reaped)
+        box->reaped = laz_process_wait(&box->process, ms, &box->exit);
+}
+
 static void box_out_of_patience(void *user)
 {
     struct laz_box *box = user;
@@ -406,13 +433,11 @@ static void box_out_of_patience(void *user)
         return;
     if (box->killed) { /* the kernel has it in its hands; nobody waits longer for it */
         box_kill_all(box);
-        if (laz_process_wait(&box->process, 100, &box->exit)) {
-            box_has_ended(box);
-        } else {
+        box_wait(box, 100);
+        if (!box_is_over(box))
             laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end",
                     (int)box->process.pid);
-            box_has_ended(box);
-        }
+        box_has_ended(box);
     } else if (box->hung_up) {
         box_broken(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
@@ -428,7 +453,7 @@ void laz_box_kill(struct laz_box *box)
     box->killed = true;
     if (!box->patience || !box->process_io) { /* not watched: the start failed half way */
         box_kill_all(box);
-        laz_process_wait(&box->process, BOX_DEATH_MS, &box->exit);
+        box_wait(box, BOX_DEATH_MS);
         box_has_ended(box);
         return;
     }

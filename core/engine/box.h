@@ -57,6 +57,7 @@ struct laz_box {
     bool has_child;             /* its documents told of a first process */
     bool authenticated, killed, ended, hung_up;
     bool settled;  /* its owner knows it to be up: what it prints is no complaint */
+    bool reaped;   /* its outermost process; `exit` is set */
     bool released; /* nobody owns it: it frees itself when it has ended */
     struct laz_exit exit;
     uint64_t started_us;      /* laz_clock_us of the spawn */

@@ -4,6 +4,7 @@
 #define LAZ_OS_IO_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,5 +26,6 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
  * and SIGKILL to it, which reaches that process or nobody (-1 is passed over). */
 int laz_os_pidfd(int64_t pid);
 void laz_os_pidfd_kill(int pidfd);
+bool laz_os_pidfd_has_ended(int pidfd); /* true for -1 */
 
 #endif

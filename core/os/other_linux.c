@@ -7,6 +7,7 @@
 #include "os/io.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +50,13 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
 int laz_os_pidfd(int64_t pid)
 {
     return pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+}
+
+bool laz_os_pidfd_has_ended(int pidfd)
+{
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+
+    return pidfd < 0 || poll(&ended, 1, 0) == 1;
 }
 
 void laz_os_pidfd_kill(int pidfd)
