@@ -668,7 +668,7 @@ static int execute_entered(struct laz_session *session, const char *type, const 
                              session->failure.code ? "the session is not running: %s"
                                                    : "the session is not running%s",
                              session->failure.code ? session->failure.text : "");
-    if (session->misbehaved)
+    if (session->misbehaved && session->box)
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     if (strcmp(type, "execute") == 0) {
         *result = execution_forbidden(session, code, len);

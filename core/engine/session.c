@@ -275,10 +275,13 @@ void laz_session_look(struct laz_session *session)
 {
     if (!session->box || session->state != LAZ_SESSION_IDLE)
         return;
-    if (laz_box_has_ended(session->box))
-        laz_session_drop_box(session, LAZ_EVENT_GONE);
-    else
+    if (!laz_box_has_ended(session->box)) {
         session_listen(session);
+        return;
+    }
+    /* A peer that was cut off may have ended because of it, or may yet. */
+    bool cut_off = session->misbehaved && !session->box->hung_up;
+    laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }
 
 /* ---- the public functions ----------------------------------------------------------------------

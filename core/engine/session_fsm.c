@@ -43,6 +43,7 @@ static const unsigned char table[LAZ_SESSION_STATES][LAZ_SESSION_EVENTS] = {
                              [LAZ_EVENT_REPLACE] = TO(RESTARTING),
                              [LAZ_EVENT_CLOSE] = TO(CLOSING)},
     [LAZ_SESSION_RESTARTING] = {[LAZ_EVENT_SPAWNED] = TO(AUTHENTICATING),
+                                [LAZ_EVENT_REPLACE] = TO(RESTARTING),
                                 [LAZ_EVENT_GONE] = TO(CLOSED),
                                 [LAZ_EVENT_CLOSE] = TO(CLOSING)},
     [LAZ_SESSION_CLOSING] = {[LAZ_EVENT_GONE] = TO(CLOSED), [LAZ_EVENT_CLOSE] = TO(CLOSING)},
