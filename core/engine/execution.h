@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* execution.h - an execution under way, as execute.c (its course) and execution_tools.c (its calls
+ * of tools) share it. */
+#ifndef LAZ_ENGINE_EXECUTION_H
+#define LAZ_ENGINE_EXECUTION_H
+
+#include "engine/session.h"
+#include "engine/verdict.h"
+
+struct waiting_call; /* execution_tools.c */
+
+struct laz_execution {
+    struct laz_session *session;
+    struct laz_result *result;
+    int64_t id;
+    bool over; /* the outcome has come, or the box has ended */
+    bool has_message;
+    struct laz_message message; /* the outcome; raw texts are gone */
+    enum laz_stop stop;
+    uint64_t stop_ms, stop_count;
+    char stop_text[256];
+    uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
+    uint64_t code_left_ms;                            /* of timeout_ms, while the clock stands */
+    uint64_t code_since_ms;                           /* when it last began to run */
+    struct laz_call **calls;                          /* open ones */
+    size_t n_calls, cap_calls;
+    struct waiting_call *waiting, *last_waiting;
+    size_t n_waiting;
+    size_t open_bytes;    /* of arguments, of open and waiting calls */
+    bool is_one_in_order; /* among the open ones is one without an id */
+    uint64_t started_us;
+    uint64_t cpu_before_us;
+    bool out_of_memory;
+};
+
+/* The host ends it; the first reason counts. `number` and `text` are the reason's own. */
+void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
+                        const char *text);
+/* The code's clock runs while no tool is awaited. */
+void laz_execution_clock_run(struct laz_execution *execution);
+void laz_execution_clock_stand(struct laz_execution *execution);
+
+/* A call of a tool, as the agent asked for it: begun, put behind others, or refused. */
+void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);
+/* Nobody waits for the open calls any more. */
+void laz_execution_abandon_calls(struct laz_execution *execution);
+
+#endif
