@@ -25,8 +25,7 @@
 #define AGENT_MAX_LINE    (64u * 1024 * 1024) /* of a value from the host, likewise */
 #define AGENT_LINE_SLACK  (1024u * 1024)      /* what may stand around a value in its line */
 
-/* ---- channel.c: lines -------------------------------------------------------------------------
- */
+/* ---- channel.c: lines ----------------------------------------------------------------------- */
 
 struct agent_channel {
     int fd;
@@ -42,8 +41,7 @@ bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size
 int agent_channel_line(struct agent_channel *channel, char **line, size_t *len);
 void agent_channel_fini(struct agent_channel *channel);
 
-/* ---- serve.c: messages ------------------------------------------------------------------------
- */
+/* ---- serve.c: messages ---------------------------------------------------------------------- */
 
 struct serve_message;
 
@@ -69,8 +67,7 @@ void agent_send(struct agent *agent);
 /* Answers messages until the host says exit; the status to exit with. */
 int agent_serve(struct agent *agent);
 
-/* ---- tools.c: the list of tools in init --------------------------------------------------------
- */
+/* ---- tools.c: the list of tools in init ----------------------------------------------------- */
 
 struct agent_tools {
     struct laz_tool_signature *tools;
@@ -85,15 +82,13 @@ int agent_tools_parse(const char *raw, size_t len, struct agent_tools *tools,
                       struct laz_error *err);
 void agent_tools_fini(struct agent_tools *tools);
 
-/* ---- start.c: from the environment to `ready` --------------------------------------------------
- */
+/* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 
 int agent_start(struct agent *agent, struct laz_error *err);
 /* Ends the runtime and the connection; the module stays loaded, the process ends right after. */
 void agent_stop(struct agent *agent);
 
-/* ---- reap.c ------------------------------------------------------------------------------------
- */
+/* ---- reap.c --------------------------------------------------------------------------------- */
 
 /* Runs argv[0], leaves no descendant of it alive, and returns the exit status. */
 int agent_reap(char *const *argv);

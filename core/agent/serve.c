@@ -89,8 +89,7 @@ static bool serve_is_forked(const struct agent *agent)
     return getpid() != agent->pid;
 }
 
-/* ---- to the host -------------------------------------------------------------------------------
- */
+/* ---- to the host ---------------------------------------------------------------------------- */
 
 void agent_send(struct agent *agent)
 {
@@ -218,8 +217,7 @@ static void serve_result(struct agent *agent, const struct serve_message *reques
     laz_buf_fini(&tail);
 }
 
-/* ---- services of the runtime -------------------------------------------------------------------
- */
+/* ---- services of the runtime ---------------------------------------------------------------- */
 
 static int serve_call_failed(struct agent *agent, const char **error, int code)
 {
@@ -364,8 +362,7 @@ void agent_services_init(struct agent *agent)
     };
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 /* By LAZ_OUTCOME_*; NULL: a value. */
 static const char *const serve_kinds[] = {

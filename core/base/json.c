@@ -21,8 +21,7 @@
 #include <xlocale.h>
 #endif
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 double laz_json_strtod(const char *text, size_t len)
 {
@@ -70,8 +69,7 @@ void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point)
         laz_buf_puts(buf, ".0");
 }
 
-/* ---- scan --------------------------------------------------------------------------------------
- */
+/* ---- scan ----------------------------------------------------------------------------------- */
 
 struct scan_key {
     uint32_t hash;
@@ -429,8 +427,7 @@ int laz_json_scan(const char *text, size_t len, struct laz_error *err)
     return 0;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------
- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 {
@@ -599,8 +596,7 @@ char *laz_json_to_string(const char *raw, size_t len, size_t *string_len)
     return laz_buf_steal(&buf);
 }
 
-/* ---- trees -------------------------------------------------------------------------------------
- */
+/* ---- trees ---------------------------------------------------------------------------------- */
 
 /* struct laz_json is never defined: a node is a cJSON. */
 static const cJSON *tree_node(const struct laz_json *node)

@@ -47,8 +47,7 @@ struct cli {
     bool answered;           /* run and check: the object of --json is printed */
 };
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* The subcommands an option belongs to: one bit for each row of the table. */
 #define CLI_FOR_RUN     (1u << 0)
@@ -87,8 +86,7 @@ int cli_plan(struct cli *cli);
 int cli_parse(struct cli *cli, int argc, char **argv);
 void cli_help(struct cli *cli); /* of cli->command, or of all */
 
-/* ---- shared by the subcommands -----------------------------------------------------------------
- */
+/* ---- shared by the subcommands -------------------------------------------------------------- */
 
 /* Settings from file and options; every mistake is printed. 0 or an exit status. */
 int cli_load(struct cli *cli);
@@ -114,8 +112,7 @@ struct cli_source {
 int cli_source_read(struct cli *cli, struct cli_source *source); /* 0 or an exit status (printed) */
 void cli_source_fini(struct cli_source *source);
 
-/* ---- output.c ----------------------------------------------------------------------------------
- */
+/* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Standard output. A failure is remembered; further writing is dropped. */
 void cli_write(struct cli *cli, const char *data, size_t len); /* reaches the reader at once */
@@ -130,8 +127,7 @@ void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
 /* The same for the reason of a failure: --json repeats it. */
 void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
-/* ---- interrupt.c -------------------------------------------------------------------------------
- */
+/* ---- interrupt.c ---------------------------------------------------------------------------- */
 
 /* Ctrl-C, SIGTERM and SIGHUP cancel the engine; a second one ends the process. `block` comes before
  * the engine is made, so that none of its threads takes the signals. */

@@ -30,8 +30,7 @@
 static void box_free(struct laz_box *box);
 static void box_status_ready(void *user, uint32_t events);
 
-/* ---- breaking off ------------------------------------------------------------------------------
- */
+/* ---- breaking off --------------------------------------------------------------------------- */
 
 static void box_close_channel(struct laz_box *box)
 {
@@ -66,8 +65,7 @@ static void box_hung_up(struct laz_box *box)
         laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
 }
 
-/* ---- the channel -------------------------------------------------------------------------------
- */
+/* ---- the channel ---------------------------------------------------------------------------- */
 
 /* Is the peer the process we started? By uid, and by pid namespace where the backend's program
  * tells it. That comes before the program lets the agent go: a peer that is there earlier is a
@@ -257,8 +255,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     return !box->out.failed;
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 /* Reads one stream until nothing is there, at most `most` bytes. */
 static void box_read_output(struct laz_box *box, int stream, size_t most)
@@ -304,8 +301,7 @@ void laz_box_drain(struct laz_box *box)
     box_read_output(box, LAZ_STDERR, BOX_MAX_DRAIN);
 }
 
-/* ---- documents of the backend's program --------------------------------------------------------
- */
+/* ---- documents of the backend's program ----------------------------------------------------- */
 
 static void box_document(struct laz_box *box, const char *text, size_t len)
 {
@@ -352,8 +348,7 @@ static void box_status_ready(void *user, uint32_t events)
     }
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static void box_has_ended(struct laz_box *box)
 {
@@ -521,8 +516,7 @@ void laz_box_release(struct laz_box *box)
     laz_box_kill(box);
 }
 
-/* ---- watching ----------------------------------------------------------------------------------
- */
+/* ---- watching ------------------------------------------------------------------------------- */
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
 {
@@ -547,8 +541,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     return 0;
 }
 
-/* ---- telling -----------------------------------------------------------------------------------
- */
+/* ---- telling -------------------------------------------------------------------------------- */
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {

@@ -345,8 +345,7 @@ void laz_call_abandon(struct laz_call *call)
         call_cancel(call);
 }
 
-/* ---- tools of an engine ------------------------------------------------------------------------
- */
+/* ---- tools of an engine --------------------------------------------------------------------- */
 
 int laz_calls_make_queues(struct laz_engine *engine, struct laz_error *err)
 {

@@ -41,8 +41,7 @@ struct command_run {
     uint64_t deadline; /* of laz_clock_ms */
 };
 
-/* ---- environment -------------------------------------------------------------------------------
- */
+/* ---- environment ---------------------------------------------------------------------------- */
 
 int laz_command_environment(struct laz_strv *env, struct laz_error *err)
 {
@@ -66,8 +65,7 @@ int laz_command_environment(struct laz_strv *env, struct laz_error *err)
     return env->failed ? laz_error_nomem(err) : 0;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* Reads at most `most` bytes of what is there. */
 static int stream_read(struct command_run *run, struct command_stream *stream, size_t most,
@@ -148,8 +146,7 @@ static int command_step(struct command_run *run, bool *ended, struct laz_error *
     return ret;
 }
 
-/* ---- starting and ending -----------------------------------------------------------------------
- */
+/* ---- starting and ending -------------------------------------------------------------------- */
 
 static int command_start(struct command_run *run, struct laz_spawner *spawner,
                          const char *const *env, struct laz_error *err)
@@ -254,8 +251,7 @@ int laz_command_run(struct laz_spawner *spawner, const struct laz_command *comma
                              errs, err);
 }
 
-/* ---- hooks -------------------------------------------------------------------------------------
- */
+/* ---- hooks ---------------------------------------------------------------------------------- */
 
 /* The first line without control bytes and without what is not UTF-8, cut at a character. */
 static void hook_reason(const char *text, size_t len, char *reason, size_t size)

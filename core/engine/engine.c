@@ -42,8 +42,7 @@ void laz_engine_cancel(struct laz_engine *engine)
     laz_loop_wake(engine->loop);
 }
 
-/* ---- making and undoing ------------------------------------------------------------------------
- */
+/* ---- making and undoing --------------------------------------------------------------------- */
 
 static int engine_make_tools(struct laz_engine *engine, struct laz_error *err)
 {

@@ -26,8 +26,7 @@
 
 #define SANITIZED_MAX 500 /* bytes of a sanitised message, as in the reference */
 
-/* ---- ending it ---------------------------------------------------------------------------------
- */
+/* ---- ending it ------------------------------------------------------------------------------ */
 
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text)
@@ -60,8 +59,7 @@ void laz_execution_box_ended(struct laz_session *session)
     session->execution->over = true;
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks --------------------------------------------------------------------------------- */
 
 void laz_execution_code_too_late(void *user)
 {
@@ -98,8 +96,7 @@ void laz_execution_clock_stand(struct laz_execution *execution)
     laz_timer_cancel(execution->session->code_timer);
 }
 
-/* ---- what the box reports ----------------------------------------------------------------------
- */
+/* ---- what the box reports ------------------------------------------------------------------- */
 
 void laz_execution_message(struct laz_session *session, struct laz_message *message)
 {
@@ -140,8 +137,7 @@ void laz_execution_output(struct laz_session *session, int stream, const char *d
         laz_execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
 }
 
-/* ---- before it ---------------------------------------------------------------------------------
- */
+/* ---- before it ------------------------------------------------------------------------------ */
 
 static struct laz_result *blocked(const char *format, ...) LAZ_PRINTF(1, 2);
 
@@ -223,8 +219,7 @@ static void execution_take_options(struct laz_execution *execution,
     output->user = options.user;
 }
 
-/* ---- during and after it -----------------------------------------------------------------------
- */
+/* ---- during and after it -------------------------------------------------------------------- */
 
 static int execution_send(struct laz_execution *execution, const char *type, const char *code,
                           size_t len, bool print, struct laz_error *err)
@@ -395,8 +390,7 @@ static int execution_run(struct laz_session *session, const char *type, const ch
     return rc;
 }
 
-/* ---- the public functions ----------------------------------------------------------------------
- */
+/* ---- the public functions ------------------------------------------------------------------- */
 
 /* A session that does not come up, as the result of the execution it was for; NULL without memory.
  */

@@ -173,8 +173,7 @@ struct patterns_walk {
     size_t n_before; /* warnings that were there */
 };
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching ------------------------------------------------------------------------------- */
 
 static bool patterns_match(const char *const *names, const char *text)
 {
@@ -249,8 +248,7 @@ static void patterns_call(struct patterns_walk *walk, const struct patterns_path
     patterns_warn(walk, path->line, "call", shown, through);
 }
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ---------------------------------------------------------------------------------- */
 
 static void patterns_path_add(struct patterns_path *path, const char *joint,
                               const struct patterns_token *name)
@@ -299,8 +297,7 @@ static void patterns_name(struct patterns_walk *walk)
         before->type == PATTERNS_NAME && patterns_has_word(walk->language->definitions, before);
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------ */
 
 /* The arguments of a call of walk->path begin. */
 static void patterns_arguments(struct patterns_walk *walk)
@@ -336,8 +333,7 @@ static void patterns_argument(struct patterns_walk *walk)
     patterns_call(walk, &named, through);
 }
 
-/* ---- imports -----------------------------------------------------------------------------------
- */
+/* ---- imports -------------------------------------------------------------------------------- */
 
 /* `name` means `module`.`item` from here on; `module` may be empty. */
 static void patterns_alias_add(struct patterns_walk *walk, const struct patterns_path *name,
@@ -417,8 +413,7 @@ static bool patterns_is_import(const struct patterns_walk *walk)
            (laz_patterns_is(&walk->token, "import") || laz_patterns_is(&walk->token, "from"));
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------
- */
+/* ---- the walk ------------------------------------------------------------------------------- */
 
 static void patterns_string(struct patterns_walk *walk)
 {

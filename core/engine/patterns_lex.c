@@ -103,8 +103,7 @@ static void lex_until(struct patterns_lexer *lexer, struct patterns_token *token
     lex_string(token, start, lexer->end);
 }
 
-/* ---- R -----------------------------------------------------------------------------------------
- */
+/* ---- R -------------------------------------------------------------------------------------- */
 
 /* r"---( ... )---" */
 static bool lex_r_special(struct patterns_lexer *lexer, struct patterns_token *token)
@@ -134,8 +133,7 @@ static size_t lex_r_member(const struct patterns_lexer *lexer)
     return lex_peek(lexer, 0) == '$' || lex_peek(lexer, 0) == '@';
 }
 
-/* ---- Python ------------------------------------------------------------------------------------
- */
+/* ---- Python --------------------------------------------------------------------------------- */
 
 static bool lex_is_triple(const struct patterns_lexer *lexer)
 {
@@ -174,8 +172,7 @@ static size_t lex_python_member(const struct patterns_lexer *lexer)
     return lex_peek(lexer, 0) == '.';
 }
 
-/* ---- Lua ---------------------------------------------------------------------------------------
- */
+/* ---- Lua ------------------------------------------------------------------------------------ */
 
 /* The '=' in a long bracket [==[ at place `from`; SIZE_MAX when there is none. */
 static size_t lex_long_bracket(const struct patterns_lexer *lexer, size_t from)
@@ -210,8 +207,7 @@ static size_t lex_lua_member(const struct patterns_lexer *lexer)
     return (c == '.' || c == ':') && next != c;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *runtime;

@@ -137,8 +137,7 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
     laz_buf_printf(json, ",\"ends_by\":\"%s\"}", plan->ends_by == LAZ_END_REAP ? "reap" : "kill");
 }
 
-/* ---- for people --------------------------------------------------------------------------------
- */
+/* ---- for people ----------------------------------------------------------------------------- */
 
 /* A word as a shell would have to see it, so that a line can be read without doubt. */
 static void show_word_text(struct laz_buf *text, const char *word)

@@ -94,8 +94,7 @@ static void policy_add(struct policy_memory *memory, struct policy_path path, co
         memory->failed = true;
 }
 
-/* ---- the settings' paths -----------------------------------------------------------------------
- */
+/* ---- the settings' paths -------------------------------------------------------------------- */
 
 /* A copy without slashes at the end; NULL and an error for what no path of a box can be. */
 static char *policy_clean(const char *key, const char *path, struct laz_error *err)
@@ -192,8 +191,7 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
     return rc;
 }
 
-/* ---- the system's and the runtime's paths ------------------------------------------------------
- */
+/* ---- the system's and the runtime's paths --------------------------------------------------- */
 
 static void policy_system_path(void *user, uint32_t kind, const char *host, const char *box)
 {
@@ -258,8 +256,7 @@ static void policy_runtime_paths(struct policy_work *work)
     }
 }
 
-/* ---- lazaret's own: agent, runtime, socket, home ------------------------------------------------
- */
+/* ---- lazaret's own: agent, runtime, socket, home -------------------------------------------- */
 
 static const char *policy_base_name(const char *path)
 {
@@ -341,8 +338,7 @@ static void policy_command(struct policy_work *work)
     memory->host_command = laz_strdup(session->agent);
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 static int policy_compare(const void *a, const void *b)
 {
@@ -384,8 +380,7 @@ static int policy_order(struct policy_memory *memory, size_t *n, struct laz_erro
     return 0;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static int policy_fill(struct policy_work *work, const char *platform, struct laz_error *err)
 {

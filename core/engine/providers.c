@@ -36,8 +36,7 @@ void laz_call_scratch_fini(struct laz_call_scratch *scratch)
     laz_buf_fini(&scratch->errors);
 }
 
-/* ---- services ----------------------------------------------------------------------------------
- */
+/* ---- services ------------------------------------------------------------------------------- */
 
 static void service_log(void *host, uint32_t level, const char *text)
 {
@@ -95,8 +94,7 @@ static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due
     return instance->all->host.watch_timer(instance->all->host.host, ms, due, user);
 }
 
-/* ---- where things were written -----------------------------------------------------------------
- */
+/* ---- where things were written -------------------------------------------------------------- */
 
 /* The table of a tool: one of a list of tables within the provider's, with its name. */
 static const struct laz_toml_node *providers_tool_node(const struct laz_toml_node *table,
@@ -127,8 +125,7 @@ static int providers_locate(const struct laz_settings *settings, const struct la
     return code;
 }
 
-/* ---- an instance -------------------------------------------------------------------------------
- */
+/* ---- an instance ---------------------------------------------------------------------------- */
 
 /* What every step of making an instance needs. */
 struct provider_making {
@@ -243,8 +240,7 @@ static struct provider_instance *instance_new(struct laz_providers *all,
     return instance;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 static void providers_reserve(void *user, const struct laz_runtime_info *runtime)
 {

@@ -26,8 +26,7 @@ struct sanitizer {
     struct laz_buf *out;
 };
 
-/* ---- characters --------------------------------------------------------------------------------
- */
+/* ---- characters ----------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
@@ -75,8 +74,7 @@ static bool has_word(const struct sanitizer *s, size_t place, const char *word)
     return true;
 }
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ---------------------------------------------------------------------------------- */
 
 static const char *const path_roots[] = {
     "Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "dev",     "etc",
@@ -204,8 +202,7 @@ static size_t rule_windows(const struct sanitizer *s)
     return char_at(s, place) == '\\' && is_word(char_at(s, place + 1)) ? put_path(s) : 0;
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 static size_t digits_at(const struct sanitizer *s, size_t place)
 {
@@ -241,8 +238,7 @@ static size_t rule_process(const struct sanitizer *s)
     return place - s->at + digits + (quoted ? 2 : 0);
 }
 
-/* ---- hosts -------------------------------------------------------------------------------------
- */
+/* ---- hosts ---------------------------------------------------------------------------------- */
 
 static bool is_host_char(char c)
 {
@@ -439,8 +435,7 @@ static size_t (*const sanitize_rules[])(const struct sanitizer *s) = {
     rule_process, rule_host_word, rule_ipv4, rule_ipv6,
 };
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Does the headline of a stack trace stand here, alone to the end of its line? */
 static bool is_trace(const struct sanitizer *s, size_t place)

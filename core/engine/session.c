@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- reports of the box ------------------------------------------------------------------------
- */
+/* ---- reports of the box --------------------------------------------------------------------- */
 
 static void session_fail(struct laz_session *session, int code, const char *text)
 {
@@ -152,8 +151,7 @@ static void session_start_too_late(void *user)
     session_fail(session, LAZ_ETIMEOUT, text);
 }
 
-/* ---- boxes -------------------------------------------------------------------------------------
- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 int laz_session_spawn(struct laz_session *session, struct laz_error *err)
 {
@@ -284,8 +282,7 @@ void laz_session_look(struct laz_session *session)
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }
 
-/* ---- the public functions ----------------------------------------------------------------------
- */
+/* ---- the public functions ------------------------------------------------------------------- */
 
 static void session_unlink(struct laz_session *session)
 {

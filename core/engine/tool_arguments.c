@@ -117,8 +117,7 @@ bool laz_type_is_plain(const struct laz_tool_parameter *parameter)
     return word && word->accepts == parameter->accepts;
 }
 
-/* ---- one value ---------------------------------------------------------------------------------
- */
+/* ---- one value ------------------------------------------------------------------------------ */
 
 static bool value_is_integer_text(const char *text, size_t len)
 {
@@ -289,8 +288,7 @@ int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *para
     return checked->failed ? laz_error_nomem(err) : 0;
 }
 
-/* ---- all of a call -----------------------------------------------------------------------------
- */
+/* ---- all of a call -------------------------------------------------------------------------- */
 
 struct argument {
     const char *raw; /* NULL: not given */

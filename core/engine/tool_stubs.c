@@ -24,8 +24,7 @@ struct stub_language {
                  struct laz_buf *text);
 };
 
-/* ---- pieces ------------------------------------------------------------------------------------
- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 
 static void stub_name(const struct stub_language *language, const char *name, struct laz_buf *text)
 {
@@ -171,8 +170,7 @@ static void stub_signature(const struct stub_language *language, const struct la
     laz_buf_putc(text, ')');
 }
 
-/* ---- languages ---------------------------------------------------------------------------------
- */
+/* ---- languages ------------------------------------------------------------------------------ */
 
 static void stub_r(const struct stub_language *language, const struct laz_tool_entry *tool,
                    struct laz_buf *text)
@@ -304,8 +302,7 @@ static const struct stub_language stub_languages[] = {
 
 #define N_STUB_LANGUAGES (sizeof stub_languages / sizeof *stub_languages)
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void json_string(struct laz_buf *json, const char *key, const char *text)
 {

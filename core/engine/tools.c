@@ -94,8 +94,7 @@ static int name_check(const char *tool, const char *parameter, const struct laz_
     return ret;
 }
 
-/* ---- one parameter -----------------------------------------------------------------------------
- */
+/* ---- one parameter -------------------------------------------------------------------------- */
 
 static void parameter_fini(struct laz_tool_parameter *parameter)
 {
@@ -312,8 +311,7 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
     return ret;
 }
 
-/* ---- one tool ----------------------------------------------------------------------------------
- */
+/* ---- one tool ------------------------------------------------------------------------------- */
 
 static void entry_fini(struct laz_tool_entry *entry)
 {
@@ -373,8 +371,7 @@ out:
     return ret;
 }
 
-/* ---- the set -----------------------------------------------------------------------------------
- */
+/* ---- the set -------------------------------------------------------------------------------- */
 
 static int set_check_duplicate(const struct laz_tool_set *set, const char *name,
                                struct laz_error *err)

@@ -76,8 +76,7 @@ struct child_plan {
     pid_t parent;
 };
 
-/* ---- in the child ------------------------------------------------------------------------------
- */
+/* ---- in the child --------------------------------------------------------------------------- */
 
 static void child_fail(const struct child_plan *plan, enum child_step step)
 {
@@ -183,8 +182,7 @@ __attribute__((noreturn)) static void child_main(struct child_plan *plan)
     _exit(127);
 }
 
-/* ---- in the host -------------------------------------------------------------------------------
- */
+/* ---- in the host ---------------------------------------------------------------------------- */
 
 static int child_compare(const void *a, const void *b)
 {

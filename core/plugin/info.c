@@ -14,8 +14,7 @@
 #include "base/json.h"
 #include "plugin/descriptor.h"
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void info_put(struct laz_buf *json, const char *key, const char *text)
 {
@@ -74,8 +73,7 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
     laz_buf_puts(json, "}\n");
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 struct info_source {
     const char *file; /* of the JSON text */

@@ -53,8 +53,7 @@ static const struct registry_known {
     {"javascript", NULL},
 };
 
-/* ---- finding files -----------------------------------------------------------------------------
- */
+/* ---- finding files -------------------------------------------------------------------------- */
 
 static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name)
 {
@@ -195,8 +194,7 @@ void laz_registry_free(struct laz_registry *registry)
     free(registry);
 }
 
-/* ---- loading -----------------------------------------------------------------------------------
- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 static int registry_read_info(struct registry_plugin *plugin, struct laz_error *err)
 {
@@ -264,8 +262,7 @@ static uint32_t registry_kind(const struct registry_plugin *plugin)
     return plugin->module ? laz_module_plugin(plugin->module)->kind : 0;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking --------------------------------------------------------------------------------- */
 
 /* " (did you mean "a"?); installed: a, b" and what was passed over, for a message about something
  * missing. */

@@ -53,8 +53,7 @@ static const struct laz_tool tools[] = {
                                  "\"description\":\"what to choose from\"}]"},
 };
 
-/* ---- helpers -----------------------------------------------------------------------------------
- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 static int dice_fail(struct laz_error *err, int code, const char *text)
 {
@@ -118,8 +117,7 @@ static void dice_answer(struct dice_state *state, struct laz_call *call,
     services->json->writer_free(writer);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 static int dice_roll(struct dice_state *state, struct laz_call *call, const char *args,
                      size_t args_len, struct laz_error *err)
@@ -186,8 +184,7 @@ static int dice_pick(struct dice_state *state, struct laz_call *call, const char
     return 0;
 }
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static int dice_create(const struct laz_tool_services *services, const char *text, size_t text_len,
                        void **out, struct laz_error *err)

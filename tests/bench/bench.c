@@ -206,8 +206,7 @@ static bool bench_session(struct laz_session *session, size_t language, struct p
     return good;
 }
 
-/* ---- starting ----------------------------------------------------------------------------------
- */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 /* Milliseconds of a command from fork to its end, in microseconds; negative: it failed. */
 static double bench_spawn(const char *const *argv)

@@ -50,8 +50,7 @@ static const char *in_base(const char *name)
     return path;
 }
 
-/* ---- running the probe -------------------------------------------------------------------------
- */
+/* ---- running the probe ---------------------------------------------------------------------- */
 
 /* No box: what a process of this uid can do. */
 static int bare_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
@@ -120,8 +119,7 @@ static bool skipped(void)
     return !box_works && unit_skip("bwrap", "no box can be made here");
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static void live_bwrap_hides_files_of_the_host(void)
 {
@@ -216,8 +214,7 @@ static void live_bwrap_leaves_the_kernels_knobs_alone(void)
     box_uid = kept;
 }
 
-/* ---- network -----------------------------------------------------------------------------------
- */
+/* ---- network -------------------------------------------------------------------------------- */
 
 static int listen_somewhere(char *port, size_t size)
 {
@@ -256,8 +253,7 @@ static void live_bwrap_has_no_network(void)
     close(fd);
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 struct victims {
     struct laz_spawner *spawner;
@@ -363,8 +359,7 @@ static void live_bwrap_inherits_nothing(void)
     UNIT_TEXT(INSIDE("session"), "ok 0 0"); /* bwrap's, whose terminal is none */
 }
 
-/* ---- lifetime ----------------------------------------------------------------------------------
- */
+/* ---- lifetime ------------------------------------------------------------------------------- */
 
 static void live_bwrap_tells_its_namespace_and_the_exit(void)
 {

@@ -36,8 +36,7 @@ static void *must(void *pointer)
     return pointer;
 }
 
-/* ---- the connection ----------------------------------------------------------------------------
- */
+/* ---- the connection ------------------------------------------------------------------------- */
 
 static void mock_write(struct mock *mock, const char *data, size_t len)
 {
@@ -93,8 +92,7 @@ static void mock_connect(struct mock *mock)
         _exit(98);
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ---------------------------------------------------------------------------------- */
 
 /* What stands for the word at `text`, and the word's length; NULL: it is no word. */
 static const char *mock_word(struct mock *mock, const char *text, size_t *len)
@@ -194,8 +192,7 @@ static char *mock_code(const char *line)
     return code;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------------------------- */
 
 static void do_connect(struct mock *mock, const char *text) /* once more: a second peer */
 {

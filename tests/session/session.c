@@ -102,8 +102,7 @@ const char *test_phrase(const struct words *language, const struct phrase *phras
                                        : phrase->lua;
 }
 
-/* ---- tools of the application ------------------------------------------------------------------
- */
+/* ---- tools of the application --------------------------------------------------------------- */
 
 /* The number after `"key":` in a checked object. */
 static double test_number(const char *args, const char *key)
@@ -175,8 +174,7 @@ static const struct {
      tool_slow},
 };
 
-/* ---- engines and sessions ----------------------------------------------------------------------
- */
+/* ---- engines and sessions ------------------------------------------------------------------- */
 
 static void test_log(void *user, uint32_t level, const char *text)
 {

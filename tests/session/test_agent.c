@@ -52,8 +52,7 @@ static void execute(struct peer *peer, int id, const char *code)
                         code));
 }
 
-/* ---- the start ---------------------------------------------------------------------------------
- */
+/* ---- the start ------------------------------------------------------------------------------ */
 
 static bool folder_is_empty_but(const char *path, const char *names)
 {
@@ -211,8 +210,7 @@ static void agent_needs_its_environment(void)
     close(out);
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 static void agent_answers_with_the_id_of_the_request(void)
 {
@@ -301,8 +299,7 @@ static void agent_cuts_a_long_message(void)
     peer_close(&peer);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 /* Answers the next tool call with a text of `n` characters; the length of its argument's JSON. */
 static size_t answer_call(struct peer *peer, size_t n)
@@ -485,8 +482,7 @@ static void agent_forked_child_cannot_call_tools(void)
     peer_close(&peer);
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static void agent_ends_as_it_is_told(void)
 {

@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- lifecycle ---------------------------------------------------------------------------------
- */
+/* ---- lifecycle ------------------------------------------------------------------------------ */
 
 static void values(struct laz_session *session, const struct words *w)
 {
@@ -184,8 +183,7 @@ static void session_describes_itself_and_its_tools(void)
     test_each("", describing);
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static char heard[256];
 
@@ -251,8 +249,7 @@ static void output_lines_are_capped_and_the_value_kept(void)
     test_each("", capping_lines);
 }
 
-/* ---- limits of an execution --------------------------------------------------------------------
- */
+/* ---- limits of an execution ----------------------------------------------------------------- */
 
 static void counting_calls(struct laz_session *session, const struct words *w)
 {
@@ -379,8 +376,7 @@ static void errors_are_sanitised_where_asked(void)
     test_each("", telling);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 static void calling(struct laz_session *session, const struct words *w)
 {
@@ -424,8 +420,7 @@ static void waiting_for_a_tool_stops_the_clock_of_the_code(void)
     test_each("", waiting);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends ----------------------------------------------------------------------------------- */
 
 static void ending(struct laz_session *session, const struct words *w)
 {
@@ -473,8 +468,7 @@ static void code_that_does_not_parse_does_not_run(void)
     test_each("session.validate=false", not_parsing);
 }
 
-/* ---- interpreters in the box -------------------------------------------------------------------
- */
+/* ---- interpreters in the box ---------------------------------------------------------------- */
 
 static void extension_modules_load_in_the_box(void)
 {

@@ -20,8 +20,7 @@
     "channel = [f for f in range(3, 64) if os.path.exists('/proc/self/fd/%d' % f)"                 \
     " and stat.S_ISSOCK(os.stat('/proc/self/fd/%d' % f).st_mode)][0]\n"
 
-/* ---- the channel -------------------------------------------------------------------------------
- */
+/* ---- the channel ---------------------------------------------------------------------------- */
 
 static void a_line_after_the_outcome_ends_the_box(void)
 {
@@ -65,8 +64,7 @@ static void a_line_too_long_between_executions_ends_the_box(void)
     laz_engine_free(engine);
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 /* Processes of this machine with `part` in their command line. */
 static unsigned processes_with(const char *part)
@@ -116,8 +114,7 @@ static void no_process_is_left_when_close_returns(void)
     laz_engine_free(engine);
 }
 
-/* ---- what the host holds -----------------------------------------------------------------------
- */
+/* ---- what the host holds -------------------------------------------------------------------- */
 
 /* A key that only the holder of the host's session keyring sees; false where there are none. */
 static bool keys_with_canary(void)

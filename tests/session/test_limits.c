@@ -66,8 +66,7 @@ static void says(struct laz_result *result, const char *part)
     CU_ASSERT(error && strstr(error, part));
 }
 
-/* ---- CPU ---------------------------------------------------------------------------------------
- */
+/* ---- CPU ------------------------------------------------------------------------------------ */
 
 static const struct phrase loop = {"while True: pass", "repeat {}", "while true do end"};
 
@@ -115,8 +114,7 @@ static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
          cpu_is_used_up);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static const struct phrase allocate = {
     .python = "x = bytearray(600 * 1024 * 1024)\nx = None\n'done'",
@@ -154,8 +152,7 @@ static void memory_limit_refuses_an_allocation(void)
     each("limits.memory=2GiB", &allocate, succeeds);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 static const struct phrase write_5_mib = {
     .python = "import os\n"
@@ -224,8 +221,7 @@ static void a_full_tmp_is_an_error_of_the_language(void)
     each("sandbox.tmp_size=16MiB", &write_5_mib, succeeds);
 }
 
-/* ---- processes ---------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 #define TEN_CHILDREN "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 5 & done; echo made >/dev/null"
 

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- calls from inside -------------------------------------------------------------------------
- */
+/* ---- calls from inside ---------------------------------------------------------------------- */
 
 static struct laz_engine *engine;
 static struct laz_session *session;
@@ -137,8 +136,7 @@ static void calls_from_a_hook_are_refused_as_busy(void)
     close_lua();
 }
 
-/* ---- cancelling from another thread ------------------------------------------------------------
- */
+/* ---- cancelling from another thread --------------------------------------------------------- */
 
 static sem_t begun, may_end;
 static atomic_uint_least64_t cancelled_at;
@@ -245,8 +243,7 @@ static void cancelling_ends_a_start(void)
     close_lua();
 }
 
-/* ---- closing at the wrong time -----------------------------------------------------------------
- */
+/* ---- closing at the wrong time -------------------------------------------------------------- */
 
 static void line_closes(void *user, int stream, const char *text, size_t len)
 {
@@ -306,8 +303,7 @@ static void freeing_an_engine_ends_its_sessions(void)
         CU_ASSERT_NOT_EQUAL(kill((pid_t)pids[i], 0), 0);
 }
 
-/* ---- with nothing in its hands -----------------------------------------------------------------
- */
+/* ---- with nothing in its hands -------------------------------------------------------------- */
 
 static void nothing_is_allowed_where_the_header_says_so(void)
 {

@@ -43,8 +43,7 @@ static struct laz_buf bytes_of(const struct laz_result *result, int stream)
     return bytes;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 struct counter {
     long lines, wrong;
@@ -104,8 +103,7 @@ static void a_hundred_thousand_lines_arrive_complete_and_soon(void)
     test_each("", writing_lines);
 }
 
-/* ---- while the code runs -----------------------------------------------------------------------
- */
+/* ---- while the code runs -------------------------------------------------------------------- */
 
 /* A gate: the tool waits in it until the line was seen. */
 static struct {
@@ -199,8 +197,7 @@ static void first_line_from_a_loop(void)
     laz_engine_free(engine);
 }
 
-/* ---- bytes, children, streams ------------------------------------------------------------------
- */
+/* ---- bytes, children, streams --------------------------------------------------------------- */
 
 static void writing_bytes(struct laz_session *session, const struct words *w)
 {
@@ -276,8 +273,7 @@ static void standard_error_is_told_apart(void)
     test_each("", complaining);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------
- */
+/* ---- limits --------------------------------------------------------------------------------- */
 
 static void filling(struct laz_session *session, const struct words *w)
 {
@@ -367,8 +363,7 @@ static void a_line_of_two_megabytes_needs_no_newline(void)
     test_each("", writing_one_line);
 }
 
-/* ---- between and after -------------------------------------------------------------------------
- */
+/* ---- between and after ---------------------------------------------------------------------- */
 
 static void going_on_behind(struct laz_session *session, const struct words *w)
 {

@@ -69,8 +69,7 @@ static void check_row(struct laz_session *session, const struct row *row)
     for (size_t row_at = 0; row_at < sizeof(rows) / sizeof *(rows); row_at++)                      \
     check_row(session, &(rows)[row_at])
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static void body_of_malformed_messages(struct laz_session *session)
 {
@@ -203,8 +202,7 @@ static void an_unknown_kind_of_error_is_not_passed_on(void)
     with_session("", body_of_unknown_kind);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 static void body_of_tools(struct laz_session *session)
 {
@@ -352,8 +350,7 @@ static void late_answers_are_nobodys(void)
     with_session("", body_of_late_answers);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 static void body_of_sizes(struct laz_session *session)
 {
@@ -469,8 +466,7 @@ static void an_agent_that_leaves_is_replaced(void)
     with_session("", body_of_endings);
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static void body_of_forged_output(struct laz_session *session)
 {
@@ -492,8 +488,7 @@ static void frames_on_standard_output_are_output(void)
     with_session("", body_of_forged_output);
 }
 
-/* ---- too much ----------------------------------------------------------------------------------
- */
+/* ---- too much ------------------------------------------------------------------------------- */
 
 static void body_of_floods(struct laz_session *session)
 {
@@ -613,8 +608,7 @@ static void open_calls_are_bounded_in_bytes(void)
     with_session("", body_of_large_calls);
 }
 
-/* ---- out of turn -------------------------------------------------------------------------------
- */
+/* ---- out of turn ---------------------------------------------------------------------------- */
 
 /* Waits until something lies unread in a connection of this process. */
 static bool wait_unread(void)

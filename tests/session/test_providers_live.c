@@ -72,8 +72,7 @@ static uint64_t live_close(struct live *live)
 #define EVENTED  "[[tools]]\nprovider = \"tool_evented\"\n"
 #define BLOCKING "[[tools]]\nprovider = \"tool_blocking\"\n"
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers -------------------------------------------------------------------------------- */
 
 static void evented_tools_answer_from_the_loop(void)
 {
@@ -128,8 +127,7 @@ static void an_answer_that_is_no_json_is_an_error_of_the_tool(void)
     live_close(&live);
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
- */
+/* ---- ends ----------------------------------------------------------------------------------- */
 
 static void expect_deadline(struct laz_session *session, const char *code)
 {
@@ -234,8 +232,7 @@ static void closing_a_session_cancels_open_calls(void)
     close_while_open(BLOCKING, "wait", "echo");
 }
 
-/* ---- several at once ---------------------------------------------------------------------------
- */
+/* ---- several at once ------------------------------------------------------------------------ */
 
 static atomic_int running, most_running;
 static char order[64];
@@ -298,8 +295,7 @@ static void calls_wait_for_their_turn(void)
     live_close(&live);
 }
 
-/* ---- instances that cannot be made -------------------------------------------------------------
- */
+/* ---- instances that cannot be made ---------------------------------------------------------- */
 
 static void a_provider_that_cannot_be_made_names_its_line(void)
 {

@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks --------------------------------------------------------------------------------- */
 
 static void quick_code(struct laz_session *session, const struct words *w)
 {
@@ -39,8 +38,7 @@ static void clocks_do_not_touch_quick_code(void)
     test_each("session.timeout=0;session.deadline=0", quick_code);
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output --------------------------------------------------------------------------------- */
 
 static void printing(struct laz_session *session, const struct words *w)
 {
@@ -67,8 +65,7 @@ static void what_code_prints_is_output(void)
     test_each("", printing);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 static void calling_often(struct laz_session *session, const struct words *w)
 {
@@ -91,8 +88,7 @@ static void calls_without_a_limit_are_not_limited(void)
     test_each("session.timeout=60", calling_often);
 }
 
-/* ---- environment -------------------------------------------------------------------------------
- */
+/* ---- environment ---------------------------------------------------------------------------- */
 
 static void looking_at_the_environment(struct laz_session *session, const struct words *w)
 {
@@ -133,8 +129,7 @@ static void nothing_of_the_hosts_environment_is_inside(void)
     unsetenv("R_LIBS_USER");
 }
 
-/* ---- folders -----------------------------------------------------------------------------------
- */
+/* ---- folders -------------------------------------------------------------------------------- */
 
 /* Names of the boxes' folders of an engine, in no order: how many, and the last of them. */
 static int box_folders(const char *folder, char *name, size_t size)
@@ -181,8 +176,7 @@ static void folders_of_a_session_go_with_it(void)
     CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
 }
 
-/* ---- one execution, one check ------------------------------------------------------------------
- */
+/* ---- one execution, one check --------------------------------------------------------------- */
 
 static void expect_once(struct laz_engine *engine, const char *runtime, const char *code,
                         enum laz_verdict verdict, const char *value)

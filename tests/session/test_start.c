@@ -184,8 +184,7 @@ static void a_replaced_box_may_wait_for_the_application(void)
     laz_engine_free(engine);
 }
 
-/* ---- strangers ---------------------------------------------------------------------------------
- */
+/* ---- strangers ------------------------------------------------------------------------------ */
 
 #define SAME_UID ((uid_t)-2) /* the one that the session has */
 

@@ -63,8 +63,7 @@ static const struct phrase define_sum = {
            "end\n",
 };
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ---------------------------------------------------------------------------------- */
 
 static char blob_sum[48];    /* of the last blob */
 static char measured[48];    /* of the last argument of measure */
@@ -148,8 +147,7 @@ static void each(const char *settings, void (*body)(struct laz_session *, const 
     }
 }
 
-/* ---- sizes -------------------------------------------------------------------------------------
- */
+/* ---- sizes ---------------------------------------------------------------------------------- */
 
 static void receiving(struct laz_session *session, const struct words *w)
 {
@@ -272,8 +270,7 @@ static void a_tool_value_over_its_limit_is_a_catchable_error(void)
     each("session.max_value_size=1MiB", receiving_too_much);
 }
 
-/* ---- forms -------------------------------------------------------------------------------------
- */
+/* ---- forms ---------------------------------------------------------------------------------- */
 
 #define SAME NULL
 

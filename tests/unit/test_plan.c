@@ -239,8 +239,7 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
                     LAZ_ECONFIG);
 }
 
-/* ---- a backend that breaks its contract --------------------------------------------------------
- */
+/* ---- a backend that breaks its contract ----------------------------------------------------- */
 
 static int greedy_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                        struct laz_plan *plan, struct laz_error *err)

@@ -32,8 +32,7 @@ static void assert_has(const char *text, const char *part, unsigned line)
     CU_assertImplementation(has, line, "the text has the part", __FILE__, "", CU_FALSE);
 }
 
-/* ---- a folder for copies -----------------------------------------------------------------------
- */
+/* ---- a folder for copies -------------------------------------------------------------------- */
 
 static char work[64];
 
@@ -134,8 +133,7 @@ static void assert_loads(const char *path, unsigned line)
 
 #define ASSERT_LOADS(path) assert_loads((path), __LINE__)
 
-/* ---- modules -----------------------------------------------------------------------------------
- */
+/* ---- modules -------------------------------------------------------------------------------- */
 
 static void module_open_gives_the_descriptor(void)
 {
@@ -281,8 +279,7 @@ static void modules_of_threads_do_not_disturb_each_other(void)
     }
 }
 
-/* ---- owners and modes --------------------------------------------------------------------------
- */
+/* ---- owners and modes ----------------------------------------------------------------------- */
 
 static void trust_refuses_what_others_can_write(void)
 {
@@ -349,8 +346,7 @@ static void trust_refuses_other_owners_and_groups(void)
     work_end();
 }
 
-/* ---- descriptions of runtimes ------------------------------------------------------------------
- */
+/* ---- descriptions of runtimes --------------------------------------------------------------- */
 
 static void describe_mock(struct laz_buf *json)
 {
@@ -446,8 +442,7 @@ static void runtime_description_is_read_strictly(void)
     }
 }
 
-/* ---- registry ----------------------------------------------------------------------------------
- */
+/* ---- registry ------------------------------------------------------------------------------- */
 
 static struct laz_registry *open_registry(const char *folder, const char *second)
 {
@@ -692,8 +687,7 @@ static void installed_agent_can_be_named(void)
     CU_ASSERT(laz_installed_plugins()[0] == '/');
 }
 
-/* ---- words -------------------------------------------------------------------------------------
- */
+/* ---- words ---------------------------------------------------------------------------------- */
 
 static void enforce_words_go_both_ways(void)
 {

@@ -361,8 +361,7 @@ static void hostile_arguments_take_linear_time(void)
     laz_buf_fini(&args);
 }
 
-/* ---- as text -----------------------------------------------------------------------------------
- */
+/* ---- as text -------------------------------------------------------------------------------- */
 
 static void fill(struct laz_tool_set *set)
 {

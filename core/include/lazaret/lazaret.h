@@ -68,8 +68,7 @@ LAZ_EXPORT size_t laz_settings_problems(const struct laz_settings *settings);
 LAZ_EXPORT const char *laz_settings_problem(const struct laz_settings *settings, size_t index);
 LAZ_EXPORT void laz_settings_free(struct laz_settings *settings); /* NULL is allowed */
 
-/* ---- engine ------------------------------------------------------------------------------------
- */
+/* ---- engine --------------------------------------------------------------------------------- */
 
 /* Where an application wants to hear of things. All may be NULL. */
 struct laz_engine_options {
@@ -108,8 +107,7 @@ LAZ_EXPORT void laz_reply_value(struct laz_reply *reply, const char *json, size_
 /* An error the code can catch; copied. */
 LAZ_EXPORT void laz_reply_error(struct laz_reply *reply, const char *message);
 
-/* ---- session -----------------------------------------------------------------------------------
- */
+/* ---- session -------------------------------------------------------------------------------- */
 
 struct laz_session_options {
     size_t size;
@@ -186,8 +184,7 @@ LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_o
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------------------- */
 
 enum laz_verdict {
     LAZ_VERDICT_OK = 0,
@@ -229,8 +226,7 @@ LAZ_EXPORT const char *laz_result_error(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_json(struct laz_result *result);
 LAZ_EXPORT void laz_result_free(struct laz_result *result); /* NULL is allowed */
 
-/* ---- defaults ----------------------------------------------------------------------------------
- */
+/* ---- defaults ------------------------------------------------------------------------------- */
 
 /* JSON object of the limits of a sandboxed session: cpu (s), memory, fsize (bytes), nproc, nofile.
  * Static text. */

@@ -28,8 +28,7 @@ static const struct laz_option options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-/* ---- the code, with a word before it -----------------------------------------------------------
- */
+/* ---- the code, with a word before it -------------------------------------------------------- */
 
 struct luart_source {
     const char *parts[2];
@@ -75,8 +74,7 @@ static int luart_load(lua_State *L, const char *code, size_t len)
     return status;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 /* "code:3: text": the line, and the text behind it; 0 when it is not so. */
 static int luart_position(const char *message, const char **text)
@@ -237,8 +235,7 @@ static void luart_syntax(struct luart_state *st, struct laz_outcome *outcome)
     outcome->message = rest ? rest : "the code does not parse";
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 struct luart_job {
     struct luart_state *st;
@@ -353,8 +350,7 @@ static int luart_check(void *state, const char *code, size_t len, struct laz_out
     return 0;
 }
 
-/* ---- starting ----------------------------------------------------------------------------------
- */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 /* os.exit([code [, close]]): what is open stays as it is, the process goes. */
 static int luart_exit(lua_State *L)
@@ -501,8 +497,7 @@ static int luart_define_tools(void *state, const struct laz_tool_signature *tool
     return luart_tools_define(state, tools, n, err);
 }
 
-/* ---- descriptor --------------------------------------------------------------------------------
- */
+/* ---- descriptor ----------------------------------------------------------------------------- */
 
 static const char *const suffixes[] = {".lua", NULL};
 static const char *const libraries[] = {LUART_SONAME, NULL};

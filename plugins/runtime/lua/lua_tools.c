@@ -19,8 +19,7 @@ static const struct {
     {"boolean", LUART_BOOLEAN}, {"array", LUART_ARRAY},   {"object", LUART_OBJECT},
 };
 
-/* ---- calling -----------------------------------------------------------------------------------
- */
+/* ---- calling -------------------------------------------------------------------------------- */
 
 static const struct luart_parameter *tools_parameter(const struct luart_tool *tool,
                                                      const char *name)
@@ -200,8 +199,7 @@ static int tools_call(lua_State *L)
     return 1;
 }
 
-/* ---- defining ----------------------------------------------------------------------------------
- */
+/* ---- defining ------------------------------------------------------------------------------- */
 
 /* upvalues: the tools by name, the name of the table ("" or "my.") */
 static int tools_refuse(lua_State *L)

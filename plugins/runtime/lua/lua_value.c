@@ -26,8 +26,7 @@ struct value_writer {
     int depth;                     /* of JSON; path has NULL where one table makes several levels */
 };
 
-/* ---- constants and marks -----------------------------------------------------------------------
- */
+/* ---- constants and marks -------------------------------------------------------------------- */
 
 static void value_push_registered(lua_State *L, const char *key)
 {
@@ -110,8 +109,7 @@ void luart_value_open(lua_State *L)
     lua_setglobal(L, "null");
 }
 
-/* ---- what a table is ---------------------------------------------------------------------------
- */
+/* ---- what a table is ------------------------------------------------------------------------ */
 
 enum value_shape { SHAPE_EMPTY, SHAPE_ARRAY, SHAPE_OBJECT, SHAPE_MAP };
 
@@ -185,8 +183,7 @@ bool luart_fits_object(struct luart_state *st, lua_State *L, int index)
     return t.shape != SHAPE_ARRAY || t.count == 0;
 }
 
-/* ---- to JSON -----------------------------------------------------------------------------------
- */
+/* ---- to JSON -------------------------------------------------------------------------------- */
 
 static void value_write(struct value_writer *v, int index, enum luart_type type);
 
@@ -355,8 +352,7 @@ void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_jso
     value_write(&v, lua_absindex(L, index), type);
 }
 
-/* ---- from JSON ---------------------------------------------------------------------------------
- */
+/* ---- from JSON ------------------------------------------------------------------------------ */
 
 static void value_read(struct luart_state *st, lua_State *L, bool nested);
 

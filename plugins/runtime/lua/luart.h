@@ -51,8 +51,7 @@ struct luart_state {
     const char **traceback; /* texts live on the stack of L */
 };
 
-/* ---- lua_value.c -------------------------------------------------------------------------------
- */
+/* ---- lua_value.c ---------------------------------------------------------------------------- */
 
 /* Values of a result may be anything; those of arguments must be able to leave the runtime. */
 enum luart_purpose { LUART_RESULT, LUART_ARGUMENT };
@@ -70,8 +69,7 @@ bool luart_is_null(lua_State *L, int index);
 bool luart_fits_array(struct luart_state *st, lua_State *L, int index);
 bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
 
-/* ---- lua_tools.c -------------------------------------------------------------------------------
- */
+/* ---- lua_tools.c ---------------------------------------------------------------------------- */
 
 int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
                        struct laz_error *err);

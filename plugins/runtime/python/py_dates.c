@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- to JSON -----------------------------------------------------------------------------------
- */
+/* ---- to JSON -------------------------------------------------------------------------------- */
 
 /* False without an exception when nothing has loaded datetime: then there are no dates either. */
 static bool date_is_ready(bool load)
@@ -99,8 +98,7 @@ int py_date_write(struct py_writer *w, PyObject *value)
     return 1;
 }
 
-/* ---- from JSON ---------------------------------------------------------------------------------
- */
+/* ---- from JSON ------------------------------------------------------------------------------ */
 
 /* `n` digits at *text as a number, *text moved past them; false when they are not digits. */
 static bool date_digits(const char **text, int n, int *number)

@@ -15,8 +15,7 @@
 
 #define EVAL_RESERVE (2u * 1024 * 1024) /* two arenas of Python's allocator */
 
-/* ---- outcomes ----------------------------------------------------------------------------------
- */
+/* ---- outcomes ------------------------------------------------------------------------------- */
 
 static void eval_forget(struct python_state *state)
 {
@@ -154,8 +153,7 @@ static void outcome_syntax(struct python_state *state, struct laz_outcome *outco
     Py_XDECREF(error);
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static bool outcome_text(struct python_state *state, PyObject *value, struct laz_outcome *outcome)
 {
@@ -215,8 +213,7 @@ static bool outcome_display(struct python_state *state, PyObject *value, uint32_
     return PyObject_SetAttrString(state->builtins, "_", value) == 0;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 /* A child of the code came to the end of it: it ends as a program of its own would. */
 static void eval_end_child(struct python_state *state, bool ok)

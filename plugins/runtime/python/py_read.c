@@ -19,8 +19,7 @@ struct read_state {
 
 static PyObject *read_value(struct read_state *r);
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 static PyObject *read_number(const struct laz_json_token *token)
 {
@@ -33,8 +32,7 @@ static PyObject *read_number(const struct laz_json_token *token)
     return PyLong_FromString(token->text, NULL, 10);
 }
 
-/* ---- tagged forms: NULL without an exception when the content does not fit --------------------
- */
+/* ---- tagged forms: NULL without an exception when the content does not fit ------------------ */
 
 static const char *read_text(PyObject *content)
 {
@@ -223,8 +221,7 @@ static const struct read_tag *read_tag_find(const char *tag)
     return NULL;
 }
 
-/* ---- containers --------------------------------------------------------------------------------
- */
+/* ---- containers ----------------------------------------------------------------------------- */
 
 static PyObject *read_array(struct read_state *r)
 {

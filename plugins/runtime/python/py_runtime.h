@@ -103,15 +103,13 @@ void py_flush(struct python_state *state);
 /* The exception that is set, as an object with its traceback, and clears it. New reference. */
 PyObject *py_take_exception(void);
 
-/* ---- py_eval.c --------------------------------------------------------------------------------
- */
+/* ---- py_eval.c ------------------------------------------------------------------------------ */
 
 int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
 int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
 void py_eval_fini(struct python_state *state);
 
-/* ---- py_tools.c -------------------------------------------------------------------------------
- */
+/* ---- py_tools.c ----------------------------------------------------------------------------- */
 
 int py_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
                     struct laz_error *err);
@@ -119,8 +117,7 @@ int py_define_tools(void *state, const struct laz_tool_signature *tools, size_t 
 void py_tools_set_running(struct python_state *state, bool running);
 void py_tools_fini(struct python_state *state);
 
-/* ---- py_write.c: Python to JSON ---------------------------------------------------------------
- */
+/* ---- py_write.c: Python to JSON ------------------------------------------------------------- */
 
 struct py_writer {
     const struct laz_json_api *json;
@@ -138,14 +135,12 @@ enum py_foreign py_foreign_kind(PyObject *value);
 /* A numpy scalar as Python's own. New reference, or NULL with an exception. */
 PyObject *py_foreign_item(PyObject *value);
 
-/* ---- py_read.c: JSON to Python ----------------------------------------------------------------
- */
+/* ---- py_read.c: JSON to Python -------------------------------------------------------------- */
 
 /* New reference, or NULL with an exception. */
 PyObject *py_read(const struct laz_json_api *json, const char *text, size_t len);
 
-/* ---- py_dates.c -------------------------------------------------------------------------------
- */
+/* ---- py_dates.c ----------------------------------------------------------------------------- */
 
 /* 1: written; 0: no date or time; -1: exception. */
 int py_date_write(struct py_writer *writer, PyObject *value);

@@ -51,8 +51,7 @@ struct py_tool {
     size_t n_parameters;
 };
 
-/* ---- checks of arguments -----------------------------------------------------------------------
- */
+/* ---- checks of arguments -------------------------------------------------------------------- */
 
 static unsigned tool_type_find(const char *word)
 {
@@ -142,8 +141,7 @@ static int arguments_write(const struct py_tool *tool, PyObject *values, struct 
     return 0;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------
- */
+/* ---- a call --------------------------------------------------------------------------------- */
 
 struct tool_answer {
     int rc;
@@ -255,8 +253,7 @@ void py_tools_set_running(struct python_state *state, bool running)
     Py_END_ALLOW_THREADS;
 }
 
-/* ---- definitions -------------------------------------------------------------------------------
- */
+/* ---- definitions ---------------------------------------------------------------------------- */
 
 static PyMethodDef tool_method = {"call", tool_call, METH_VARARGS, NULL};
 

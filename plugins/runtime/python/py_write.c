@@ -13,8 +13,7 @@
 
 #define WRITE_LOOK 256 /* items of a list between two looks at the writer */
 
-/* ---- containers --------------------------------------------------------------------------------
- */
+/* ---- containers ----------------------------------------------------------------------------- */
 
 static int write_enter(struct py_writer *w, PyObject *value)
 {
@@ -166,8 +165,7 @@ static int write_dict(struct py_writer *w, PyObject *value)
     return rc;
 }
 
-/* ---- scalars -----------------------------------------------------------------------------------
- */
+/* ---- scalars -------------------------------------------------------------------------------- */
 
 static int write_tagged(struct py_writer *w, const char *tag, PyObject *text)
 {
@@ -279,8 +277,7 @@ static int write_complex(struct py_writer *w, PyObject *value)
     return rc;
 }
 
-/* ---- numpy and pandas --------------------------------------------------------------------------
- */
+/* ---- numpy and pandas ----------------------------------------------------------------------- */
 
 /* `name` of a module that the code has loaded. New reference, or NULL without an exception. */
 static PyObject *foreign_get(const char *module, const char *name)
@@ -449,8 +446,7 @@ static int write_foreign_scalar(struct py_writer *w, PyObject *value)
     return rc;
 }
 
-/* ---- everything else ---------------------------------------------------------------------------
- */
+/* ---- everything else ------------------------------------------------------------------------ */
 
 static int write_other(struct py_writer *w, PyObject *value)
 {

@@ -63,8 +63,7 @@ static const char *const python_reserved_words[] = {
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    NULL,
 };
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 struct python_paths {
     char **paths;
@@ -114,8 +113,7 @@ static bool python_read_options(const struct laz_json_api *json, const char *tex
     return ok;
 }
 
-/* ---- the interpreter ---------------------------------------------------------------------------
- */
+/* ---- the interpreter ------------------------------------------------------------------------ */
 
 static int python_fail(struct laz_error *err, int code, const char *what, const char *why)
 {
@@ -193,8 +191,7 @@ static void python_prepare_process(void)
 
 static void python_destroy(void *data);
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static int python_create(const struct laz_agent_services *services, const char *options,
                          size_t options_len, void **result, struct laz_error *err)

@@ -46,8 +46,7 @@ static char *argv_copy(const char *text, size_t len)
     return copy;
 }
 
-/* ---- the author's list -------------------------------------------------------------------------
- */
+/* ---- the author's list ---------------------------------------------------------------------- */
 
 bool command_argv_read(struct command_argv *argv, const struct laz_json_api *json,
                        struct laz_json_reader *reader)
@@ -78,8 +77,7 @@ void command_argv_fini(struct command_argv *argv)
     *argv = (struct command_argv){NULL, 0, false};
 }
 
-/* ---- placeholders ------------------------------------------------------------------------------
- */
+/* ---- placeholders --------------------------------------------------------------------------- */
 
 static void argv_free_parameters(struct argv_parameter *parameters, size_t n)
 {
@@ -254,8 +252,7 @@ int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json
     return ret;
 }
 
-/* ---- a call ------------------------------------------------------------------------------------
- */
+/* ---- a call --------------------------------------------------------------------------------- */
 
 /* The bytes that a tagged value stands for when it is one argument; NULL in *text: none. */
 static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *reader,

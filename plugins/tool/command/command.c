@@ -52,8 +52,7 @@ static const struct laz_option options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static char *command_string(const struct laz_json_token *token)
 {
@@ -174,8 +173,7 @@ static int command_check_tool(struct command_state *state, struct command_tool *
     return ret;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at the start of the text, 1 for what is none. */
 static size_t command_character(const char *text, size_t len)
@@ -255,8 +253,7 @@ static int command_answer(const struct command_state *state, const struct comman
     return text ? 0 : command_error(err, LAZ_ENOMEM, "out of memory");
 }
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static void command_destroy(void *data)
 {
