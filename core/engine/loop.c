@@ -7,9 +7,13 @@
  * that is not ours (libuv writes without MSG_NOSIGNAL). */
 #include "engine/loop.h"
 
+#include "os/os.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <uv.h>
+
+#define LOOP_PIPES 4 /* eight descriptors: more than a loop takes */
 
 struct laz_loop {
     uv_loop_t uv;
@@ -52,15 +56,33 @@ static void loop_woken(uv_async_t *wake)
     laz_loop_flush(wake->data);
 }
 
+/* libuv ends the process when its first loop gets no descriptors, and the process is not ours. So
+ * it is asked only when there are some. */
+static int loop_has_descriptors(struct laz_error *err)
+{
+    int ends[LOOP_PIPES][2], n = 0, rc = 0;
+
+    while (n < LOOP_PIPES && !(rc = laz_os_cloexec_pipe(&ends[n][0], &ends[n][1], err)))
+        n++;
+    while (n-- > 0) {
+        laz_os_close(&ends[n][0]);
+        laz_os_close(&ends[n][1]);
+    }
+    return rc;
+}
+
 int laz_loop_new(struct laz_loop **out, struct laz_error *err)
 {
-    struct laz_loop *loop = calloc(1, sizeof *loop);
+    int rc = loop_has_descriptors(err);
 
+    if (rc)
+        return rc;
+    struct laz_loop *loop = calloc(1, sizeof *loop);
     if (!loop)
         return laz_error_nomem(err);
     loop->last = &loop->first;
     pthread_mutex_init(&loop->lock, NULL);
-    int rc = uv_loop_init(&loop->uv);
+    rc = uv_loop_init(&loop->uv);
     if (rc)
         goto fail;
     rc = uv_async_init(&loop->uv, &loop->wake, loop_woken);

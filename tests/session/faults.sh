@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# faults.sh - what happens when the system says no: calls of the host, of the backend's program and
+# of the agent fail in turn, and descriptors run out.
+#
+# The rule: the code runs in its box or not at all.  It looks for a file of the host and says where
+# it is; a run without isolation shows first that the file is found there.  A fault is an error with
+# its status (2, 70, 125), or the command found another way and the code is INSIDE; it never hangs.
+. "${srcdir:-.}/tests/session/lib.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/faults-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
+: >"$work/out"
+: >"$work/err"
+: >"$work/file"
+chmod 644 "$work/file"
+code="print(io.open('$work/file') and 'OUTSIDE' or 'INSIDE')"
+run="$lazaret run --runtime lua -e"
+
+# holds NAME STATUS - is what the last command did allowed?
+holds() {
+    cases=$((cases + 1))
+    if grep -q OUTSIDE "$work/out"; then
+        wrong "$1" "the code ran outside of its box"
+    elif [ "$2" -eq 0 ]; then
+        grep -qx INSIDE "$work/out" || wrong "$1" "status 0, and the code did not run"
+    elif [ "$2" -ne 2 ] && [ "$2" -ne 70 ] && [ "$2" -ne 125 ]; then
+        wrong "$1" "status $2"
+    elif grep -q INSIDE "$work/out" && [ "$2" -eq 125 ]; then
+        wrong "$1" "the code ran, and setup failed"
+    fi
+}
+
+# faults ERROR CALLS... - the first and the second of each (per process) fail.
+faults() {
+    error=$1
+    shift
+    for calls; do
+        for nth in 1 2; do
+            status=0
+            timeout 60 strace -f -qq -o "$work/calls" -e "trace=$calls" \
+                -e "inject=$calls:error=$error:when=$nth" \
+                $run "$code" >"$work/out" 2>"$work/err" </dev/null || status=$?
+            grep -q INJECTED "$work/calls" && injected=$((injected + 1))
+            holds "$calls $nth $error" "$status"
+        done
+    done
+}
+
+expect control_outside 0 OUTSIDE '' $run "$code" --backend none --set 'sandbox.require=[]'
+expect control_inside 0 INSIDE '' $run "$code"
+
+for most in 4 5 6 8 10 12 15 20 25 30 35 40; do
+    status=0
+    (ulimit -n "$most" && exec timeout 60 $run "$code") \
+        >"$work/out" 2>"$work/err" </dev/null || status=$?
+    holds "descriptors $most" "$status"
+done
+
+injected=0
+if ! strace -f -qq -o "$work/calls" true >"$work/out" 2>"$work/err"; then
+    may_be_missing strace "$(head -n 1 "$work/err")"
+else
+    faults ENOMEM socket bind listen fchown fchmod pipe2 memfd_create clone,clone3,fork,vfork mkdir \
+        epoll_create1 eventfd2 pidfd_open getrandom connect prlimit64
+    faults EMFILE openat socket pipe2
+    faults EPERM clone3 unshare mount umount2 pivot_root prctl setresuid setgroups setsid chdir
+    faults EDQUOT keyctl
+    [ "$injected" -ge 30 ] || wrong faults "only $injected faults came about"
+fi
+finish
