@@ -128,9 +128,11 @@ static int registry_add_folder(struct laz_registry *registry, const char *folder
     if (rc == LAZ_ENOMEM)
         return rc;
     if (rc) {
+        /* an installed folder that this user cannot enter holds nothing for it */
+        bool harmless = !must_exist && why.os_errno == EACCES;
         laz_strv_add(&registry->refused, why.text);
-        laz_log(&registry->log, LAZ_LOG_WARNING, "a folder of plugins is passed over: %s",
-                why.text);
+        laz_log(&registry->log, harmless ? LAZ_LOG_INFO : LAZ_LOG_WARNING,
+                "a folder of plugins is passed over: %s", why.text);
         return registry->refused.failed ? LAZ_ENOMEM : 0;
     }
     laz_strv_add(&registry->folders, folder);
@@ -456,16 +458,4 @@ void laz_registry_visit_runtimes(struct laz_registry *registry,
             !registry_hides(registry, i))
             visit(user, plugin->info);
     }
-}
-
-const char *laz_installed_plugins(void)
-{
-    return LAZ_PLUGINDIR;
-}
-
-char *laz_installed_agent(void)
-{
-    const char *own = secure_getenv("LAZARET_AGENT");
-
-    return laz_strdup(own && own[0] ? own : LAZ_AGENT);
 }

@@ -27,7 +27,7 @@ may_be_missing() {
 stage_open() {
     staged=$1
     . "$staged/paths" || exit 1
-    lazaret=$staged$staged_bin/lazaret
+    lazaret=$staged$staged_bin/lazaret-nowhere
     LAZARET_AGENT=$staged$staged_agent/lazaret-agent
     LAZARET_PLUGIN_PATH=$staged$staged_plugins
     export LAZARET_AGENT LAZARET_PLUGIN_PATH
