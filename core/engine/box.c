@@ -471,9 +471,27 @@ static void box_unlink(struct laz_box *box)
     }
 }
 
+/* What is left must not meet the next session under its uid: without a process namespace something
+ * may have got away from the reaper, or killed it. A uid that is not free of them stays taken. */
+static void box_give_uid_back(struct laz_box *box)
+{
+    bool free_of_them = true;
+
+    if (box->uid == LAZ_SPAWN_SAME_ID)
+        return;
+    if (box->process.pid >= 0)
+        free_of_them =
+            box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : box_is_over(box);
+    if (free_of_them)
+        laz_uids_give_back(box->engine->uids, box->uid);
+    else
+        laz_log(&box->engine->log, LAZ_LOG_ERROR, "processes of uid %u may be left", box->uid);
+}
+
 static void box_free(struct laz_box *box)
 {
     box_unlink(box);
+    box_give_uid_back(box); /* first: what lives on could fill the folder again */
     box_close_channel(box);
     laz_io_stop(box->process_io);
     laz_io_stop(box->status_io);
@@ -488,8 +506,6 @@ static void box_free(struct laz_box *box)
     laz_process_close(&box->process);
     if (box->folder)
         laz_os_remove_tree(box->folder);
-    if (box->uid != LAZ_SPAWN_SAME_ID)
-        laz_uids_give_back(box->engine->uids, box->uid);
     laz_frame_fini(&box->in);
     laz_frame_fini(&box->documents);
     laz_buf_fini(&box->out);

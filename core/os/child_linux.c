@@ -18,6 +18,7 @@
 #include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,9 @@
 #define CHILD_SETRESGID SYS_setresgid
 #define CHILD_SETGROUPS SYS_setgroups
 #endif
+
+#define CHILD_END_ROUNDS 50   /* who is to be killed may be faster at it */
+#define CHILD_END_MS     1000 /* for a child that makes three calls */
 
 enum child_step {
     CHILD_DESCRIPTORS,
@@ -68,6 +72,7 @@ struct child_fd {
 
 /* All that the child needs, made before it exists. */
 struct child_plan {
+    void (*main)(struct child_plan *plan); /* in the child; does not return */
     const struct laz_spawn *spawn;
     struct child_fd *fds; /* ordered by `child`; 0, 1 and 2 are there */
     size_t n_fds;
@@ -154,7 +159,7 @@ static void child_set_keys(const struct child_plan *plan)
         child_fail(plan, CHILD_KEYS);
 }
 
-__attribute__((noreturn)) static void child_main(struct child_plan *plan)
+static void child_main(struct child_plan *plan)
 {
     const struct laz_spawn *spawn = plan->spawn;
     static const unsigned long nothing_blocked[16];
@@ -180,6 +185,18 @@ __attribute__((noreturn)) static void child_main(struct child_plan *plan)
                  (char *const *)(uintptr_t)spawn->env);
     child_fail(plan, CHILD_EXEC);
     _exit(127);
+}
+
+/* Kills what runs under the uid of the plan. The change of user made it a process that nobody may
+ * trace, and the kernel signals all others in one go. */
+static void child_end_all(struct child_plan *plan)
+{
+    const uid_t uid = plan->spawn->uid;
+
+    if (syscall(CHILD_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
+        _exit(1);
+    (void)kill(-1, SIGKILL);
+    _exit(0);
 }
 
 /* ---- in the host ---------------------------------------------------------------------------- */
@@ -220,7 +237,7 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
     return 0;
 }
 
-/* A child that runs child_main; *waited tells whether it has got to exec when this returns. */
+/* A child that runs plan->main; *waited tells whether it has got to exec when this returns. */
 static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
 {
     pid_t pid;
@@ -234,7 +251,7 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     };
     pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
     if (pid == 0)
-        child_main(plan);
+        plan->main(plan);
     if (pid > 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
         return pid;
 #endif
@@ -246,7 +263,7 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     pid = fork();
 #endif
     if (pid == 0)
-        child_main(plan);
+        plan->main(plan);
     if (pid > 0)
         *pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
     return pid;
@@ -282,7 +299,8 @@ static int child_outcome(const struct child_plan *plan, int errors, bool waited,
 int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
                        struct laz_error *err)
 {
-    struct child_plan plan = {.spawn = spawn, .error_fd = -1, .parent = getpid()};
+    struct child_plan plan = {
+        .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid()};
     int errors = -1, pidfd = -1;
     bool waited;
     int rc = child_plan_fds(&plan, err);
@@ -313,4 +331,27 @@ out:
     laz_os_close(&plan.error_fd);
     free(plan.fds);
     return rc;
+}
+
+bool laz_os_end_all_of(uint32_t uid)
+{
+    const struct laz_spawn spawn = {.uid = uid};
+    struct child_plan plan = {.main = child_end_all, .spawn = &spawn, .error_fd = -1};
+    struct laz_exit how = {.signal = SIGKILL};
+    sigset_t all, before;
+    bool waited;
+
+    if (uid == 0 || uid == LAZ_SPAWN_SAME_ID || geteuid() != 0)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < CHILD_END_ROUNDS && how.signal == SIGKILL; i++) {
+        struct laz_process process = LAZ_PROCESS_INIT;
+        process.pid = child_clone(&plan, &process.pidfd, &waited);
+        if (process.pid < 0 || !laz_process_wait(&process, CHILD_END_MS, &how))
+            how = (struct laz_exit){.known = true, .status = 1};
+        laz_process_close(&process);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return how.signal == 0 && (!how.known || how.status == 0);
 }

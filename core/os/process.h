@@ -70,4 +70,8 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how);
 bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit *how);
 void laz_process_close(struct laz_process *process);
 
+/* As root: kills every process of a uid that is no person's and no service's. False when that could
+ * not be done; then the uid must not be given to anybody else. Any thread. */
+bool laz_os_end_all_of(uint32_t uid);
+
 #endif

@@ -204,7 +204,8 @@ const struct schema_key laz_schema[] = {
         .default_value = "\"auto\"",
         .offset = FIELD(sandbox.uids),
         .help = "When lazaret is started by root: the range, `\"FIRST-LAST\"`, from which each "
-                "session gets a user id of its own.",
+                "session gets a user id of its own. Nothing else may use them: what is left of a "
+                "session is killed by its user id.",
     },
     {
         .key = "sandbox.programs",

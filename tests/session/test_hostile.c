@@ -114,6 +114,50 @@ static void no_process_is_left_when_close_returns(void)
     laz_engine_free(engine);
 }
 
+/* A daemon that has left its parents, group and session; then the parent that would have found it
+ * is killed. */
+static void nothing_of_a_uid_is_left_for_its_next_session(void)
+{
+    struct laz_engine *engine;
+    char part[64], code[800];
+
+    if (geteuid() != 0) {
+        unit_skip("root", "only root gives sessions uids of their own");
+        return;
+    }
+    engine = test_engine_open("");
+    snprintf(part, sizeof part, "sleep 86401.%d", (int)getpid());
+    snprintf(code, sizeof code,
+             "import os, signal, time\n"
+             "news, tell = os.pipe()\n"
+             "if os.fork() == 0:\n"
+             "    os.setsid()\n"
+             "    if os.fork() == 0:\n"
+             "        os.setsid()\n"
+             "        os.execv('/bin/sleep', ['sleep', '86401.%d'])\n"
+             "    os._exit(0)\n"
+             "os.close(tell)\n"
+             "os.read(news, 1)\n" /* closed by exec */
+             "print('daemon')\n"
+             "os.kill(os.getppid(), signal.SIGKILL)\n"
+             "time.sleep(60)",
+             (int)getpid());
+    struct laz_session *session = test_session(engine, "python");
+    struct laz_result *result = session ? test_run(session, code, NULL) : NULL;
+    if (result) {
+        char *output = test_output(result, LAZ_STDOUT);
+        UNIT_TEXT(output, "daemon\n");
+        free(output);
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+    }
+    laz_result_free(result);
+    laz_session_free(session);
+    for (int i = 0; i < 2000 && processes_with(part); i++)
+        usleep(1000); /* killed already; the kernel needs a moment */
+    CU_ASSERT_EQUAL(processes_with(part), 0);
+    laz_engine_free(engine);
+}
+
 /* ---- what the host holds -------------------------------------------------------------------- */
 
 /* A key that only the holder of the host's session keyring sees; false where there are none. */
@@ -175,6 +219,7 @@ static const struct unit_test tests[] = {
     UNIT(a_line_after_the_outcome_ends_the_box),
     UNIT(a_line_too_long_between_executions_ends_the_box),
     UNIT(no_process_is_left_when_close_returns),
+    UNIT(nothing_of_a_uid_is_left_for_its_next_session),
     UNIT(keys_of_the_host_are_not_inherited),
     {0},
 };
