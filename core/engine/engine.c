@@ -134,6 +134,9 @@ void laz_engine_free(struct laz_engine *engine)
     laz_calls_fini(engine);
     laz_tool_set_fini(&engine->tools);
     laz_spawner_free(engine->spawner);
+    if (engine->loop && laz_loop_handles(engine->loop))
+        laz_log(&engine->log, LAZ_LOG_ERROR, "tool providers left %u watches and timers",
+                laz_loop_handles(engine->loop));
     laz_loop_free(engine->loop);
     laz_buf_fini(&engine->choice.options);
     free(engine->choice.name);

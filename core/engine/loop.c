@@ -99,13 +99,26 @@ fail:
     return laz_error_os(err, -rc, "cannot make an event loop");
 }
 
+static void loop_closed(uv_handle_t *handle)
+{
+    free(handle); /* the handle is the first member of what was allocated */
+}
+
+static void loop_close_left(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle))
+        uv_close(handle, loop_closed);
+}
+
 void laz_loop_free(struct laz_loop *loop)
 {
     if (!loop)
         return;
     laz_loop_flush(loop);
     uv_close((uv_handle_t *)&loop->wake, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT); /* lets closed handles be freed */
+    uv_walk(&loop->uv, loop_close_left, NULL); /* or the next line would wait for them */
+    uv_run(&loop->uv, UV_RUN_DEFAULT);         /* lets closed handles be freed */
     uv_loop_close(&loop->uv);
     pthread_mutex_destroy(&loop->lock);
     free(loop);
@@ -119,11 +132,6 @@ void laz_loop_step(struct laz_loop *loop)
 unsigned laz_loop_handles(const struct laz_loop *loop)
 {
     return loop->handles;
-}
-
-static void loop_closed(uv_handle_t *handle)
-{
-    free(handle); /* the handle is the first member of what was allocated */
 }
 
 static void io_ready(uv_poll_t *poll, int status, int events)

@@ -20,7 +20,8 @@ struct laz_timer; /* a timer, made once and started as often as needed */
 #define LAZ_IO_WRITE 2u
 
 int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
-/* Every watch and timer must have been stopped. */
+/* Every watch and timer should have been stopped; what is left is closed, its owner must not stop
+ * it any more. */
 void laz_loop_free(struct laz_loop *loop);
 /* Waits for events and serves them once. */
 void laz_loop_step(struct laz_loop *loop);

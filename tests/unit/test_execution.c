@@ -2,14 +2,17 @@
 /* test_execution.c - the parts of an execution that need no box: states, output, verdicts. */
 #include "unit.h"
 
+#include "engine/loop.h"
 #include "engine/output.h"
 #include "engine/result.h"
 #include "engine/session_fsm.h"
 #include "engine/verdict.h"
+#include "os/os.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void states_follow_the_table(void)
 {
@@ -274,6 +277,40 @@ static void a_result_is_one_json_object(void)
     laz_result_free(NULL);
 }
 
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void never(void *user)
+{
+    (void)user;
+    CU_FAIL("a closed timer was due");
+}
+
+static void never_ready(void *user, uint32_t events)
+{
+    (void)events;
+    never(user);
+}
+
+/* A provider that forgets a watch must not hold up the application for ever. */
+static void loop_ends_with_what_was_left_in_it(void)
+{
+    struct laz_loop *loop;
+    int ends[2];
+
+    CU_ASSERT_FATAL(laz_loop_new(&loop, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_cloexec_pipe(&ends[0], &ends[1], NULL) == 0);
+    struct laz_timer *timer = laz_timer_new(loop, never, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(timer);
+    laz_timer_start(timer, 3600000);
+    CU_ASSERT_PTR_NOT_NULL(laz_io_start(loop, ends[0], LAZ_IO_READ, never_ready, NULL));
+    CU_ASSERT_EQUAL(laz_loop_handles(loop), 2);
+    alarm(20); /* ends the program when the next line does not return */
+    laz_loop_free(loop);
+    alarm(0);
+    laz_os_close(&ends[0]);
+    laz_os_close(&ends[1]);
+}
+
 static const struct unit_test tests[] = {
     UNIT(states_follow_the_table),
     UNIT(states_refuse_illegal_events),
@@ -286,6 +323,7 @@ static const struct unit_test tests[] = {
     UNIT(verdict_of_a_report),
     UNIT(verdicts_have_the_exit_statuses_of_the_documents),
     UNIT(a_result_is_one_json_object),
+    UNIT(loop_ends_with_what_was_left_in_it),
     {0},
 };
 
