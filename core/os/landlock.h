@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* landlock.h - Landlock (landlock(7)): what the calling thread, and every process it makes from
+ * then on, may do with files, with TCP and with processes outside.
+ *
+ * It cannot be undone and needs no privilege but no_new_privs.  Files that are open already stay
+ * usable.  It does not govern metadata (stat, chmod, chown, utimes, extended attributes), changes
+ * of the working folder, nor Unix sockets with a path: a filter of system calls has to. */
+#ifndef LAZ_OS_LANDLOCK_H
+#define LAZ_OS_LANDLOCK_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAZ_LANDLOCK_READ  1u /* 'r': read files, list folders */
+#define LAZ_LANDLOCK_WRITE 2u /* 'w': change, make, rename and remove; a device: ioctl(2) too */
+#define LAZ_LANDLOCK_EXEC  4u /* 'x': execve(2), also of a loader or of an interpreter of scripts  \
+                               */
+#define LAZ_LANDLOCK_DEV 8u   /* 'd': read and write what is there, make nothing, no ioctl(2) */
+
+struct laz_landlock_rule {
+    const char *path; /* a file, or a folder with all below it */
+    uint32_t rights;  /* LAZ_LANDLOCK_* */
+    bool optional;    /* no error when it is not there or cannot be reached */
+};
+
+/* What is in force: the kernel's own bits. */
+struct laz_landlock {
+    int abi;
+    uint64_t files;   /* LANDLOCK_ACCESS_FS_*: refused but where a rule allows it */
+    uint64_t network; /* LANDLOCK_ACCESS_NET_*: refused */
+    uint64_t scope;   /* LANDLOCK_SCOPE_*: only among the confined */
+};
+
+#define LAZ_LANDLOCK_NETWORK_ABI 4 /* TCP, Linux 6.7 */
+#define LAZ_LANDLOCK_SCOPE_ABI   6 /* signals and abstract sockets, Linux 6.12 */
+
+/* The version of the kernel's interface, 0: it has none, or a filter around us refuses it. */
+int laz_os_landlock_abi(void);
+
+/* Confines the calling thread to `rules`; everything else that version `abi` knows is refused. The
+ * kernel may be newer, not older (LAZ_ESETUP). *in_force may be NULL. */
+int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
+                    struct laz_landlock *in_force, struct laz_error *err);
+
+/* The letters of `rights`, and back; 0: a letter is not known. `text` has room for 5. */
+void laz_landlock_letters(uint32_t rights, char *text);
+uint32_t laz_landlock_rights(const char *letters);
+
+#endif
