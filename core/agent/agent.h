@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "plugin/plugin.h"
 #include "wire/frame.h"
 
@@ -56,8 +57,9 @@ struct agent {
     void *state;
     const struct serve_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
-    struct laz_buf out;    /* the message being put together */
-    struct laz_buf failed; /* error text of the last tool call */
+    struct laz_buf out;      /* the message being put together */
+    struct laz_buf failed;   /* error text of the last tool call */
+    struct laz_buf confined; /* what `ready` says of the confinement */
 };
 
 /* Fills agent->services. */
@@ -81,6 +83,15 @@ struct agent_tools {
 int agent_tools_parse(const char *raw, size_t len, struct agent_tools *tools,
                       struct laz_error *err);
 void agent_tools_fini(struct agent_tools *tools);
+
+/* ---- confine.c: what the process takes from itself ------------------------------------------ */
+
+/* Before `init`: closes every descriptor but the channel and the standard ones. */
+void agent_close_descriptors(int channel);
+/* Applies the steps that `confine` of `init` asks for (NULL: none), and those that nobody has to
+ * ask for, in the order of the table. Appends to `report` the members of `ready` that tell of it:
+ * ,"confined":[...],"missing":[...]. LAZ_ESETUP when a step fails that may not. */
+int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_error *err);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define START_CHANNEL 3 /* the channel's descriptor; what is above it is closed */
@@ -65,7 +64,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
         close(fd);
     }
     agent->channel.fd = START_CHANNEL;
-    laz_os_close_from(START_CHANNEL + 1, -1);
+    agent_close_descriptors(START_CHANNEL);
     struct iovec parts[] = {{token, len}, {(void *)(uintptr_t) "\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
@@ -75,41 +74,6 @@ out:
     free(token);
     free(path);
     return rc;
-}
-
-/* The address sanitizer's own tables are many times any limit on memory. */
-#ifdef LAZ_SANITIZE
-#define START_NO_MEMORY_LIMIT true
-#else
-#define START_NO_MEMORY_LIMIT false
-#endif
-
-static int start_limits(const struct laz_json *confine, struct laz_error *err)
-{
-    const struct laz_json *limits = laz_json_get(confine, "limits");
-    const struct laz_json *limit = limits ? laz_json_first(limits) : NULL;
-    int rc = laz_os_set_limit("core", 0, err);
-
-    for (; rc == 0 && limit; limit = laz_json_next(limit)) {
-        double value = laz_json_number(limit);
-        if (START_NO_MEMORY_LIMIT && strcmp(laz_json_key(limit), "memory") == 0)
-            continue;
-        if (laz_json_type(limit) != LAZ_JSON_NUMBER || !(value >= 0 && value < 1.8e19))
-            rc =
-                laz_error_set(err, LAZ_EPROTO, 0, "init: limit %s is no size", laz_json_key(limit));
-        else
-            rc = laz_os_set_limit(laz_json_key(limit), (uint64_t)value, err);
-    }
-    return rc;
-}
-
-static int start_confine(const struct laz_json *init, struct laz_error *err)
-{
-    const struct laz_json *confine = laz_json_get(init, "confine");
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return laz_error_os(err, errno, "cannot set no_new_privs");
-    return start_limits(confine, err);
 }
 
 static int start_libraries(const struct laz_json *options, struct laz_strv *libraries,
@@ -215,7 +179,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     } else {
         start_sizes(agent, laz_json_get(init, "options"));
         agent_services_init(agent);
-        rc = start_confine(init, err);
+        rc = agent_confine(laz_json_get(init, "confine"), &agent->confined, err);
         if (rc == 0)
             rc = start_load(agent, init, err);
         if (rc == 0)
@@ -247,6 +211,7 @@ int agent_start(struct agent *agent, struct laz_error *err)
     laz_json_quote(&agent->out, agent->plugin->name, strlen(agent->plugin->name));
     laz_buf_puts(&agent->out, ",\"version\":");
     laz_json_quote(&agent->out, version, strlen(version));
+    laz_buf_append(&agent->out, agent->confined.data, agent->confined.len);
     laz_buf_puts(&agent->out, "}");
     agent_send(agent);
     return 0;
@@ -260,4 +225,5 @@ void agent_stop(struct agent *agent)
     agent_channel_fini(&agent->channel);
     laz_buf_fini(&agent->out);
     laz_buf_fini(&agent->failed);
+    laz_buf_fini(&agent->confined);
 }

@@ -135,6 +135,36 @@ static void plan_ends_by(struct laz_plan *plan, uint32_t how)
     plan->ends_by = how;
 }
 
+static void plan_agent_filter(struct laz_plan *plan, const char *name, uint32_t bits)
+{
+    if (!name[0] || strlen(name) >= sizeof plan->filter_name) {
+        plan->failed = true;
+        return;
+    }
+    plan->filter = (struct laz_plan_step){true, bits};
+    memcpy(plan->filter_name, name, strlen(name) + 1);
+}
+
+static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bits)
+{
+    plan->landlock = (struct laz_plan_step){true, bits};
+    plan->landlock_abi = abi;
+}
+
+static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t rights,
+                            uint32_t optional)
+{
+    void *items = plan->rules;
+    struct laz_plan_rule *rule = plan_grow(plan, &items, &plan->n_rules, sizeof *rule);
+
+    plan->rules = items;
+    if (!rule)
+        return;
+    *rule = (struct laz_plan_rule){laz_strdup(path), rights, optional != 0};
+    if (!rule->path)
+        plan->failed = true;
+}
+
 /* The words for some bits: "fs_read, network". */
 static void plan_bit_names(uint32_t bits, struct laz_buf *text)
 {
@@ -191,6 +221,9 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
         .enforces = plan_enforces,
         .weakly = plan_weakly,
         .ends_by = plan_ends_by,
+        .agent_filter = plan_agent_filter,
+        .agent_landlock = plan_agent_landlock,
+        .agent_path = plan_agent_path,
     };
     struct laz_error why = {0};
     struct laz_plan *made = calloc(1, sizeof *made);
@@ -199,6 +232,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
         return laz_error_nomem(err);
     made->status_fd = -1;
     made->next_fd = 3;
+    made->require = require;
     made->backend = laz_strdup(backend);
     made->folder = laz_strdup(folder);
     if (!made->backend || (folder && !made->folder))
@@ -217,6 +251,42 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     }
     *plan = made;
     return 0;
+}
+
+static bool plan_has_word(const struct laz_strv *words, const char *word)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (strcmp(words->items[i], word) == 0)
+            return true;
+    return false;
+}
+
+int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
+                      struct laz_error *err)
+{
+    const struct {
+        const char *name;
+        const struct laz_plan_step *step;
+    } arranged[] = {{"filter", &plan->filter}, {"landlock", &plan->landlock}};
+    struct laz_buf names = LAZ_BUF_INIT;
+    int rc = 0;
+
+    *lost = 0;
+    for (size_t i = 0; i < sizeof arranged / sizeof arranged[0]; i++)
+        if (arranged[i].step->asked && !plan_has_word(steps, arranged[i].name))
+            *lost |= arranged[i].step->bits & plan->enforces;
+    plan->enforces &= ~*lost;
+    for (size_t i = 0; i < plan->n_words; i++)
+        if (!plan->words[i].weakly)
+            plan->words[i].bits &= ~*lost;
+    plan_bit_names(*lost & plan->require, &names);
+    if (*lost & plan->require)
+        rc = laz_error_set(err, LAZ_ESETUP, 0,
+                           "the agent did not apply the confinement that sandbox.require asks for: "
+                           "%s",
+                           laz_buf_text(&names));
+    laz_buf_fini(&names);
+    return rc;
 }
 
 void laz_plan_free(struct laz_plan *plan)
@@ -238,6 +308,9 @@ void laz_plan_free(struct laz_plan *plan)
     }
     for (size_t i = 0; i < plan->n_words; i++)
         free(plan->words[i].mechanism);
+    for (size_t i = 0; i < plan->n_rules; i++)
+        free(plan->rules[i].path);
+    free(plan->rules);
     free(plan->data);
     free(plan->files);
     free(plan->limits);

@@ -31,6 +31,18 @@ struct laz_plan_limit {
     uint64_t value;
 };
 
+/* Confinement that the agent applies to itself by one of its steps; see core/agent/confine.c. */
+struct laz_plan_step {
+    bool asked;
+    uint32_t bits; /* what is kept by it alone */
+};
+
+struct laz_plan_rule { /* of Landlock */
+    char *path;
+    uint32_t rights; /* LAZ_RIGHT_* */
+    bool optional;
+};
+
 struct laz_plan {
     char *backend;
     char *folder; /* where files are written; NULL while a plan is only shown */
@@ -43,9 +55,15 @@ struct laz_plan {
     int next_fd;
     struct laz_plan_limit *limits; /* for the agent */
     size_t n_limits;
+    struct laz_plan_step filter, landlock;
+    char filter_name[16];
+    uint32_t landlock_abi; /* 0: the best there is */
+    struct laz_plan_rule *rules;
+    size_t n_rules;
     struct laz_plan_word *words;
     size_t n_words;
     uint32_t enforces; /* LAZ_ENFORCE_* */
+    uint32_t require;  /* what the settings ask for */
     uint32_t ends_by;  /* LAZ_END_* */
     bool failed;       /* want of memory on the way */
 };
@@ -56,7 +74,12 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, uint32_t require, const char *folder,
                   struct laz_plan **plan, struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
-/* {"limits":{...}}: the `confine` of init. Appended. */
+/* The agent tells which steps of its confinement are in force (names). It can only take away: of a
+ * step that was arranged and is missing, the plan's bits are gone from here on (*lost). LAZ_ESETUP
+ * when one of them is required. */
+int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
+                      struct laz_error *err);
+/* {"limits":{...},"filter":...}: the `confine` of init. Appended. */
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
 /* {"backend":..., "enforces":[...], "mechanisms":{...}}. Appended. */
 void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json);

@@ -25,6 +25,39 @@ static void show_strings(struct laz_buf *json, const struct laz_strv *strv)
     laz_buf_putc(json, ']');
 }
 
+/* Rights as letters: r, w, x, d. */
+static void show_rights(uint32_t rights, struct laz_buf *text)
+{
+    static const char letters[] = "rwxd";
+
+    for (size_t i = 0; letters[i]; i++)
+        if (rights & (1u << i))
+            laz_buf_putc(text, letters[i]);
+}
+
+static void show_landlock(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_printf(json, ",\"landlock\":{\"abi\":%u,\"rules\":[", plan->landlock_abi);
+    for (size_t i = 0; i < plan->n_rules; i++) {
+        laz_buf_puts(json, i ? ",{\"rights\":\"" : "{\"rights\":\"");
+        show_rights(plan->rules[i].rights, json);
+        laz_buf_puts(json, "\",\"path\":");
+        show_quoted(json, plan->rules[i].path);
+        laz_buf_printf(json, ",\"optional\":%s}", plan->rules[i].optional ? "true" : "false");
+    }
+    laz_buf_puts(json, "]}");
+}
+
+/* The steps without which the settings allow no session. */
+static void show_required(const struct laz_plan *plan, struct laz_buf *json)
+{
+    bool filter = plan->filter.bits & plan->require, landlock = plan->landlock.bits & plan->require;
+
+    if (filter || landlock)
+        laz_buf_printf(json, ",\"required\":[%s%s%s]", filter ? "\"filter\"" : "",
+                       filter && landlock ? "," : "", landlock ? "\"landlock\"" : "");
+}
+
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
 {
     laz_buf_puts(json, "{\"limits\":{");
@@ -34,7 +67,15 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
         show_quoted(json, plan->limits[i].name);
         laz_buf_printf(json, ":%llu", (unsigned long long)plan->limits[i].value);
     }
-    laz_buf_puts(json, "}}");
+    laz_buf_putc(json, '}');
+    if (plan->filter.asked) {
+        laz_buf_puts(json, ",\"filter\":");
+        show_quoted(json, plan->filter_name);
+    }
+    if (plan->landlock.asked)
+        show_landlock(plan, json);
+    show_required(plan, json);
+    laz_buf_putc(json, '}');
 }
 
 /* The mechanism of a bit: what enforces it, else what limits it more weakly; NULL: nothing. */
@@ -200,6 +241,22 @@ static void show_isolation_text(const struct laz_plan *plan, struct laz_buf *tex
     }
 }
 
+static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    if (!plan->filter.asked && !plan->landlock.asked)
+        return;
+    laz_buf_puts(text, "\nfurther confinement that the agent applies to itself\n");
+    for (size_t i = 0; i < plan->n_rules; i++) {
+        laz_buf_puts(text, "  landlock   ");
+        show_rights(plan->rules[i].rights, text);
+        laz_buf_putc(text, ' ');
+        show_word_text(text, plan->rules[i].path);
+        laz_buf_puts(text, plan->rules[i].optional ? " (if it exists)\n" : "\n");
+    }
+    if (plan->filter.asked)
+        laz_buf_printf(text, "  filter     system calls: %s\n", plan->filter_name);
+}
+
 void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
 {
     laz_buf_printf(text, "backend %s\n\nprogram\n ", plan->backend);
@@ -227,6 +284,7 @@ void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
     for (size_t i = 0; i < plan->n_limits; i++)
         laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
                        (unsigned long long)plan->limits[i].value);
+    show_confinement_text(plan, text);
     laz_buf_puts(text, "\nwhat is enforced, and by what\n");
     show_isolation_text(plan, text);
 }

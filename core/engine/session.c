@@ -56,6 +56,35 @@ static void session_authenticated(void *user)
         session_send_init(session);
 }
 
+/* What is said of the isolation from here on. */
+static void session_note_isolation(struct laz_session *session)
+{
+    struct laz_buf isolation = LAZ_BUF_INIT;
+
+    laz_plan_isolation_json(session->box->plan, &isolation);
+    free(session->isolation);
+    session->isolation = laz_buf_steal(&isolation);
+}
+
+/* No code of a stranger has run yet: what the agent says that it could not do is so. */
+static bool session_confined(struct laz_session *session, const struct laz_message *message)
+{
+    struct laz_error err = {0};
+    uint32_t lost;
+
+    if (laz_plan_confined(session->box->plan, &message->confined, &lost, &err)) {
+        session_fail(session, LAZ_ESETUP, err.text);
+        return false;
+    }
+    for (size_t i = 0; i < message->missing.n; i++)
+        laz_log(&session->engine->log, LAZ_LOG_WARNING,
+                "session %s: a part of the confinement is not in force: %s", session->id,
+                message->missing.items[i]);
+    if (lost)
+        session_note_isolation(session);
+    return true;
+}
+
 static void session_ready(struct laz_session *session, const struct laz_message *message)
 {
     char text[96];
@@ -66,6 +95,8 @@ static void session_ready(struct laz_session *session, const struct laz_message 
         session_fail(session, LAZ_ESETUP, text);
         return;
     }
+    if (!session_confined(session, message))
+        return;
     session->box->settled = true;
     laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
 }
@@ -164,7 +195,6 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
-    struct laz_buf isolation = LAZ_BUF_INIT;
     int rc = laz_engine_backend(session->engine, &choice, err);
 
     if (!rc) {
@@ -188,9 +218,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->failure = (struct laz_error){0};
     session->misbehaved = false;
     session->cpu_us = 0;
-    laz_plan_isolation_json(session->box->plan, &isolation);
-    free(session->isolation);
-    session->isolation = laz_buf_steal(&isolation);
+    session_note_isolation(session);
     laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
     return 0;
 }

@@ -39,6 +39,8 @@ struct laz_message {
     int64_t protocol, line, column, status;
     bool visible;
     struct laz_strv traceback;
+    struct laz_strv confined; /* steps of its confinement that the agent says are in force */
+    struct laz_strv missing;  /* those that failed, each with its reason */
 };
 
 /* Checks and takes apart one line: JSON (laz_json_scan), a type of the table, legal in `state`, its

@@ -113,6 +113,23 @@ static void agent_confines_itself_before_ready(void)
     peer_close(&peer);
 }
 
+/* An older agent must not pass over what a newer host relies on. */
+static void agent_refuses_confinement_it_does_not_know(void)
+{
+    struct peer peer;
+
+    if (peer_open(&peer)) {
+        peer_line(&peer);
+        peer_send(&peer,
+                  "{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"%s\"},"
+                  "\"confine\":{\"limits\":{},\"shrink\":{\"required\":false}},\"tools\":[]}",
+                  peer_plugin("tests/mock/.libs/mock_script.so"));
+        const char *line = peer_line(&peer);
+        CU_ASSERT(line && strstr(line, "\"setup\"") && strstr(line, "shrink"));
+    }
+    peer_close(&peer);
+}
+
 static void agent_gives_runtime_its_options_and_tools(void)
 {
     struct peer peer;
@@ -580,6 +597,7 @@ static void agent_ends_when_it_cannot_go_on(void)
 static const struct unit_test tests[] = {
     UNIT(agent_wipes_token_before_init),
     UNIT(agent_confines_itself_before_ready),
+    UNIT(agent_refuses_confinement_it_does_not_know),
     UNIT(agent_gives_runtime_its_options_and_tools),
     UNIT(agent_opens_libraries_with_global_symbols),
     UNIT(agent_start_failure_is_told_twice),

@@ -323,6 +323,92 @@ static int filing_plan(const struct laz_plan_api *api, const struct laz_policy *
     return 0;
 }
 
+static int confining_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                          struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+    api->arg(plan, "tool");
+    api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS);
+    api->agent_landlock(plan, 6, LAZ_ENFORCE_FS_WRITE);
+    api->agent_path(plan, "/usr", LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 0);
+    api->agent_path(plan, "/tmp/a b", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE, 1);
+    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
+    api->enforces(plan, LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_FS_READ, "landlock");
+    return 0;
+}
+
+static struct laz_plan *confining_plan_of(uint32_t require)
+{
+    struct laz_backend_ops ops = {.size = sizeof ops,
+                                  .can_enforce = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE |
+                                                 LAZ_ENFORCE_SYSCALLS,
+                                  .plan = confining_plan};
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, require, NULL, &plan, NULL), 0);
+    return plan;
+}
+
+static void plan_shows_the_confinement_of_the_agent(void)
+{
+    struct laz_plan *plan = confining_plan_of(LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_FS_READ);
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_plan_confine_json(plan, &text);
+    UNIT_TEXT(laz_buf_text(&text),
+              "{\"limits\":{},\"filter\":\"session\",\"landlock\":{\"abi\":6,\"rules\":["
+              "{\"rights\":\"rx\",\"path\":\"/usr\",\"optional\":false},"
+              "{\"rights\":\"rw\",\"path\":\"/tmp/a b\",\"optional\":true}]},"
+              "\"required\":[\"filter\"]}");
+    laz_buf_clear(&text);
+    laz_plan_text(plan, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  landlock   rx /usr\n"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(laz_buf_text(&text), "  landlock   rw '/tmp/a b' (if it exists)\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), "  filter     system calls: session\n"));
+    laz_buf_fini(&text);
+    laz_plan_free(plan);
+}
+
+static void plan_says_no_more_than_the_agent_applied(void)
+{
+    static const struct {
+        uint32_t require;
+        const char *confined[4];
+        uint32_t lost;
+        int rc;
+        const char *word;
+    } rows[] = {
+        {0, {"filter", "landlock"}, 0, 0, ""},
+        {0, {"limits", "filter"}, LAZ_ENFORCE_FS_WRITE, 0, ""},
+        {LAZ_ENFORCE_FS_READ, {NULL}, LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_FS_WRITE, 0, ""},
+        {LAZ_ENFORCE_SYSCALLS, {"landlock"}, LAZ_ENFORCE_SYSCALLS, LAZ_ESETUP, "syscalls"},
+        {LAZ_ENFORCE_SYSCALLS, {"filters", "landlock"}, LAZ_ENFORCE_SYSCALLS, LAZ_ESETUP, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct laz_plan *plan = confining_plan_of(rows[i].require);
+        struct laz_strv confined = LAZ_STRV_INIT;
+        struct laz_buf isolation = LAZ_BUF_INIT;
+        struct laz_error err = {0};
+        uint32_t lost, before = plan->enforces;
+        for (size_t k = 0; rows[i].confined[k]; k++)
+            laz_strv_add(&confined, rows[i].confined[k]);
+        CU_ASSERT_EQUAL(laz_plan_confined(plan, &confined, &lost, &err), rows[i].rc);
+        CU_ASSERT_EQUAL(lost, rows[i].lost);
+        CU_ASSERT_EQUAL(plan->enforces, before & ~rows[i].lost);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].word));
+        laz_plan_isolation_json(plan, &isolation);
+        CU_ASSERT_EQUAL(strstr(laz_buf_text(&isolation), "seccomp") != NULL,
+                        !(rows[i].lost & LAZ_ENFORCE_SYSCALLS));
+        laz_buf_fini(&isolation);
+        laz_strv_fini(&confined);
+        laz_plan_free(plan);
+    }
+}
+
 static void plan_is_shown_as_json_and_text(void)
 {
     struct laz_backend_ops ops = {
@@ -369,6 +455,8 @@ static const struct unit_test tests[] = {
     UNIT(sim_bwrap_explains_known_failures),
     UNIT(sim_none_runs_the_reaper_and_enforces_nothing),
     UNIT(plan_refuses_a_backend_that_breaks_its_contract),
+    UNIT(plan_shows_the_confinement_of_the_agent),
+    UNIT(plan_says_no_more_than_the_agent_applied),
     UNIT(plan_is_shown_as_json_and_text),
     {0},
 };

@@ -100,7 +100,22 @@ struct laz_plan_api {
     void (*weakly)(struct laz_plan *plan, uint32_t bits, const char *mechanism);
     /* How the host ends the whole tree: LAZ_END_* below. */
     void (*ends_by)(struct laz_plan *plan, uint32_t how);
+    /* The agent puts the filter of system calls with this name on itself ("session"), the last step
+     * of its confinement. `bits`: what the plan keeps by this step alone; where the step fails, a
+     * session that requires one of them is refused, and others are told that they do not hold. */
+    void (*agent_filter)(struct laz_plan *plan, const char *name, uint32_t bits);
+    /* The agent enters a Landlock domain (landlock(7)) of this version of the kernel's interface,
+     * 0: the best that it has. What no agent_path allows is refused. `bits` as for agent_filter. */
+    void (*agent_landlock)(struct laz_plan *plan, uint32_t abi, uint32_t bits);
+    /* In that domain `path` and what is below it may be used: LAZ_RIGHT_* below. `optional`, not
+     * 0: no failure when it is not there. */
+    void (*agent_path)(struct laz_plan *plan, const char *path, uint32_t rights, uint32_t optional);
 };
+
+#define LAZ_RIGHT_READ    1u /* read files, list folders */
+#define LAZ_RIGHT_WRITE   2u /* change, make, rename and remove */
+#define LAZ_RIGHT_EXECUTE 4u /* execve(2) */
+#define LAZ_RIGHT_DEVICE  8u /* read and write what is there, make nothing */
 
 #define LAZ_END_KILL  0u /* killing the outermost process ends everything inside (the default) */
 #define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: it is asked to end
