@@ -569,15 +569,43 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     *max_rss_bytes = box->exit.max_rss_bytes;
 }
 
-void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, struct laz_buf *text)
+static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
+                                   bool timed_out, struct laz_buf *text)
 {
-    char sentence[512];
+    struct laz_buf facts = LAZ_BUF_INIT;
+    char sentence[768] = "";
+
+    if (!LAZ_HAS(ops, explain) || box->authenticated)
+        return false;
+    laz_os_facts("", &facts);
+    bool own_end = box->exit.known && !box->killed;
+    const struct laz_backend_failure failure = {
+        .size = sizeof failure,
+        .program = box->plan->argv.items[0],
+        .output = laz_buf_text(&box->complaint),
+        .output_len = box->complaint.len,
+        .facts = laz_buf_text(&facts),
+        .exit_status = own_end && !box->exit.signal ? box->exit.status : -1,
+        .signal = own_end ? box->exit.signal : 0,
+        .timed_out = timed_out,
+        .started = box->has_child,
+    };
+    int rc = ops->explain(&failure, sentence, sizeof sentence);
+    laz_buf_fini(&facts);
+    sentence[sizeof sentence - 1] = '\0'; /* a plugin wrote it */
+    if (rc == 0)
+        laz_buf_puts(text, sentence);
+    return rc == 0;
+}
+
+bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
+                     struct laz_buf *text)
+{
     const char *words = laz_buf_text(&box->complaint);
 
-    if (box->complaint.len && LAZ_HAS(ops, explain) &&
-        ops->explain(words, box->complaint.len, sentence, sizeof sentence) == 0) {
-        laz_buf_puts(text, sentence);
-    } else if (box->complaint.len) {
+    if (box_explain_by_backend(box, ops, timed_out, text))
+        return true;
+    if (box->complaint.len) {
         size_t len = box->complaint.len;
         while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
             len--;
@@ -591,4 +619,5 @@ void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, str
         if (box->exit.known && !box->exit.status && !box->authenticated)
             laz_buf_printf(text, "; is %s the agent of this lazaret?", box->engine->agent);
     }
+    return false;
 }

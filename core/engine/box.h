@@ -100,7 +100,10 @@ bool laz_box_has_ended(struct laz_box *box);
 void laz_box_release(struct laz_box *box);
 /* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
-/* Why no session came of it: the backend's own explanation, or the words of its program. */
-void laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, struct laz_buf *text);
+/* Why no session came of it: the backend's own explanation, or the words of its program.
+ * `timed_out`: it was ended because nothing happened. True when the backend knew: then that is all
+ * there is to say. */
+bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
+                     struct laz_buf *text);
 
 #endif

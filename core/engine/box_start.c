@@ -134,8 +134,11 @@ static int start_program(struct laz_plan *plan, struct laz_error *err)
 
     int rc = laz_os_find_program(plan->argv.items[0], &path, &why);
     if (rc == LAZ_ENOENT && strcmp(plan->argv.items[0], "bwrap") == 0)
-        return laz_error_set(err, LAZ_ESETUP, 0,
-                             "bwrap is not installed (Debian: apt-get install bubblewrap)");
+        return laz_error_set(
+            err, LAZ_ESETUP, 0,
+            "bwrap is not installed (Debian: apt-get install bubblewrap); it is looked "
+            "for in /usr/local/bin, /usr/bin, /bin and the like, PATH is not used: "
+            "elsewhere, name it in sandbox.bwrap.program");
     if (rc)
         return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, 0, "backend %s: %s",
                              plan->backend, why.text);

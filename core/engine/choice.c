@@ -20,6 +20,33 @@ static void probe_over(void *user)
     *(bool *)user = true;
 }
 
+/* The agent ran and ended well, and where the backend's program tells of a box, inside of one. */
+static bool choice_came_up(const struct laz_box *box)
+{
+    return box->ended && box->exit.known && !box->exit.signal && !box->exit.status &&
+           (box->plan->status_fd < 0 || box->has_child);
+}
+
+static int choice_explain(struct laz_box *box, const struct laz_backend_choice *choice,
+                          bool timed_out, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (timed_out) { /* its last words count, too */
+        laz_box_kill(box);
+        while (!box->ended)
+            laz_loop_step(box->engine->loop);
+    }
+    if (!laz_box_explain(box, choice->ops, timed_out, &text) && timed_out)
+        laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within 5 seconds%s%s",
+                      box->complaint.len ? ": " : "",
+                      box->complaint.len ? laz_buf_text(&text) : "");
+    else
+        laz_error_set(err, LAZ_ESETUP, 0, "%s", laz_buf_text(&text));
+    laz_buf_fini(&text);
+    return LAZ_ESETUP;
+}
+
 /* Starts a box of this backend with nothing in it but the agent's --probe. 0: it came up. */
 static int choice_probe(struct laz_engine *engine, const struct laz_backend_choice *choice,
                         struct laz_error *err)
@@ -30,7 +57,6 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
         .options = laz_buf_text(&choice->options),
     };
     const struct laz_box_owner owner = {0};
-    struct laz_buf text = LAZ_BUF_INIT;
     struct laz_box *box = NULL;
     bool over = false;
 
@@ -42,18 +68,11 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
         laz_timer_start(timer, PROBE_MS);
         while (!box->ended && !over)
             laz_loop_step(engine->loop);
-        bool good = box->ended && box->exit.known && !box->exit.signal && !box->exit.status;
-        if (!good) {
-            if (box->ended)
-                laz_box_explain(box, choice->ops, &text);
-            rc = laz_error_set(err, LAZ_ESETUP, 0, "%s",
-                               box->ended ? laz_buf_text(&text)
-                                          : "a minimal box was not done within 5 seconds");
-        }
+        if (!choice_came_up(box))
+            rc = choice_explain(box, choice, !box->ended, err);
         laz_box_release(box);
     }
     laz_timer_stop(timer);
-    laz_buf_fini(&text);
     return rc;
 }
 

@@ -237,17 +237,20 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
 static int session_explain_failure(struct laz_session *session, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-    bool told = session->failure.code != 0;
+    bool told = session->failure.code != 0, known = false;
 
-    if (session->box && (session->box->complaint.len || !told))
-        laz_box_explain(session->box, session->engine->choice.ops, &text);
-    if (told && (!text.len || strstr(session->failure.text, laz_buf_text(&text)) ||
-                 session->failure.code == LAZ_ESETUP))
-        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", session->failure.text);
+    if (session->box)
+        known = laz_box_explain(session->box, session->engine->choice.ops,
+                                session->failure.code == LAZ_ETIMEOUT, &text);
+    if (told && !known && session->box && !session->box->complaint.len)
+        laz_buf_clear(&text); /* nothing but the status of a process that was killed */
+    const char *words = laz_buf_text(&text), *own = session->failure.text;
+    if (!told)
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", words);
+    else if (!known && (!text.len || strstr(own, words) || session->failure.code == LAZ_ESETUP))
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", own);
     else
-        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s%s%s%s",
-                      laz_buf_text(&text), told ? " (" : "", told ? session->failure.text : "",
-                      told ? ")" : "");
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s (%s)", words, own);
     laz_buf_fini(&text);
     return LAZ_ESETUP;
 }

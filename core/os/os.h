@@ -83,6 +83,9 @@ void laz_uids_free(struct laz_uids *uids);
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 void laz_uids_give_back(struct laz_uids *uids, uint32_t uid);
 
+/* Appends what the system says of itself where boxes are refused, a line NAME=VALUE each: see struct
+ * laz_backend_failure. `root` is put before every path: "" but in tests. */
+void laz_os_facts(const char *root, struct laz_buf *facts);
 /* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
 const char *laz_os_platform(void);
 

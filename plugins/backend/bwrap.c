@@ -284,53 +284,115 @@ out:
     return rc;
 }
 
-/* What bwrap says when no box comes up, and what to do. The first that fits counts. */
+/* ---- why no box came up -----------------------------------------------------------------------
+ */
+
+/* Kinds of failure, by what bubblewrap says (the words are those of 0.3 to 0.11). */
+#define BWRAP_OLD     (1u << 0) /* it does not know an option */
+#define BWRAP_SETUID  (1u << 1)
+#define BWRAP_REFUSED (1u << 2) /* clone or unshare: EPERM */
+#define BWRAP_FULL    (1u << 3) /* clone or unshare: ENOSPC */
+#define BWRAP_RIGHTS  (1u << 4) /* there is a user namespace, and no rights in it */
+#define BWRAP_UIDS    (1u << 5)
+#define BWRAP_PROC    (1u << 6)
+#define BWRAP_NESTED  (1u << 7)
+#define BWRAP_AGAIN   (1u << 8)
+#define BWRAP_PATH    (1u << 9)
+#define BWRAP_EXEC    (1u << 10)
+#define BWRAP_OTHER   (1u << 11)
+
+/* The first that fits counts. */
 static const struct {
     const char *words;
+    uint32_t kind;
+} bwrap_signs[] = {
+    {"Unknown option --", BWRAP_OLD},
+    {"in setuid mode", BWRAP_SETUID},
+    {"setting up uid map: Invalid argument", BWRAP_UIDS},
+    {"setting up uid map: Read-only file system", BWRAP_NESTED},
+    {"setting up uid map", BWRAP_RIGHTS},
+    {"Failed RTM_NEWADDR", BWRAP_RIGHTS},
+    {"Failed RTM_NEWLINK", BWRAP_RIGHTS},
+    {"No permissions to create", BWRAP_REFUSED},
+    {"(ENOSPC)", BWRAP_FULL},
+    {"No space left on device", BWRAP_FULL},
+    {"namespace failed: Operation not permitted", BWRAP_REFUSED},
+    {"unshare user ns: Operation not permitted", BWRAP_REFUSED},
+    {"namespace failed, likely", BWRAP_REFUSED},
+    {"namespace failed: Resource temporarily unavailable", BWRAP_AGAIN},
+    {"Can't mount proc", BWRAP_PROC},
+    {"Can't find source path", BWRAP_PATH},
+    {"execvp", BWRAP_EXEC},
+    {"Creating new namespace failed", BWRAP_OTHER},
+};
+
+/* What lies behind it, by what the system says of itself ("": whatever it says; a fact that ends
+ * with '=' has any value). The first that fits counts. */
+static const struct {
+    uint32_t kinds;
+    const char *fact;
     const char *sentence;
-} bwrap_failures[] = {
-    {"Unknown option --disable-userns",
+} bwrap_causes[] = {
+    {BWRAP_OLD, "",
      "this bubblewrap is older than 0.8.0, which is needed: install a newer one and name it in "
      "sandbox.bwrap.program"},
-    {"setting up uid map: Permission denied",
+    {BWRAP_SETUID, "",
+     "this bubblewrap is installed set-user-ID, and then refuses to bound its file systems: take "
+     "that bit off (chmod u-s) where user namespaces are allowed, or use another backend"},
+    {BWRAP_REFUSED | BWRAP_FULL, "user.max_user_namespaces=0",
+     "user namespaces are switched off here, user.max_user_namespaces is 0: raise it (sysctl -w "
+     "user.max_user_namespaces=10000), or use another backend"},
+    {BWRAP_REFUSED, "kernel.unprivileged_userns_clone=0",
+     "the kernel refuses user namespaces to ordinary users, kernel.unprivileged_userns_clone is 0: "
+     "allow them (sysctl -w kernel.unprivileged_userns_clone=1), or use another backend"},
+    {BWRAP_RIGHTS, "kernel.apparmor_restrict_unprivileged_userns=1",
+     "AppArmor takes the rights of user namespaces away from programs without a profile, "
+     "kernel.apparmor_restrict_unprivileged_userns is 1 (as on Ubuntu 24.04): install the "
+     "distribution's AppArmor profile for bwrap (bwrap-userns-restrict), or set that to 0 with "
+     "sysctl"},
+    {BWRAP_RIGHTS, "",
      "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
      "install the distribution's AppArmor profile for bwrap, or set "
      "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
-    {"setting up uid map: Invalid argument",
+    {BWRAP_UIDS, "",
      "the uid of the session is not mapped in this container: set sandbox.uids to a range that "
      "/proc/self/uid_map holds"},
-    {"Failed RTM_NEWADDR",
-     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
-     "install the distribution's AppArmor profile for bwrap, or set "
-     "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
-    {"Failed RTM_NEWLINK",
-     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
-     "install the distribution's AppArmor profile for bwrap, or set "
-     "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
-    {"No permissions to create",
-     "the kernel refuses user namespaces to ordinary users: set "
-     "kernel.unprivileged_userns_clone=1 and a user.max_user_namespaces above 0 with sysctl, or "
-     "use another backend"},
-    {"(ENOSPC)",
+    {BWRAP_NESTED, "",
+     "lazaret runs inside another sandbox, whose read-only /proc forbids further ones: run it "
+     "outside, or use another backend"},
+    {BWRAP_FULL, "userns=nested",
+     "lazaret runs inside another sandbox or container that forbids further user namespaces (its "
+     "user.max_user_namespaces): run it outside, or use another backend"},
+    {BWRAP_FULL, "",
      "no more user namespaces may be made: raise user.max_user_namespaces with sysctl; inside "
      "another sandbox that forbids nesting, use another backend"},
-    {"namespace failed: Operation not permitted",
-     "a container or a filter around lazaret forbids new namespaces: allow them there (Docker: "
-     "--security-opt seccomp=unconfined, or a profile that allows unshare), or use another "
-     "backend"},
-    {"namespace failed: Resource temporarily unavailable",
+    {BWRAP_REFUSED, "container=",
+     "the container that lazaret runs in forbids new namespaces: allow them there (Docker: "
+     "--security-opt seccomp=unconfined, or a profile that allows clone, unshare and mount), or "
+     "use another backend"},
+    {BWRAP_REFUSED, "seccomp=2",
+     "a system call filter around lazaret (of a container, of another sandbox, or of a service: "
+     "RestrictNamespaces=) forbids new namespaces: allow them there, or use another backend"},
+    {BWRAP_REFUSED, "userns=nested",
+     "lazaret runs inside another sandbox or container that forbids new namespaces: allow them "
+     "there, or use another backend"},
+    {BWRAP_REFUSED, "",
+     "the kernel, or a container or filter around lazaret, refuses user namespaces: set "
+     "kernel.unprivileged_userns_clone=1 and a user.max_user_namespaces above 0 with sysctl, allow "
+     "them in the container (Docker: --security-opt seccomp=unconfined), or use another backend"},
+    {BWRAP_AGAIN, "",
      "the user has as many processes or namespaces as it may have: end some, or raise the limit "
      "on processes (ulimit -u)"},
-    {"Can't mount proc",
+    {BWRAP_PROC, "",
      "an unprivileged container or another sandbox around lazaret hides parts of /proc and so "
      "forbids a new one: start it with --security-opt systempaths=unconfined (Docker), or use "
      "another backend"},
-    {"Can't find source path",
+    {BWRAP_PATH, "",
      "a path that the box needs does not exist or cannot be entered by the session's user"},
-    {"execvp",
+    {BWRAP_EXEC, "",
      "the agent cannot be executed inside the box: a library that it needs, or the folder it "
      "lies in, is not visible there"},
-    {"Creating new namespace failed",
+    {BWRAP_OTHER, "",
      "the system refuses new namespaces; use another backend if this cannot be changed"},
 };
 
@@ -344,20 +406,78 @@ static const char *bwrap_find(const char *output, size_t len, const char *words)
     return NULL;
 }
 
-static int bwrap_explain(const char *output, size_t len, char *text, size_t text_size)
+/* Is the line among the facts? One that ends with '=' is found with any value. */
+static int bwrap_has_fact(const char *facts, const char *fact)
 {
-    for (size_t i = 0; i < sizeof bwrap_failures / sizeof bwrap_failures[0]; i++) {
-        const char *found = bwrap_find(output, len, bwrap_failures[i].words);
-        if (!found)
+    size_t n = strlen(fact);
+    int any = n > 0 && fact[n - 1] == '=';
+
+    for (const char *line = facts ? facts : ""; *line; line += *line == '\n') {
+        size_t len = strcspn(line, "\n");
+        if (len >= n && (any || len == n) && memcmp(line, fact, n) == 0)
+            return 1;
+        line += len;
+    }
+    return n == 0;
+}
+
+/* The line of the output that holds `found`, for whoever wants to look it up. */
+static int bwrap_line(const struct laz_backend_failure *failure, const char *found,
+                      const char **line)
+{
+    const char *begin = found, *end = found, *last = failure->output + failure->output_len;
+
+    while (begin > failure->output && begin[-1] != '\n')
+        begin--;
+    while (end < last && *end != '\n')
+        end++;
+    *line = begin;
+    return end - begin < 300 ? (int)(end - begin) : 300;
+}
+
+/* Not a word of bubblewrap's: is it bubblewrap at all? Once something runs inside it is. */
+static int bwrap_explain_stranger(const struct laz_backend_failure *failure, char *text,
+                                  size_t text_size)
+{
+    const char *line;
+    char how[64];
+    int len = bwrap_line(failure, failure->output, &line);
+
+    if (failure->started)
+        return LAZ_ENOENT;
+    if (failure->timed_out)
+        snprintf(how, sizeof how, "it built no box in time");
+    else if (failure->signal)
+        snprintf(how, sizeof how, "it was ended by signal %d", (int)failure->signal);
+    else if (failure->exit_status >= 0)
+        snprintf(how, sizeof how, "it built no box and ended with status %d",
+                 (int)failure->exit_status);
+    else
+        snprintf(how, sizeof how, "it built no box");
+    snprintf(text, text_size,
+             "%s does not work as bubblewrap, %s%s%.*s: install bubblewrap 0.8.0 or newer, or name "
+             "a working one in sandbox.bwrap.program",
+             failure->program, how, len ? " and said: " : " and said nothing", len, line);
+    return 0;
+}
+
+static int bwrap_explain(const struct laz_backend_failure *failure, char *text, size_t text_size)
+{
+    const char *found = NULL, *line;
+    uint32_t kind = 0;
+
+    for (size_t i = 0; i < sizeof bwrap_signs / sizeof bwrap_signs[0] && !found; i++) {
+        found = bwrap_find(failure->output, failure->output_len, bwrap_signs[i].words);
+        kind = bwrap_signs[i].kind;
+    }
+    if (!found)
+        return bwrap_explain_stranger(failure, text, text_size);
+    for (size_t i = 0; i < sizeof bwrap_causes / sizeof bwrap_causes[0]; i++) {
+        if (!(bwrap_causes[i].kinds & kind) ||
+            !bwrap_has_fact(failure->facts, bwrap_causes[i].fact))
             continue;
-        /* the line in which bwrap says it, for whoever wants to look it up */
-        const char *begin = found, *end = found;
-        while (begin > output && begin[-1] != '\n')
-            begin--;
-        while (end < output + len && *end != '\n')
-            end++;
-        size_t line = (size_t)(end - begin) < 300 ? (size_t)(end - begin) : 300;
-        snprintf(text, text_size, "%s (%.*s)", bwrap_failures[i].sentence, (int)line, begin);
+        int len = bwrap_line(failure, found, &line);
+        snprintf(text, text_size, "%s (%.*s)", bwrap_causes[i].sentence, len, line);
         return 0;
     }
     return LAZ_ENOENT;

@@ -505,7 +505,14 @@ static void live_bwrap_explains_a_box_within_a_box(void)
     memcpy(probe, kept, sizeof probe);
     CU_ASSERT_FATAL(plan && backends_run(plan, box_uid, &run));
     CU_ASSERT_NOT_EQUAL(run.how.status, 0);
-    CU_ASSERT_EQUAL(bwrap->explain(laz_buf_text(&run.errs), run.errs.len, text, sizeof text), 0);
+    const struct laz_backend_failure failure = {
+        .size = sizeof failure,
+        .program = program,
+        .output = laz_buf_text(&run.errs),
+        .output_len = run.errs.len,
+        .exit_status = run.how.status,
+    };
+    CU_ASSERT_EQUAL(bwrap->explain(&failure, text, sizeof text), 0);
     if (!strstr(text, "max_user_namespaces"))
         UNIT_TEXT(text, "... max_user_namespaces ...");
     backends_run_fini(&run);

@@ -59,10 +59,9 @@ static int mock_plan(const struct laz_plan_api *api, const struct laz_policy *po
     return 0;
 }
 
-static int mock_explain(const char *output, size_t len, char *text, size_t text_size)
+static int mock_explain(const struct laz_backend_failure *failure, char *text, size_t text_size)
 {
-    (void)output;
-    (void)len;
+    (void)failure;
     (void)text;
     (void)text_size;
     return LAZ_ENOENT;

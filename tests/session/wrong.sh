@@ -232,19 +232,45 @@ wrong_bwrap() {
 Unknown option --disable-userns|install a newer one
 setting up uid map: Permission denied|kernel.apparmor_restrict_unprivileged_userns=0
 loopback: Failed RTM_NEWADDR: Operation not permitted|AppArmor profile for bwrap
-No permissions to create new namespace, likely because the kernel does not allow|kernel.unprivileged_userns_clone=1
-Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)|raise user.max_user_namespaces
-Creating new namespace failed: Operation not permitted|--security-opt seccomp=unconfined
+No permissions to create new namespace, likely because the kernel does not allow|namespaces
+Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)|user.max_user_namespaces
+Creating new namespace failed: Operation not permitted|or use another backend
 Creating new namespace failed: Resource temporarily unavailable|ulimit -u
 Can't mount proc on /newroot/proc: Operation not permitted|systempaths=unconfined
 something nobody has heard of|something nobody has heard of
 END
+    broken="$run $by=$work/broken-bwrap"
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     fails bwrap_says_nothing 125 setup_failed 'ended with status 3 and said nothing' \
-        $run $by="$work/broken-bwrap" -e "$code"
+        $broken -e "$code"
     printf '#!/bin/sh\nexec sleep 60\n' >broken-bwrap
-    fails bwrap_hangs 125 setup_failed 'not ready within start_timeout (0.3 s)' \
-        $run $by="$work/broken-bwrap" --set session.start_timeout=0.3 -e "$code"
+    fails bwrap_hangs 125 setup_failed \
+        'it built no box in time and said nothing: install bubblewrap 0.8.0' \
+        $broken --set session.start_timeout=0.3 -e "$code"
+    says bwrap_hangs_until 'not ready within start_timeout (0.3 s)'
+    cat >broken-bwrap <<'END'
+#!/bin/sh
+echo '{"child-pid":[' >&3
+printf '\033[2Jnon\377sense\nmore' >&2
+END
+    fails bwrap_says_nonsense 125 setup_failed \
+        'broken-bwrap does not work as bubblewrap, it built no box and ended with status 0' \
+        $broken -e "$code"
+    # One that starts the agent, and no box around it.
+    cat >broken-bwrap <<'END'
+#!/bin/sh
+eval "all=\$(tr '\0' '\n' <&$2)"
+before() { printf '%s\n' "$all" | grep -xB 1 "$1" | head -n 1; }
+LAZARET_SOCKET=$(before /run/lazaret/socket)/ipc.sock
+LAZARET_TOKEN=$(printf '%s\n' "$all" | grep -xA 1 LAZARET_TOKEN | tail -n 1)
+export LAZARET_SOCKET LAZARET_TOKEN
+exec "$(before /run/lazaret/bin/lazaret-agent)"
+END
+    fails bwrap_builds_no_box 125 setup_failed 'does not work as bubblewrap' $broken -e "$code"
+    says bwrap_builds_no_box_is_seen 'a process that is not in the box connected'
+    # The next of a list is tried, and its own words are heard; nothing is left out quietly.
+    fails bwrap_broken_in_a_list 125 setup_failed 'backend bwrap: ' \
+        $broken --set 'sandbox.backend=["bwrap","bwrap"]' -e "$code"
 
     # Without a box only when the settings say so, and never without a word.
     expect strict_false_runs_with_a_warning 0 CANARY 'WITHOUT ISOLATION' \
@@ -282,6 +308,10 @@ wrong_machines() {
             $run -e "$code"
     fi
     if in_namespaces --mount 'mount -t tmpfs none /mnt' true 2>/dev/null; then
+        hidden='for f in /usr/local/bin /usr/bin /bin; do
+            [ ! -e $f/bwrap ] || mount --bind /dev/null $f/bwrap; done'
+        fails bwrap_hidden 125 setup_failed 'bwrap is not installed (Debian' \
+            in_namespaces --mount "$hidden" $run -e "$code"
         wrong_tmp
     else
         may_be_missing namespaces 'a mount namespace cannot be used here'

@@ -383,6 +383,47 @@ static int limits_set(void)
     return laz_os_set_limit("nonsense", 1, NULL) == LAZ_EINVAL ? 0 : 6;
 }
 
+static void facts_are_read_below_a_root(void)
+{
+    static const struct {
+        const char *path, *text;
+    } files[] = {
+        {"proc/sys/user/max_user_namespaces", "0\n"},
+        {"proc/sys/kernel/unprivileged_userns_clone", "0\n"},
+        {"proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"},
+        {"proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"},
+        {"proc/self/uid_map", "         0       1000          1\n"},
+        {"run/systemd/container", "lxc\n"},
+    };
+    static const char *const folders[] = {
+        "proc", "proc/sys", "proc/sys/user", "proc/sys/kernel", "proc/self", "run", "run/systemd"};
+    struct laz_buf facts = LAZ_BUF_INIT;
+    char root[256], path[512];
+
+    snprintf(root, sizeof root, "%s", in_base("root"));
+    laz_os_facts(root, &facts);
+    UNIT_TEXT(laz_buf_text(&facts), ""); /* no such place, no facts */
+    CU_ASSERT_EQUAL_FATAL(mkdir(root, 0700), 0);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, files[i].path);
+        CU_ASSERT_EQUAL_FATAL(
+            laz_os_write_file(path, files[i].text, strlen(files[i].text), 0600, NULL), 0);
+    }
+    laz_os_facts(root, &facts);
+    UNIT_TEXT(laz_buf_text(&facts),
+              "user.max_user_namespaces=0\nkernel.unprivileged_userns_clone=0\n"
+              "kernel.apparmor_restrict_unprivileged_userns=1\ncontainer=lxc\nseccomp=2\n"
+              "userns=nested\n");
+    laz_buf_clear(&facts);
+    laz_os_facts("", &facts);
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&facts), "user.max_user_namespaces="));
+    laz_buf_fini(&facts);
+}
+
 static void limits_are_set_lowered_and_never_raised(void)
 {
     CU_ASSERT_EQUAL(in_child(limits_set), 0);
@@ -461,6 +502,7 @@ static const struct unit_test tests[] = {
     UNIT(reachable_looks_at_every_folder),
     UNIT(programs_are_found_in_fixed_folders_only),
     UNIT(system_paths_have_programs_and_no_secrets),
+    UNIT(facts_are_read_below_a_root),
     UNIT(limits_are_set_lowered_and_never_raised),
     UNIT(uid_ranges_are_checked),
     UNIT(each_session_has_a_uid_nobody_else_has),

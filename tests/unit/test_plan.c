@@ -169,40 +169,114 @@ static void sim_bwrap_refuses_what_it_cannot_serve(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "77"));
 }
 
+static int explain(const char *output, const char *facts, char *text, size_t text_size)
+{
+    const struct laz_backend_failure failure = {
+        .size = sizeof failure,
+        .program = "/usr/bin/bwrap",
+        .output = output,
+        .output_len = strlen(output),
+        .facts = facts,
+        .exit_status = 1,
+    };
+
+    return ops_of("bwrap")->explain(&failure, text, text_size);
+}
+
+#define ENOSPC_WORDS                                                                               \
+    "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces "      \
+    "exceeded (ENOSPC)\n"
+#define EPERM_WORDS                                                                                \
+    "bwrap: No permissions to create new namespace, likely because the kernel does not allow "     \
+    "non-privileged user namespaces.\n"
+#define APPARMOR "kernel.apparmor_restrict_unprivileged_userns"
+
 static void sim_bwrap_explains_known_failures(void)
 {
     static const struct {
-        const char *output, *word; /* NULL: not known */
+        const char *output, *facts, *word, *second;
     } rows[] = {
-        {"bwrap: setting up uid map: Permission denied\n", "AppArmor"},
-        {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n", "AppArmor"},
-        {"bwrap: loopback: Failed RTM_NEWLINK: Operation not permitted\n", "AppArmor"},
-        {"bwrap: No permissions to create a new namespace, likely because\n", "userns_clone"},
-        {"bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces "
-         "exceeded (ENOSPC)\n",
-         "max_user_namespaces"},
-        {"bwrap: Creating new namespace failed: Operation not permitted\n", "container"},
-        {"bwrap: Creating new namespace failed: Resource temporarily unavailable", "processes"},
-        {"bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n", "Docker"},
-        {"bwrap: Unknown option --disable-userns\n", "0.8.0"},
-        {"bwrap: Can't find source path /srv/x: Permission denied\n", "/srv/x"},
-        {"bwrap: execvp /x: No such file or directory\n", "agent"},
-        {"bwrap: setting up uid map: Invalid argument\n", "sandbox.uids"},
-        {"Segmentation fault\n", NULL},
-        {"", NULL},
+        {"bwrap: setting up uid map: Permission denied\n", "", "AppArmor", APPARMOR "=0"},
+        {"bwrap: setting up uid map: Permission denied\n", APPARMOR "=1\n", "AppArmor",
+         APPARMOR " is 1"},
+        {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n", "", "AppArmor", ""},
+        {"bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted\n",
+         "container=docker\n" APPARMOR "=1\n", APPARMOR " is 1", "RTM_NEWADDR"},
+        {"bwrap: loopback: Failed RTM_NEWLINK: Operation not permitted\n", "", "AppArmor", ""},
+        {
+            EPERM_WORDS,
+            "",
+            "userns_clone",
+            "Docker",
+        },
+        {EPERM_WORDS, "kernel.unprivileged_userns_clone=0\n", "userns_clone is 0", ""},
+        {EPERM_WORDS, "user.max_user_namespaces=0\nseccomp=0\n", "max_user_namespaces is 0", ""},
+        {EPERM_WORDS, "user.max_user_namespaces=96365\ncontainer=docker\nseccomp=2\n",
+         "the container", "seccomp=unconfined"},
+        {EPERM_WORDS, "seccomp=2\n", "RestrictNamespaces=", ""},
+        {EPERM_WORDS, "userns=nested\n", "another sandbox", ""},
+        {ENOSPC_WORDS, "", "max_user_namespaces", ""},
+        {ENOSPC_WORDS, "user.max_user_namespaces=0\nuserns=nested\n", "max_user_namespaces is 0",
+         "sysctl -w"},
+        {ENOSPC_WORDS, "user.max_user_namespaces=2147483647\nuserns=nested\n", "another sandbox",
+         ""},
+        {"bwrap: unshare user ns: No space left on device\n", "userns=nested\n", "another sandbox",
+         ""},
+        {"bwrap: setting up uid map: Read-only file system\n", "", "another sandbox", ""},
+        {"bwrap: Creating new namespace failed: Operation not permitted\n", "", "container", ""},
+        {"bwrap: Creating new namespace failed: Resource temporarily unavailable", "", "processes",
+         ""},
+        {"bwrap: Can't mount proc on /newroot/proc: Operation not permitted\n", "", "Docker", ""},
+        {"bwrap: Unknown option --disable-userns\n", "", "0.8.0", "--disable-userns"},
+        {"bwrap: Unknown option --json-status-fd\n", "", "0.8.0", ""},
+        {"bwrap: The --size option is not permitted in setuid mode\n", "", "set-user-ID", ""},
+        {"bwrap: Can't find source path /srv/x: Permission denied\n", "", "/srv/x", ""},
+        {"bwrap: execvp /x: No such file or directory\n", "", "agent", ""},
+        {"bwrap: setting up uid map: Invalid argument\n", "", "sandbox.uids", ""},
+        {"warning\nmay the force be with you\n", "", "/usr/bin/bwrap does not work as bubblewrap",
+         "status 1 and said: warning"},
+        {"", "", "does not work as bubblewrap", "said nothing"},
     };
-    const struct laz_backend_ops *ops = ops_of("bwrap");
+    char text[600], tiny[8];
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[600] = "";
-        int rc = ops->explain(rows[i].output, strlen(rows[i].output), text, sizeof text);
-        CU_ASSERT_EQUAL(rc, rows[i].word ? 0 : LAZ_ENOENT);
-        if (rows[i].word && !strstr(text, rows[i].word))
+        text[0] = '\0';
+        CU_ASSERT_EQUAL(explain(rows[i].output, rows[i].facts, text, sizeof text), 0);
+        if (!strstr(text, rows[i].word))
             UNIT_TEXT(text, rows[i].word);
+        if (!strstr(text, rows[i].second))
+            UNIT_TEXT(text, rows[i].second);
+        if (strchr(text, '\n'))
+            UNIT_TEXT(text, "one line");
     }
-    char tiny[8];
-    CU_ASSERT_EQUAL(ops->explain(rows[0].output, strlen(rows[0].output), tiny, sizeof tiny), 0);
+    CU_ASSERT_EQUAL(explain(rows[0].output, "", tiny, sizeof tiny), 0);
     CU_ASSERT_EQUAL(strlen(tiny), 7);
+    CU_ASSERT_EQUAL(explain("", "", tiny, sizeof tiny), 0);
+    CU_ASSERT_EQUAL(strlen(tiny), 7);
+}
+
+static void sim_bwrap_is_not_blamed_for_what_runs_inside(void)
+{
+    struct laz_backend_failure failure = {
+        .size = sizeof failure,
+        .program = "/usr/bin/bwrap",
+        .output = "Segmentation fault\n",
+        .output_len = 19,
+        .exit_status = 139,
+        .started = 1,
+    };
+    const struct laz_backend_ops *ops = ops_of("bwrap");
+    char text[600] = "";
+
+    CU_ASSERT_EQUAL(ops->explain(&failure, text, sizeof text), LAZ_ENOENT);
+    failure.started = 0;
+    failure.timed_out = 1;
+    CU_ASSERT_EQUAL(ops->explain(&failure, text, sizeof text), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "in time"));
+    failure.timed_out = 0;
+    failure.signal = 11;
+    CU_ASSERT_EQUAL(ops->explain(&failure, text, sizeof text), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "signal 11"));
 }
 
 static void sim_none_runs_the_reaper_and_enforces_nothing(void)
@@ -453,6 +527,7 @@ static const struct unit_test tests[] = {
     UNIT(sim_bwrap_declares_only_the_limits_that_are_set),
     UNIT(sim_bwrap_refuses_what_it_cannot_serve),
     UNIT(sim_bwrap_explains_known_failures),
+    UNIT(sim_bwrap_is_not_blamed_for_what_runs_inside),
     UNIT(sim_none_runs_the_reaper_and_enforces_nothing),
     UNIT(plan_refuses_a_backend_that_breaks_its_contract),
     UNIT(plan_shows_the_confinement_of_the_agent),

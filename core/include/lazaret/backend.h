@@ -121,6 +121,22 @@ struct laz_plan_api {
 #define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: it is asked to end
                             everything, and killed with its group when it does not */
 
+/* A box that did not come up. All strings are borrowed for the call. */
+struct laz_backend_failure {
+    size_t size;
+    const char *program; /* absolute path of the outermost process */
+    const char *output;  /* what it wrote to standard error, at most some KiB; not NUL-terminated */
+    size_t output_len;
+    /* What the system says of itself: lines NAME=VALUE, of those names that it has, among them
+     * "user.max_user_namespaces" and other sysctls, "container" (docker, podman, ...), "seccomp"
+     * (2: a filter is on the host's own process), "userns" (nested: not the first one). */
+    const char *facts;
+    int32_t exit_status; /* -1: it did not exit by itself */
+    int32_t signal;      /* that ended it; 0: none */
+    uint32_t timed_out;  /* not 0: it was ended because nothing happened */
+    uint32_t started;    /* not 0: its status documents told of a first process inside */
+};
+
 struct laz_backend_ops {
     size_t size;
     uint32_t can_enforce; /* LAZ_ENFORCE_*: the most that a plan of it may declare */
@@ -130,9 +146,9 @@ struct laz_backend_ops {
      * serve, LAZ_ENOMEM. */
     int (*plan)(const struct laz_plan_api *api, const struct laz_policy *policy,
                 struct laz_plan *plan, struct laz_error *err);
-    /* Turns what the program wrote to standard error when no box came up into one sentence with
-     * the remedy; returns 0 when it knows the failure, LAZ_ENOENT when not. May be NULL. */
-    int (*explain)(const char *output, size_t len, char *text, size_t text_size);
+    /* Turns the failure of a box that did not come up into one sentence with the remedy; returns 0
+     * when it knows the failure, LAZ_ENOENT when not. May be NULL. */
+    int (*explain)(const struct laz_backend_failure *failure, char *text, size_t text_size);
 };
 
 #ifdef __cplusplus
