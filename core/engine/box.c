@@ -202,6 +202,14 @@ bool laz_box_is_quiet(struct laz_box *box)
     return box->channel >= 0 && !laz_frame_partial(&box->in);
 }
 
+bool laz_box_serve(struct laz_box *box, uint64_t ms)
+{
+    if (box->channel < 0 || box->out.len || !laz_os_await(box->channel, ms))
+        return false;
+    box_channel_ready(box, LAZ_IO_READ);
+    return true;
+}
+
 void laz_box_be_patient(struct laz_box *box)
 {
     if (!box->authenticated && !box->hung_up && !box->killed)

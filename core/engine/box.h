@@ -88,6 +88,12 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
 /* Reads what the agent has sent, without waiting, and reports whole lines. False: there was
  * something, or the channel is closed. For an agent that ought to be silent. */
 bool laz_box_is_quiet(struct laz_box *box);
+/* Waits up to `ms` for a message of the agent and serves what has come; output stays where it is.
+ * False: nothing came, or something else has to be done first. */
+bool laz_box_serve(struct laz_box *box, uint64_t ms);
+/* Waits up to `ms` for a message of the agent and serves what has come; output stays where it is.
+ * False: nothing came, or something else has to be done first. */
+bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* The time in which a token must come begins anew: for a box that was not watched meanwhile. */
 void laz_box_be_patient(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */

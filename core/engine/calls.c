@@ -3,14 +3,16 @@
  * Side: host.  Input trusted: no (arguments come from the box; they were checked by tools.c).
  *
  * A call has two ends that come in any order and on any thread: the provider *answers*, and its
- * `call` function *returns*.  Each end is posted to the loop, so everything but the answer's text
- * is touched by the loop thread alone; the call is freed when both have come.  Abandoning a call
- * only cuts it off from its owner.  A tool's own timeout is kept here, its answer is then an error.
+ * `call` function *returns*.  Each end is posted to the loop, or served by the worker itself when
+ * it was lent the loop (lend.c), so everything but the answer's text is touched only by who holds
+ * the loop; the call is freed when both have come.  Abandoning a call only cuts it off from its
+ * owner.  A tool's own timeout is kept here, its answer is then an error.
  */
 #include "engine/calls.h"
 
 #include "base/json.h"
 #include "engine/engine.h"
+#include "engine/lend.h"
 #include "os/wake.h"
 
 #include <stdio.h>
@@ -36,7 +38,7 @@ struct laz_call {
     struct laz_work work;
     struct laz_post answer_post, return_post;
     atomic_bool has_answer; /* the first one counts */
-    char *json, *error;     /* of the answer; written before answer_post is posted */
+    char *json, *error;     /* of the answer; written before it is posted or kept */
     size_t json_len;
     bool posted; /* answer_post was run */
     struct laz_call_scratch scratch;
@@ -154,6 +156,18 @@ static void call_return_arrives(struct laz_post *post)
     call_settle(call);
 }
 
+void laz_call_post_answer(struct laz_call *call)
+{
+    call->answer_post.run = call_answer_arrives;
+    laz_loop_post(call->engine->loop, &call->answer_post);
+}
+
+static void call_post_return(struct laz_call *call)
+{
+    call->return_post.run = call_return_arrives;
+    laz_loop_post(call->engine->loop, &call->return_post);
+}
+
 /* Takes both strings. Any thread. */
 static void call_set_answer(struct laz_call *call, char *json, size_t len, char *error)
 {
@@ -165,8 +179,8 @@ static void call_set_answer(struct laz_call *call, char *json, size_t len, char 
     call->json = json;
     call->json_len = len;
     call->error = error;
-    call->answer_post.run = call_answer_arrives;
-    laz_loop_post(call->engine->loop, &call->answer_post);
+    if (!laz_lend_keeps_answer(call->engine->lend, call))
+        laz_call_post_answer(call);
 }
 
 void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t len)
@@ -232,11 +246,34 @@ static void call_work(struct laz_work *work)
 {
     struct laz_call *call =
         (struct laz_call *)(void *)((char *)work - offsetof(struct laz_call, work));
-    struct laz_loop *loop = call->engine->loop;
+    struct laz_lend *lend = call->engine->lend;
+    bool answered;
 
-    call_invoke(call);
-    call->return_post.run = call_return_arrives;
-    laz_loop_post(loop, &call->return_post);
+    while (call) {
+        call_invoke(call);
+        if (!laz_lend_resume(lend, call, &answered)) {
+            call_post_return(call);
+            return;
+        }
+        call->returned = true;
+        if (answered)
+            call_answer_arrives(&call->answer_post);
+        else
+            call_settle(call);
+        call = laz_lend_next(lend);
+    }
+}
+
+bool laz_call_hand_over(struct laz_call *call)
+{
+    struct laz_error err = {0};
+
+    call->work.run = call_work;
+    if (!laz_workers_add(call->engine->workers, &call->work, &err))
+        return true;
+    laz_call_answer_error(NULL, call, err.text);
+    call_post_return(call);
+    return false;
 }
 
 static void call_cancel(struct laz_call *call)
@@ -267,21 +304,14 @@ static void call_run(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = call_entry(call);
     const struct laz_provider *provider = laz_provider_of(call->engine->providers, entry);
-    struct laz_error err = {0};
 
     call->started = true;
     call->engine->queues[call->tool].running++;
     if (provider && !provider->blocking) {
         call_invoke(call);
-        call->return_post.run = call_return_arrives;
-        laz_loop_post(call->engine->loop, &call->return_post);
-        return;
-    }
-    call->work.run = call_work;
-    if (laz_workers_add(call->engine->workers, &call->work, &err)) {
-        laz_call_answer_error(NULL, call, err.text);
-        call->return_post.run = call_return_arrives;
-        laz_loop_post(call->engine->loop, &call->return_post);
+        call_post_return(call);
+    } else if (!laz_lend_offer(call->engine->lend, call)) {
+        laz_call_hand_over(call);
     }
 }
 

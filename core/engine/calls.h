@@ -42,6 +42,10 @@ size_t laz_call_size(const struct laz_call *call); /* bytes of its arguments */
 int64_t laz_call_id(const struct laz_call *call, bool *has_id);
 /* The answer is no longer wanted: the provider is told, the owner hears nothing more. */
 void laz_call_abandon(struct laz_call *call);
+/* Gives a call to a worker; false: none could be had, and its answer is that. */
+bool laz_call_hand_over(struct laz_call *call);
+/* The answer it has is delivered by the loop, later. */
+void laz_call_post_answer(struct laz_call *call);
 /* Functions of the services table that the engine gives to providers. */
 void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t len);
 void laz_call_answer_error(void *host, struct laz_call *call, const char *message);

@@ -5,6 +5,8 @@
  * second thread or a callback out, so a mistake is an error and never a deadlock. */
 #include "engine/engine.h"
 
+#include "engine/lend.h"
+
 #include "engine/session.h"
 #include "engine/tables.h"
 #include "engine/watch.h"
@@ -95,6 +97,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine_take_options(engine, options);
     if ((rc = laz_loop_new(&engine->loop, err)) || (rc = laz_spawner_new(&engine->spawner, err)) ||
         (rc = laz_workers_new(ENGINE_WORKERS, &engine->workers, err)) ||
+        (rc = laz_lend_new(&engine->lend, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->log, &engine->registry,
                                err)) ||
         (rc = laz_tables_check(engine->registry, engine->settings, NULL, err)) ||
@@ -132,6 +135,7 @@ void laz_engine_free(struct laz_engine *engine)
         laz_calls_settle(engine);
     laz_providers_free(engine->providers);
     laz_calls_fini(engine);
+    laz_lend_free(engine->lend);
     laz_tool_set_fini(&engine->tools);
     laz_spawner_free(engine->spawner);
     if (engine->loop && laz_loop_handles(engine->loop))

@@ -33,6 +33,7 @@ struct laz_engine {
     struct laz_loop *loop;
     struct laz_spawner *spawner;
     struct laz_workers *workers;
+    struct laz_lend *lend; /* the loop, to a worker */
     struct laz_registry *registry;
     struct laz_providers *providers;
     struct laz_tool_set tools;

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/command.h"
+#include "engine/lend.h"
 #include "engine/output.h"
 #include "engine/patterns.h"
 #include "engine/result.h"
@@ -255,11 +256,14 @@ static void execution_drive(struct laz_execution *execution)
     laz_execution_clock_run(execution);
     if (execution->deadline_ms)
         laz_timer_start(session->deadline_timer, execution->deadline_ms);
+    laz_lend_begin(engine->lend, execution);
     while (!execution->over) {
-        laz_loop_step(engine->loop);
+        if (!laz_lend_serve(engine))
+            laz_loop_step(engine->loop);
         if (atomic_exchange(&engine->cancel, false))
             laz_execution_stop(execution, LAZ_STOP_CANCELLED, 0, "");
     }
+    laz_lend_end(engine->lend);
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
     if (!session->box->ended)

@@ -11,6 +11,8 @@
 /* Bytes read; 0: nothing is there now; -1: the other end is gone. For sockets and pipes that do not
  * block. */
 ssize_t laz_os_read(int fd, void *data, size_t len);
+/* Waits until something can be read, or `ms` milliseconds. False: nothing can. */
+bool laz_os_await(int fd, uint64_t ms);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
  * gone. Raises no SIGPIPE. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +23,13 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
         n = read(fd, data, len);
     while (n < 0 && errno == EINTR);
     return n == 0 ? -1 : io_result(n);
+}
+
+bool laz_os_await(int fd, uint64_t ms)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+
+    return poll(&wanted, 1, (int)ms) > 0;
 }
 
 ssize_t laz_os_send(int fd, const void *data, size_t len)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lend.c - the loop goes with a tool to its thread, and comes back: handlers stay on the
+ * caller's thread, clocks and answers do not wait for a tool that takes its time. */
+#include "session.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define QUICK "for i = 1, 2000 do add(1, 2) if i % 50 == 0 then print(i) end end"
+
+static pthread_t caller;
+static atomic_uint here, elsewhere;
+static sem_t gate, passed;
+
+static void count_thread(void)
+{
+    atomic_fetch_add(pthread_equal(pthread_self(), caller) ? &here : &elsewhere, 1);
+}
+
+static void line_counts(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    count_thread();
+}
+
+static void tool_counts(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    count_thread();
+    laz_reply_value(reply, "1", 1);
+}
+
+/* Waits for the gate, at most ten seconds, and says that it passed it. */
+static void wait_at_gate(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    if (sem_timedwait(&gate, &until) == 0)
+        sem_post(&passed);
+}
+
+static void tool_waits(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    wait_at_gate();
+    laz_reply_value(reply, "2", 1);
+}
+
+static void tool_answers_and_waits(void *user, const char *args, size_t len,
+                                   struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "3", 1);
+    wait_at_gate();
+}
+
+static void line_opens_gate(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream;
+    if (len == 4 && memcmp(text, "open", 4) == 0)
+        sem_post(&gate);
+}
+
+/* An engine with a tool more, a session in Lua, and closed gates. */
+static struct laz_session *session_with(const char *settings, const char *name,
+                                        void (*call)(void *, const char *, size_t,
+                                                     struct laz_reply *),
+                                        struct laz_engine **engine)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = name, .description = ""};
+
+    sem_init(&gate, 0, 0);
+    sem_init(&passed, 0, 0);
+    *engine = test_engine(settings);
+    if (!*engine)
+        return NULL;
+    CU_ASSERT_EQUAL(laz_engine_add_tool(*engine, &tool, call, NULL, NULL), 0);
+    return test_session(*engine, "lua");
+}
+
+static void leave(struct laz_session *session, struct laz_engine *engine)
+{
+    laz_session_free(session);
+    laz_engine_free(engine);
+    sem_destroy(&gate);
+    sem_destroy(&passed);
+}
+
+static void handlers_stay_on_the_callers_thread(void)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .line = line_counts};
+    struct laz_engine *engine;
+    struct laz_session *session = session_with("", "count", tool_counts, &engine);
+
+    caller = pthread_self();
+    here = elsewhere = 0;
+    struct laz_result *result =
+        session ? test_run(session, "for i = 1, 1000 do count() print(i) end", &options) : NULL;
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        CU_ASSERT_EQUAL(here, 1000);      /* lines */
+        CU_ASSERT_EQUAL(elsewhere, 1000); /* calls */
+        CU_ASSERT_EQUAL(laz_result_outputs(result) > 0, 1);
+    }
+    laz_result_free(result);
+    leave(session, engine);
+}
+
+static void a_tool_that_hangs_does_not_hold_the_caller(void)
+{
+    struct laz_engine *engine;
+    struct laz_session *session = session_with("session.deadline=0.3", "hang", tool_waits, &engine);
+
+    if (session) {
+        uint64_t before = laz_clock_ms();
+        test_expect(session, "return hang()", LAZ_VERDICT_DEADLINE, NULL);
+        CU_ASSERT(TEST_IS_SANITIZED || laz_clock_ms() - before < 5000); /* not the tool's ten */
+        CU_ASSERT_EQUAL(sem_trywait(&passed), -1);                      /* which still waits */
+        test_expect(session, "return add(1, 2)", LAZ_VERDICT_OK, "3");
+        test_expect(session, QUICK, LAZ_VERDICT_OK, NULL);
+        CU_ASSERT_EQUAL(sem_trywait(&passed), -1);
+        sem_post(&gate);
+    }
+    leave(session, engine);
+}
+
+static void an_answer_does_not_wait_for_the_functions_end(void)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .line = line_opens_gate};
+    struct laz_engine *engine;
+    struct laz_session *session = session_with("", "early", tool_answers_and_waits, &engine);
+    struct laz_result *result =
+        session ? test_run(session, "local v = early() print('open') return v", &options) : NULL;
+
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+        UNIT_TEXT(laz_result_value(result), "3");
+    }
+    laz_result_free(result);
+    leave(session, engine); /* waits for the function */
+}
+
+static void endless_quick_calls_meet_their_ends(void)
+{
+    static const char endless[] = "while true do add(1, 2) end";
+    struct laz_engine *engine =
+        test_engine("session.deadline=0.3;session.max_tool_calls=100000000");
+    struct laz_session *session = engine ? test_session(engine, "lua") : NULL;
+
+    if (session) {
+        uint64_t before = laz_clock_ms();
+        test_expect(session, endless, LAZ_VERDICT_DEADLINE, NULL);
+        CU_ASSERT(TEST_IS_SANITIZED || laz_clock_ms() - before < 5000);
+        struct laz_execute_options options = {.size = sizeof options, .max_tool_calls = 5000};
+        struct laz_result *result = test_run(session, endless, &options);
+        CU_ASSERT_EQUAL(result ? laz_result_verdict(result) : LAZ_VERDICT_OK,
+                        LAZ_VERDICT_TOOL_LIMIT);
+        laz_result_free(result);
+        test_expect(session, "for i = 1, 3000 do add(1, 2) end os.exit(0)", LAZ_VERDICT_OK, NULL);
+        test_expect(session, "for i = 1, 3000 do add(1, 2) end os.execute('kill -9 $PPID')",
+                    LAZ_VERDICT_CRASHED, NULL);
+        test_expect(session, QUICK, LAZ_VERDICT_OK, NULL);
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(handlers_stay_on_the_callers_thread),
+    UNIT(a_tool_that_hangs_does_not_hold_the_caller),
+    UNIT(an_answer_does_not_wait_for_the_functions_end),
+    UNIT(endless_quick_calls_meet_their_ends),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("lend", tests);
+}
