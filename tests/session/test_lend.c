@@ -158,7 +158,8 @@ static void endless_quick_calls_meet_their_ends(void)
         uint64_t before = laz_clock_ms();
         test_expect(session, endless, LAZ_VERDICT_DEADLINE, NULL);
         CU_ASSERT(TEST_IS_SANITIZED || laz_clock_ms() - before < 5000);
-        struct laz_execute_options options = {.size = sizeof options, .max_tool_calls = 5000};
+        struct laz_execute_options options = {
+            .size = sizeof options, .deadline_ms = 20000, .max_tool_calls = 5000};
         struct laz_result *result = test_run(session, endless, &options);
         CU_ASSERT_EQUAL(result ? laz_result_verdict(result) : LAZ_VERDICT_OK,
                         LAZ_VERDICT_TOOL_LIMIT);
