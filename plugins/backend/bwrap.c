@@ -16,7 +16,7 @@
 
 #define BWRAP_ENFORCES                                                                             \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
-     LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+     LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
 
 /* The arguments that bwrap reads from a descriptor: each ends with a NUL. */
 struct bwrap_state {
@@ -270,6 +270,8 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "read-only mounts");
     api->enforces(plan, LAZ_ENFORCE_NETWORK, "network namespace");
     api->enforces(plan, LAZ_ENFORCE_PROCESSES, "process namespace");
+    api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS);
+    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     api->ends_by(plan, LAZ_END_KILL);
     if (state.failed) {
         rc = LAZ_ENOMEM;

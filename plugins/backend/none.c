@@ -6,13 +6,41 @@
  * so it is used only where the policy requires nothing, or where the settings allow to fall back
  * to it.  What can be done is done and called weak: limits of each process, an environment without
  * secrets, a folder of the session's own, and a reaper around the agent, so that processes that
- * left the group are ended with the session. */
+ * left the group are ended with the session.  The one thing that it can really enforce, and does
+ * when it is told to, is the filter of system calls. */
 #include <lazaret/backend.h>
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct laz_option none_options[] = {{0}};
+static const struct laz_option none_options[] = {
+    {"confine", LAZ_OPT_BOOLEAN, "false",
+     "put the filter of system calls on the session: no sockets, no changes of metadata"},
+    {0},
+};
+
+/* The option "confine" of the JSON object. */
+static int none_is_confined(const struct laz_json_api *json, const struct laz_policy *policy)
+{
+    struct laz_json_token token;
+    struct laz_json_reader *reader = NULL;
+    int confine = 0;
+
+    if (policy->options)
+        reader = json->reader_new(policy->options, policy->options_len);
+    if (reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
+        while (json->next(reader, &token) == LAZ_JSON_KEY) {
+            int wanted = strcmp(token.text, "confine") == 0;
+            if (wanted)
+                confine = json->peek(reader) == LAZ_JSON_TRUE;
+            if (!json->skip(reader, NULL, NULL))
+                break;
+        }
+    }
+    if (reader)
+        json->reader_free(reader);
+    return confine;
+}
 
 static void none_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
                         struct laz_plan *plan)
@@ -63,13 +91,17 @@ static int none_plan(const struct laz_plan_api *api, const struct laz_policy *po
     for (const char *const *env = policy->env; env && *env; env++)
         api->env(plan, *env);
     none_limits(api, policy, plan);
+    if (none_is_confined(api->json, policy)) {
+        api->agent_filter(plan, policy->own_uid ? "session" : "same-user", LAZ_ENFORCE_SYSCALLS);
+        api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
+    }
     api->ends_by(plan, LAZ_END_REAP);
     return 0;
 }
 
 static const struct laz_backend_ops none_ops = {
     .size = sizeof none_ops,
-    .can_enforce = 0,
+    .can_enforce = LAZ_ENFORCE_SYSCALLS, /* only where the option "confine" asks for it */
     .platforms = "linux darwin windows",
     .plan = none_plan,
 };

@@ -127,8 +127,8 @@ static void sim_bwrap_declares_only_the_limits_that_are_set(void)
 {
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = plan_of("bwrap", &policy);
-    uint32_t isolation =
-        LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES;
+    uint32_t isolation = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
+                         LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SYSCALLS;
     struct laz_error err = {0};
 
     CU_ASSERT_EQUAL(plan->enforces,
@@ -311,6 +311,32 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     policy.host_command = NULL;
     CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &refused, &err),
                     LAZ_ECONFIG);
+}
+
+static void sim_none_confines_only_when_it_is_told_to(void)
+{
+    static const struct {
+        const char *options, *filter;
+        uint32_t own_uid;
+    } rows[] = {
+        {"{}", "", 0},
+        {"{\"confine\":false}", "", 7},
+        {"{\"x\":{\"confine\":true}}", "", 7},
+        {"{\"confine\":true}", "same-user", 0},
+        {"{\"x\":[1],\"confine\":true}", "session", 7},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct laz_policy policy = policy_plain();
+        policy.options = rows[i].options;
+        policy.options_len = strlen(rows[i].options);
+        policy.own_uid = rows[i].own_uid;
+        struct laz_plan *plan = plan_of("none", &policy);
+        UNIT_TEXT(plan->filter_name, rows[i].filter);
+        CU_ASSERT_EQUAL(plan->filter.asked, *rows[i].filter != '\0');
+        CU_ASSERT_EQUAL(plan->enforces, *rows[i].filter ? LAZ_ENFORCE_SYSCALLS : 0);
+        laz_plan_free(plan);
+    }
 }
 
 /* ---- a backend that breaks its contract ----------------------------------------------------- */
@@ -529,6 +555,7 @@ static const struct unit_test tests[] = {
     UNIT(sim_bwrap_explains_known_failures),
     UNIT(sim_bwrap_is_not_blamed_for_what_runs_inside),
     UNIT(sim_none_runs_the_reaper_and_enforces_nothing),
+    UNIT(sim_none_confines_only_when_it_is_told_to),
     UNIT(plan_refuses_a_backend_that_breaks_its_contract),
     UNIT(plan_shows_the_confinement_of_the_agent),
     UNIT(plan_says_no_more_than_the_agent_applied),
