@@ -27,6 +27,7 @@ struct plan_parts {
     const struct laz_runtime_info *runtime;
     struct laz_buf options;
     char *agent;
+    struct laz_programs *programs;
     struct laz_policy_box *box;
     struct laz_plan *plan;
 };
@@ -80,6 +81,7 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
         .socket_folder = PLAN_FOLDER "/socket",
         .token = PLAN_TOKEN,
         .uid = laz_os_is_root() ? PLAN_UID : LAZ_OS_SAME_ID,
+        .staged = PLAN_FOLDER "/programs",
     };
     char *where = laz_strdupf("sandbox.%s", name);
     int code = where ? 0 : laz_error_nomem(err);
@@ -91,8 +93,13 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     free(where);
     if (code == 0)
         code = laz_registry_runtime(parts->registry, runtime, &parts->runtime, err);
+    if (code == 0)
+        code = laz_programs_new(&values->sandbox.programs, &parts->runtime->programs,
+                                strcmp(platform, laz_os_platform()) == 0, session.uid,
+                                &parts->programs, err);
     if (code != 0)
         return code;
+    session.programs = parts->programs;
     parts->agent = laz_installed_agent();
     if (!parts->agent)
         return laz_error_nomem(err);
@@ -153,6 +160,7 @@ int cli_plan(struct cli *cli)
     }
     laz_plan_free(parts.plan);
     laz_policy_free(parts.box);
+    laz_programs_free(parts.programs);
     free(parts.agent);
     laz_buf_fini(&parts.options);
     laz_registry_free(parts.registry);

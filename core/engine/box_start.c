@@ -77,6 +77,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     static const char *const probe[] = {"--probe", NULL};
     struct laz_engine *engine = box->engine;
     struct laz_policy_box *policy = NULL;
+    const struct laz_engine_programs *programs = NULL;
     char *agent = NULL, *staged = NULL;
     char socket_folder[128];
 
@@ -85,6 +86,10 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
+    if (!rc && purpose->runtime)
+        rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
+                                      (purpose->ops->can_enforce & LAZ_ENFORCE_FS_READ) != 0,
+                                      &programs, err);
     if (rc)
         goto out;
     snprintf(socket_folder, sizeof socket_folder, "%s/socket", box->folder);
@@ -96,6 +101,8 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .command_tail = purpose->runtime ? NULL : probe,
         .uid = box->uid,
         .read = purpose->read,
+        .programs = programs ? programs->list : NULL,
+        .staged = programs ? programs->staged : NULL,
     };
     rc =
         laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,

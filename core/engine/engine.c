@@ -144,6 +144,7 @@ void laz_engine_free(struct laz_engine *engine)
     laz_loop_free(engine->loop);
     laz_buf_fini(&engine->choice.options);
     free(engine->choice.name);
+    laz_engine_free_programs(engine);
     laz_registry_free(engine->registry);
     laz_strv_fini(&engine->reserved);
     if (engine->folder)

@@ -7,6 +7,7 @@
 #include "engine/box.h"
 #include "engine/calls.h"
 #include "engine/loop.h"
+#include "engine/programs.h"
 #include "engine/providers.h"
 #include "engine/tools.h"
 #include "engine/workers.h"
@@ -24,6 +25,14 @@ struct laz_backend_choice {
     const struct laz_backend_ops *ops;
     struct laz_buf options; /* JSON */
     uint32_t require;
+};
+
+/* The programs of sandbox.programs for one runtime, found and put together on first use. */
+struct laz_engine_programs {
+    struct laz_engine_programs *next;
+    const struct laz_runtime_info *runtime;
+    struct laz_programs *list;
+    char *staged; /* NULL: not needed yet */
 };
 
 struct laz_engine {
@@ -50,14 +59,21 @@ struct laz_engine {
     struct laz_session *sessions;
     struct laz_box *leaving; /* released, and not ended yet */
     unsigned boxes;          /* names their folders */
-    atomic_bool in_use;      /* one thread at a time */
-    atomic_bool cancel;      /* laz_engine_cancel was called since the last entry */
+    struct laz_engine_programs *programs;
+    atomic_bool in_use; /* one thread at a time */
+    atomic_bool cancel; /* laz_engine_cancel was called since the last entry */
 };
 
 /* Guards every public function that uses the loop: LAZ_EBUSY when a thread, or a callback's caller,
  * is inside already. */
 int laz_engine_enter(struct laz_engine *engine, struct laz_error *err);
 void laz_engine_leave(struct laz_engine *engine);
+/* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too.
+ * `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program. */
+int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,
+                             uint32_t uid, bool staged, const struct laz_engine_programs **programs,
+                             struct laz_error *err);
+void laz_engine_free_programs(struct laz_engine *engine);
 /* The backend of this engine, found on first use. Errors: LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED,
  * LAZ_ESETUP: each names the setting. */
 int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **choice,

@@ -180,7 +180,7 @@ static int plan_check(const struct laz_plan *plan, const struct laz_backend_ops 
     uint32_t excess = plan->enforces & ~ops->can_enforce, missing = require & ~plan->enforces;
     int rc = 0;
 
-    if (plan->failed || plan->argv.failed || plan->env.failed)
+    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed)
         return laz_error_nomem(err);
     if (plan->argv.n == 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
@@ -203,6 +203,14 @@ static int plan_check(const struct laz_plan *plan, const struct laz_backend_ops 
                            plan->backend, laz_buf_text(&names));
     laz_buf_fini(&names);
     return rc;
+}
+
+/* For whoever looks at the plan: what can be executed inside. */
+static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy)
+{
+    plan->any_program = !policy->programs;
+    for (const char *const *program = policy->programs; program && *program; program++)
+        laz_strv_add(&plan->programs, *program);
 }
 
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
@@ -237,6 +245,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
     made->folder = laz_strdup(folder);
     if (!made->backend || (folder && !made->folder))
         made->failed = true;
+    plan_programs(made, policy);
     int rc = ops->plan(&api, policy, made, &why);
     if (rc) {
         why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
@@ -297,6 +306,7 @@ void laz_plan_free(struct laz_plan *plan)
     free(plan->folder);
     laz_strv_fini(&plan->argv);
     laz_strv_fini(&plan->env);
+    laz_strv_fini(&plan->programs);
     for (size_t i = 0; i < plan->n_data; i++) {
         free(plan->data[i].what);
         laz_buf_fini(&plan->data[i].content);

@@ -62,10 +62,12 @@ struct laz_plan {
     size_t n_rules;
     struct laz_plan_word *words;
     size_t n_words;
-    uint32_t enforces; /* LAZ_ENFORCE_* */
-    uint32_t require;  /* what the settings ask for */
-    uint32_t ends_by;  /* LAZ_END_* */
-    bool failed;       /* want of memory on the way */
+    uint32_t enforces;        /* LAZ_ENFORCE_* */
+    uint32_t require;         /* what the settings ask for */
+    uint32_t ends_by;         /* LAZ_END_* */
+    bool any_program;         /* that can be seen may be executed */
+    struct laz_strv programs; /* else these: of the policy */
+    bool failed;              /* want of memory on the way */
 };
 
 /* Makes a plan: calls the backend's `plan`, checks that it declares no bit beyond what it can, and

@@ -175,6 +175,11 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
     laz_plan_confine_json(plan, json);
     laz_buf_puts(json, ",\"isolation\":");
     laz_plan_isolation_json(plan, json);
+    laz_buf_puts(json, ",\"programs\":");
+    if (plan->any_program)
+        laz_buf_puts(json, "\"any\"");
+    else
+        show_strings(json, &plan->programs);
     laz_buf_printf(json, ",\"ends_by\":\"%s\"}", plan->ends_by == LAZ_END_REAP ? "reap" : "kill");
 }
 
@@ -285,6 +290,11 @@ void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
         laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
                        (unsigned long long)plan->limits[i].value);
     show_confinement_text(plan, text);
+    laz_buf_puts(text, "\nprograms that can be started inside\n");
+    for (size_t i = 0; i < plan->programs.n; i++)
+        laz_buf_printf(text, "  %s\n", plan->programs.items[i]);
+    if (!plan->programs.n)
+        laz_buf_printf(text, "  (%s)\n", plan->any_program ? "any that can be seen" : "none");
     laz_buf_puts(text, "\nwhat is enforced, and by what\n");
     show_isolation_text(plan, text);
 }

@@ -28,7 +28,7 @@ struct policy_memory {
     struct policy_path *items;
     struct laz_path *paths; /* the same, for the backend */
     size_t n, cap;
-    struct laz_strv env, command;
+    struct laz_strv env, command, programs;
     char *home, *host_command, *runtime_file, *options;
     bool failed;
 };
@@ -43,6 +43,7 @@ struct policy_work {
     struct policy_memory *memory;
     bool own_files; /* the backend gives a file system of its own */
     bool here;      /* the platform is this one: paths can be looked at */
+    bool any;       /* all programs of the host */
 };
 
 /* Files that programs expect and that would tell of the host. */
@@ -197,45 +198,78 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
 {
     struct policy_work *work = user;
 
+    if (!host) {
+        work->memory->failed = true;
+        return;
+    }
     if (kind == LAZ_PATH_SYMLINK && !work->own_files)
         return; /* the host's own link is there */
-    policy_add(
-        work->memory,
-        (struct policy_path){.kind = kind,
-                             .rank = POLICY_SYSTEM,
-                             .optional = kind != LAZ_PATH_SYMLINK && strcmp(box, "/usr") != 0},
-        host, box);
+    policy_add(work->memory,
+               (struct policy_path){.kind = kind,
+                                    .rank = POLICY_SYSTEM,
+                                    .optional = kind != LAZ_PATH_SYMLINK &&
+                                                strcmp(box, "/usr") != 0 && strcmp(host, box) == 0},
+               host, box);
 }
 
 /* For a plan that is only shown: what such a system usually has. */
 static const struct {
     const char *platform;
+    bool any, chosen; /* with all programs; with chosen ones */
     uint32_t kind;
     const char *host, *box;
 } policy_usual[] = {
-    {"linux", LAZ_PATH_READ, "/usr", "/usr"},
-    {"linux", LAZ_PATH_SYMLINK, "usr/bin", "/bin"},
-    {"linux", LAZ_PATH_SYMLINK, "usr/sbin", "/sbin"},
-    {"linux", LAZ_PATH_SYMLINK, "usr/lib", "/lib"},
-    {"linux", LAZ_PATH_SYMLINK, "usr/lib64", "/lib64"},
-    {"linux", LAZ_PATH_READ, "/etc/ld.so.cache", "/etc/ld.so.cache"},
-    {"linux", LAZ_PATH_READ, "/etc/alternatives", "/etc/alternatives"},
-    {"linux", LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
-    {"linux", LAZ_PATH_READ, "/etc/ssl/certs", "/etc/ssl/certs"},
-    {"darwin", LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
-    {"darwin", LAZ_PATH_READ, "/System/Library", "/System/Library"},
+    {"linux", true, false, LAZ_PATH_READ, "/usr", "/usr"},
+    {"linux", false, true, LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
+    {"linux", false, true, LAZ_PATH_READ, "/usr/lib64", "/usr/lib64"},
+    {"linux", false, true, LAZ_PATH_READ, "/usr/share", "/usr/share"},
+    {"linux", false, true, LAZ_PATH_READ, "/usr/local/lib", "/usr/local/lib"},
+    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/bin", "/bin"},
+    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/sbin", "/sbin"},
+    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/lib", "/lib"},
+    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/lib64", "/lib64"},
+    {"linux", true, true, LAZ_PATH_READ, "/etc/ld.so.cache", "/etc/ld.so.cache"},
+    {"linux", true, true, LAZ_PATH_READ, "/etc/alternatives", "/etc/alternatives"},
+    {"linux", true, true, LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
+    {"linux", true, true, LAZ_PATH_READ, "/etc/ssl/certs", "/etc/ssl/certs"},
+    {"darwin", true, true, LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
+    {"darwin", true, true, LAZ_PATH_READ, "/System/Library", "/System/Library"},
 };
 
 static void policy_system_paths(struct policy_work *work, const char *platform)
 {
     if (work->here) {
-        laz_os_system_paths(policy_system_path, work);
+        laz_os_system_paths(work->any, policy_system_path, work);
         return;
     }
     for (size_t i = 0; i < sizeof policy_usual / sizeof policy_usual[0]; i++)
-        if (strcmp(policy_usual[i].platform, platform) == 0)
+        if (strcmp(policy_usual[i].platform, platform) == 0 &&
+            (work->any ? policy_usual[i].any : policy_usual[i].chosen))
             policy_system_path(work, policy_usual[i].kind, policy_usual[i].host,
                                policy_usual[i].box);
+}
+
+/* A box without files of its own has the host's programs where they are: only what may be read,
+ * and started, is said. */
+static void policy_programs(struct policy_work *work)
+{
+    const struct laz_programs *programs = work->session->programs;
+
+    if (work->any)
+        return;
+    if (work->own_files && work->session->staged) {
+        laz_programs_paths(programs, work->session->staged, policy_system_path, work);
+        return;
+    }
+    for (size_t i = 0; i < programs->n_parts; i++)
+        policy_system_path(work, programs->parts[i].kind, programs->parts[i].text,
+                           programs->parts[i].path);
+}
+
+static void policy_allowed_programs(struct policy_work *work)
+{
+    for (size_t i = 0; !work->any && i < work->session->programs->allowed.n; i++)
+        laz_strv_add(&work->memory->programs, work->session->programs->allowed.items[i]);
 }
 
 static void policy_runtime_paths(struct policy_work *work)
@@ -245,7 +279,7 @@ static void policy_runtime_paths(struct policy_work *work)
 
     for (size_t i = 0; read && i < read->n; i++) {
         const char *path = read->items[i];
-        if (path[0] != '/' || policy_is_below(path, "/usr"))
+        if (path[0] != '/')
             continue;
         if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
             continue; /* as if it were not there */
@@ -359,6 +393,21 @@ static bool policy_is_covered(const struct policy_memory *memory, const struct p
     return false;
 }
 
+/* Of the system's and the runtime's: does a folder show it anyway, read-only and in its place? */
+static bool policy_is_shown(const struct policy_memory *memory, const struct policy_path *path)
+{
+    const struct policy_path *above = NULL;
+
+    if (path->rank > POLICY_RUNTIME || path->kind == LAZ_PATH_CONTENT ||
+        (path->kind == LAZ_PATH_READ && strcmp(path->host, path->box) != 0))
+        return false;
+    for (size_t i = 0; i < memory->n; i++) /* the innermost decides */
+        if (policy_is_below(path->box, memory->items[i].box) &&
+            (!above || strlen(above->box) < strlen(memory->items[i].box)))
+            above = &memory->items[i];
+    return above && above->kind == LAZ_PATH_READ && strcmp(above->host, above->box) == 0;
+}
+
 /* Fills `paths`: sorted, each name once, nothing of the system's over what the settings show. */
 static int policy_order(struct policy_memory *memory, size_t *n, struct laz_error *err)
 {
@@ -370,7 +419,7 @@ static int policy_order(struct policy_memory *memory, size_t *n, struct laz_erro
         qsort(memory->items, memory->n, sizeof *memory->items, policy_compare);
     for (size_t i = 0; i < memory->n; i++) {
         const struct policy_path *path = &memory->items[i];
-        if (policy_is_covered(memory, path))
+        if (policy_is_covered(memory, path) || policy_is_shown(memory, path))
             continue;
         if (i + 1 < memory->n && strcmp(path->box, memory->items[i + 1].box) == 0)
             continue;
@@ -388,6 +437,8 @@ static int policy_fill(struct policy_work *work, const char *platform, struct la
     int rc;
 
     policy_system_paths(work, platform);
+    policy_programs(work);
+    policy_allowed_programs(work);
     policy_runtime_paths(work);
     rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
                                POLICY_READ, err);
@@ -420,11 +471,22 @@ static void policy_memory_free(struct policy_memory *memory)
     free(memory->paths);
     laz_strv_fini(&memory->env);
     laz_strv_fini(&memory->command);
+    laz_strv_fini(&memory->programs);
     free(memory->home);
     free(memory->host_command);
     free(memory->runtime_file);
     free(memory->options);
     free(memory);
+}
+
+/* The programs as the backend sees them: NULL means any, so none is a list, too. */
+static const char *const *policy_allowed(const struct policy_work *work)
+{
+    static const char *const none[] = {NULL};
+
+    if (work->any)
+        return NULL;
+    return work->memory->programs.n ? (const char *const *)work->memory->programs.items : none;
 }
 
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
@@ -441,6 +503,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .memory = memory,
         .own_files = (can_enforce & LAZ_ENFORCE_FS_READ) != 0,
         .here = strcmp(platform, laz_os_platform()) == 0,
+        .any = !session->programs || session->programs->any,
     };
     struct laz_error why = {0};
     size_t n_paths = 0;
@@ -449,7 +512,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
     if (!rc) {
         memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
         if (memory->failed || memory->env.failed || memory->command.failed ||
-            !memory->host_command || !memory->options)
+            memory->programs.failed || !memory->host_command || !memory->options)
             rc = LAZ_ENOMEM;
     }
     if (!rc)
@@ -478,6 +541,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .host_command = memory->host_command,
         .options = memory->options,
         .options_len = options ? options_len : 2,
+        .programs = policy_allowed(&work),
     };
     *box = made;
     return 0;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "engine/programs.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
@@ -14,12 +15,14 @@
 struct laz_policy_session {
     const char *socket_folder; /* on the host; appears read-only in the box */
     const char *token;
-    const char *agent;   /* on the host, reachable for the session's uid */
-    const char *runtime_file; /* likewise; NULL for a probe */
+    const char *agent;               /* on the host, reachable for the session's uid */
+    const char *runtime_file;        /* likewise; NULL for a probe */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
-    uint32_t uid;        /* LAZ_SPAWN_SAME_ID: no uid of its own */
+    uint32_t uid;                    /* LAZ_SPAWN_SAME_ID: no uid of its own */
     const struct laz_strv *read; /* further host paths that the box sees: the LAZ_OPT_PATHS options
                                     of the runtime; NULL: none */
+    const struct laz_programs *programs; /* NULL: any program */
+    const char *staged; /* where laz_programs_stage put them, for a backend with files of its own */
 };
 
 /* A policy and the memory of everything it points to. */
@@ -44,7 +47,7 @@ void laz_policy_free(struct laz_policy_box *box);
 const char *laz_policy_runtime_file(const struct laz_policy_box *box);
 
 #define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
-#define LAZ_BOX_RUNTIME "/run/lazaret/bin/" /* followed by the file's name */
+#define LAZ_BOX_RUNTIME "/run/lazaret/bin/"   /* followed by the file's name */
 #define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* the folder */
 #define LAZ_BOX_HOME    "/tmp"
 #define LAZ_BOX_UID     1000u /* uid and gid shown inside */

@@ -55,14 +55,29 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
  * folder above and the file are looked at, by mode and owner. */
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
+bool laz_os_can_execute_below(const char *folder); /* its file system is not mounted noexec */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */
 int laz_os_find_program(const char *name, char **path, struct laz_error *err);
+/* What starting the program at an absolute path takes, each once or more: LAZ_PATH_SYMLINK (`box`
+ * is a link to the text `host`) for every link on the way, LAZ_PATH_READ for the file itself, the
+ * interpreter of a script, the loader of a binary, and for a folder the folder. Paths have no link
+ * but in their last part. Errors: LAZ_ENOENT naming what is missing or not executable. */
+int laz_os_program_parts(const char *path,
+                         void (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user, struct laz_error *err);
+/* Folders that hold programs, there or not; `among_libraries`: one that is there, in a folder of
+ * libraries (/usr/lib/git-core). */
+void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
+                            void *user);
 /* What the loader and interpreters need of this system: pairs for a policy, in order. `visit` gets
- * kind (LAZ_PATH_*), host text and box path. Linux: /usr; /bin /sbin /lib /lib64 as links or
- * folders, as on the host; /etc/ld.so.cache, /etc/alternatives, /etc/localtime, certificates. */
-void laz_os_system_paths(void (*visit)(void *user, uint32_t kind, const char *host,
+ * kind (LAZ_PATH_*), host text and box path. Linux: /usr with all `programs`, or the libraries and
+ * data in it; /bin /sbin /lib /lib64 as links or folders, as on the host; /etc/ld.so.cache,
+ * /etc/alternatives, /etc/localtime, certificates. */
+void laz_os_system_paths(bool programs,
+                         void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user);
 

@@ -8,6 +8,7 @@
  * a newer minor ABI says so in "abi". */
 #include "plugin/plugin.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,8 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
     info_put_list(json, "read", ops->read);
     info_put_list(json, "env", ops->env);
     info_put_list(json, "reserved_words", ops->reserved_words);
+    info_put_list(json, "programs",
+                  ops->size > offsetof(struct laz_runtime_ops, programs) ? ops->programs : NULL);
     info_put_options(json, plugin->options);
     laz_buf_puts(json, "}\n");
 }
@@ -209,7 +212,7 @@ static int info_take_all(const struct info_source *source, const struct laz_json
 {
     static const char *const keys[] = {"kind",     "abi",       "name", "version", "summary",
                                        "suffixes", "libraries", "read", "env",     "reserved_words",
-                                       "options",  NULL};
+                                       "programs", "options",   NULL};
     const struct {
         const char *key;
         char **text;
@@ -221,7 +224,8 @@ static int info_take_all(const struct info_source *source, const struct laz_json
                  {"libraries", &info->libraries},
                  {"read", &info->read},
                  {"env", &info->env},
-                 {"reserved_words", &info->reserved_words}};
+                 {"reserved_words", &info->reserved_words},
+                 {"programs", &info->programs}};
     int rc = 0;
 
     if (laz_json_type(root) != LAZ_JSON_OBJECT_BEGIN)
@@ -288,6 +292,7 @@ void laz_runtime_info_free(struct laz_runtime_info *info)
     laz_strv_fini(&info->read);
     laz_strv_fini(&info->env);
     laz_strv_fini(&info->reserved_words);
+    laz_strv_fini(&info->programs);
     free(info->name);
     free(info->version);
     free(info->summary);

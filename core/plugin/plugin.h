@@ -31,7 +31,7 @@ const struct laz_plugin *laz_module_plugin(const struct laz_module *module);
 struct laz_runtime_info {
     char *name, *version, *summary;
     char *file; /* the shared object, absolute */
-    struct laz_strv suffixes, libraries, read, env, reserved_words;
+    struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
     struct laz_option *options; /* ends with key NULL */
 };
 

@@ -209,12 +209,13 @@ const struct schema_key laz_schema[] = {
     },
     {
         .key = "sandbox.programs",
-        .kind = SCHEMA_LATER_STRING,
+        .kind = SCHEMA_PROGRAMS,
         .default_value = "\"default\"",
-        .type = "string or list of strings",
+        .offset = FIELD(sandbox.programs),
         .help = "What may be executed inside: `\"default\"` (the runtime's own helpers and a few "
-                "POSIX tools), a list, or `\"any\"`.",
-        .later = true,
+                "POSIX tools), a list of names and absolute paths, in which `\"default\"` stands "
+                "for those, or `\"any\"` program of the host. A folder stands for all in it. See "
+                "[Programs](sandbox.md#programs).",
     },
     {
         .key = "sandbox.read",
@@ -429,6 +430,8 @@ static const struct {
     [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables"},
     [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings"},
     [SCHEMA_ENFORCE] = {"list of words", "a list of words"},
+    [SCHEMA_PROGRAMS] = {"string or list of strings",
+                         "\"default\", \"any\", or a list of names and absolute paths"},
     [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")"},
     [SCHEMA_LATER_STRING] = {"string", "nothing"},
 };

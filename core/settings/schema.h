@@ -21,6 +21,7 @@ enum schema_kind {
     SCHEMA_VARIABLES,    /* struct laz_strv: names of environment variables */
     SCHEMA_ENVIRONMENT,  /* struct laz_strv: NAME=VALUE, from a table of strings */
     SCHEMA_ENFORCE,      /* uint32_t: bits, from a list of words */
+    SCHEMA_PROGRAMS,     /* struct laz_strv: "default", "any", or a list of names and paths */
     SCHEMA_UIDS,         /* char *: "auto" or "FIRST-LAST" */
     SCHEMA_LATER_STRING, /* no field: not available in this version */
     SCHEMA_KINDS

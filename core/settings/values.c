@@ -106,6 +106,16 @@ static const char *values_variable_problem(const char *name, size_t len)
     return NULL;
 }
 
+static bool values_is_program(const struct laz_toml_node *item)
+{
+    const char *text = item->text;
+
+    if (text[0] == '/')
+        return text[1] != '\0';
+    return text[0] && !strchr(text, '/') && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
+           strcmp(text, "any") != 0;
+}
+
 static const char *values_item_problem(enum schema_kind kind, const struct laz_toml_node *item)
 {
     if (!values_is_text(item))
@@ -118,6 +128,8 @@ static const char *values_item_problem(enum schema_kind kind, const struct laz_t
         return item->text[0] == '/' ? NULL : "an absolute path";
     case SCHEMA_VARIABLES:
         return values_variable_problem(item->text, item->len);
+    case SCHEMA_PROGRAMS:
+        return values_is_program(item) ? NULL : "the name or the absolute path of a program";
     default:
         return NULL;
     }
@@ -143,6 +155,21 @@ static int values_list(struct values_job *job, const struct laz_toml_node *node,
     laz_strv_fini(field);
     *(struct laz_strv *)field = list;
     return list.failed ? LAZ_ENOMEM : 0;
+}
+
+/* "default", "any", or a list. */
+static int values_programs(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv word = LAZ_STRV_INIT;
+
+    if (node->type == LAZ_TOML_ARRAY)
+        return values_list(job, node, field);
+    if (!values_is_text(node) || !(laz_is_string(node, "default") || laz_is_string(node, "any")))
+        return values_mismatch(job, node);
+    laz_strv_add(&word, node->text);
+    laz_strv_fini(field);
+    *(struct laz_strv *)field = word;
+    return word.failed ? LAZ_ENOMEM : 0;
 }
 
 static int values_environment(struct values_job *job, const struct laz_toml_node *node, void *field)
@@ -246,6 +273,7 @@ static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
     [SCHEMA_VARIABLES] = values_list,
     [SCHEMA_ENVIRONMENT] = values_environment,
     [SCHEMA_ENFORCE] = values_enforce,
+    [SCHEMA_PROGRAMS] = values_programs,
     [SCHEMA_UIDS] = values_uids,
 };
 
@@ -268,7 +296,8 @@ void laz_values_fini(struct laz_settings_values *values)
         void *field = (char *)values + row->offset;
         int (*converter)(struct values_job *, const struct laz_toml_node *, void *) =
             values_converters[row->kind];
-        if (converter == values_list || converter == values_environment)
+        if (converter == values_list || converter == values_programs ||
+            converter == values_environment)
             laz_strv_fini(field);
         else if (converter == values_name || converter == values_uids)
             free(*(char **)field);

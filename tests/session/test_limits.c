@@ -335,7 +335,7 @@ static void leave_children(struct laz_session *session, const struct words *w)
 
 static void timeout_ends_children_and_daemons(void)
 {
-    test_each("", leave_children);
+    test_each("sandbox.programs=[\"default\", \"setsid\"]", leave_children);
 }
 
 static void timeout_ends_children_and_daemons_without_a_namespace(void)

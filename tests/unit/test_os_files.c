@@ -4,6 +4,8 @@
 
 #include "os/os.h"
 
+#include <lazaret/backend.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -342,23 +344,93 @@ static void programs_are_found_in_fixed_folders_only(void)
     CU_ASSERT_EQUAL(laz_os_find_program("/usr", &path, &err), LAZ_ENOENT);
 }
 
+struct seen {
+    int places;
+    struct laz_strv parts; /* "path -> text", or a path alone */
+};
+
 static void note_path(void *user, uint32_t kind, const char *host, const char *box)
 {
-    int *seen = user;
+    struct seen *seen = user;
 
-    (void)kind;
-    (void)host;
-    *seen |= strcmp(box, "/usr") == 0 ? 1 : 0;
-    *seen |= strcmp(box, "/bin") == 0 ? 2 : 0;
-    *seen |= strcmp(box, "/etc") == 0 || strncmp(box, "/etc/ssl/private", 16) == 0 ? 4 : 0;
+    seen->places |= strcmp(box, "/usr") == 0 || strcmp(box, "/usr/bin") == 0 ? 1 : 0;
+    seen->places |= strcmp(box, "/usr/lib") == 0 ? 2 : 0;
+    seen->places |= strcmp(box, "/lib") == 0 ? 4 : 0;
+    seen->places |= strcmp(box, "/etc") == 0 || strncmp(box, "/etc/ssl/private", 16) == 0 ? 8 : 0;
+    if (kind == LAZ_PATH_SYMLINK)
+        laz_strv_addf(&seen->parts, "%s -> %s", box, host);
+    else
+        laz_strv_add(&seen->parts, box);
 }
 
-static void system_paths_have_programs_and_no_secrets(void)
+static void system_paths_have_programs_when_asked_and_no_secrets(void)
 {
-    int seen = 0;
+    struct seen seen = {0};
 
-    laz_os_system_paths(note_path, &seen);
-    CU_ASSERT_EQUAL(seen, 3);
+    laz_os_system_paths(true, note_path, &seen);
+    CU_ASSERT_EQUAL(seen.places, 5);
+    laz_strv_fini(&seen.parts);
+    seen.places = 0;
+    laz_os_system_paths(false, note_path, &seen);
+    CU_ASSERT_EQUAL(seen.places & ~1, 6);
+    CU_ASSERT_FALSE(laz_strv_has(&seen.parts, "/usr/bin"));
+    CU_ASSERT_FALSE(laz_strv_has(&seen.parts, "/usr"));
+    laz_strv_fini(&seen.parts);
+}
+
+/* A name is followed through links of the last part and of folders to the file, and the file's
+ * interpreter and loader belong to it. */
+static void parts_of_a_program_are_links_file_interpreter_and_loader(void)
+{
+    struct seen seen = {0};
+    struct laz_error err = {0};
+    char line[400];
+
+    CU_ASSERT_FATAL(
+        laz_os_make_folder(in_base("tools"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    CU_ASSERT_FATAL(symlink("tools", in_base("other")) == 0);
+    CU_ASSERT_FATAL(symlink("script", in_base("tools/name")) == 0);
+    CU_ASSERT_FATAL(laz_os_write_file(in_base("tools/script"), "#! /bin/sh -e\n", 14, 0755, NULL) ==
+                    0);
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("other/name"), note_path, &seen, &err), 0);
+    UNIT_TEXT(err.text, "");
+    snprintf(line, sizeof line, "%s -> %s", in_base("other/name"), in_base("tools/name"));
+    CU_ASSERT_TRUE(laz_strv_has(&seen.parts, line));
+    snprintf(line, sizeof line, "%s -> script", in_base("tools/name"));
+    CU_ASSERT_TRUE(laz_strv_has(&seen.parts, line));
+    CU_ASSERT_TRUE(laz_strv_has(&seen.parts, in_base("tools/script")));
+    char *sh = realpath("/bin/sh", NULL);
+    CU_ASSERT_TRUE(laz_strv_has(&seen.parts, sh));
+    free(sh);
+    bool loader = false; /* of sh */
+    for (size_t i = 0; i < seen.parts.n; i++)
+        loader |= strstr(seen.parts.items[i], "/ld-") && !strstr(seen.parts.items[i], "->");
+    CU_ASSERT_TRUE(loader);
+    laz_strv_fini(&seen.parts);
+    laz_os_remove_tree(in_base("tools"));
+    unlink(in_base("other"));
+}
+
+static void parts_of_what_is_no_program_are_an_error(void)
+{
+    static const char *const rows[] = {"relative", "/etc/passwd", "/no/such/program", "/dev/null"};
+    struct seen seen = {0};
+
+    CU_ASSERT_FATAL(symlink("loop", in_base("loop")) == 0);
+    CU_ASSERT_FATAL(
+        laz_os_write_file(in_base("script"), "#!/no/such/interpreter\n", 23, 0755, NULL) == 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_os_program_parts(rows[i], note_path, &seen, &err), LAZ_ENOENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i]));
+    }
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("loop"), note_path, &seen, NULL), LAZ_ENOENT);
+    struct laz_error err = {0};
+    CU_ASSERT_EQUAL(laz_os_program_parts(in_base("script"), note_path, &seen, &err), LAZ_ENOENT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/no/such/interpreter"));
+    laz_strv_fini(&seen.parts);
+    unlink(in_base("loop"));
+    unlink(in_base("script"));
 }
 
 static int limits_set(void)
@@ -501,8 +573,10 @@ static const struct unit_test tests[] = {
     UNIT(runtime_folder_removes_what_the_dead_left),
     UNIT(reachable_looks_at_every_folder),
     UNIT(programs_are_found_in_fixed_folders_only),
-    UNIT(system_paths_have_programs_and_no_secrets),
     UNIT(facts_are_read_below_a_root),
+    UNIT(system_paths_have_programs_when_asked_and_no_secrets),
+    UNIT(parts_of_a_program_are_links_file_interpreter_and_loader),
+    UNIT(parts_of_what_is_no_program_are_an_error),
     UNIT(limits_are_set_lowered_and_never_raised),
     UNIT(uid_ranges_are_checked),
     UNIT(each_session_has_a_uid_nobody_else_has),

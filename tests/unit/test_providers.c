@@ -329,7 +329,7 @@ static void write_runtime(void)
     static const char json[] =
         "{\"kind\":\"runtime\",\"abi\":\"1.0\",\"name\":\"testrt\",\"version\":\"1\","
         "\"summary\":\"s\",\"suffixes\":[],\"libraries\":[],\"read\":[],\"env\":[],"
-        "\"reserved_words\":[\"maybe\",\"perhaps\"],\"options\":[]}";
+        "\"reserved_words\":[\"maybe\",\"perhaps\"],\"programs\":[],\"options\":[]}";
     char *path = laz_strdupf("%s/testrt.json", folder);
 
     laz_os_write_file(path, json, strlen(json), 0644, NULL);

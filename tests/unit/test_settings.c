@@ -217,7 +217,14 @@ static const struct {
                                               "found string \"x\""},
     {"audit.file = \"\"\n", "1:7: audit.file: not available in this version"},
     {"[pool]\nsize = 4\n", "2:1: pool.size: not available in this version"},
-    {"sandbox.programs = \"any\"\n", "1:9: sandbox.programs: not available in this version"},
+    {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
+                                     "list of names and absolute paths, found string \"all\""},
+    {"sandbox.programs = 1\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a list "
+                               "of names and absolute paths, found integer 1"},
+    {"sandbox.programs = [\"bin/sh\"]\n", "1:21: sandbox.programs: expected the name or the "
+                                          "absolute path of a program, found string \"bin/sh\""},
+    {"sandbox.programs = [\"any\"]\n", "1:21: sandbox.programs: expected the name or the absolute "
+                                       "path of a program, found string \"any\""},
     {"pool.sise = 4\n", "1:6: pool.sise: unknown key; did you mean pool.size?"},
     {"[runtime]\nr = 3\n",
      "2:5: runtime.r: expected a table of options, such as [runtime.r], found integer 3"},
@@ -532,7 +539,7 @@ static void settings_document_has_every_key(void)
               "session.max_output_lines session.max_output_size session.max_message_size "
               "session.max_value_size session.validate session.sanitize_errors session.verbose "
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
-              "sandbox.uids sandbox.programs(later) sandbox.read sandbox.write sandbox.tmp_size "
+              "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
               "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
               "env.allow env.set audit.file(later) audit.on_error(later) pool.size(later) "
               "pool.warm(later) pool.reset(later) pool.preload(later) pool.max_sessions(later) "
@@ -687,7 +694,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 31 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 32 + 1); /* and sandbox.bwrap.program */
     int rc = load_text(settings, text.data, &err);
     if (rc)
         printf("\n    %s", err.text);

@@ -70,6 +70,9 @@ struct laz_policy {
                                    the other paths of `paths` are then the host's as well */
     const char *options;        /* JSON object: the backend's options, checked, defaults filled in */
     size_t options_len;
+    const char *const *programs; /* files, and folders with all in them, that may be executed: paths
+                                    of the box without links, loaders and interpreters included;
+                                    ends with NULL; NULL: any program that can be seen */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */

@@ -108,6 +108,10 @@ struct laz_runtime_ops {
     int (*eval)(void *state, const char *code, size_t len, uint32_t print,
                 struct laz_outcome *outcome);
     void (*destroy)(void *state); /* may be NULL; the process ends right after */
+    /* Data for the host again: the programs that functions of the language start, as names ("sh")
+     * or absolute paths; a folder stands for all in it. Missing ones are passed over. Ends with
+     * NULL; may be NULL. */
+    const char *const *programs;
 };
 
 #ifdef __cplusplus

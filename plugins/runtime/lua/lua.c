@@ -502,6 +502,7 @@ static int luart_define_tools(void *state, const struct laz_tool_signature *tool
 static const char *const suffixes[] = {".lua", NULL};
 static const char *const libraries[] = {LUART_SONAME, NULL};
 static const char *const nothing[] = {NULL};
+static const char *const programs[] = {"sh", NULL}; /* os.execute(), io.popen() */
 static const char *const reserved_words[] = {
     "and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
     "function", "goto",   "if",   "in",   "local",  "nil",   "not",   "or",
@@ -520,6 +521,7 @@ static const struct laz_runtime_ops ops = {
     .check = luart_check,
     .eval = luart_eval,
     .destroy = luart_destroy,
+    .programs = programs,
 };
 
 LAZ_PLUGIN(lua) = {

@@ -56,6 +56,16 @@ static const char *const python_read[] = {
     NULL,
 };
 static const char *const python_env[] = {NULL};
+/* sys.executable for multiprocessing and subprocess, os.system(), platform.processor(), and
+ * ctypes.util.find_library(). */
+static const char *const python_programs[] = {
+    PYTHON_PREFIX "/bin/python" PYTHON_VERSION,
+    PYTHON_PREFIX "/bin/python3",
+    "sh",
+    "uname",
+    "/sbin/ldconfig",
+    NULL,
+};
 static const char *const python_reserved_words[] = {
     "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
     "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
@@ -267,6 +277,7 @@ static const struct laz_runtime_ops python_ops = {
     .check = py_check,
     .eval = py_eval,
     .destroy = python_destroy,
+    .programs = python_programs,
 };
 
 LAZ_PLUGIN(python) = {

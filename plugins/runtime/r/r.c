@@ -315,6 +315,10 @@ static const char *const r_env[] = {
     "R_DOC_DIR=" LAZ_R_DOC_DIR,
     NULL,
 };
+/* system(), Sys.which(), detectCores(), and R itself for Rscript and clusters. */
+static const char *const r_programs[] = {
+    "sh", "sed", "uname", "rm", "which", "grep", "wc", "R", "Rscript", LAZ_R_HOME "/bin", NULL,
+};
 static const char *const r_reserved_words[] = {
     "if",       "else",        "repeat",        "while",
     "function", "for",         "next",          "break",
@@ -340,6 +344,7 @@ static const struct laz_runtime_ops r_ops = {
     .check = r_check,
     .eval = r_eval,
     .destroy = r_destroy,
+    .programs = r_programs,
 };
 
 LAZ_PLUGIN(r) = {
