@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/visible.h"
 #include "plugin/plugin.h"
 
 #include <lazaret/lazaret.h>
@@ -19,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit statuses beyond those of verdicts (laz_verdict_exit_status). */
 #define CLI_OK          0
@@ -116,6 +118,10 @@ void cli_source_fini(struct cli_source *source);
 
 /* Standard output. A failure is remembered; further writing is dropped. */
 void cli_write(struct cli *cli, const char *data, size_t len); /* reaches the reader at once */
+/* Bytes of untrusted code to standard output or standard error: unchanged, or made visible when
+ * that is a terminal. `data` NULL: no more will come. */
+void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
+              size_t len);
 void cli_puts(struct cli *cli, const char *text);
 void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* To be called last: `status`, or CLI_OUTPUT (printed) when not everything could be written. */

@@ -2,8 +2,9 @@
 /* execute.c - run and check: one session, one result, one exit status.
  *
  * Side: host.  Input trusted: no (output, messages and values of the code). Output goes to the
- * user's own standard streams byte by byte, as that of any program; what is quoted in messages goes
- * through cli_say, which makes it harmless. */
+ * user's own standard streams byte by byte, as that of any program, unless a terminal would obey
+ * it: there it is shown (visible.h); what is quoted in messages goes through cli_say, which does
+ * the same. */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -15,6 +16,7 @@
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
+    struct laz_visible shown[LAZ_STDERR + 1]; /* one a stream */
 };
 
 static void execute_log(void *user, uint32_t level, const char *text)
@@ -43,9 +45,9 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
     struct execution *execution = user;
 
     if (stream == LAZ_STDERR) {
-        fwrite(data, 1, len, stderr);
+        cli_show(execution->cli, stderr, &execution->shown[LAZ_STDERR], data, len);
     } else if (!execution->cli->output_errno) {
-        cli_write(execution->cli, data, len);
+        cli_show(execution->cli, stdout, &execution->shown[LAZ_STDOUT], data, len);
         if (execution->cli->output_errno)
             laz_engine_cancel(execution->engine);
     }
@@ -119,9 +121,13 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
         cli->answered = true;
         cli_printf(cli, "%s\n", text);
     } else {
+        struct laz_visible visible = {0};
         text = laz_result_text(result);
-        if (print && text)
-            cli_printf(cli, "%s\n", text);
+        if (print && text) {
+            cli_show(cli, stdout, &visible, text, strlen(text));
+            cli_show(cli, stdout, &visible, NULL, 0);
+            cli_puts(cli, "\n");
+        }
         fflush(stdout);
         execute_tell(cli, result, name);
     }
@@ -131,7 +137,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
 static int execute_run(struct cli *cli, struct laz_engine *engine, const struct cli_source *source,
                        struct laz_result **result, struct laz_error *err)
 {
-    struct execution execution = {cli, engine};
+    struct execution execution = {.cli = cli, .engine = engine};
     const struct laz_session_options session = {.size = sizeof session, .runtime = source->runtime};
     const struct laz_execute_options options = {
         .size = sizeof options,
@@ -139,8 +145,11 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
         .user = &execution,
     };
 
-    return laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len, &options,
-                       result, err);
+    int code = laz_execute(engine, &session, laz_buf_text(&source->code), source->code.len,
+                           &options, result, err);
+    cli_show(cli, stdout, &execution.shown[LAZ_STDOUT], NULL, 0);
+    cli_show(cli, stderr, &execution.shown[LAZ_STDERR], NULL, 0);
+    return code;
 }
 
 static int execute_check(struct cli *cli, struct laz_engine *engine,

@@ -7,13 +7,14 @@
  * can pass itself off as another message. */
 #include "cli/cli.h"
 
-#include "base/utf8.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void output_check(struct cli *cli, bool well)
 {
@@ -27,6 +28,26 @@ void cli_write(struct cli *cli, const char *data, size_t len)
         return;
     errno = 0;
     output_check(cli, fwrite(data, 1, len, stdout) == len && fflush(stdout) == 0);
+}
+
+void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
+              size_t len)
+{
+    struct laz_buf shown = LAZ_BUF_INIT;
+
+    if (isatty(fileno(file))) {
+        if (data)
+            laz_visible_add(visible, &shown, data, len);
+        else
+            laz_visible_end(visible, &shown);
+        data = laz_buf_text(&shown);
+        len = shown.len;
+    }
+    if (file == stdout && len)
+        cli_write(cli, data, len);
+    else if (len)
+        fwrite(data, 1, len, file);
+    laz_buf_fini(&shown);
 }
 
 void cli_puts(struct cli *cli, const char *text)
@@ -64,24 +85,6 @@ int cli_finish(struct cli *cli, int status)
     return CLI_OUTPUT;
 }
 
-/* Appends one line of a message with what is not printable made visible. */
-static void output_clean(struct laz_buf *out, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len;) {
-        size_t n = laz_utf8_sequence(text + i, len - i);
-        unsigned char c = (unsigned char)text[i];
-        bool is_c1 = n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
-
-        if (n == 0 || is_c1 || (c < 0x20 && c != '\t') || c == 0x7f) {
-            laz_buf_printf(out, "\\x%02x", c);
-            n = 1;
-        } else {
-            laz_buf_append(out, text + i, n);
-        }
-        i += n;
-    }
-}
-
 /* Formats into `small` when it fits, else into memory of its own, which the caller frees. */
 static char *output_format(char *small, size_t size, const char *format, va_list args)
 {
@@ -105,7 +108,7 @@ static void output_say(const char *text)
         size_t len = strcspn(line, "\n");
 
         laz_buf_puts(&out, "lazaret: ");
-        output_clean(&out, line, len);
+        laz_visible_line(&out, line, len);
         laz_buf_putc(&out, '\n');
         line += len + (line[len] == '\n');
         if (!*line)

@@ -111,6 +111,35 @@ static const char *closing_quote(const struct sanitizer *s)
     return "";
 }
 
+/* Spaces in a path that is not quoted: the bytes after `end` that still belong to it. Up to three
+ * words do when the last has a separator in it ("My Documents/x"), one when it has the suffix that
+ * the path lacks ("My File.txt"). */
+static size_t path_goes_on(const struct sanitizer *s, size_t end)
+{
+    size_t place = end, last = end;
+
+    while (last > s->at && !strchr("/\\", s->text[last - 1]))
+        last--;
+    bool has_suffix = memchr(s->text + last, '.', end - last) != NULL;
+    for (int word = 0; word < 3 && char_at(s, place) == ' '; word++) {
+        size_t start = ++place, dot = 0;
+        bool separator = false;
+        while (!ends_path(s, place) && place - end < SANITIZE_LOOK) {
+            char c = char_at(s, place);
+            separator |= place > start && (c == '/' || c == '\\');
+            if (c == '.')
+                dot = place;
+            place++;
+        }
+        bool suffix = dot > start && place - dot > 1 && place - dot < 7;
+        if (place == start || strchr("/~", s->text[start]))
+            return 0;
+        if (separator || (word == 0 && suffix && !has_suffix))
+            return place - end;
+    }
+    return 0;
+}
+
 /* The length of the path that begins here: to the closing quote, spaces included, when it is
  * quoted; else to the first character that is none of a path. */
 static size_t path_length(const struct sanitizer *s)
@@ -129,7 +158,7 @@ static size_t path_length(const struct sanitizer *s)
     len = 0;
     while (!ends_path(s, s->at + len))
         len += char_at(s, s->at + len) == '\\' && char_at(s, s->at + len + 1) == ' ' ? 2 : 1;
-    return len;
+    return len ? len + path_goes_on(s, s->at + len) : 0;
 }
 
 /* Can a path begin here? A quote of several bytes would look like a word. */

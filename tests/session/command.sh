@@ -196,10 +196,33 @@ writing() {
     [ "$status" -eq 74 ] || fail reader_that_went_away 74
 }
 
+# A terminal is told nothing by the code; a file gets every byte.
+terminals() {
+    cases=$((cases + 1))
+    cat >marks.py <<'EOT'
+import sys
+print("a\x1b[31mb\x1b]0;title\x07")
+print("10%\r20%", end="")
+print("\x1b[1A", file=sys.stderr)
+"\x9b\u202e"
+EOT
+    "$lazaret" run marks.py >out 2>err </dev/null
+    status=$?
+    LC_ALL=C grep -q "$(printf '\033')" out && LC_ALL=C grep -q "$(printf '\033')" err ||
+        fail bytes_to_a_file 0
+    TERM=xterm script -qec "'$lazaret' run marks.py" /dev/null >out 2>err </dev/null
+    status=$?
+    if LC_ALL=C grep -q "$(printf '\033')" out || ! grep -qF 'a\x1b[31mb\x1b]0;title\x07' out ||
+        ! grep -qx "20%.*" out || ! grep -qF '\x1b[1A' out; then
+        fail escapes_on_a_terminal 0
+    fi
+}
+
 "$lazaret" run --runtime python -e '1' >out 2>err </dev/null
 case $? in
     0)
         sessions
+        terminals
         [ ! -c /dev/full ] || writing
         ;;
     2) needed python && cat err ;;

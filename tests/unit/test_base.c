@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base.c - errors, buffers, UTF-8, random names, base64. */
+/* test_base.c - errors, buffers, UTF-8, random names, base64, text made visible. */
 #include "unit.h"
 
 #include "base/base64.h"
@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 
 #include <errno.h>
 #include <string.h>
@@ -180,13 +181,60 @@ static void base64_round_trips_and_refuses(void)
         CU_ASSERT_EQUAL(laz_base64_decode(bad[i], strlen(bad[i]), back), -1);
 }
 
+static void what_a_terminal_would_obey_is_shown(void)
+{
+    static const struct {
+        const char *text, *shown, *line;
+    } rows[] = {
+        {"a\tb \xc3\xa9\xf0\x9f\x98\x80\n", "a\tb \xc3\xa9\xf0\x9f\x98\x80\n",
+         "a\tb \xc3\xa9\xf0\x9f\x98\x80\\x0a"},
+        {"\x1b[2J\x1b]0;t\x07", "\\x1b[2J\\x1b]0;t\\x07", "\\x1b[2J\\x1b]0;t\\x07"},
+        {"a\x08\x7f", "a\\x08\\x7f", "a\\x08\\x7f"},
+        {"1%\r2%\r\nx\n\n", "1%\n2%\nx\n\n", "1%\\x0d2%\\x0d\\x0ax\\x0a\\x0a"},
+        {"\xc2\x9b"
+         "31m",
+         "\\x9b31m", "\\x9b31m"},
+        {"\xe2\x80\xae"
+         "xyz\xe2\x81\xa6",
+         "\\u202exyz\\u2066", "\\u202exyz\\u2066"},
+        {"\xff\xc3"
+         "(\xf0\x9f",
+         "\\xff\\xc3(\\xf0\\x9f", "\\xff\\xc3(\\xf0\\x9f"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t len = strlen(rows[i].text);
+        struct laz_buf line = LAZ_BUF_INIT;
+        laz_visible_line(&line, rows[i].text, len);
+        UNIT_TEXT(laz_buf_text(&line), rows[i].line);
+        laz_buf_fini(&line);
+        for (size_t piece = 1; piece <= len; piece++) { /* however it is cut */
+            struct laz_visible visible = {0};
+            struct laz_buf out = LAZ_BUF_INIT;
+            for (size_t at = 0; at < len; at += piece)
+                laz_visible_add(&visible, &out, rows[i].text + at,
+                                piece < len - at ? piece : len - at);
+            laz_visible_end(&visible, &out);
+            UNIT_TEXT(laz_buf_text(&out), rows[i].shown);
+            laz_buf_fini(&out);
+        }
+    }
+}
+
 static const struct unit_test tests[] = {
-    UNIT(error_text_is_one_line),          UNIT(error_os_appends_the_cause),
-    UNIT(error_prefix_keeps_the_text),     UNIT(error_longer_than_its_field_is_cut),
-    UNIT(error_is_cut_between_characters), UNIT(buf_grows_and_drops),
-    UNIT(buf_remembers_want_of_memory),    UNIT(strv_ends_with_null),
-    UNIT(utf8_follows_rfc_3629),           UNIT(random_names_have_their_length_and_letters),
-    UNIT(base64_round_trips_and_refuses),  {0},
+    UNIT(error_text_is_one_line),
+    UNIT(error_os_appends_the_cause),
+    UNIT(error_prefix_keeps_the_text),
+    UNIT(error_longer_than_its_field_is_cut),
+    UNIT(error_is_cut_between_characters),
+    UNIT(buf_grows_and_drops),
+    UNIT(buf_remembers_want_of_memory),
+    UNIT(strv_ends_with_null),
+    UNIT(utf8_follows_rfc_3629),
+    UNIT(random_names_have_their_length_and_letters),
+    UNIT(base64_round_trips_and_refuses),
+    UNIT(what_a_terminal_would_obey_is_shown),
+    {0},
 };
 
 int main(void)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* visible.c - text of strangers for a terminal: shown, never obeyed. */
+#include "base/visible.h"
+
+#include "base/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes a character has by its first one (RFC 3629, section 3); 0: none begins so. */
+static size_t visible_expected(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xc2 && first < 0xe0)
+        return 2;
+    if (first >= 0xe0 && first < 0xf0)
+        return 3;
+    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/* Marks that change the direction of what follows or break lines (Unicode Standard Annex 9). */
+static bool visible_is_mark(uint32_t c)
+{
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+static uint32_t visible_code(const char *text, size_t n)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
+/* One whole character, or one byte that is none (n 0). */
+static void visible_put(const struct laz_visible *visible, struct laz_buf *out, const char *text,
+                        size_t n)
+{
+    uint32_t code = n ? visible_code(text, n) : (unsigned char)*text;
+    bool breaks = code == '\n' && !visible->one_line;
+
+    if (n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0))
+        laz_buf_printf(out, "\\x%02x", (unsigned)code);
+    else if (visible_is_mark(code))
+        laz_buf_printf(out, "\\u%04x", (unsigned)code);
+    else
+        laz_buf_append(out, text, n);
+}
+
+/* What is at `text`, of `len` bytes; 0: more of it may come. */
+static size_t visible_next(struct laz_visible *visible, struct laz_buf *out, const char *text,
+                           size_t len)
+{
+    size_t n = laz_utf8_sequence(text, len), expected = visible_expected((unsigned char)*text);
+
+    if (n == 0 && expected > len && len < sizeof visible->held)
+        return 0;
+    if (*text == '\r' && !visible->one_line) {
+        laz_buf_putc(out, '\n');
+    } else if (!(visible->returned && *text == '\n')) {
+        visible_put(visible, out, text, n);
+    }
+    visible->returned = *text == '\r' && !visible->one_line;
+    return n ? n : 1;
+}
+
+void laz_visible_add(struct laz_visible *visible, struct laz_buf *out, const char *text, size_t len)
+{
+    while (len || visible->n_held) {
+        size_t took;
+        if (visible->n_held) { /* a character that came in two pieces */
+            while (len && visible->n_held < sizeof visible->held) {
+                visible->held[visible->n_held++] = *text++;
+                len--;
+            }
+            took = visible_next(visible, out, visible->held, visible->n_held);
+            if (!took)
+                return;
+            visible->n_held -= took;
+            memmove(visible->held, visible->held + took, visible->n_held);
+            continue;
+        }
+        took = visible_next(visible, out, text, len);
+        if (!took) {
+            memcpy(visible->held, text, len);
+            visible->n_held = len;
+            return;
+        }
+        text += took;
+        len -= took;
+    }
+}
+
+void laz_visible_end(struct laz_visible *visible, struct laz_buf *out)
+{
+    for (size_t i = 0; i < visible->n_held; i++)
+        visible_put(visible, out, visible->held + i, 0);
+    visible->n_held = 0;
+}
+
+void laz_visible_line(struct laz_buf *out, const char *text, size_t len)
+{
+    struct laz_visible visible = {.one_line = true};
+
+    laz_visible_add(&visible, out, text, len);
+    laz_visible_end(&visible, out);
+}
