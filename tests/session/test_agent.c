@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,48 @@ static void agent_wipes_token_before_init(void)
     free(environment);
     snprintf(path, sizeof path, "/proc/%ld/fd", (long)peer.pid);
     CU_ASSERT(folder_is_empty_but(path, "0 1 2 3")); /* PEER_CANARY is closed */
+    peer_close(&peer);
+}
+
+#define MEMORY_MOST ((size_t)256 << 20) /* the sanitizers' own maps are larger by far */
+
+/* Is the text anywhere in what the process can write? */
+static bool memory_has(pid_t pid, const char *text)
+{
+    char path[64], line[512];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    FILE *maps = fopen(path, "r");
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    int memory = open(path, O_RDONLY);
+    CU_ASSERT(maps != NULL && memory >= 0);
+    while (maps && memory >= 0 && !found && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        char rights[5];
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 || rights[1] != 'w' ||
+            to - from > MEMORY_MOST)
+            continue;
+        char *copy = malloc(to - from);
+        ssize_t n = copy ? pread(memory, copy, to - from, (off_t)from) : -1;
+        found = n > 0 && memmem(copy, (size_t)n, text, strlen(text)) != NULL;
+        free(copy);
+    }
+    if (maps)
+        fclose(maps);
+    if (memory >= 0)
+        close(memory);
+    return found;
+}
+
+static void agent_keeps_no_token_in_memory(void)
+{
+    struct peer peer;
+
+    if (peer_start(&peer, "", "", "")) {
+        CU_ASSERT(memory_has(peer.pid, "BEFORE=stays")); /* looking finds what is there */
+        CU_ASSERT(!memory_has(peer.pid, PEER_TOKEN));
+    }
     peer_close(&peer);
 }
 
@@ -596,6 +639,7 @@ static void agent_ends_when_it_cannot_go_on(void)
 
 static const struct unit_test tests[] = {
     UNIT(agent_wipes_token_before_init),
+    UNIT(agent_keeps_no_token_in_memory),
     UNIT(agent_confines_itself_before_ready),
     UNIT(agent_refuses_confinement_it_does_not_know),
     UNIT(agent_gives_runtime_its_options_and_tools),

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: MIT */
+/* test_filter.c - the filters of system calls, asked of the kernel, call by call.
+ *
+ * Each call is made twice with the same arguments in a child of its own: without the filter, where
+ * the kernel answers in another way than the filter does, and with it.  The arguments are such that
+ * nothing happens to the machine even where the call is allowed: descriptors that are not open,
+ * addresses that are not mapped, names that do not exist.  A few calls have no such arguments
+ * (vhangup, sync): for them, and for every argument that does not matter, the program itself is
+ * run here on made up calls. */
+#include "unit.h"
+
+#include "os/filter.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/bpf_common.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined LAZ_FILTER && defined __x86_64__
+#include "os/filter_made.h"
+
+#define NOWHERE "/nonexistent-lazaret/x"
+#define HIGH    UINT64_C(0x100000000) /* above what the kernel looks at of an int */
+#define BAD     1ul                   /* an address that is not mapped */
+#define NOFD    UINT64_MAX
+
+/* What the filter does in place of the call. */
+enum answer { REFUSED = EPERM, UNKNOWN = ENOSYS, PASSED = 0 };
+
+struct call {
+    const char *name;
+    long number;
+    uint64_t args[6];
+    enum answer answer;
+    bool root; /* to others the kernel's own answer is EPERM as well */
+};
+
+static struct rlimit lowest;
+static char text_nowhere[] = NOWHERE, text_proc[] = "lazaret-no-key";
+
+#define AT(thing) ((uint64_t)(uintptr_t)(thing))
+#define C(name)   #name, SYS_##name
+
+static const struct call calls[] = {
+    /* tracing and other processes' memory */
+    {C(ptrace), {0}, REFUSED, false}, /* PTRACE_TRACEME */
+    {C(process_vm_readv), {NOFD, BAD, 1, BAD, 1, 0}, REFUSED, false},
+    {C(process_vm_writev), {NOFD, BAD, 1, BAD, 1, 0}, REFUSED, false},
+    {C(process_madvise), {NOFD, 0, 0, 0, 0}, REFUSED, false},
+    {C(pidfd_getfd), {NOFD, 0, 0}, REFUSED, false},
+    {C(move_pages), {0x7ffffff0, 0, 0, 0, 0, 0}, REFUSED, false},
+    {C(migrate_pages), {0x7ffffff0, 0, 0, 0}, REFUSED, false},
+    {C(vmsplice), {NOFD, BAD, 1, 0}, REFUSED, false},
+    {C(remap_file_pages), {BAD, 0, 1, 0, 0}, REFUSED, false},
+    /* mounts */
+    {C(mount), {BAD, BAD, BAD, 0, 0}, REFUSED, false},
+    {C(umount2), {AT(text_nowhere), 0}, REFUSED, true},
+    {C(pivot_root), {AT(text_nowhere), AT(text_nowhere)}, REFUSED, true},
+    {C(chroot), {AT(text_nowhere)}, REFUSED, false},
+    {C(open_tree), {NOFD, AT(text_proc), 0}, REFUSED, false},
+    {C(move_mount), {NOFD, AT(text_proc), NOFD, AT(text_proc), 0}, REFUSED, true},
+    {C(fsopen), {BAD, 0}, REFUSED, true},
+    {C(fsconfig), {NOFD, 0, 0, 0, 0}, REFUSED, false},
+    {C(fsmount), {NOFD, 0, 0}, REFUSED, true},
+    {C(fspick), {NOFD, BAD, 0}, REFUSED, true},
+    {C(mount_setattr), {NOFD, AT(text_proc), 0xffffff, BAD, 0}, REFUSED, false},
+    {C(quotactl), {UINT64_MAX, 0, 0, 0}, REFUSED, false},
+    {C(acct), {AT(text_nowhere)}, REFUSED, true},
+    {C(swapon), {BAD, 0x40000000}, REFUSED, false},
+    {C(swapoff), {BAD}, REFUSED, true},
+    /* namespaces */
+    {C(unshare), {0}, REFUSED, false},
+    {C(unshare), {CLONE_NEWUSER}, REFUSED, false},
+    {C(setns), {NOFD, 0}, REFUSED, false},
+    {C(clone3), {0, 0}, UNKNOWN, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER, 0}, REFUSED, false},
+    {C(clone), {HIGH | SIGCHLD | CLONE_NEWUSER, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWNS, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWPID, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWNET, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWIPC, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWUTS, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD | CLONE_NEWUSER | CLONE_NEWCGROUP, 0}, REFUSED, false},
+    {C(clone), {SIGCHLD, 0}, PASSED, false},
+    {C(sethostname), {BAD, UINT64_MAX}, REFUSED, true},
+    {C(setdomainname), {BAD, UINT64_MAX}, REFUSED, true},
+    /* parts of the kernel with a history */
+    {C(bpf), {0, 0, 0}, REFUSED, true},
+    {C(perf_event_open), {BAD, 0, 0, 0, 0}, REFUSED, false},
+    {C(userfaultfd), {0xffffffff}, REFUSED, false},
+    {C(io_uring_setup), {0, BAD}, REFUSED, false},
+    {C(io_uring_enter), {NOFD, 0, 0, 0, 0, 0}, REFUSED, false},
+    {C(io_uring_register), {NOFD, 0, 0, 0}, REFUSED, false},
+    {C(io_setup), {0, 0}, REFUSED, false},
+    {C(keyctl), {0x7fffffff, 0, 0, 0, 0}, REFUSED, false},
+    {C(add_key), {BAD, BAD, 0, 0, 0}, REFUSED, false},
+    {C(request_key), {BAD, BAD, 0, 0}, REFUSED, false},
+    {C(fanotify_init), {0xffffffff, 0}, REFUSED, true},
+    {C(fanotify_mark), {NOFD, 0, 0, NOFD, BAD}, REFUSED, false},
+    {C(name_to_handle_at), {NOFD, AT(text_proc), BAD, BAD, 0}, REFUSED, false},
+    {C(open_by_handle_at), {NOFD, BAD, 0}, REFUSED, true},
+    {C(landlock_create_ruleset), {0, 0, 1}, REFUSED, false},
+    {C(seccomp), {99, 0, 0}, REFUSED, false},
+    {C(memfd_create), {AT(text_proc), 0}, REFUSED, false},
+    {C(modify_ldt), {0, 0, 0}, REFUSED, false},
+    {C(iopl), {4}, REFUSED, false},
+    {C(ioperm), {UINT64_MAX, 1, 0}, REFUSED, false},
+    /* the machine */
+    {C(reboot), {0, 0, 0, 0}, REFUSED, true},
+    {C(kexec_load), {0, 0, 0, 0x8888}, REFUSED, true},
+    {C(kexec_file_load), {NOFD, NOFD, 0, 0, 0xffff}, REFUSED, true},
+    {C(init_module), {BAD, 0, BAD}, REFUSED, true},
+    {C(finit_module), {NOFD, BAD, 0xffff}, REFUSED, true},
+    {C(delete_module), {AT(text_proc), O_NONBLOCK}, REFUSED, true},
+    {C(syslog), {10, 0, 0}, REFUSED, true},
+    {C(clock_settime), {0, BAD}, REFUSED, false},
+    {C(settimeofday), {BAD, 0}, REFUSED, false},
+    {C(adjtimex), {BAD}, REFUSED, false},
+    {C(clock_adjtime), {0, BAD}, REFUSED, false},
+    {C(personality), {0x0040000}, REFUSED, false}, /* ADDR_NO_RANDOMIZE */
+    {C(personality), {HIGH | 0x0040000}, REFUSED, false},
+    {C(personality), {0xffffffff}, PASSED, false},
+    /* messages between processes that no namespace of ours has to keep */
+    {C(shmget), {0, 0, 0600}, REFUSED, false},
+    {C(shmat), {NOFD, 0, 0}, REFUSED, false},
+    {C(shmctl), {NOFD, 0, 0}, REFUSED, false},
+    {C(semget), {0, UINT64_MAX, 0600}, REFUSED, false},
+    {C(semop), {NOFD, 0, 0}, REFUSED, false},
+    {C(msgget), {0x7ffffff1, 0}, REFUSED, false},
+    {C(msgsnd), {NOFD, BAD, 0, 0}, REFUSED, false},
+    {C(mq_open), {BAD, 0, 0, 0}, REFUSED, false},
+    {C(mq_unlink), {BAD}, REFUSED, false},
+    /* sockets */
+    {C(socket), {AF_UNIX, SOCK_STREAM, 0}, REFUSED, false},
+    {C(socket), {AF_INET, SOCK_STREAM, 0}, REFUSED, false},
+    {C(socket), {AF_INET6, SOCK_DGRAM, 0}, REFUSED, false},
+    {C(socket), {AF_NETLINK, SOCK_RAW, 0}, REFUSED, false},
+    {C(socket), {AF_PACKET, SOCK_RAW, 0}, REFUSED, true},
+    {C(socket), {AF_ALG, SOCK_SEQPACKET, 0}, REFUSED, false},
+    {C(socket), {40, SOCK_STREAM, 0}, REFUSED, false}, /* AF_VSOCK */
+    {C(connect), {NOFD, BAD, 0}, REFUSED, false},
+    {C(bind), {NOFD, BAD, 0}, REFUSED, false},
+    {C(listen), {NOFD, 1}, REFUSED, false},
+    {C(accept), {NOFD, 0, 0}, REFUSED, false},
+    {C(accept4), {NOFD, 0, 0, 0}, REFUSED, false},
+    {C(sendto), {NOFD, BAD, 0, 0, BAD, 16}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_DGRAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, HIGH | SOCK_DGRAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_INET, SOCK_STREAM, 0, BAD}, REFUSED, false},
+    {C(socketpair), {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, AT(&lowest)}, PASSED, false},
+    {C(setsockopt), {NOFD, SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
+    {C(setsockopt), {NOFD, HIGH | SOL_SOCKET, SO_ATTACH_FILTER, BAD, 0}, REFUSED, false},
+    /* terminals and devices */
+    {C(ioctl), {NOFD, 0x5412, BAD}, REFUSED, false},        /* TIOCSTI */
+    {C(ioctl), {NOFD, HIGH | 0x5412, BAD}, REFUSED, false}, /* the kernel drops the high half */
+    {C(ioctl), {NOFD, 0x541c, BAD}, REFUSED, false},        /* TIOCLINUX */
+    {C(ioctl), {NOFD, HIGH * 7 | 0x541c, BAD}, REFUSED, false},
+    {C(ioctl), {NOFD, 0x5423, BAD}, REFUSED, false}, /* TIOCSETD */
+    {C(ioctl), {NOFD, 0xae00, BAD}, REFUSED, false}, /* KVM_GET_API_VERSION */
+    {C(mknod), {AT(text_nowhere), 0020600, 0x103}, REFUSED, true},
+    {C(mknodat), {NOFD, AT(text_nowhere), 0060600, 0x103}, REFUSED, true},
+    /* files that lend rights, files without a name */
+    {C(open), {AT(text_nowhere), O_CREAT | O_WRONLY, 04755}, REFUSED, false},
+    {C(openat), {NOFD, AT(text_nowhere), O_CREAT | O_WRONLY, 02755}, REFUSED, false},
+    {C(openat),
+     {NOFD, AT(text_nowhere), __O_TMPFILE | O_DIRECTORY | O_RDWR, 04755},
+     REFUSED,
+     false},
+    {C(openat), {AT_FDCWD, AT("/"), O_RDONLY, 04755}, PASSED, false}, /* there it is no mode */
+    {C(creat), {AT(text_nowhere), 04700}, REFUSED, false},
+    {C(chmod), {AT(text_nowhere), 04755}, REFUSED, false},
+    {C(fchmod), {NOFD, 02755}, REFUSED, false},
+    {C(fchmodat), {NOFD, AT(text_nowhere), 04755}, REFUSED, false},
+    {C(openat2), {NOFD, BAD, BAD, 24}, UNKNOWN, false},
+    {C(execveat), {NOFD, AT(""), 0, 0, AT_EMPTY_PATH}, REFUSED, false},
+    /* more rights, or other limits */
+    {C(setuid), {65534}, REFUSED, true},
+    {C(setgid), {65534}, REFUSED, true},
+    {C(setresuid), {UINT64_MAX, UINT64_MAX, UINT64_MAX}, REFUSED, false},
+    {C(setresgid), {UINT64_MAX, UINT64_MAX, UINT64_MAX}, REFUSED, false},
+    {C(setreuid), {UINT64_MAX, UINT64_MAX}, REFUSED, false},
+    {C(setfsuid), {UINT64_MAX}, REFUSED, false},
+    {C(setgroups), {UINT64_MAX, 0}, REFUSED, true},
+    {C(capset), {BAD, BAD}, REFUSED, false},
+    {C(sched_setscheduler), {0, 77, 0}, REFUSED, false},
+    {C(ioprio_set), {77, 0, 0}, REFUSED, false},
+    {C(prlimit64), {1, RLIMIT_NOFILE, BAD, 0}, REFUSED, false},
+    {C(prlimit64), {0, RLIMIT_CORE, AT(&lowest), 0}, REFUSED, false},
+    {C(prlimit64), {0, HIGH | RLIMIT_CORE, AT(&lowest), 0}, REFUSED, false},
+    {C(prlimit64), {0, RLIMIT_CORE, 0, 0}, PASSED, false},
+    {C(setrlimit), {RLIMIT_CORE, AT(&lowest)}, REFUSED, false},
+    {C(prctl), {PR_SET_DUMPABLE, 1}, REFUSED, false},
+    {C(prctl), {HIGH | PR_SET_DUMPABLE, 1}, REFUSED, false},
+    {C(prctl), {PR_SET_SECCOMP, 99}, REFUSED, false},
+    {C(prctl), {53, 99, 0}, REFUSED, false}, /* PR_SET_SPECULATION_CTRL */
+    {C(prctl), {PR_SET_CHILD_SUBREAPER, 1}, REFUSED, false},
+    {C(prctl), {PR_CAP_AMBIENT, 99}, REFUSED, false},
+    {C(prctl), {PR_SET_NAME, AT(text_proc)}, PASSED, false},
+    /* what is newer than the list */
+    {"cachestat", 451, {NOFD, BAD, BAD, 0}, UNKNOWN, false},
+    {"fchmodat2", 452, {NOFD, BAD, 04755, 0}, UNKNOWN, false},
+    {"statmount", 457, {BAD, BAD, 0, 0}, UNKNOWN, false},
+};
+
+#define N_CALLS (sizeof calls / sizeof calls[0])
+
+struct outcome {
+    long result;
+    int err;    /* of the call; -1: it did not come back */
+    int signal; /* that ended the child */
+};
+
+static struct outcome *shared;
+
+static void filter_on(const char *name)
+{
+    struct laz_error err = {0};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || laz_os_filter(name, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        _exit(99);
+    }
+}
+
+/* `filter` NULL: none. `run` makes the call and gives its result, with errno. */
+static struct outcome outcome_of(const char *filter, long (*run)(const void *), const void *with)
+{
+    int how = 0;
+
+    *shared = (struct outcome){0, -1, 0};
+    fflush(stdout);
+    const pid_t self = getpid();
+    pid_t child = fork();
+    if (child == 0) {
+        if (filter)
+            filter_on(filter);
+        errno = 0;
+        long result = run(with);
+        int err = result == -1 ? errno : 0;
+        if (getppid() != self) /* a child of the call itself */
+            syscall(SYS_exit_group, 0);
+        shared->result = result;
+        shared->err = err;
+        syscall(SYS_exit_group, 0);
+    }
+    waitpid(child, &how, 0);
+    shared->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    CU_ASSERT_FALSE(WIFEXITED(how) && WEXITSTATUS(how) == 99);
+    return *shared;
+}
+
+static long call_make(const void *with)
+{
+    const struct call *call = with;
+    const uint64_t *a = call->args;
+
+    return syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static void each_forbidden_call_is_refused(const char *filter)
+{
+    for (size_t i = 0; i < N_CALLS; i++) {
+        const struct call *call = &calls[i];
+        struct outcome without = outcome_of(NULL, call_make, call);
+        struct outcome within = outcome_of(filter, call_make, call);
+        bool provable = laz_os_is_root() || !call->root;
+        bool differs = call->answer == PASSED || without.err != (int)call->answer;
+        if (within.err != (int)call->answer || within.signal || (provable && !differs))
+            printf("\n    %s %s %#lx %#lx: without %d, within %d, signal %d", filter, call->name,
+                   (unsigned long)call->args[0], (unsigned long)call->args[1], without.err,
+                   within.err, within.signal);
+        CU_ASSERT_EQUAL(within.err, (int)call->answer);
+        CU_ASSERT_EQUAL(within.signal, 0);
+        if (provable)
+            CU_ASSERT_TRUE(differs);
+    }
+}
+
+static void live_filter_refuses_each_forbidden_call(void)
+{
+    each_forbidden_call_is_refused(LAZ_FILTER_SESSION);
+}
+
+static void live_filter_same_user_refuses_them_too(void)
+{
+    each_forbidden_call_is_refused(LAZ_FILTER_SAME_USER);
+}
+
+/* Where Landlock alone guards files of the same uid, it does not guard these. */
+static void live_filter_same_user_keeps_metadata(void)
+{
+    static const struct call metadata[] = {
+        {C(chmod), {AT(text_nowhere), 0600}, REFUSED, false},
+        {C(fchmod), {NOFD, 0600}, REFUSED, false},
+        {C(fchmodat), {NOFD, AT(text_nowhere), 0600}, REFUSED, false},
+        {C(chown), {AT(text_nowhere), 1, 1}, REFUSED, false},
+        {C(lchown), {AT(text_nowhere), 1, 1}, REFUSED, false},
+        {C(fchown), {NOFD, 1, 1}, REFUSED, false},
+        {C(fchownat), {NOFD, AT(text_nowhere), 1, 1, 0}, REFUSED, false},
+        {C(utime), {AT(text_nowhere), 0}, REFUSED, false},
+        {C(utimes), {AT(text_nowhere), 0}, REFUSED, false},
+        {C(futimesat), {NOFD, AT(text_nowhere), 0}, REFUSED, false},
+        {C(utimensat), {NOFD, AT(text_nowhere), 0, 0}, REFUSED, false},
+        {C(setxattr), {AT(text_nowhere), BAD, BAD, 0, 0}, REFUSED, false},
+        {C(fsetxattr), {NOFD, BAD, BAD, 0, 0}, REFUSED, false},
+        {C(removexattr), {AT(text_nowhere), BAD}, REFUSED, false},
+        {C(inotify_init1), {0}, REFUSED, false},
+    };
+
+    for (size_t i = 0; i < sizeof metadata / sizeof metadata[0]; i++) {
+        struct outcome without = outcome_of(NULL, call_make, &metadata[i]);
+        CU_ASSERT_NOT_EQUAL(without.err, EPERM);
+        CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SESSION, call_make, &metadata[i]).err, without.err);
+        CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SAME_USER, call_make, &metadata[i]).err, EPERM);
+    }
+}
+
+/* ---- other tables of calls ------------------------------------------------------------------ */
+
+static long table_x32(const void *with)
+{
+    (void)with;
+    return syscall(0x40000000 | SYS_getpid);
+}
+
+/* getpid by the gate of 32-bit programs, with its number there. */
+static long table_32(const void *with)
+{
+    long result = 20;
+
+    (void)with;
+    __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+    return result;
+}
+
+static void live_filter_kills_calls_of_other_tables(void)
+{
+    static long (*const tables[])(const void *) = {table_x32, table_32};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct outcome without = outcome_of(NULL, tables[i], NULL);
+        struct outcome within = outcome_of(LAZ_FILTER_SESSION, tables[i], NULL);
+        /* without it the kernel has the table, or answers with ENOSYS, or with a fault */
+        CU_ASSERT_NOT_EQUAL(without.signal, SIGSYS);
+        CU_ASSERT_EQUAL(within.signal, SIGSYS);
+        CU_ASSERT_EQUAL(within.err, -1);
+    }
+}
+
+/* ---- what goes on ------------------------------------------------------------------------------
+ */
+
+static void *thread_waits(void *gate)
+{
+    char c;
+
+    (void)!read(*(int *)gate, &c, 1);
+    return (void *)(intptr_t)(socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? errno : 0);
+}
+
+/* The filter is put on while another thread runs: it holds there too. */
+static long thread_is_filtered(const void *with)
+{
+    int gate[2];
+    pthread_t thread;
+    void *result = NULL;
+
+    if (pipe(gate) || pthread_create(&thread, NULL, thread_waits, &gate[0]))
+        return -1;
+    if (with)
+        filter_on(with);
+    close(gate[1]);
+    pthread_join(thread, &result);
+    return (long)(intptr_t)result;
+}
+
+static void live_filter_holds_in_threads_that_run_already(void)
+{
+    CU_ASSERT_EQUAL(outcome_of(NULL, thread_is_filtered, NULL).result, 0);
+    CU_ASSERT_EQUAL(outcome_of(NULL, thread_is_filtered, LAZ_FILTER_SESSION).result, EPERM);
+}
+
+/* Threads, children that run a shell and a pipeline, memory shared with them. */
+static long ordinary_work(const void *with)
+{
+    int gate[2] = {-1, -1}, status = -1;
+    pthread_t thread;
+    void *result = NULL;
+
+    (void)with;
+    if (pipe(gate) || pthread_create(&thread, NULL, thread_waits, &gate[0]))
+        return 1;
+    close(gate[1]);
+    pthread_join(thread, &result);
+    pid_t child = vfork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c",
+              "d=$(mktemp -d) && cd \"$d\" && mkfifo f && echo b >x && echo a >>x && "
+              "test \"$(sort x | head -n 1)\" = a && cp -p x y && chmod 600 y && touch y && rm -r "
+              "\"$d\"",
+              (char *)NULL);
+        _exit(126);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void live_filter_lets_ordinary_work_go_on(void)
+{
+    CU_ASSERT_EQUAL(outcome_of(NULL, ordinary_work, NULL).result, 0);
+    CU_ASSERT_EQUAL(outcome_of(LAZ_FILTER_SESSION, ordinary_work, NULL).result, 0);
+}
+
+/* ---- the program itself ------------------------------------------------------------------------
+ */
+
+/* Runs a program of the few instructions that libseccomp uses; the action. */
+static uint32_t sim_run(const struct sock_filter *program, size_t n,
+                        const struct seccomp_data *data)
+{
+    uint32_t value = 0;
+
+    for (size_t at = 0; at < n; at++) {
+        const struct sock_filter *step = &program[at];
+        bool jump = false;
+        switch (step->code) {
+        case BPF_LD | BPF_W | BPF_ABS:
+            memcpy(&value, (const char *)data + step->k, sizeof value);
+            continue;
+        case BPF_ALU | BPF_AND | BPF_K:
+            value &= step->k;
+            continue;
+        case BPF_RET | BPF_K:
+            return step->k;
+        case BPF_JMP | BPF_JA:
+            at += step->k;
+            continue;
+        case BPF_JMP | BPF_JEQ | BPF_K:
+            jump = value == step->k;
+            break;
+        case BPF_JMP | BPF_JGT | BPF_K:
+            jump = value > step->k;
+            break;
+        case BPF_JMP | BPF_JGE | BPF_K:
+            jump = value >= step->k;
+            break;
+        default:
+            CU_FAIL("an instruction that is not known");
+            return 0;
+        }
+        at += jump ? step->jt : step->jf;
+    }
+    return 0;
+}
+
+#define SIM(program, ...)                                                                          \
+    sim_run(program, sizeof program / sizeof program[0], &(struct seccomp_data){__VA_ARGS__})
+
+static void sim_filter_kills_every_call_of_another_architecture(void)
+{
+    static const uint32_t others[] = {AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64, AUDIT_ARCH_ARM, 0};
+
+    for (int number = -1; number < 1024; number++) {
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+            CU_ASSERT_EQUAL(SIM(filter_session, .nr = number, .arch = others[i]),
+                            SECCOMP_RET_KILL_PROCESS);
+        if (number >= 0)
+            CU_ASSERT_EQUAL(
+                SIM(filter_session, .nr = 0x40000000 | number, .arch = AUDIT_ARCH_X86_64),
+                SECCOMP_RET_KILL_PROCESS);
+    }
+}
+
+static void sim_filter_knows_no_call_newer_than_its_list(void)
+{
+    for (int number = 451; number < 2000; number++) {
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = number, .arch = AUDIT_ARCH_X86_64),
+                        SECCOMP_RET_ERRNO | ENOSYS);
+        CU_ASSERT_EQUAL(SIM(filter_same_user, .nr = number, .arch = AUDIT_ARCH_X86_64),
+                        SECCOMP_RET_ERRNO | ENOSYS);
+    }
+}
+
+/* Whatever the arguments: calls that nothing in a session needs. */
+static void sim_filter_never_lets_through(void)
+{
+    static const int never[] = {
+        SYS_ptrace,
+        SYS_process_vm_readv,
+        SYS_process_vm_writev,
+        SYS_pidfd_getfd,
+        SYS_kcmp,
+        SYS_mount,
+        SYS_umount2,
+        SYS_pivot_root,
+        SYS_chroot,
+        SYS_open_tree,
+        SYS_move_mount,
+        SYS_fsopen,
+        SYS_fsconfig,
+        SYS_fsmount,
+        SYS_fspick,
+        SYS_mount_setattr,
+        SYS_setns,
+        SYS_unshare,
+        SYS_bpf,
+        SYS_perf_event_open,
+        SYS_userfaultfd,
+        SYS_io_uring_setup,
+        SYS_io_uring_enter,
+        SYS_io_uring_register,
+        SYS_keyctl,
+        SYS_add_key,
+        SYS_request_key,
+        SYS_kexec_load,
+        SYS_kexec_file_load,
+        SYS_init_module,
+        SYS_finit_module,
+        SYS_delete_module,
+        SYS_clock_settime,
+        SYS_settimeofday,
+        SYS_adjtimex,
+        SYS_clock_adjtime,
+        SYS_socket,
+        SYS_connect,
+        SYS_bind,
+        SYS_listen,
+        SYS_accept,
+        SYS_accept4,
+        SYS_shmget,
+        SYS_shmat,
+        SYS_msgget,
+        SYS_msgsnd,
+        SYS_semget,
+        SYS_semop,
+        SYS_mq_open,
+        SYS_memfd_create,
+        SYS_seccomp,
+        SYS_fanotify_init,
+        SYS_fanotify_mark,
+        SYS_name_to_handle_at,
+        SYS_open_by_handle_at,
+        SYS_quotactl,
+        SYS_acct,
+        SYS_swapon,
+        SYS_swapoff,
+        SYS_syslog,
+        SYS_vhangup,
+        SYS_reboot,
+        SYS_sethostname,
+        SYS_setdomainname,
+        SYS_iopl,
+        SYS_ioperm,
+        SYS_modify_ldt,
+        SYS_setuid,
+        SYS_setgid,
+        SYS_setreuid,
+        SYS_setregid,
+        SYS_setresuid,
+        SYS_setresgid,
+        SYS_setgroups,
+        SYS_capset,
+        SYS_sync,
+        SYS_syncfs,
+        SYS_lookup_dcookie,
+        SYS_uselib,
+        SYS_ustat,
+        SYS_sysfs,
+        SYS_nfsservctl,
+        SYS__sysctl,
+        SYS_io_setup,
+        SYS_io_submit,
+        SYS_move_pages,
+        SYS_migrate_pages,
+        SYS_mbind,
+        SYS_process_madvise,
+        447 /* memfd_secret */,
+        448 /* process_mrelease */,
+    };
+    static const uint64_t arguments[] = {0, 1, 2, 0xffffffff, HIGH, UINT64_MAX};
+
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        for (size_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
+            uint64_t a = arguments[k];
+            uint32_t action = SIM(filter_session, .nr = never[i], .arch = AUDIT_ARCH_X86_64,
+                                  .args = {a, a, a, a, a, a});
+            if (action != (SECCOMP_RET_ERRNO | EPERM))
+                printf("\n    call %d with %#lx: %#x", never[i], (unsigned long)a, action);
+            CU_ASSERT_EQUAL(action, SECCOMP_RET_ERRNO | EPERM);
+        }
+}
+
+/* Only the low half of an int counts for the kernel; so it is for the filter, in both directions.
+ */
+static void sim_filter_looks_at_what_the_kernel_looks_at(void)
+{
+    static const uint64_t high[] = {0, HIGH, HIGH * 0x5412, UINT64_C(0xffffffff00000000)};
+
+    for (size_t i = 0; i < sizeof high / sizeof high[0]; i++) {
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_ioctl, .arch = AUDIT_ARCH_X86_64,
+                            .args = {0, high[i] | 0x5412}),
+                        SECCOMP_RET_ERRNO | EPERM);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_ioctl, .arch = AUDIT_ARCH_X86_64,
+                            .args = {0, high[i] | 0x5401}),
+                        SECCOMP_RET_ALLOW);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_prlimit64, .arch = AUDIT_ARCH_X86_64,
+                            .args = {high[i], high[i] | RLIMIT_CORE, 1}),
+                        SECCOMP_RET_ERRNO | EPERM);
+        CU_ASSERT_EQUAL(SIM(filter_session, .nr = SYS_prlimit64, .arch = AUDIT_ARCH_X86_64,
+                            .args = {high[i], high[i] | RLIMIT_NOFILE, 1}),
+                        SECCOMP_RET_ALLOW);
+    }
+}
+
+static void filter_says_what_it_cannot_do(void)
+{
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_os_filter("none of ours", &err), LAZ_EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none of ours"));
+}
+
+/* Neither privilege nor no_new_privs: the kernel refuses, and that is an error. */
+static long filter_without_right(const void *with)
+{
+    struct laz_error err = {0};
+
+    (void)with;
+    if (laz_os_is_root() && (syscall(SYS_setresgid, 65534, 65534, 65534) ||
+                             syscall(SYS_setresuid, 65534, 65534, 65534)))
+        return 1;
+    int rc = laz_os_filter(LAZ_FILTER_SESSION, &err);
+    return rc == LAZ_EOS && err.os_errno == EACCES && socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 2;
+}
+
+static void live_filter_that_cannot_be_installed_is_an_error(void)
+{
+    CU_ASSERT_EQUAL(outcome_of(NULL, filter_without_right, NULL).result, 0);
+}
+
+int main(void)
+{
+    static const struct unit_test tests[] = {
+        UNIT(live_filter_refuses_each_forbidden_call),
+        UNIT(live_filter_same_user_refuses_them_too),
+        UNIT(live_filter_same_user_keeps_metadata),
+        UNIT(live_filter_kills_calls_of_other_tables),
+        UNIT(live_filter_holds_in_threads_that_run_already),
+        UNIT(live_filter_lets_ordinary_work_go_on),
+        UNIT(sim_filter_kills_every_call_of_another_architecture),
+        UNIT(sim_filter_knows_no_call_newer_than_its_list),
+        UNIT(sim_filter_never_lets_through),
+        UNIT(sim_filter_looks_at_what_the_kernel_looks_at),
+        UNIT(filter_says_what_it_cannot_do),
+        UNIT(live_filter_that_cannot_be_installed_is_an_error),
+        {0},
+    };
+
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    return unit_run("filter", tests);
+}
+
+#else /* no filter in this build, or for an architecture whose calls are not listed above */
+
+static void filter_is_an_error_where_there_is_none(void)
+{
+    if (unit_skip("filter", "built without a filter, or not for x86_64"))
+        return;
+}
+
+int main(void)
+{
+    static const struct unit_test tests[] = {UNIT(filter_is_an_error_where_there_is_none), {0}};
+
+    return unit_run("filter", tests);
+}
+#endif
