@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* test_probes.c - every probe of the table, in every backend, and without one.
+ *
+ * A probe proves something only when it gets through where nothing holds it; so each is first tried
+ * there.  Started by root, all of it runs twice: once with sessions that get uids of their own,
+ * once wholly as an ordinary user. */
+#include "probes.h"
+#include "session/session.h"
+#include "unit.h"
+#include "world.h"
+
+#include "os/os.h"
+
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ORDINARY_UID 65534u
+
+static const char *backend; /* under test */
+static bool root_follows;   /* the same program shows what only root can */
+
+/* ---- one probe ------------------------------------------------------------------------------ */
+
+static const char *probe_expected(const struct probe *probe)
+{
+    return strcmp(backend, "bwrap") == 0 ? probe->bwrap : probe->landlock;
+}
+
+/* Does it get through without a sandbox? */
+static bool probe_control(struct arena *open, const struct probe *probe)
+{
+    const char *word;
+
+    if (probe->control == PROBE_ROOT && !laz_os_is_root())
+        return true; /* see skips */
+    if (!arena_victim(open))
+        return false;
+    word =
+        probe->control == PROBE_OPEN ? arena_try(open, probe->code) : arena_bare(open, probe->code);
+    if (strcmp(word, "through") == 0)
+        return true;
+    printf("\n    %s: without a sandbox: %s", probe->name, word);
+    return false;
+}
+
+static bool probe_inside(struct arena *box, const struct probe *probe)
+{
+    if (!arena_victim(box))
+        return false;
+    const char *word = arena_try(box, probe->code);
+    bool right = strcmp(word, "through") != 0 && arena_is_one_of(word, probe_expected(probe));
+    if (!right)
+        printf("\n    %s: in %s: %s, expected %s", probe->name, backend, word,
+               probe_expected(probe));
+    return right;
+}
+
+/* ---- the matrix ----------------------------------------------------------------------------- */
+
+static bool probes_prelude(struct arena *arena, enum probe_language language)
+{
+    return !probe_preludes[language] ||
+           strcmp(arena_try(arena, probe_preludes[language]), "ready") == 0;
+}
+
+/* All probes of one language: the controls and the attacks. */
+static void probes_of(enum probe_language language)
+{
+    struct arena open, box;
+    int n = 0;
+
+    if (!arena_open(&open, "none", probe_runtimes[language],
+                    "env.allow=[\"" WORLD_SECRET "\"];session.max_executions=0"))
+        return;
+    if (arena_open(&box, backend, probe_runtimes[language], "")) {
+        CU_ASSERT_FATAL(probes_prelude(&open, language) && probes_prelude(&box, language));
+        for (const struct probe *probe = probes; probe->name; probe++) {
+            if (probe->language != language || !probe_expected(probe))
+                continue;
+            bool control = probe_control(&open, probe), inside = probe_inside(&box, probe);
+            CU_ASSERT(control);
+            CU_ASSERT(inside);
+            n++;
+        }
+        printf("\n    %d probes of %s in %s", n, probe_runtimes[language], backend);
+    }
+    arena_close(&box);
+    arena_close(&open);
+}
+
+static void attacks_get_nowhere(void)
+{
+    struct arena neighbour;
+
+    if (!arena_open(&neighbour, backend, probe_runtimes[PROBE_ATTACK], ""))
+        return;
+    world_set("neighbour", arena_folder(&neighbour));
+    probes_of(PROBE_ATTACK);
+    arena_close(&neighbour);
+}
+
+static void what_only_root_may_do_works_outside(void)
+{
+    if (!laz_os_is_root() && !root_follows)
+        (void)unit_skip("root", "that these attacks work without a sandbox is not shown");
+}
+
+static void python_gets_nowhere(void)
+{
+    probes_of(PROBE_PYTHON);
+}
+
+static void r_gets_nowhere(void)
+{
+    probes_of(PROBE_R);
+}
+
+static void lua_gets_nowhere(void)
+{
+    probes_of(PROBE_LUA);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(attacks_get_nowhere), UNIT(what_only_root_may_do_works_outside),
+    UNIT(python_gets_nowhere), UNIT(r_gets_nowhere),
+    UNIT(lua_gets_nowhere),    {0},
+};
+
+/* ---- users ---------------------------------------------------------------------------------- */
+
+static int run_here(const char *who)
+{
+    static const char *const backends[] = {"bwrap"};
+    char suite[96];
+    int rc = 0;
+
+    if (!world_make()) {
+        printf("what is to be attacked cannot be made\n");
+        rc = 1;
+    }
+    for (size_t i = 0; i < sizeof backends / sizeof *backends && !rc; i++) {
+        backend = backends[i];
+        snprintf(suite, sizeof suite, "probes in %s, %s", backend, who);
+        rc |= unit_run(suite, tests);
+    }
+    world_end();
+    return rc;
+}
+
+/* The same tests by somebody who is not root. */
+static int run_as_ordinary_user(void)
+{
+    int status;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setgroups(0, NULL) != 0 || setresgid(ORDINARY_UID, ORDINARY_UID, ORDINARY_UID) != 0 ||
+            setresuid(ORDINARY_UID, ORDINARY_UID, ORDINARY_UID) != 0)
+            _exit(1);
+        root_follows = true;
+        int rc = run_here("an ordinary user's");
+        fflush(stdout);
+        _exit(rc);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int main(void)
+{
+    int rc = 0;
+
+    /* a build below the home of root is shown to an ordinary user by scripts/check, in a copy */
+    const char *agent = getenv("LAZARET_AGENT");
+    if (laz_os_is_root() && agent && laz_os_is_reachable(agent, ORDINARY_UID, true))
+        rc = run_as_ordinary_user();
+    return rc | run_here(laz_os_is_root() ? "root's" : "an ordinary user's");
+}
