@@ -12,6 +12,10 @@ import _ast
 ONLY_AST = 0x400
 KEPT_SOURCES = 200
 KEPT_CHARACTERS = 4000000
+# Flags of CPython's symbol tables (Include/internal/pycore_symtable.h): global by a statement;
+# assigned or imported.
+SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
+tool_names = set()  # as Python spells them
 sources, sizes = {}, {}  # lines and length, by the name of the file that they stand for
 
 
@@ -76,8 +80,51 @@ class LinecacheLoader:
 
 # ---- before the code runs --------------------------------------------------------------------
 
+def binds(table, names, inner=False):
+    # The first of `names` that the module or, by a global statement, a function in it gives a value.
+    for symbol in names:
+        flags = table.symbols.get(symbol, 0)
+        if flags & SYMBOL_BOUND and (flags & SYMBOL_GLOBAL or not inner):
+            return symbol
+    for child in table.children:
+        found = binds(child, names, True)
+        if found:
+            return found
+    return None
+
+
+def find_line(node, symbol):
+    # Where it does so; names that are only used have another context.
+    fields = [getattr(node, field, None) for field in node._fields]
+    if symbol in fields and not isinstance(getattr(node, 'ctx', None), _ast.Load):
+        line = getattr(node, 'lineno', 0)
+        if line:
+            return line
+    for field in fields:
+        for child in field if isinstance(field, list) else [field]:
+            line = find_line(child, symbol) if isinstance(child, _ast.AST) else 0
+            if line:
+                return line
+    return 0
+
+
+def keep_tools(text, name, tree):
+    # A tool is a name that cannot be assigned to, like None. An accident is caught here, before
+    # anything runs; somebody who wants to can, and only harms himself.
+    names = [tool for tool in tool_names if tool in text]
+    if not names:
+        return
+    import _symtable
+    symbol = binds(_symtable.symtable(text, name, 'exec'), names)
+    if symbol:
+        line = find_line(tree, symbol) or 1
+        raise SyntaxError("cannot assign to %s: it is a tool of the host" % symbol,
+                          (name, line, None, (text.splitlines() or [''])[line - 1]))
+
+
 def prepare(text, name):
     tree = compile(text, name, 'exec', ONLY_AST, True)
+    keep_tools(text, name, tree)
     last = None
     if tree.body and type(tree.body[-1]) is _ast.Expr:
         last = _ast.Expression(tree.body.pop().value)

@@ -42,8 +42,8 @@ def make_tool(index, name, parameters):
 
 
 def define_tool(index, original, doc, parameters):
-    # The function is found in builtins, so that `del` brings it back after an assignment; a tool
-    # that has the name of a builtin is put before it for the code, not for modules.
+    # The function is found in builtins, where no `del` reaches it; a tool that has the name of a
+    # builtin is put before it for the code, not for modules.
     name = original.replace('.', '_')
     if name in (known.replace('.', '_') for known in lazaret.tools):
         raise ValueError("two tools would be called '%s' in Python" % name)
@@ -55,6 +55,7 @@ def define_tool(index, original, doc, parameters):
     tool = make_tool(index, name, parameters)
     tool.__doc__ = doc
     lazaret.tools[original] = tool
+    tool_names.add(name)
     if not hasattr(lazaret, name):
         setattr(lazaret, name, tool)
     builtins = sys.modules['builtins']
