@@ -11,9 +11,11 @@
 
 #include "base/json.h"
 #include "os/filter.h"
+#include "os/landlock.h"
 #include "os/os.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -67,6 +69,46 @@ static int confine_limits(const struct laz_json *asked, struct laz_error *err)
     return rc;
 }
 
+/* One rule of the list: {"rights":"rw","path":"/tmp","optional":false}. */
+static int confine_rule(const struct laz_json *item, struct laz_landlock_rule *rule,
+                        struct laz_error *err)
+{
+    const struct laz_json *path = laz_json_get(item, "path");
+    const struct laz_json *rights = laz_json_get(item, "rights");
+    const struct laz_json *optional = laz_json_get(item, "optional");
+
+    rule->path = path ? laz_json_string(path) : NULL;
+    if (rights && laz_json_string(rights))
+        rule->rights = laz_landlock_rights(laz_json_string(rights));
+    rule->optional = optional && laz_json_is_true(optional);
+    if (!rule->path || !rule->rights)
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: a rule of Landlock has no path or rights");
+    return 0;
+}
+
+/* What no rule allows is refused from here on; of files, what is open stays open. */
+static int confine_landlock(const struct laz_json *asked, struct laz_error *err)
+{
+    const struct laz_json *version = laz_json_get(asked, "abi");
+    const struct laz_json *list = laz_json_get(asked, "rules");
+    int abi = version ? (int)laz_json_number(version) : 0, rc = 0;
+    size_t n = 0, i = 0;
+
+    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
+         item = laz_json_next(item))
+        n++;
+    struct laz_landlock_rule *rules = calloc(n + 1, sizeof *rules);
+    if (!rules)
+        return laz_error_nomem(err);
+    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item && !rc;
+         item = laz_json_next(item))
+        rc = confine_rule(item, &rules[i++], err);
+    if (!rc)
+        rc = laz_os_landlock(abi ? abi : laz_os_landlock_abi(), rules, n, NULL, err);
+    free(rules);
+    return rc;
+}
+
 static int confine_filter(const struct laz_json *asked, struct laz_error *err)
 {
     const char *name = laz_json_string(asked);
@@ -92,6 +134,7 @@ static const struct confine_step {
     {"no_new_privs", CONFINE_ALWAYS, false, confine_no_new_privs},
     {"core", CONFINE_ALWAYS, false, confine_core},
     {"limits", CONFINE_ASKED, false, confine_limits},
+    {"landlock", CONFINE_ASKED, true, confine_landlock},
     {"filter", CONFINE_ASKED, true, confine_filter},
 };
 

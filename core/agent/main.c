@@ -67,9 +67,22 @@ static int main_describe(char **argv)
     return status;
 }
 
+/* With a confinement, as in `init`: does all of it work here? */
 static int main_probe(char **argv)
 {
-    (void)argv;
+    struct laz_error err = {0};
+    struct laz_buf report = LAZ_BUF_INIT;
+    struct laz_json *confine = argv[0] ? laz_json_parse(argv[0], strlen(argv[0]), &err) : NULL;
+    int rc = argv[0] && !confine ? LAZ_EPROTO : 0;
+
+    if (confine)
+        rc = agent_confine(confine, &report, &err);
+    laz_json_free(confine);
+    laz_buf_fini(&report);
+    if (rc) {
+        fprintf(stderr, "lazaret-agent: %s\n", err.text);
+        return AGENT_EXIT_SETUP;
+    }
     return puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0;
 }
 
@@ -90,7 +103,7 @@ static const struct {
     int (*run)(char **argv);
 } main_modes[] = {
     {"--describe", 1, 1, main_describe},
-    {"--probe", 0, 0, main_probe},
+    {"--probe", 0, 1, main_probe},
     {"--reap", 1, 1 << 20, main_reap},
     {"--version", 0, 0, main_version},
 };
@@ -103,7 +116,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], main_modes[i].option) == 0 && argc - 2 >= main_modes[i].min &&
             argc - 2 <= main_modes[i].max)
             return main_modes[i].run(argv + 2);
-    fputs("usage: lazaret-agent [--describe FILE.so | --probe | --reap PROGRAM ARG... | "
+    fputs("usage: lazaret-agent [--describe FILE.so | --probe [JSON] | --reap PROGRAM ARG... | "
           "--version]\nIt is started by lazaret; there is no use in running it by hand.\n",
           stderr);
     return 2;

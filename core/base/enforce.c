@@ -16,6 +16,7 @@ static const struct {
     {LAZ_ENFORCE_SYSCALLS, "syscalls"}, {LAZ_ENFORCE_CPU, "cpu"},
     {LAZ_ENFORCE_MEMORY, "memory"},     {LAZ_ENFORCE_FSIZE, "fsize"},
     {LAZ_ENFORCE_NPROC, "nproc"},       {LAZ_ENFORCE_NOFILE, "nofile"},
+    {LAZ_ENFORCE_SIGNALS, "signals"},
 };
 
 #define ENFORCE_WORDS (sizeof enforce_words / sizeof enforce_words[0])

@@ -105,8 +105,9 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
         return laz_error_nomem(err);
     session.agent = parts->agent;
     session.runtime_file = parts->runtime->file;
-    return laz_policy_new(values, parts->runtime, &session, parts->ops->can_enforce, platform,
-                          laz_buf_text(&parts->options), parts->options.len, &parts->box, err);
+    return laz_policy_new(values, parts->runtime, &session, laz_backend_has_own_files(parts->ops),
+                          platform, laz_buf_text(&parts->options), parts->options.len, &parts->box,
+                          err);
 }
 
 /* Makes the plan whether or not it enforces enough; *refusal says what is missing. */

@@ -35,7 +35,7 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
         return rc;
     snprintf(path, sizeof path, "%s/socket", box->folder);
     rc = laz_os_make_folder(path, 0700, box->uid, box->uid, err);
-    if (rc || (purpose->ops->can_enforce & LAZ_ENFORCE_FS_READ))
+    if (rc || laz_backend_has_own_files(purpose->ops))
         return rc;
     snprintf(path, sizeof path, "%s/home", box->folder);
     return laz_os_make_folder(path, 0700, box->uid, box->uid, err);
@@ -70,6 +70,18 @@ static int start_check_agent(const char *agent, struct laz_error *err)
     return 0;
 }
 
+/* A trial box says nothing to the host: its agent gets its confinement on the command line. */
+static int start_trial(struct laz_plan *plan, struct laz_error *err)
+{
+    struct laz_buf confine = LAZ_BUF_INIT;
+
+    laz_plan_confine_json(plan, &confine);
+    laz_strv_add(&plan->argv, laz_buf_text(&confine));
+    bool failed = confine.failed || plan->argv.failed;
+    laz_buf_fini(&confine);
+    return failed ? laz_error_nomem(err) : 0;
+}
+
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       char **runtime_file, struct laz_error *err)
@@ -88,7 +100,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
     if (!rc && purpose->runtime)
         rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
-                                      (purpose->ops->can_enforce & LAZ_ENFORCE_FS_READ) != 0,
+                                      laz_backend_has_own_files(purpose->ops),
                                       &programs, err);
     if (rc)
         goto out;
@@ -104,12 +116,14 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .programs = programs ? programs->list : NULL,
         .staged = programs ? programs->staged : NULL,
     };
-    rc =
-        laz_policy_new(engine->values, purpose->runtime, &session, purpose->ops->can_enforce,
-                       laz_os_platform(), purpose->options, strlen(purpose->options), &policy, err);
+    rc = laz_policy_new(engine->values, purpose->runtime, &session,
+                        laz_backend_has_own_files(purpose->ops), laz_os_platform(),
+                        purpose->options, strlen(purpose->options), &policy, err);
     if (!rc)
         rc = laz_plan_make(purpose->ops, purpose->backend, &policy->policy, purpose->require,
                            box->folder, &box->plan, err);
+    if (!rc && !purpose->runtime)
+        rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
         *runtime_file = laz_strdup(laz_policy_runtime_file(policy));
         rc = *runtime_file ? 0 : laz_error_nomem(err);
@@ -154,7 +168,8 @@ static int start_program(struct laz_plan *plan, struct laz_error *err)
     return 0;
 }
 
-static int start_process(struct laz_box *box, struct laz_error *err)
+static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
 {
     struct laz_plan *plan = box->plan;
     struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
@@ -164,7 +179,7 @@ static int start_process(struct laz_box *box, struct laz_error *err)
 
     if (!fds)
         return laz_error_nomem(err);
-    if (!(plan->enforces & LAZ_ENFORCE_FS_READ)) /* else the backend brings it to its home */
+    if (!laz_backend_has_own_files(purpose->ops)) /* else the backend brings it to its home */
         snprintf(home, sizeof home, "%s/home", box->folder);
     int rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
     if (!rc)
@@ -239,7 +254,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     if (!rc)
         rc = start_program(box->plan, err);
     if (!rc)
-        rc = start_process(box, err);
+        rc = start_process(box, purpose, err);
     if (!rc) {
         laz_os_nonblock(box->output[1], true);
         laz_os_nonblock(box->output[2], true);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* choice.c - which backend an engine uses, and whether a box of it really comes up.
  *
- * The first of the list that works is taken: where there is a choice, or a fallback, each candidate
- * has to build a real minimal box and run the agent in it; to find its program proves nothing.  A
- * single candidate without fallback needs no trial: the first session is one. */
+ * The first of the list that works is taken.  Whether one works is tried: it has to build a real
+ * minimal box and run the agent in it, confined as a session would be; to find its program proves
+ * nothing.  The first session of the first candidate is such a trial, and costs nothing where all
+ * is well: only when it does not start is the backend tried by itself, and then those after it.  A
+ * candidate that does not enforce what is required is passed over like one that does not work. */
 #include "engine/choice.h"
 #include "engine/engine.h"
 
@@ -55,6 +57,7 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
         .backend = choice->name,
         .ops = choice->ops,
         .options = laz_buf_text(&choice->options),
+        .require = engine->values->sandbox.strict ? choice->require : 0,
     };
     const struct laz_box_owner owner = {0};
     struct laz_box *box = NULL;
@@ -104,7 +107,7 @@ static const struct {
     const char *platform;
     const char *names[4];
 } automatic[] = {
-    {"linux", {"bwrap"}},
+    {"linux", {"bwrap", "landlock"}},
     {"darwin", {"seatbelt"}},
     {"windows", {"windows-job"}},
 };
@@ -141,33 +144,85 @@ static int choice_none(struct laz_engine *engine, struct laz_backend_choice *cho
     return rc;
 }
 
-int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **out,
+/* The first candidate is taken at its word, unless what comes after it is no box at all. */
+static bool choice_needs_trial(const struct laz_engine *engine, size_t candidate)
+{
+    return candidate > 0 || !engine->values->sandbox.strict;
+}
+
+/* Takes the first candidate from number `first` on that works. `why`: empty, or what was wrong with
+ * those before it, and then what is wrong with all. */
+static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *why,
                        struct laz_error *err)
 {
     struct laz_backend_choice *choice = &engine->choice;
     struct laz_strv names = LAZ_STRV_INIT;
-    struct laz_error why = {0};
-    int rc = LAZ_ENOENT;
+    struct laz_error last = {0};
+    int rc = LAZ_ECONFIG;
 
-    *out = choice;
-    if (choice->ops)
-        return 0;
     laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
-    laz_error_set(&why, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
-    for (size_t i = 0; i < names.n && rc; i++) {
-        rc = choice_take(engine, names.items[i], choice, &why);
-        if (!rc && (names.n > 1 || !engine->values->sandbox.strict))
-            rc = choice_probe(engine, choice, &why);
-        if (rc)
-            laz_log(&engine->log, i + 1 < names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO,
-                    "backend %s: %s", names.items[i], why.text);
+    laz_error_set(&last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
+    for (size_t i = first; i < names.n && rc; i++) {
+        choice->next = i + 1;
+        rc = choice_take(engine, names.items[i], choice, &last);
+        if (!rc && choice_needs_trial(engine, i)) {
+            rc = choice_probe(engine, choice, &last);
+            choice->proven = !rc;
+        }
+        if (!rc)
+            continue;
+        if (names.n > 1)
+            laz_buf_printf(why, "%s%s: ", why->len ? "; " : "", names.items[i]);
+        laz_buf_puts(why, last.text);
+        laz_log(&engine->log, i + 1 < names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "backend %s: %s",
+                names.items[i], last.text);
     }
     laz_strv_fini(&names);
     if (rc) {
-        choice->ops = NULL;
-        rc = choice_none(engine, choice, &why, err);
+        if (why->len)
+            laz_error_set(&last, last.code, last.os_errno, "%s", laz_buf_text(why));
+        rc = choice_none(engine, choice, &last, err);
     }
     if (rc)
         choice->ops = NULL;
     return rc;
+}
+
+int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **out,
+                       struct laz_error *err)
+{
+    struct laz_buf why = LAZ_BUF_INIT;
+    int rc = 0;
+
+    *out = &engine->choice;
+    if (!engine->choice.ops) {
+        engine->choice.proven = false;
+        rc = choice_from(engine, 0, &why, err);
+    }
+    laz_buf_fini(&why);
+    return rc;
+}
+
+bool laz_engine_next_backend(struct laz_engine *engine, struct laz_error *err)
+{
+    struct laz_backend_choice *choice = &engine->choice;
+    struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_buf why = LAZ_BUF_INIT;
+    struct laz_error fault = {0};
+    bool taken = false;
+
+    laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
+    bool others = choice->ops && !choice->proven && choice->next < names.n;
+    laz_strv_fini(&names);
+    if (!others)
+        return false;
+    if (choice_probe(engine, choice, &fault) == 0) {
+        choice->proven = true; /* what failed was the session's own */
+        return false;
+    }
+    laz_log(&engine->log, LAZ_LOG_WARNING, "backend %s: %s", choice->name, fault.text);
+    laz_buf_printf(&why, "%s: %s", choice->name, fault.text);
+    taken = choice_from(engine, choice->next, &why, err) == 0;
+    laz_buf_fini(&why);
+    return taken;
 }

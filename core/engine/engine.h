@@ -25,6 +25,8 @@ struct laz_backend_choice {
     const struct laz_backend_ops *ops;
     struct laz_buf options; /* JSON */
     uint32_t require;
+    size_t next; /* number of the candidate after it */
+    bool proven; /* a box of it came up */
 };
 
 /* The programs of sandbox.programs for one runtime, found and put together on first use. */
@@ -78,5 +80,9 @@ void laz_engine_free_programs(struct laz_engine *engine);
  * LAZ_ESETUP: each names the setting. */
 int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **choice,
                        struct laz_error *err);
+/* A session did not start. True: it was the backend that does not work, and another one of the
+ * settings' list, which does, was taken. False: `err` stays as it is, or says what is wrong with
+ * all of them. */
+bool laz_engine_next_backend(struct laz_engine *engine, struct laz_error *err);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
-#define PLAN_ALL_BITS   (LAZ_ENFORCE_NOFILE * 2 - 1)
+#define PLAN_ALL_BITS   (LAZ_ENFORCE_SIGNALS * 2 - 1)
 
 /* Room for one more element; NULL (and the plan has failed) without memory. */
 static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
@@ -296,6 +296,11 @@ int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint3
                            laz_buf_text(&names));
     laz_buf_fini(&names);
     return rc;
+}
+
+bool laz_backend_has_own_files(const struct laz_backend_ops *ops)
+{
+    return (ops->can_enforce & LAZ_ENFORCE_FS_READ) && !(ops->flags & LAZ_BACKEND_HOST_FILES);
 }
 
 void laz_plan_free(struct laz_plan *plan)

@@ -76,6 +76,8 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, uint32_t require, const char *folder,
                   struct laz_plan **plan, struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
+/* Does a box of it have a file system of its own? */
+bool laz_backend_has_own_files(const struct laz_backend_ops *ops);
 /* The agent tells which steps of its confinement are in force (names). It can only take away: of a
  * step that was arranged and is missing, the plan's bits are gone from here on (*lost). LAZ_ESETUP
  * when one of them is required. */

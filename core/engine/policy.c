@@ -9,6 +9,7 @@
 #include "engine/policy.h"
 
 #include "engine/policy_env.h"
+#include "os/landlock.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -429,6 +430,12 @@ static int policy_order(struct policy_memory *memory, size_t *n, struct laz_erro
     return 0;
 }
 
+/* Elsewhere: what a kernel of today has (Linux 6.12). */
+static uint32_t policy_landlock(const struct policy_work *work)
+{
+    return work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static int policy_fill(struct policy_work *work, const char *platform, struct laz_error *err)
@@ -490,9 +497,9 @@ static const char *const *policy_allowed(const struct policy_work *work)
 }
 
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
-                   const struct laz_policy_session *session, uint32_t can_enforce,
-                   const char *platform, const char *options, size_t options_len,
-                   struct laz_policy_box **box, struct laz_error *err)
+                   const struct laz_policy_session *session, bool own_files, const char *platform,
+                   const char *options, size_t options_len, struct laz_policy_box **box,
+                   struct laz_error *err)
 {
     struct laz_policy_box *made = calloc(1, sizeof *made);
     struct policy_memory *memory = calloc(1, sizeof *memory);
@@ -501,7 +508,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .runtime = runtime,
         .session = session,
         .memory = memory,
-        .own_files = (can_enforce & LAZ_ENFORCE_FS_READ) != 0,
+        .own_files = own_files,
         .here = strcmp(platform, laz_os_platform()) == 0,
         .any = !session->programs || session->programs->any,
     };
@@ -542,6 +549,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .options = memory->options,
         .options_len = options ? options_len : 2,
         .programs = policy_allowed(&work),
+        .landlock_abi = policy_landlock(&work),
     };
     *box = made;
     return 0;

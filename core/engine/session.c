@@ -98,6 +98,7 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     if (!session_confined(session, message))
         return;
     session->box->settled = true;
+    session->engine->choice.proven = true;
     laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
 }
 
@@ -395,6 +396,23 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     return 0;
 }
 
+/* With the backend that the engine has, else with the next one of the settings that works. */
+static int session_start(struct laz_session *session, struct laz_error *err)
+{
+    int rc = laz_session_spawn(session, err);
+
+    if (!rc)
+        rc = laz_session_await(session, err);
+    while ((rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS) &&
+           laz_engine_next_backend(session->engine, err)) {
+        laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->engine->log, session->id);
+        rc = laz_session_spawn(session, err);
+        if (!rc)
+            rc = laz_session_await(session, err);
+    }
+    return rc;
+}
+
 int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **out, struct laz_error *err)
 {
@@ -420,9 +438,7 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
     }
     rc = session_prepare(session, runtime ? runtime : "python", err);
     if (!rc)
-        rc = laz_session_spawn(session, err);
-    if (!rc)
-        rc = laz_session_await(session, err);
+        rc = session_start(session, err);
     if (rc) {
         session_destroy(session);
     } else {

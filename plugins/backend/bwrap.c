@@ -16,7 +16,8 @@
 
 #define BWRAP_ENFORCES                                                                             \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
-     LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+     LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |           \
+     LAZ_ENFORCE_SIGNALS)
 
 /* The arguments that bwrap reads from a descriptor: each ends with a NUL. */
 struct bwrap_state {
@@ -167,6 +168,34 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
     return 0;
 }
 
+/* The same files once more, by Landlock: should a mount show more than it ought to, it stays
+ * closed; and of what is shown, only what is said here can be written or executed. */
+static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_policy *policy,
+                           struct laz_plan *plan)
+{
+    const uint32_t execute = policy->programs ? 0 : LAZ_RIGHT_EXECUTE;
+    const uint32_t write = LAZ_RIGHT_READ | LAZ_RIGHT_WRITE;
+
+    if (!policy->landlock_abi)
+        return;
+    api->agent_landlock(plan, policy->landlock_abi, 0);
+    api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
+    api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
+    api->agent_path(plan, "/dev/shm", write, 0);
+    api->agent_path(plan, policy->home, write | execute, 0);
+    for (size_t i = 0; i < policy->n_paths; i++) {
+        const struct laz_path *path = &policy->paths[i];
+        if (path->kind == LAZ_PATH_READ)
+            api->agent_path(plan, path->box, LAZ_RIGHT_READ | execute, path->optional);
+        else if (path->kind == LAZ_PATH_WRITE)
+            api->agent_path(plan, path->box, write | execute, path->optional);
+        else if (path->kind == LAZ_PATH_CONTENT)
+            api->agent_path(plan, path->box, LAZ_RIGHT_READ, 0);
+    }
+    for (const char *const *program = policy->programs; program && *program; program++)
+        api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
+}
+
 static void bwrap_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
                          struct laz_plan *plan)
 {
@@ -265,11 +294,12 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     bwrap_add_all(&state, last);
     bwrap_add(&state, policy->home);
     bwrap_argv(&state, program, policy);
+    bwrap_landlock(api, policy, plan);
     bwrap_limits(api, policy, plan);
     api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
     api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "read-only mounts");
     api->enforces(plan, LAZ_ENFORCE_NETWORK, "network namespace");
-    api->enforces(plan, LAZ_ENFORCE_PROCESSES, "process namespace");
+    api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
     api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS);
     api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     api->ends_by(plan, LAZ_END_KILL);

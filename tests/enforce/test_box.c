@@ -74,8 +74,8 @@ static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *
     struct laz_policy_box *policy = NULL;
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
-    int rc = laz_policy_new(&values, NULL, &session, ops->can_enforce, laz_os_platform(), "{}", 2,
-                            &policy, &err);
+    int rc = laz_policy_new(&values, NULL, &session, laz_backend_has_own_files(ops),
+                            laz_os_platform(), "{}", 2, &policy, &err);
 
     if (!rc)
         rc = laz_plan_make(ops, "test", &policy->policy, 0, NULL, &plan, &err);

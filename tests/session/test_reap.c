@@ -174,6 +174,35 @@ static void probe_says_ok(void)
     close(out);
 }
 
+/* What a trial box tells: whether the confinement it was given can be had here. */
+static void probe_tries_the_confinement_it_is_given(void)
+{
+    static const struct {
+        const char *confine;
+        int status;
+        const char *words;
+    } rows[] = {
+        {"{}", 0, "lazaret-agent: ok\n"},
+        {"{\"limits\":{\"nofile\":64}}", 0, "lazaret-agent: ok\n"},
+        {"{\"limits\":{\"nofile\":\"x\"}}", 125, "lazaret-agent: init: limit nofile is no size\n"},
+        {"{\"magic\":{}}", 125,
+         "lazaret-agent: this agent knows no confinement \"magic\": it is older than the host\n"},
+        {"{", 125, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *argv[] = {peer_agent(), "--probe", rows[i].confine, NULL};
+        int out;
+        pid_t pid = peer_run(argv, &out);
+        char *output = peer_read_all(out);
+        CU_ASSERT_EQUAL(peer_wait_pid(pid), rows[i].status);
+        if (rows[i].words)
+            UNIT_TEXT(output, rows[i].words);
+        free(output);
+        close(out);
+    }
+}
+
 static void describe_prints_the_descriptor(void)
 {
     const char *file = peer_plugin("tests/mock/.libs/mock_script.so");
@@ -194,10 +223,10 @@ static void describe_prints_the_descriptor(void)
 static void wrong_use_is_told(void)
 {
     static const char *const words[][4] = {
-        {NULL, "--describe"}, {NULL, "--reap"}, {NULL, "--probe", "x"}, {NULL, "--dance"}};
+        {NULL, "--describe"}, {NULL, "--reap"}, {NULL, "--probe", "x", "y"}, {NULL, "--dance"}};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *argv[] = {peer_agent(), words[i][1], words[i][2], NULL};
+        const char *argv[] = {peer_agent(), words[i][1], words[i][2], words[i][3], NULL};
         int out;
         pid_t pid = peer_run(argv, &out);
         char *output = peer_read_all(out);
@@ -223,6 +252,7 @@ static const struct unit_test tests[] = {
     UNIT(reap_exits_as_a_shell_does),
     UNIT(reap_says_what_cannot_be_run),
     UNIT(probe_says_ok),
+    UNIT(probe_tries_the_confinement_it_is_given),
     UNIT(describe_prints_the_descriptor),
     UNIT(wrong_use_is_told),
     {0},

@@ -218,8 +218,20 @@ bwrap_that() {
     chmod 755 broken-bwrap
 }
 
+# falls_back WORDS COMMAND... - with sandbox.backend "auto": what is wrong with bwrap is said, and the
+# next backend builds a box in which no canary is heard.
+falls_back() {
+    words=$1
+    shift
+    expect "falls_back $words" 0 CANARY "$words" "$@" -e "$code"
+    [ ! -e "$canary/here" ] || wrong "falls_back $words" 'written outside'
+    rm -f "$canary/here"
+    expect "falls_back $words --json" 0 "*" "$words" "$@" --json -e 1
+    grep -qF '"isolation":{"backend":"landlock"' out || wrong "falls_back $words" 'not landlock'
+}
+
 wrong_bwrap() {
-    by="--set sandbox.bwrap.program"
+    by="--set sandbox.backend=bwrap --set sandbox.bwrap.program"
     fails bwrap_nowhere 125 setup_failed '/nowhere/bwrap does not exist' \
         $run $by=/nowhere/bwrap -e "$code"
     fails bwrap_not_installed 125 setup_failed 'bwarp is not installed' $run $by=bwarp -e "$code"
@@ -271,6 +283,15 @@ END
     # The next of a list is tried, and its own words are heard; nothing is left out quietly.
     fails bwrap_broken_in_a_list 125 setup_failed 'backend bwrap: ' \
         $broken --set 'sandbox.backend=["bwrap","bwrap"]' -e "$code"
+    printf '#!/bin/sh\nexit 3\n' >broken-bwrap
+    falls_back 'ended with status 3 and said nothing' \
+        "$lazaret" run --runtime lua --set sandbox.bwrap.program="$work/broken-bwrap"
+    # What does not enforce enough is no candidate, and what would is not taken for granted.
+    fails auto_refuses_less_than_required 125 setup_failed 'landlock: backend landlock does not enforce' \
+        $run --set sandbox.bwrap.program="$work/broken-bwrap" \
+        --set 'sandbox.require=["processes"]' -e "$code"
+    expect list_passes_over_what_enforces_too_little 0 1 'landlock does not enforce' \
+        $run --set 'sandbox.backend=["landlock","bwrap"]' --set 'sandbox.require=["processes"]' -e 1
 
     # Without a box only when the settings say so, and never without a word.
     expect strict_false_runs_with_a_warning 0 CANARY 'WITHOUT ISOLATION' \
@@ -301,17 +322,22 @@ wrong_machines() {
         return
     fi
     fails user_namespaces_refused 125 setup_failed 'user.max_user_namespaces' \
-        in_namespaces '' 'echo 0 >/proc/sys/user/max_user_namespaces' $run -e "$code"
+        in_namespaces '' 'echo 0 >/proc/sys/user/max_user_namespaces' $run --backend bwrap -e "$code"
+    falls_back user.max_user_namespaces \
+        in_namespaces '' 'echo 0 >/proc/sys/user/max_user_namespaces' $run
     if bwrap --unshare-user --disable-userns --uid 1000 --dev-bind / / true 2>/dev/null; then
         fails nested_in_a_box_that_forbids_it 125 setup_failed 'user.max_user_namespaces' \
             bwrap --unshare-user --disable-userns --uid 1000 --gid 1000 --dev-bind / / \
-            $run -e "$code"
+            $run --backend bwrap -e "$code"
+        falls_back user.max_user_namespaces \
+            bwrap --unshare-user --disable-userns --uid 1000 --gid 1000 --dev-bind / / $run
     fi
     if in_namespaces --mount 'mount -t tmpfs none /mnt' true 2>/dev/null; then
         hidden='for f in /usr/local/bin /usr/bin /bin; do
             [ ! -e $f/bwrap ] || mount --bind /dev/null $f/bwrap; done'
         fails bwrap_hidden 125 setup_failed 'bwrap is not installed (Debian' \
-            in_namespaces --mount "$hidden" $run -e "$code"
+            in_namespaces --mount "$hidden" $run --backend bwrap -e "$code"
+        falls_back 'bwrap is not installed (Debian' in_namespaces --mount "$hidden" $run
         wrong_tmp
     else
         may_be_missing namespaces 'a mount namespace cannot be used here'
@@ -415,7 +441,7 @@ signals() {
     printf '#!/bin/sh\necho here >%s\nexec sleep 60\n' "$work/pipe" >hanging-bwrap
     chmod 755 hanging-bwrap
     chmod 666 pipe
-    $run --set "sandbox.bwrap.program=$work/hanging-bwrap" -e "$code" --json >out 2>err &
+    $run --backend bwrap --set "sandbox.bwrap.program=$work/hanging-bwrap" -e "$code" --json >out 2>err &
     child=$!
     read -r line <pipe
     kill -s INT "$child"
@@ -457,13 +483,13 @@ verdicts() {
     verdict output_limit 137 --set session.max_output_size=1KiB \
         -e 'while true do print(string.rep("x", 1000)) end'
     verdict blocked 126 --set session.max_code_length=3 -e '1 + 1'
-    verdict setup_failed 125 --set sandbox.bwrap.program=/nowhere/bwrap -e 1
+    verdict setup_failed 125 --backend bwrap --set sandbox.bwrap.program=/nowhere/bwrap -e 1
 }
 
 # ---- words ---------------------------------------------------------------------------------------
 
 words() {
-    expect quiet_is_quiet 0 CANARY '' $run -q --set sandbox.bwrap.program=/nowhere/bwrap \
+    expect quiet_is_quiet 0 CANARY '' $run -q --backend bwrap --set sandbox.bwrap.program=/nowhere/bwrap \
         --set sandbox.strict=false -e "$code"
     rm -f "$canary/here"
     expect verbose_tells 0 1 'Session started' $run -v -e 1
@@ -478,7 +504,7 @@ looking() {
         with="--config $file"
         expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua -e 'return 1'
         expect "plugins $file" 0 '*' '' "$lazaret" plugins $with
-        for plugin in bwrap none command lua; do
+        for plugin in bwrap landlock none command lua; do
             expect "plugins $plugin" 0 '*' '' "$lazaret" plugins $plugin $with
             grep -q "$plugin" out || wrong "plugins $plugin" 'its name is not there'
         done

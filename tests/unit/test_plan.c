@@ -128,7 +128,7 @@ static void sim_bwrap_declares_only_the_limits_that_are_set(void)
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = plan_of("bwrap", &policy);
     uint32_t isolation = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
-                         LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SYSCALLS;
+                         LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_SIGNALS;
     struct laz_error err = {0};
 
     CU_ASSERT_EQUAL(plan->enforces,
@@ -277,6 +277,114 @@ static void sim_bwrap_is_not_blamed_for_what_runs_inside(void)
     failure.signal = 11;
     CU_ASSERT_EQUAL(ops->explain(&failure, text, sizeof text), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "signal 11"));
+}
+
+/* ---- landlock ------------------------------------------------------------------------------- */
+
+static bool plan_allows(const struct laz_plan *plan, const char *path, uint32_t rights)
+{
+    uint32_t allowed = 0;
+
+    for (size_t i = 0; i < plan->n_rules; i++)
+        if (strcmp(plan->rules[i].path, path) == 0)
+            allowed |= plan->rules[i].rights;
+    return allowed == rights;
+}
+
+static void sim_landlock_declares_what_its_version_holds(void)
+{
+    const uint32_t always = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_SYSCALLS |
+                            LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE;
+    static const struct {
+        uint32_t abi, own_uid, besides;
+        const char *filter;
+    } rows[] = {
+        {1, 0, 0, "same-user"},
+        {2, 1, LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_NPROC, "session"},
+        {3, 0, LAZ_ENFORCE_FS_WRITE, "same-user"},
+        {5, 0, LAZ_ENFORCE_FS_WRITE, "same-user"},
+        {6, 0, LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_SIGNALS, "same-user"},
+        {7, 0, LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_SIGNALS, "same-user"},
+        {7, 1, LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_SIGNALS | LAZ_ENFORCE_NPROC, "session"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_policy policy = policy_plain();
+        policy.landlock_abi = rows[i].abi;
+        policy.own_uid = rows[i].own_uid;
+        struct laz_plan *plan = plan_of("landlock", &policy);
+        CU_ASSERT_EQUAL(plan->enforces, always | rows[i].besides);
+        UNIT_TEXT(plan->filter_name, rows[i].filter);
+        CU_ASSERT_EQUAL(plan->landlock_abi, rows[i].abi);
+        CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
+        /* Who is left without one of the steps is left without what it keeps. */
+        CU_ASSERT(plan->landlock.asked && plan->filter.asked);
+        CU_ASSERT(plan->landlock.bits & LAZ_ENFORCE_FS_READ);
+        CU_ASSERT(plan->filter.bits & LAZ_ENFORCE_NETWORK);
+        CU_ASSERT_EQUAL(!(plan->filter.bits & LAZ_ENFORCE_FS_WRITE),
+                        !(rows[i].besides & LAZ_ENFORCE_FS_WRITE) || rows[i].own_uid);
+        laz_plan_free(plan);
+    }
+}
+
+static void sim_landlock_allows_what_the_policy_lists(void)
+{
+    struct laz_policy policy = policy_plain();
+
+    policy.landlock_abi = 7;
+    struct laz_plan *plan = plan_of("landlock", &policy);
+    CU_ASSERT(plan_allows(plan, "/usr", LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE));
+    CU_ASSERT(plan_allows(plan, "/srv/data", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE | LAZ_RIGHT_EXECUTE));
+    CU_ASSERT(plan_allows(plan, "/dev/null", LAZ_RIGHT_DEVICE));
+    CU_ASSERT(plan_allows(plan, "/proc/self/status", LAZ_RIGHT_READ));
+    /* Neither what links and contents stand for, nor folders that tell of others. */
+    static const char *const closed[] = {
+        "/",        "/bin", "/etc/passwd", "/proc", "/proc/self", "/dev", "/dev/shm",
+        "/dev/tty", "/sys", "/etc",        "/home", "/proc/sys",  "/run", "/dev/pts"};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        CU_ASSERT(plan_allows(plan, closed[i], 0));
+    CU_ASSERT_EQUAL(plan->n_data, 0);
+    UNIT_TEXT(plan->argv.items[0], "/opt/lazaret-agent");
+    UNIT_TEXT(plan->argv.items[1], "--reap");
+    UNIT_TEXT(plan->argv.items[2], "/opt/lazaret-agent");
+    UNIT_TEXT(plan->argv.items[3], "--probe");
+    laz_plan_free(plan);
+}
+
+static void sim_landlock_refuses_a_kernel_without_it(void)
+{
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
+                    LAZ_ESETUP);
+    CU_ASSERT_PTR_NULL(plan);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "this kernel has no Landlock"));
+    policy.landlock_abi = 7;
+    policy.host_command = NULL;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
+                    LAZ_ECONFIG);
+}
+
+static void sim_bwrap_closes_its_files_a_second_time(void)
+{
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = plan_of("bwrap", &policy);
+
+    CU_ASSERT_FALSE(plan->landlock.asked); /* where the kernel has none */
+    laz_plan_free(plan);
+    policy.landlock_abi = 3;
+    plan = plan_of("bwrap", &policy);
+    CU_ASSERT(plan->landlock.asked && plan->landlock_abi == 3);
+    CU_ASSERT(plan_allows(plan, "/", 0));
+    CU_ASSERT(plan_allows(plan, "/usr", LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE));
+    CU_ASSERT(plan_allows(plan, "/etc/passwd", LAZ_RIGHT_READ));
+    CU_ASSERT(plan_allows(plan, "/proc", LAZ_RIGHT_READ));
+    CU_ASSERT(plan_allows(plan, "/tmp", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE | LAZ_RIGHT_EXECUTE));
+    CU_ASSERT(plan_allows(plan, "/dev/shm", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE));
+    CU_ASSERT(plan_allows(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE));
+    laz_plan_free(plan);
 }
 
 static void sim_none_runs_the_reaper_and_enforces_nothing(void)
@@ -554,6 +662,10 @@ static const struct unit_test tests[] = {
     UNIT(sim_bwrap_refuses_what_it_cannot_serve),
     UNIT(sim_bwrap_explains_known_failures),
     UNIT(sim_bwrap_is_not_blamed_for_what_runs_inside),
+    UNIT(sim_landlock_declares_what_its_version_holds),
+    UNIT(sim_landlock_allows_what_the_policy_lists),
+    UNIT(sim_landlock_refuses_a_kernel_without_it),
+    UNIT(sim_bwrap_closes_its_files_a_second_time),
     UNIT(sim_none_runs_the_reaper_and_enforces_nothing),
     UNIT(sim_none_confines_only_when_it_is_told_to),
     UNIT(plan_refuses_a_backend_that_breaks_its_contract),

@@ -193,7 +193,7 @@ static const struct {
     {"sandbox.require = [\"fs_raed\"]\n",
      "1:20: sandbox.require: expected one of fs_read fs_write network processes syscalls cpu "
      "memory "
-     "fsize nproc nofile (did you mean fs_read?), found string \"fs_raed\""},
+     "fsize nproc nofile signals (did you mean fs_read?), found string \"fs_raed\""},
     {"sandbox.read = [\"a\"]\n",
      "1:17: sandbox.read: expected an absolute path, found string \"a\""},
     {"sandbox.read = [\"/a\\u0000b\"]\n", "1:17: sandbox.read: expected a string without NUL "

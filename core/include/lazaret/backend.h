@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* What a plan can enforce and a policy can require. */
-#define LAZ_ENFORCE_FS_READ   (1u << 0) /* "fs_read": files not listed cannot be read */
+#define LAZ_ENFORCE_FS_READ   (1u << 0) /* "fs_read": content of files not listed stays unread */
 #define LAZ_ENFORCE_FS_WRITE  (1u << 1) /* "fs_write": nothing of the host can be written */
 #define LAZ_ENFORCE_NETWORK   (1u << 2) /* "network": no network, host's sockets included */
 #define LAZ_ENFORCE_PROCESSES (1u << 3) /* "processes": other processes are neither seen nor hurt */
@@ -28,6 +28,7 @@ extern "C" {
 #define LAZ_ENFORCE_FSIZE     (1u << 7) /* "fsize": size of a file */
 #define LAZ_ENFORCE_NPROC     (1u << 8) /* "nproc": processes of the session as a whole */
 #define LAZ_ENFORCE_NOFILE    (1u << 9) /* "nofile": open files of a process */
+#define LAZ_ENFORCE_SIGNALS   (1u << 10) /* "signals": processes outside cannot be signalled */
 
 #define LAZ_UNLIMITED UINT64_MAX
 
@@ -65,7 +66,8 @@ struct laz_policy {
     struct laz_limits limits;
     uint32_t own_uid;  /* not 0: the host gives the session a uid that nobody else has */
     uint32_t box_uid;  /* uid and gid shown inside, where the backend can choose them */
-    const char *const *command; /* what runs inside; paths of the box; ends with NULL */
+    const char *const *command; /* what runs inside; paths of the box; ends with NULL. It comes last in
+                                   the argv of the outermost process: a trial box adds to it */
     const char *host_command;   /* command[0] as a path of the host, for backends that hide nothing:
                                    the other paths of `paths` are then the host's as well */
     const char *options;        /* JSON object: the backend's options, checked, defaults filled in */
@@ -73,6 +75,7 @@ struct laz_policy {
     const char *const *programs; /* files, and folders with all in them, that may be executed: paths
                                     of the box without links, loaders and interpreters included;
                                     ends with NULL; NULL: any program that can be seen */
+    uint32_t landlock_abi; /* version of Landlock that the system's kernel has; 0: none */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */
@@ -140,10 +143,14 @@ struct laz_backend_failure {
     uint32_t started;    /* not 0: its status documents told of a first process inside */
 };
 
+#define LAZ_BACKEND_HOST_FILES 1u /* the session stays in the file system of the host, whatever can be
+                                     read of it: paths are the host's, and the host makes the home.
+                                     A backend without LAZ_ENFORCE_FS_READ is taken for one, too */
+
 struct laz_backend_ops {
     size_t size;
     uint32_t can_enforce; /* LAZ_ENFORCE_*: the most that a plan of it may declare */
-    uint32_t reserved;
+    uint32_t flags;        /* LAZ_BACKEND_* */
     const char *platforms; /* "linux", "darwin", "windows", separated by spaces */
     /* Fills `plan` for `policy`. Errors: LAZ_ECONFIG for an option or a policy that it cannot
      * serve, LAZ_ENOMEM. */
