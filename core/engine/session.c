@@ -81,7 +81,7 @@ static bool session_confined(struct laz_session *session, const struct laz_messa
                 "session %s: a part of the confinement is not in force: %s", session->id,
                 message->missing.items[i]);
     if (message->cost)
-        laz_log(&session->engine->log, LAZ_LOG_DEBUG, "session %s: confined by the agent: %.200s",
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "session %s: confined by the agent: %.200s",
                 session->id, message->cost);
     if (lost)
         session_note_isolation(session);
