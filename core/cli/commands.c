@@ -72,7 +72,18 @@ static const struct cli_command commands[] = {
     {.name = "doctor", .operands = "", .summary = "try every backend, limit and runtime"},
     {.name = "mcp", .operands = "", .summary = "an MCP server on standard input and output"},
     {.name = "serve", .operands = "", .summary = "the engine for a host in any language"},
-    {.name = "audit", .operands = "", .summary = "verify or show an audit log"},
+    {
+        .name = "audit",
+        .bit = CLI_FOR_AUDIT,
+        .operands = "[verify | show] FILE",
+        .max_operands = 2,
+        .summary = "verify an audit log, or show it",
+        .text = "verify finds records that were removed, changed, moved or put in, and prints the "
+                "number and\nthe hash of the last one; with that hash --expect proves later that "
+                "none is missing at the\nend. show prints a line for each record. FILE - is "
+                "standard input. Exit status 1: not intact.",
+        .run = cli_audit,
+    },
 };
 
 const struct cli_command *cli_commands(size_t *n)
