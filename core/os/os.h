@@ -28,6 +28,10 @@ void laz_os_close_from(int first, int keep);
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
 #define LAZ_OS_SAME_ID UINT32_MAX
+/* Listeners that are never served, for what must not reach them: on a port of the loopback address,
+ * at a path (mode 0666) or, with '@' before its name, in the abstract name space. */
+int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err);
+int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err);
 /* Who is at the other end of a connected socket (SO_PEERCRED, SO_PEERPIDFD where it exists). */
 struct laz_peer {
     uint32_t uid;
@@ -88,8 +92,6 @@ void laz_os_system_paths(bool programs,
  * "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is lowered to it. */
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 bool laz_os_is_root(void);
-/* Has the group the name of the user `uid`, and nobody else in it? */
-bool laz_os_is_private_group(uint32_t gid, uint32_t uid);
 
 /* Uids of which each session gets one of its own. `range` is "auto" or "FIRST-LAST". Several
  * processes on a machine share a range: a uid in use is marked by a lock file that dies with its
