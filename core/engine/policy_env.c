@@ -5,8 +5,9 @@
  * Nothing is inherited but a short list of harmless names and those of [env] allow.  Variables that
  * make a loader or an interpreter load something else than it would (LD_PRELOAD, PYTHONPATH,
  * R_PROFILE, ...) are refused there, for their values come from wherever lazaret was started.
- * [env] set is the word of the settings' author and may set them, but for the loader's own: those
- * would act on the agent, before it has confined itself. */
+ * [env] set is the word of the settings' author and may set them, but for what would act on the
+ * agent before it has confined itself (the loader's own, the C library's) or against the runtime.
+ */
 #include "engine/policy_env.h"
 
 #include <stdlib.h>
@@ -30,6 +31,13 @@ static const struct env_name env_never_inherited[] = {
     {"ENV", "makes shells run a file"},
     {"BASH_FUNC_*", "defines functions of shells"},
     {"IFS", "changes how shells read words"},
+    {"PS4", "makes shells run commands"},
+    {"PROMPT_COMMAND", "makes shells run commands"},
+    {"SHELLOPTS", "changes what shells do"},
+    {"BASHOPTS", "changes what shells do"},
+    {"HOSTALIASES", "makes the C library load files"},
+    {"RES_OPTIONS", "changes the C library"},
+    {"LOCALDOMAIN", "changes the C library"},
     {"PYTHON*", "changes what Python loads"},
     {"R_*", "changes what R loads"},
     {"LUA_*", "changes what Lua loads"},
@@ -37,9 +45,18 @@ static const struct env_name env_never_inherited[] = {
     {"PERL*", "changes what Perl loads"},
     {"RUBY*", "changes what Ruby loads"},
     {"JAVA_TOOL_OPTIONS", "changes what Java loads"},
+    {"JDK_JAVA_OPTIONS", "changes what Java loads"},
+    {"CLASSPATH", "changes what Java loads"},
+    {"TCLLIBPATH", "changes what Tcl loads"},
+    {"OPENSSL_*", "makes OpenSSL load files"},
+    {"ASAN_OPTIONS", "changes what a sanitizer does"},
+    {"UBSAN_OPTIONS", "changes what a sanitizer does"},
+    {"LSAN_OPTIONS", "changes what a sanitizer does"},
     {"LAZARET_*", "belongs to lazaret"},
     {"HOME", "is given by the box"},
     {"TMPDIR", "is given by the box"},
+    {"TMP", "is given by the box"},
+    {"TEMP", "is given by the box"},
     {"PATH", "has a fixed value inside, which env.set can change"},
 };
 
@@ -48,9 +65,15 @@ static const struct env_name env_never_set[] = {
     {"LD_*", "changes what the loader loads"},
     {"DYLD_*", "changes what the loader loads"},
     {"GLIBC_TUNABLES", "changes the C library"},
+    {"MALLOC_*", "changes the C library"},
+    {"GCONV_PATH", "makes the C library load files"},
+    {"LOCPATH", "makes the C library load files"},
+    {"NLSPATH", "makes the C library load files"},
     {"LAZARET_*", "belongs to lazaret"},
     {"HOME", "is given by the box"},
     {"TMPDIR", "is given by the box"},
+    {"TMP", "is given by the box"},
+    {"TEMP", "is given by the box"},
 };
 
 static const char *const env_fixed[] = {
@@ -116,10 +139,8 @@ static void env_inherit(struct laz_strv *env, const char *name)
     free(text);
 }
 
-static bool env_declares(const struct laz_strv *runtime, const char *name)
+static bool env_declares(const struct laz_strv *runtime, const char *name, size_t len)
 {
-    size_t len = strlen(name);
-
     for (size_t i = 0; runtime && i < runtime->n; i++)
         if (strncmp(runtime->items[i], name, len) == 0 && runtime->items[i][len] == '=')
             return true;
@@ -136,7 +157,7 @@ static int env_allow(const struct laz_settings_values *values, const struct laz_
         if (!*name || strchr(name, '='))
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.allow: \"%s\" is no name of a variable",
                                  name);
-        if (env_declares(runtime, name))
+        if (env_declares(runtime, name, strlen(name)))
             continue; /* the runtime has set it, and knows better */
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0,
@@ -148,8 +169,8 @@ static int env_allow(const struct laz_settings_values *values, const struct laz_
     return 0;
 }
 
-static int env_set(const struct laz_settings_values *values, struct laz_strv *env,
-                   struct laz_error *err)
+static int env_set(const struct laz_settings_values *values, const struct laz_strv *runtime,
+                   struct laz_strv *env, struct laz_error *err)
 {
     for (size_t i = 0; i < values->env.set.n; i++) {
         const char *text = values->env.set.items[i];
@@ -161,6 +182,10 @@ static int env_set(const struct laz_settings_values *values, struct laz_strv *en
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
                                  (int)len, text, refused->why);
+        if (env_declares(runtime, text, len))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "env.set: %.*s cannot be set, the runtime needs it as it is",
+                                 (int)len, text);
         env_put(env, text);
     }
     return 0;
@@ -175,13 +200,15 @@ int laz_policy_env(const struct laz_settings_values *values, const struct laz_st
         laz_strv_add(env, env_fixed[i]);
     laz_strv_addf(env, "HOME=%s", home);
     laz_strv_addf(env, "TMPDIR=%s", home);
+    laz_strv_addf(env, "TMP=%s", home);
+    laz_strv_addf(env, "TEMP=%s", home);
     for (size_t i = 0; i < ENV_COUNT(env_inherited); i++)
         env_inherit(env, env_inherited[i]);
     for (size_t i = 0; runtime && i < runtime->n; i++)
         env_put(env, runtime->items[i]);
     rc = env_allow(values, runtime, env, err);
     if (!rc)
-        rc = env_set(values, env, err);
+        rc = env_set(values, runtime, env, err);
     if (!rc && env->failed)
         rc = laz_error_nomem(err);
     return rc;

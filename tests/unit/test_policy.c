@@ -135,6 +135,8 @@ static void box_with_files_of_its_own_has_lazarets_places(void)
     UNIT_TEXT(env_of(policy, "LAZARET_TOKEN"), "the-token");
     UNIT_TEXT(env_of(policy, "HOME"), "/tmp");
     UNIT_TEXT(env_of(policy, "TMPDIR"), "/tmp");
+    UNIT_TEXT(env_of(policy, "TMP"), "/tmp");
+    UNIT_TEXT(env_of(policy, "TEMP"), "/tmp");
     CU_ASSERT_EQUAL(policy->own_uid, 0);
     CU_ASSERT_EQUAL(policy->box_uid, 1000);
     CU_ASSERT_EQUAL(policy->tmp_size, 4096);
@@ -213,6 +215,18 @@ static void loader_and_interpreter_variables_are_refused(void)
         {"NODE_OPTIONS", NULL},
         {"GLIBC_TUNABLES", NULL},
         {"LAZARET_TOKEN", NULL},
+        {"GCONV_PATH", NULL},
+        {"LOCPATH", NULL},
+        {"MALLOC_ARENA_MAX", NULL},
+        {"PERL5LIB", NULL},
+        {"IFS", NULL},
+        {"SHELLOPTS", NULL},
+        {"BASH_FUNC_ls%%", NULL},
+        {"OPENSSL_CONF", NULL},
+        {"ASAN_OPTIONS", NULL},
+        {"TMP", NULL},
+        {"TEMP", NULL},
+        {"TMPDIR", NULL},
         {"HOME", NULL},
         {"PATH", NULL},
         {"", NULL},
@@ -220,13 +234,21 @@ static void loader_and_interpreter_variables_are_refused(void)
         {NULL, "LD_PRELOAD=/x"},
         {NULL, "LAZARET_SOCKET=/x"},
         {NULL, "HOME=/x"},
+        {NULL, "TEMP=/x"},
+        {NULL, "GLIBC_TUNABLES=x"},
+        {NULL, "GCONV_PATH=/x"},
+        {NULL, "LOCPATH=/x"},
+        {NULL, "MALLOC_PERTURB_=1"},
+        {NULL, "R_HOME=/x"},
         {NULL, "novalue"},
         {NULL, "=x"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *const allow[] = {rows[i].allow, NULL}, *const set[] = {rows[i].set, NULL};
-        struct attempt attempt = {.can_enforce = OWN_FILES, .allow = allow, .set = set};
+        static const char *const declared[] = {"R_HOME=/usr/lib/R", NULL};
+        struct attempt attempt = {
+            .can_enforce = OWN_FILES, .allow = allow, .set = set, .runtime_env = declared};
         CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
         CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, rows[i].allow ? "env.allow" : "env.set"));
         laz_policy_free(attempt.box);
