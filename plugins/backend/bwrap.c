@@ -5,9 +5,10 @@
  * The child gets an empty file system to which only the paths of the policy are added, and new
  * namespaces for users, processes, network, names and messages.  Nothing in it can be written but
  * its home and /dev/shm, both of a bounded size: every other mount, the root itself included, is
- * made read-only at the end.  All settings go through a descriptor, none through the command line,
- * which every user of the host can read.  The limits are set by the agent, inside: on processes a
- * limit set outside would count all processes of the user. */
+ * made read-only at the end; files with a text of their own are in it, and need no mount.  All
+ * settings go through a descriptor, none through the command line, which every user of the host can
+ * read.  The limits are set by the agent, inside: on processes a limit set outside would count all
+ * processes of the user. */
 #include <lazaret/backend.h>
 
 #include <stdio.h>
@@ -18,6 +19,8 @@
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |    \
      LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |           \
      LAZ_ENFORCE_SIGNALS)
+
+#define BWRAP_SHM_PART 4u /* of the room for temporary files, as shared memory beside it */
 
 /* The arguments that bwrap reads from a descriptor: each ends with a NUL. */
 struct bwrap_state {
@@ -114,16 +117,31 @@ static int bwrap_environment(struct bwrap_state *state, const struct laz_policy 
 }
 
 /* The folders that the box has of its own. /proc is read-only as a whole: /proc/sys and its like
- * would otherwise be writable for whoever is root outside. */
+ * would otherwise be writable for whoever is root outside. Two files that every kernel has and
+ * everybody may read are covered: the parameters of the host's kernel, where secrets are found, and
+ * the counts of interrupts, from which keystrokes can be told. */
 static void bwrap_own_folders(struct bwrap_state *state, const struct laz_policy *policy)
 {
-    static const char *const fixed[] = {"--proc", "/proc", "--remount-ro", "/proc", "--dev",
-                                        "/dev",   NULL};
+    static const char *const fixed[] = {
+        "--proc",
+        "/proc",
+        "--ro-bind",
+        "/dev/null",
+        "/proc/cmdline",
+        "--ro-bind",
+        "/dev/null",
+        "/proc/interrupts",
+        "--remount-ro",
+        "/proc",
+        "--dev",
+        "/dev",
+        NULL,
+    };
     static const char *const memory[] = {"--tmpfs", "/dev/shm", "--remount-ro", "/dev", NULL};
     static const char *const home[] = {"--perms", "0700", "--tmpfs", NULL};
 
     bwrap_add_all(state, fixed);
-    bwrap_add_number(state, "--size", policy->tmp_size);
+    bwrap_add_number(state, "--size", policy->tmp_size / BWRAP_SHM_PART);
     bwrap_add_all(state, memory);
     bwrap_add_number(state, "--size", policy->tmp_size);
     bwrap_add_all(state, home);
@@ -154,7 +172,7 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
             state->failed = 1;
         bwrap_add(state, "--perms");
         bwrap_add(state, "0444");
-        bwrap_add_number(state, "--ro-bind-data", (uint64_t)(fd < 0 ? 0 : fd));
+        bwrap_add_number(state, "--file", (uint64_t)(fd < 0 ? 0 : fd));
         break;
     default:
         if (err) {

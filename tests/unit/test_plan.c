@@ -79,11 +79,12 @@ static void sim_bwrap_reads_all_but_the_command_from_a_descriptor(void)
         "--new-session\n--hostname\nlazaret\n--uid\n1000\n--gid\n1000\n--json-status-fd\n3\n"
         "--clearenv\n--setenv\nPATH\n/usr/bin\n--setenv\nLAZARET_TOKEN\nsecret-token\n"
         "--setenv\nEMPTY\n\n--setenv\nE\na=b\n"
-        "--proc\n/proc\n--remount-ro\n/proc\n--dev\n/dev\n--size\n65536\n--tmpfs\n/dev/shm\n"
+        "--proc\n/proc\n--ro-bind\n/dev/null\n/proc/cmdline\n--ro-bind\n/dev/null\n"
+        "/proc/interrupts\n--remount-ro\n/proc\n--dev\n/dev\n--size\n16384\n--tmpfs\n/dev/shm\n"
         "--remount-ro\n/dev\n--size\n65536\n--perms\n0700\n--tmpfs\n/tmp\n"
         "--ro-bind\n/usr\n/usr\n--symlink\nusr/bin\n/bin\n"
         "--ro-bind-try\n/etc/alternatives\n/etc/alternatives\n"
-        "--perms\n0444\n--ro-bind-data\n4\n/etc/passwd\n"
+        "--perms\n0444\n--file\n4\n/etc/passwd\n"
         "--bind\n/srv/data\n/srv/data\n--bind-try\n/srv/more\n/srv/more\n"
         "--remount-ro\n/\n--chdir\n/tmp\n";
     struct laz_policy policy = policy_plain();
