@@ -14,7 +14,8 @@ jobs=$(nproc 2>/dev/null || echo 2)
 
 # To build: what configure looks for, and the runtimes. To check: what the tests look for.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
-    make libuv1-dev libcjson-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev liblua5.4-dev"
+    make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
+    liblua5.4-dev"
 packages_check="libcunit1-dev python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
     mandoc xz-utils util-linux procps"
 

@@ -90,7 +90,7 @@ void agent_tools_fini(struct agent_tools *tools);
 void agent_close_descriptors(int channel);
 /* Applies the steps that `confine` of `init` asks for (NULL: none), and those that nobody has to
  * ask for, in the order of the table. Appends to `report` the members of `ready` that tell of it:
- * ,"confined":[...],"missing":[...]. LAZ_ESETUP when a step fails that may not. */
+ * ,"confined":[...],"missing":[...],"cost":"...". LAZ_ESETUP when a step fails that may not. */
 int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_error *err);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - time that never goes back. */
+/* clock.c - time that never goes back, and the time of day for records. */
 #include "base/clock.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 uint64_t laz_clock_us(void)
@@ -15,4 +17,18 @@ uint64_t laz_clock_us(void)
 uint64_t laz_clock_ms(void)
 {
     return laz_clock_us() / 1000u;
+}
+
+void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP])
+{
+    struct timespec now;
+    struct tm utc;
+    char seconds[32], whole[64];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!gmtime_r(&now.tv_sec, &utc))
+        memset(&utc, 0, sizeof utc);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(whole, sizeof whole, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+    snprintf(stamp, LAZ_CLOCK_STAMP, "%.24s", whole);
 }

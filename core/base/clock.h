@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - time that never goes back. */
+/* clock.h - time that never goes back, and the time of day for records. */
 #ifndef LAZ_BASE_CLOCK_H
 #define LAZ_BASE_CLOCK_H
 
@@ -7,5 +7,9 @@
 
 uint64_t laz_clock_us(void); /* monotonic, microseconds since some point */
 uint64_t laz_clock_ms(void); /* the same in milliseconds */
+
+/* The time of day in UTC, as records and people have it: "2026-01-31T12:34:56.789Z" (ISO 8601). */
+#define LAZ_CLOCK_STAMP 25 /* bytes, with the NUL */
+void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP]);
 
 #endif

@@ -36,7 +36,7 @@ struct cli_command;
 struct cli {
     const struct cli_command *command; /* NULL: none was named */
     /* Options, borrowed from argv. */
-    const char *config, *backend, *runtime, *timeout, *code, *format, *platform;
+    const char *config, *backend, *runtime, *timeout, *code, *format, *platform, *expect;
     struct laz_strv set; /* KEY=VALUE, in order */
     bool json, quiet, verbose, check, help, version;
     char **operands;
@@ -58,7 +58,7 @@ struct cli {
 #define CLI_FOR_TOOLS   (1u << 3)
 #define CLI_FOR_CONFIG  (1u << 4)
 #define CLI_FOR_PLAN    (1u << 5)
-#define CLI_FOR_DOCTOR  (1u << 6)
+#define CLI_FOR_AUDIT   (1u << 7)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_ALL     UINT32_MAX
 
@@ -84,7 +84,7 @@ int cli_plugins(struct cli *cli);
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);
-int cli_doctor(struct cli *cli);
+int cli_audit(struct cli *cli);
 
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);

@@ -38,6 +38,8 @@ static const struct cli_option options[] = {
     {0, "check", NULL, CLI_FLAG, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
     {0, "platform", "NAME", CLI_TEXT, FIELD(platform), CLI_FOR_PLAN,
      "the plan for linux, darwin or windows"},
+    {0, "expect", "HASH", CLI_TEXT, FIELD(expect), CLI_FOR_AUDIT,
+     "what verify has to find as the last hash"},
     {0, "config", "FILE", CLI_TEXT, FIELD(config), CLI_FOR_ALL,
      "the configuration, in place of the usual places"},
     {0, "backend", "NAME", CLI_TEXT, FIELD(backend), CLI_FOR_ALL,

@@ -10,6 +10,7 @@
  */
 #include "engine/calls.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "engine/lend.h"
@@ -27,6 +28,7 @@ struct laz_call {
     struct laz_call *next;           /* in the queue of its tool */
     struct laz_call *before, *after; /* in the engine's list of calls */
     struct laz_call_owner owner;
+    uint64_t started_us;
     size_t tool;
     int64_t id;
     bool has_id;
@@ -334,6 +336,7 @@ struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct l
     call->id = id;
     call->has_id = has_id;
     call->owner = *owner;
+    call->started_us = laz_clock_us();
     if (provider && provider->blocking)
         call->scratch.cancel_fd = laz_os_wake_new();
     if (entry->timeout_ms) {
@@ -353,6 +356,21 @@ struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct l
 size_t laz_call_size(const struct laz_call *call)
 {
     return call->args.len;
+}
+
+uint64_t laz_call_number(const struct laz_call *call)
+{
+    return call->owner.number;
+}
+
+const char *laz_call_tool(const struct laz_call *call)
+{
+    return call_entry(call)->name;
+}
+
+uint64_t laz_call_started_us(const struct laz_call *call)
+{
+    return call->started_us;
 }
 
 int64_t laz_call_id(const struct laz_call *call, bool *has_id)

@@ -30,6 +30,7 @@ struct laz_tool_queue {
 /* Where the answer goes. Loop thread. `json` NULL: `error` says why. */
 struct laz_call_owner {
     void *user;
+    uint64_t number; /* of the call, as the owner counts them */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
                      const char *error);
 };
@@ -39,6 +40,9 @@ struct laz_call_owner {
 struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct laz_buf *args,
                                 int64_t id, bool has_id, const struct laz_call_owner *owner);
 size_t laz_call_size(const struct laz_call *call); /* bytes of its arguments */
+uint64_t laz_call_number(const struct laz_call *call);
+const char *laz_call_tool(const struct laz_call *call);    /* its name; borrowed */
+uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */
 int64_t laz_call_id(const struct laz_call *call, bool *has_id);
 /* The answer is no longer wanted: the provider is told, the owner hears nothing more. */
 void laz_call_abandon(struct laz_call *call);

@@ -5,8 +5,9 @@
  * second thread or a callback out, so a mistake is an error and never a deadlock. */
 #include "engine/engine.h"
 
+#include "engine/audit.h"
+#include "engine/audit_events.h"
 #include "engine/lend.h"
-
 #include "engine/session.h"
 #include "engine/tables.h"
 #include "engine/watch.h"
@@ -95,7 +96,8 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         goto fail;
     engine->values = laz_settings_values(engine->settings);
     engine_take_options(engine, options);
-    if ((rc = laz_loop_new(&engine->loop, err)) || (rc = laz_spawner_new(&engine->spawner, err)) ||
+    if ((rc = laz_audit_open(engine, err)) || (rc = laz_loop_new(&engine->loop, err)) ||
+        (rc = laz_spawner_new(&engine->spawner, err)) ||
         (rc = laz_workers_new(ENGINE_WORKERS, &engine->workers, err)) ||
         (rc = laz_lend_new(&engine->lend, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->log, &engine->registry,
@@ -152,6 +154,7 @@ void laz_engine_free(struct laz_engine *engine)
     free(engine->folder);
     laz_os_close(&engine->folder_lock);
     laz_uids_free(engine->uids);
+    laz_audit_free(engine->audit);
     free(engine->agent);
     laz_settings_free(engine->settings);
     free(engine);

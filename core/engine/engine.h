@@ -58,6 +58,7 @@ struct laz_engine {
     struct laz_uids *uids; /* as root */
     char *agent;           /* path of lazaret-agent */
     struct laz_backend_choice choice;
+    struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
     struct laz_box *leaving; /* released, and not ended yet */
     unsigned boxes;          /* names their folders */

@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "engine/audit.h"
+#include "engine/audit_events.h"
 #include "engine/command.h"
 #include "engine/lend.h"
 #include "engine/output.h"
@@ -40,6 +42,7 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     else
         execution->stop_count = number;
     snprintf(execution->stop_text, sizeof execution->stop_text, "%s", text);
+    laz_audit_stopped(execution);
     laz_timer_cancel(execution->session->code_timer);
     laz_timer_cancel(execution->session->deadline_timer);
     laz_execution_abandon_calls(execution);
@@ -348,12 +351,27 @@ static void execution_judge(struct laz_execution *execution)
         execution->message.text = NULL;
     }
     laz_buf_fini(&judgement.evidence);
+    laz_audit_judged(execution);
     if (judgement.replace || box->ended || session->misbehaved) {
         struct laz_error err = {0};
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-        if (!atomic_load(&session->closing) && laz_session_spawn(session, &err))
+        if (!atomic_load(&session->closing) && laz_session_spawn(session, &err)) {
             laz_log(&session->engine->log, LAZ_LOG_ERROR, "session %s: %s", session->id, err.text);
+            laz_audit_start_failed(session, &err);
+        }
     }
+}
+
+/* The result of what was not put on record to its end says so. */
+static void execution_tell_trouble(struct laz_execution *execution)
+{
+    struct laz_strv *warnings = &execution->result->warnings;
+    char *trouble = laz_audit_trouble(execution->session->engine->audit);
+
+    if (trouble)
+        laz_strv_add(warnings, trouble);
+    execution->out_of_memory |= warnings->failed;
+    free(trouble);
 }
 
 /* Runs `type` ("execute", "check") on an idle session. */
@@ -363,7 +381,7 @@ static int execution_run(struct laz_session *session, const char *type, const ch
 {
     bool check = strcmp(type, "check") == 0;
     bool print = !check && !(options && LAZ_HAS(options, no_print));
-    struct laz_execution execution = {.session = session};
+    struct laz_execution execution = {.session = session, .is_check = check};
 
     execution.result = calloc(1, sizeof *execution.result);
     if (!execution.result)
@@ -371,8 +389,13 @@ static int execution_run(struct laz_session *session, const char *type, const ch
     execution_take_options(&execution, options);
     if (session->engine->values->session.validate && !(options && LAZ_HAS(options, no_validate)))
         laz_patterns_find(session->runtime->name, code, len, &execution.result->warnings);
-    int rc = execution_send(&execution, type, code, len, print, err);
-    if (!rc) {
+    struct laz_error why = {0};
+    int rc = execution_send(&execution, type, code, len, print, &why);
+    if (rc) {
+        laz_audit_not_run(session, type, &why);
+        if (err)
+            *err = why;
+    } else {
         session->execution = &execution;
         execution_drive(&execution);
         session->execution = NULL;
@@ -382,6 +405,7 @@ static int execution_run(struct laz_session *session, const char *type, const ch
         laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s: %s (%llu ms)",
                 laz_verdict_name(execution.result->verdict), execution.result->detail,
                 (unsigned long long)(execution.result->wall_us / 1000));
+        execution_tell_trouble(&execution);
         if (execution.out_of_memory || execution.result->output.kept.failed)
             rc = laz_error_nomem(err);
     }
@@ -421,12 +445,24 @@ static int execute_entered(struct laz_session *session, const char *type, const 
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     if (strcmp(type, "execute") == 0) {
         *result = execution_forbidden(session, code, len);
-        if (*result)
+        if (*result) {
+            laz_audit_blocked(session, code, len, *result);
             goto told;
+        }
     }
+    bool fresh = session->state != LAZ_SESSION_IDLE;
     int rc = laz_session_await(session, &why);
     if (rc) {
+        laz_audit_start_failed(session, &why);
         *result = execution_not_started(rc, why.text);
+        goto told;
+    }
+    if (fresh)
+        rc = laz_audit_started(session, "replaced", &why);
+    if (!rc)
+        rc = laz_audit_execute(session, type, code, len, &why);
+    if (rc) {
+        *result = blocked("Execution blocked: %s", why.text);
         goto told;
     }
     return execution_run(session, type, code, len, options, result, err);

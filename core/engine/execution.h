@@ -13,7 +13,8 @@ struct laz_execution {
     struct laz_session *session;
     struct laz_result *result;
     int64_t id;
-    bool over; /* the outcome has come, or the box has ended */
+    bool is_check; /* nothing runs */
+    bool over;     /* the outcome has come, or the box has ended */
     bool has_message;
     struct laz_message message; /* the outcome; raw texts are gone */
     enum laz_stop stop;

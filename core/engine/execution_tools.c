@@ -9,6 +9,7 @@
 #include "engine/execution.h"
 
 #include "base/json.h"
+#include "engine/audit_events.h"
 #include "engine/result.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@
 struct waiting_call {
     struct waiting_call *next;
     size_t tool;
+    uint64_t number;
     struct laz_buf args;
     char *error; /* the answer, instead of a call */
 };
@@ -45,8 +47,10 @@ static void waiting_free(struct waiting_call *waiting)
 
 void laz_execution_abandon_calls(struct laz_execution *execution)
 {
-    for (size_t i = 0; i < execution->n_calls; i++)
+    for (size_t i = 0; i < execution->n_calls; i++) {
+        laz_audit_tool_abandoned(execution, execution->calls[i]);
         laz_call_abandon(execution->calls[i]);
+    }
     execution->n_calls = 0;
     while (execution->waiting)
         waiting_free(waiting_take(execution));
@@ -96,6 +100,7 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
         if (execution->calls[i] == call)
             execution->calls[i] = execution->calls[--execution->n_calls];
     execution->open_bytes -= laz_call_size(call);
+    laz_audit_tool_result(execution, call, json, len, error);
     if (json)
         laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
                 (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
@@ -147,9 +152,9 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
 
 /* Begins a call; takes the arguments. */
 static void execution_begin_call(struct laz_execution *execution, size_t tool, struct laz_buf *args,
-                                 int64_t id, bool has_id)
+                                 int64_t id, bool has_id, uint64_t number)
 {
-    const struct laz_call_owner owner = {execution, execution_answered};
+    const struct laz_call_owner owner = {execution, number, execution_answered};
     size_t bytes = args->len;
     struct laz_call *call =
         execution_room_for_call(execution)
@@ -176,7 +181,7 @@ static void execution_next_in_order(struct laz_execution *execution)
         if (next->error)
             execution_reply(execution, 0, false, NULL, 0, next->error);
         else
-            execution_begin_call(execution, next->tool, &next->args, 0, false);
+            execution_begin_call(execution, next->tool, &next->args, 0, false, next->number);
         waiting_free(next);
     }
 }
@@ -189,7 +194,10 @@ static bool execution_wait_in_order(struct laz_execution *execution, size_t tool
 
     if (!waiting)
         return false;
-    *waiting = (struct waiting_call){.tool = tool, .args = *args, .error = laz_strdup(error)};
+    *waiting = (struct waiting_call){.tool = tool,
+                                     .number = execution->result->tool_calls,
+                                     .args = *args,
+                                     .error = laz_strdup(error)};
     *args = (struct laz_buf)LAZ_BUF_INIT;
     *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = waiting;
     execution->last_waiting = waiting;
@@ -223,6 +231,14 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         return;
     }
     bool good = execution_check_call(execution, message, &tool, &args, &err);
+    if (!good)
+        laz_audit_tool_refused(execution, execution->result->tool_calls, message, err.text);
+    else if (laz_audit_tool_call(execution, execution->result->tool_calls, message->tool, &args,
+                                 NULL)) {
+        laz_error_set(&err, LAZ_EREFUSED, 0, /* where the log is, is not for the code */
+                      "the tool was not called: the audit log cannot be written");
+        good = false;
+    }
     if (good)
         laz_log(log, LAZ_LOG_INFO, "Tool call: %s(%.*s)", message->tool,
                 (int)(message->args_len < 200 ? message->args_len : 200),
@@ -235,7 +251,8 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         if (!execution_wait_in_order(execution, tool, &args, good ? NULL : err.text))
             laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
     } else if (good) {
-        execution_begin_call(execution, tool, &args, message->id, message->has_id);
+        execution_begin_call(execution, tool, &args, message->id, message->has_id,
+                             execution->result->tool_calls);
     } else {
         execution_reply(execution, message->id, message->has_id, NULL, 0, err.text);
     }

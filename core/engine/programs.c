@@ -29,8 +29,6 @@ static const struct {
     {"env", "first lines of scripts; a command with other variables"},
     {"true", "shell: success"},
     {"false", "shell: failure"},
-    {"test", "shell: conditions"},
-    {"[", "shell: conditions"},
     {"echo", "prints its arguments"},
     {"printf", "prints its arguments"},
     {"expr", "shell: arithmetic"},
@@ -76,6 +74,14 @@ bool laz_programs_default(size_t n, const char **name, const char **why)
     *name = programs_default[n].name;
     *why = programs_default[n].why;
     return true;
+}
+
+static bool programs_is_default(const char *name)
+{
+    for (size_t i = 0; i < sizeof programs_default / sizeof programs_default[0]; i++)
+        if (strcmp(programs_default[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */
@@ -146,18 +152,18 @@ static void programs_mark(struct laz_programs *programs)
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static void programs_add_part(void *user, uint32_t kind, const char *host, const char *box)
+static bool programs_add_part(void *user, uint32_t kind, const char *host, const char *box)
 {
     struct laz_programs *programs = user;
 
     for (size_t i = 0; i < programs->n_parts; i++)
-        if (strcmp(programs->parts[i].path, box) == 0)
-            return;
+        if (programs->parts[i].path && strcmp(programs->parts[i].path, box) == 0)
+            return false;
     struct laz_programs_part *more =
         realloc(programs->parts, (programs->n_parts + 1) * sizeof *more);
     if (!more) {
         programs->failed = true;
-        return;
+        return false;
     }
     programs->parts = more;
     struct laz_programs_part *part = &more[programs->n_parts++];
@@ -165,6 +171,28 @@ static void programs_add_part(void *user, uint32_t kind, const char *host, const
         (struct laz_programs_part){.kind = kind, .path = laz_strdup(box), .text = laz_strdup(host)};
     if (!part->path || !part->text)
         programs->failed = true;
+    return true;
+}
+
+/* May the session execute it? A copy would be for everybody, so this is asked here. Most lie in the
+ * same folder: it is looked at once. */
+static bool programs_is_for(struct laz_programs *programs, const struct laz_programs_part *part,
+                            uint32_t uid)
+{
+    size_t len = (size_t)(strrchr(part->path, '/') - part->path);
+    struct stat st;
+
+    if (!programs->reached || strlen(programs->reached) != len ||
+        memcmp(programs->reached, part->path, len) != 0) {
+        free(programs->reached);
+        programs->reached = laz_strndup(part->path, len ? len : 1);
+        if (!laz_os_is_reachable(programs->reached, uid, true)) {
+            free(programs->reached);
+            programs->reached = NULL;
+            return false;
+        }
+    }
+    return stat(part->path, &st) == 0 && (st.st_mode & 0005) == 0005;
 }
 
 /* Adds what one name comes to. LAZ_ENOENT: it is not there. */
@@ -186,7 +214,7 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     free(path);
     for (size_t i = before; !rc && uid != LAZ_SPAWN_SAME_ID && i < programs->n_parts; i++)
         if (programs->parts[i].kind == LAZ_PATH_READ && programs->parts[i].path &&
-            !laz_os_is_reachable(programs->parts[i].path, uid, true))
+            !programs_is_for(programs, &programs->parts[i], uid))
             rc = laz_error_set(err, LAZ_ENOENT, 0,
                                "%s cannot be executed by the session, which has a uid of its own "
                                "when lazaret runs as root",
@@ -236,7 +264,8 @@ static int programs_add_defaults(struct laz_programs *programs, const struct laz
     for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
         rc = programs_add_optional(programs, programs_default[i].name, here, uid, err);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
-        rc = programs_add_optional(programs, runtime->items[i], here, uid, err);
+        if (!programs_is_default(runtime->items[i]))
+            rc = programs_add_optional(programs, runtime->items[i], here, uid, err);
     return rc;
 }
 
@@ -296,6 +325,7 @@ void laz_programs_free(struct laz_programs *programs)
         free(programs->folders[i].path);
     free(programs->parts);
     free(programs->folders);
+    free(programs->reached);
     laz_strv_fini(&programs->allowed);
     free(programs);
 }

@@ -33,6 +33,7 @@ struct laz_programs {
     size_t n_parts;
     struct laz_programs_folder *folders;
     size_t n_folders;
+    char *reached; /* the folder that was looked at last, and that the session can enter */
     bool failed;
 };
 

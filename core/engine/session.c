@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
+#include "engine/audit_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,9 @@ static bool session_confined(struct laz_session *session, const struct laz_messa
         laz_log(&session->engine->log, LAZ_LOG_WARNING,
                 "session %s: a part of the confinement is not in force: %s", session->id,
                 message->missing.items[i]);
+    if (message->cost)
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "session %s: confined by the agent: %.200s",
+                session->id, message->cost);
     if (lost)
         session_note_isolation(session);
     return true;
@@ -106,6 +110,8 @@ static void session_ready(struct laz_session *session, const struct laz_message 
  * way, the box before the next execution. */
 static void session_refuse(struct laz_session *session, int code, const char *text)
 {
+    if (!session->execution)
+        laz_audit_peer_refused(session, text);
     if (session->state == LAZ_SESSION_IDLE) {
         session->misbehaved = true;
         session_fail(session, code, text);
@@ -311,6 +317,7 @@ void laz_session_look(struct laz_session *session)
     }
     /* A peer that was cut off may have ended because of it, or may yet. */
     bool cut_off = session->misbehaved && !session->box->hung_up;
+    laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }
 
@@ -396,21 +403,30 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     return 0;
 }
 
-/* With the backend that the engine has, else with the next one of the settings that works. */
-static int session_start(struct laz_session *session, struct laz_error *err)
+/* A box, up to the idle session. */
+static int session_try(struct laz_session *session, struct laz_error *err)
 {
     int rc = laz_session_spawn(session, err);
 
     if (!rc)
         rc = laz_session_await(session, err);
+    if (rc)
+        laz_audit_start_failed(session, err);
+    return rc;
+}
+
+/* With the backend that the engine has, else with the next one of the settings that works. Then it
+ * goes on record: what is not there does not begin. */
+static int session_start(struct laz_session *session, const char *cause, struct laz_error *err)
+{
+    int rc = session_try(session, err);
+
     while ((rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS) &&
            laz_engine_next_backend(session->engine, err)) {
         laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->engine->log, session->id);
-        rc = laz_session_spawn(session, err);
-        if (!rc)
-            rc = laz_session_await(session, err);
+        rc = session_try(session, err);
     }
-    return rc;
+    return rc ? rc : laz_audit_started(session, cause, err);
 }
 
 int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
@@ -436,11 +452,14 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
         session->pre_execute = options->pre_execute;
         session->pre_execute_user = options->pre_execute_user;
     }
-    rc = session_prepare(session, runtime ? runtime : "python", err);
+    struct laz_error why = {0};
+    rc = session_prepare(session, runtime ? runtime : "python", &why);
     if (!rc)
-        rc = session_start(session, err);
+        rc = session_start(session, "first", &why);
     if (rc) {
         session_destroy(session);
+        if (err)
+            *err = why;
     } else {
         *out = session;
         laz_log(&engine->log, LAZ_LOG_INFO, "Session started (%s)", laz_session_describe(session));
@@ -459,9 +478,12 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_log(&session->engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
     laz_session_look(session);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-    rc = laz_session_spawn(session, err);
+    struct laz_error why = {0};
+    rc = session_try(session, &why);
     if (!rc)
-        rc = laz_session_await(session, err);
+        laz_audit_started(session, "asked", NULL); /* without a record the next execution waits */
+    if (rc && err)
+        *err = why;
     laz_engine_leave(session->engine);
     return rc;
 }
@@ -484,6 +506,7 @@ void laz_session_close(struct laz_session *session)
     }
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_audit_closed(session);
     laz_engine_leave(session->engine);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* os.h - the rest of what lazaret asks of the system: sockets, descriptors, folders, limits, ids. */
+/* os.h - the rest of what lazaret asks of the system: sockets, descriptors, folders, limits, ids.
+ */
 #ifndef LAZ_OS_OS_H
 #define LAZ_OS_OS_H
 
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- descriptors ------------------------------------------------------------------------------- */
+/* ---- descriptors -------------------------------------------------------------------------------
+ */
 
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
 void laz_os_nonblock(int fd, bool on);
@@ -21,17 +23,14 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
 /* Closes every descriptor from `first` on, but `keep` (-1: none): for the agent. */
 void laz_os_close_from(int first, int keep);
 
-/* ---- sockets ----------------------------------------------------------------------------------- */
+/* ---- sockets -----------------------------------------------------------------------------------
+ */
 
 /* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
  * non-blocking, backlog of 1. The path must fit sun_path. */
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
 #define LAZ_OS_SAME_ID UINT32_MAX
-/* Listeners that are never served, for what must not reach them: on a port of the loopback address,
- * at a path (mode 0666) or, with '@' before its name, in the abstract name space. */
-int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err);
-int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err);
 /* Who is at the other end of a connected socket (SO_PEERCRED, SO_PEERPIDFD where it exists). */
 struct laz_peer {
     uint32_t uid;
@@ -40,7 +39,8 @@ struct laz_peer {
 };
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
 
-/* ---- folders and files ------------------------------------------------------------------------- */
+/* ---- folders and files -------------------------------------------------------------------------
+ */
 
 /* Makes /tmp/lazaret-XXXXXXXX (mode 0700; 0711 when root, so that sessions with a uid of their own
  * can pass), takes a lock in it, and removes folders of the kind whose owner is this uid and whose
@@ -59,17 +59,18 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
  * folder above and the file are looked at, by mode and owner. */
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
-bool laz_os_can_execute_below(const char *folder); /* its file system is not mounted noexec */
+bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */
 int laz_os_find_program(const char *name, char **path, struct laz_error *err);
-/* What starting the program at an absolute path takes, each once or more: LAZ_PATH_SYMLINK (`box`
+/* What starting the program at an absolute path takes: LAZ_PATH_SYMLINK (`box`
  * is a link to the text `host`) for every link on the way, LAZ_PATH_READ for the file itself, the
  * interpreter of a script, the loader of a binary, and for a folder the folder. Paths have no link
- * but in their last part. Errors: LAZ_ENOENT naming what is missing or not executable. */
+ * but in their last part. `visit` says whether that was new: what is known is not followed again.
+ * Errors: LAZ_ENOENT naming what is missing or not executable. */
 int laz_os_program_parts(const char *path,
-                         void (*visit)(void *user, uint32_t kind, const char *host,
+                         bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user, struct laz_error *err);
 /* Folders that hold programs, there or not; `among_libraries`: one that is there, in a folder of
@@ -85,13 +86,17 @@ void laz_os_system_paths(bool programs,
                                        const char *box),
                          void *user);
 
-/* ---- limits, ids ------------------------------------------------------------------------------- */
+/* ---- limits, ids -------------------------------------------------------------------------------
+ */
 
 /* Applies one limit to the calling process, soft and hard: "cpu" (seconds; soft N, hard N+1, so
  * that SIGXCPU tells it from other kills), "memory" (RLIMIT_DATA: RLIMIT_AS stops threads),
- * "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is lowered to it. */
+ * "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is lowered to
+ * it. */
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 bool laz_os_is_root(void);
+/* Has the group the name of the user `uid`, and nobody else in it? */
+bool laz_os_is_private_group(uint32_t gid, uint32_t uid);
 
 /* Uids of which each session gets one of its own. `range` is "auto" or "FIRST-LAST". Several
  * processes on a machine share a range: a uid in use is marked by a lock file that dies with its
@@ -102,8 +107,8 @@ void laz_uids_free(struct laz_uids *uids);
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 void laz_uids_give_back(struct laz_uids *uids, uint32_t uid);
 
-/* Appends what the system says of itself where boxes are refused, a line NAME=VALUE each: see struct
- * laz_backend_failure. `root` is put before every path: "" but in tests. */
+/* Appends what the system says of itself where boxes are refused, a line NAME=VALUE each: see
+ * struct laz_backend_failure. `root` is put before every path: "" but in tests. */
 void laz_os_facts(const char *root, struct laz_buf *facts);
 /* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
 const char *laz_os_platform(void);

@@ -6,7 +6,9 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,4 +126,22 @@ out:
         return laz_error_nomem(err);
     *path = found;
     return 0;
+}
+
+bool laz_os_is_private_group(uint32_t gid, uint32_t uid)
+{
+    char users[4096], groups[4096];
+    struct passwd user, *found_user = NULL;
+    struct group group, *found_group = NULL;
+
+    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
+        return false;
+    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
+        return false;
+    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
+        return false;
+    for (char **member = found_group->gr_mem; member && *member; member++)
+        if (strcmp(*member, found_user->pw_name) != 0)
+            return false;
+    return true;
 }

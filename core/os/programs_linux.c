@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROGRAMS_LINKS 40 /* as the kernel follows, path_resolution(7) */
-#define PROGRAMS_DEEP  5  /* interpreters of interpreters, execve(2) */
-#define PROGRAMS_LINE  256
+#define PROGRAMS_LINKS 40   /* as the kernel follows, path_resolution(7) */
+#define PROGRAMS_DEEP  5    /* interpreters of interpreters, execve(2) */
+#define PROGRAMS_HEAD  1024 /* holds the first line, and usually the loader's name */
 
 struct programs_walk {
-    void (*visit)(void *user, uint32_t kind, const char *host, const char *box);
+    bool (*visit)(void *user, uint32_t kind, const char *host, const char *box);
     void *user;
     struct laz_error *err;
 };
@@ -34,25 +34,29 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
 
 /* ---- what a file needs ---------------------------------------------------------------------- */
 
-/* The loader of an ELF file, in `text`; "" when it needs none or cannot be read. */
-static void programs_loader(int fd, const Elf64_Ehdr *head, char *text, size_t size)
+/* The loader of an ELF file, in `text`; "" when it needs none. What a linker puts at the beginning
+ * is there already: the whole file is looked into only where it is not. */
+static void programs_loader(int fd, const char *head, size_t n, char *text, size_t size)
 {
+    Elf64_Ehdr elf;
     Elf64_Phdr part;
 
     text[0] = '\0';
-    if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_phentsize != sizeof part)
+    memcpy(&elf, head, sizeof elf);
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof part)
         return;
-    for (unsigned i = 0; i < head->e_phnum; i++) {
-        if (pread(fd, &part, sizeof part, (off_t)(head->e_phoff + i * sizeof part)) !=
-            (ssize_t)sizeof part)
+    for (unsigned i = 0; i < elf.e_phnum; i++) {
+        uint64_t at = elf.e_phoff + i * sizeof part;
+        if (at <= n && n - at >= sizeof part)
+            memcpy(&part, head + at, sizeof part);
+        else if (pread(fd, &part, sizeof part, (off_t)at) != (ssize_t)sizeof part)
             return;
         if (part.p_type != PT_INTERP)
             continue;
-        if (part.p_filesz > 0 && part.p_filesz < size &&
-            pread(fd, text, part.p_filesz, (off_t)part.p_offset) == (ssize_t)part.p_filesz)
-            text[part.p_filesz] = '\0';
-        else
-            text[0] = '\0';
+        if (part.p_filesz == 0 || part.p_filesz >= size ||
+            pread(fd, text, part.p_filesz, (off_t)part.p_offset) != (ssize_t)part.p_filesz)
+            part.p_filesz = 0;
+        text[part.p_filesz] = '\0';
         return;
     }
 }
@@ -95,24 +99,21 @@ static int programs_script(const struct programs_walk *walk, char *line, unsigne
 
 static int programs_file(const struct programs_walk *walk, const char *path, unsigned depth)
 {
-    union {
-        Elf64_Ehdr elf;
-        char text[PROGRAMS_LINE + 1];
-    } head = {.text = {0}};
-    char loader[PATH_MAX];
+    char head[PROGRAMS_HEAD + 1] = {0}, loader[PATH_MAX];
     int rc = 0;
 
-    walk->visit(walk->user, LAZ_PATH_READ, path, path);
+    if (!walk->visit(walk->user, LAZ_PATH_READ, path, path))
+        return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) /* executable, and not readable: there is no more to learn */
         return 0;
-    ssize_t n = pread(fd, head.text, PROGRAMS_LINE, 0);
-    if (n >= (ssize_t)sizeof head.elf && memcmp(head.text, ELFMAG, SELFMAG) == 0) {
-        programs_loader(fd, &head.elf, loader, sizeof loader);
+    ssize_t n = pread(fd, head, PROGRAMS_HEAD, 0);
+    if (n >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0) {
+        programs_loader(fd, head, (size_t)n, loader, sizeof loader);
         if (loader[0] == '/')
             rc = programs_follow(walk, loader, depth + 1);
-    } else if (n > 2 && memcmp(head.text, "#!", 2) == 0) {
-        rc = programs_script(walk, head.text + 2, depth);
+    } else if (n > 2 && memcmp(head, "#!", 2) == 0) {
+        rc = programs_script(walk, head + 2, depth);
     }
     close(fd);
     return rc;
@@ -178,7 +179,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
     if (!here)
         return programs_wrong(walk, *path, errno);
     if (strcmp(here, *path) != 0 && !programs_is_below_link(*path))
-        walk->visit(walk->user, LAZ_PATH_SYMLINK, here, *path);
+        (void)walk->visit(walk->user, LAZ_PATH_SYMLINK, here, *path);
     if (lstat(here, &st) != 0) {
         rc = programs_wrong(walk, here, errno);
     } else if (S_ISLNK(st.st_mode)) {
@@ -187,7 +188,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
             rc = programs_wrong(walk, here, errno);
         } else {
             text[len] = '\0';
-            walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
+            *done = !walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
             char *next = programs_target(here, text);
             free(*path);
             *path = next;
@@ -195,7 +196,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
         }
     } else if (S_ISDIR(st.st_mode)) {
         *done = true;
-        walk->visit(walk->user, LAZ_PATH_READ, here, here);
+        (void)walk->visit(walk->user, LAZ_PATH_READ, here, here);
     } else if (S_ISREG(st.st_mode) && (st.st_mode & 0111)) {
         *done = true;
         rc = programs_file(walk, here, depth);
@@ -222,7 +223,7 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
 }
 
 int laz_os_program_parts(const char *path,
-                         void (*visit)(void *user, uint32_t kind, const char *host,
+                         bool (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user, struct laz_error *err)
 {

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,25 +18,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-
-/* Has the group the name of the user `uid`, and nobody else in it? */
-static bool trust_is_private_group(gid_t gid, uid_t uid)
-{
-    char users[4096], groups[4096];
-    struct passwd user, *found_user = NULL;
-    struct group group, *found_group = NULL;
-
-    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
-        return false;
-    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
-        return false;
-    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
-        return false;
-    for (char **member = found_group->gr_mem; member && *member; member++)
-        if (strcmp(*member, found_user->pw_name) != 0)
-            return false;
-    return true;
-}
+#include "os/os.h"
 
 /* Owner and mode of one file or folder. */
 static int trust_owner_and_mode(const char *path, const struct stat *st, struct laz_error *err)
@@ -58,7 +38,8 @@ static int trust_owner_and_mode(const char *path, const struct stat *st, struct 
             "%s: every user can write this %s (mode %04o); plugins are loaded only "
             "when nobody else can write them: chmod go-w it",
             path, what, mode);
-    if ((mode & S_IWGRP) && st->st_gid != 0 && !trust_is_private_group(st->st_gid, st->st_uid))
+    if ((mode & S_IWGRP) && st->st_gid != 0 &&
+        !laz_os_is_private_group((uint32_t)st->st_gid, (uint32_t)st->st_uid))
         return laz_error_set(err, LAZ_EPLUGIN, 0,
                              "%s: the group %lu can write this %s (mode %04o); plugins are loaded "
                              "only when nobody else can write them: chmod g-w it",

@@ -36,7 +36,8 @@ const struct schema_section laz_schema_sections[] = {
     {"env", "The environment variables that code in the box sees. Beyond these it gets a fixed, "
             "small set that names no secret: the language, the time zone, a search path and a "
             "home folder of its own."},
-    {"audit", "A log of what was executed and which tools were called."},
+    {"audit", "A log of what was executed and which tools were called, in which nothing can be "
+              "changed unnoticed: see `audit.md`."},
     {"pool", "Sessions that are kept ready."},
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
@@ -310,17 +311,30 @@ const struct schema_key laz_schema[] = {
     },
     {
         .key = "audit.file",
-        .kind = SCHEMA_LATER_STRING,
+        .kind = SCHEMA_FILE,
         .default_value = "\"\"",
-        .help = "The file the log is written to, one JSON object a line. Empty: none.",
-        .later = true,
+        .offset = FIELD(audit.file),
+        .help = "The file the log is appended to, one JSON object a line; see `audit.md`. It and "
+                "its folders are made where they are missing, and may be writable by nobody else. "
+                "Empty: none.",
     },
     {
         .key = "audit.on_error",
-        .kind = SCHEMA_LATER_STRING,
+        .kind = SCHEMA_REFUSE,
         .default_value = "\"refuse\"",
-        .help = "What a log that cannot be written means: `\"refuse\"` or `\"warn\"`.",
-        .later = true,
+        .offset = FIELD(audit.refuse),
+        .help = "What a log that cannot be written (a full disk) means: `\"refuse\"`, no session "
+                "is opened, nothing executed and no tool called that is not on record; "
+                "`\"warn\"`, a warning, and how many records are missing is told as soon as the "
+                "log can be written again.",
+    },
+    {
+        .key = "audit.sync",
+        .kind = SCHEMA_BOOLEAN,
+        .default_value = "false",
+        .offset = FIELD(audit.sync),
+        .help = "Wait for the disk after each record, so that a loss of power takes none; costs "
+                "milliseconds each. Without it the end of the process takes none either.",
     },
     {
         .key = "pool.size",
@@ -433,6 +447,8 @@ static const struct {
     [SCHEMA_PROGRAMS] = {"string or list of strings",
                          "\"default\", \"any\", or a list of names and absolute paths"},
     [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")"},
+    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none"},
+    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\""},
     [SCHEMA_LATER_STRING] = {"string", "nothing"},
 };
 

@@ -23,6 +23,8 @@ enum schema_kind {
     SCHEMA_ENFORCE,      /* uint32_t: bits, from a list of words */
     SCHEMA_PROGRAMS,     /* struct laz_strv: "default", "any", or a list of names and paths */
     SCHEMA_UIDS,         /* char *: "auto" or "FIRST-LAST" */
+    SCHEMA_FILE,         /* char *: an absolute path, or "" */
+    SCHEMA_REFUSE,       /* bool: "refuse" is true, "warn" false */
     SCHEMA_LATER_STRING, /* no field: not available in this version */
     SCHEMA_KINDS
 };

@@ -42,6 +42,10 @@ struct laz_settings_values {
         struct laz_strv set; /* NAME=VALUE */
     } env;
     struct {
+        char *file; /* "": none */
+        bool refuse, sync;
+    } audit;
+    struct {
         struct laz_strv path;
     } plugins;
 };

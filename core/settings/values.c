@@ -255,6 +255,23 @@ static int values_uids(struct values_job *job, const struct laz_toml_node *node,
     return values_set_text(field, node);
 }
 
+static int values_file(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    if (!values_is_text(node) || (node->text[0] && node->text[0] != '/'))
+        return values_mismatch(job, node);
+    return values_set_text(field, node);
+}
+
+static int values_refuse(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    bool refuse = laz_is_string(node, "refuse");
+
+    if (!refuse && !laz_is_string(node, "warn"))
+        return values_mismatch(job, node);
+    *(bool *)field = refuse;
+    return 0;
+}
+
 /* ---- the table --------------------------------------------------------------------------------*/
 
 static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
@@ -275,6 +292,8 @@ static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
     [SCHEMA_ENFORCE] = values_enforce,
     [SCHEMA_PROGRAMS] = values_programs,
     [SCHEMA_UIDS] = values_uids,
+    [SCHEMA_FILE] = values_file,
+    [SCHEMA_REFUSE] = values_refuse,
 };
 
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
@@ -299,7 +318,7 @@ void laz_values_fini(struct laz_settings_values *values)
         if (converter == values_list || converter == values_programs ||
             converter == values_environment)
             laz_strv_fini(field);
-        else if (converter == values_name || converter == values_uids)
+        else if (converter == values_name || converter == values_uids || converter == values_file)
             free(*(char **)field);
     }
     memset(values, 0, sizeof *values);

@@ -51,6 +51,7 @@ static const struct member {
     {"protocol", MEMBER_INTEGER, ON(LAZ_MESSAGE_READY), ON(LAZ_MESSAGE_READY), AT(protocol), 0},
     {"runtime", MEMBER_STRING, ON(LAZ_MESSAGE_READY), 0, AT(runtime), 0},
     {"version", MEMBER_STRING, ON(LAZ_MESSAGE_READY), 0, AT(version), 0},
+    {"cost", MEMBER_STRING, ON(LAZ_MESSAGE_READY), 0, AT(cost), 0},
     {"confined", MEMBER_STRINGS, ON(LAZ_MESSAGE_READY), 0, AT(confined), 0},
     {"missing", MEMBER_STRINGS, ON(LAZ_MESSAGE_READY), 0, AT(missing), 0},
 };
@@ -217,6 +218,7 @@ void laz_message_fini(struct laz_message *message)
     free(message->text);
     free(message->runtime);
     free(message->version);
+    free(message->cost);
     laz_strv_fini(&message->traceback);
     laz_strv_fini(&message->confined);
     laz_strv_fini(&message->missing);

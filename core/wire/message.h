@@ -34,7 +34,7 @@ struct laz_message {
     int64_t id;
     const char *value, *args; /* JSON */
     size_t value_len, args_len;
-    char *tool, *kind, *message, *text, *runtime, *version; /* decoded */
+    char *tool, *kind, *message, *text, *runtime, *version, *cost; /* decoded */
     size_t text_len;
     int64_t protocol, line, column, status;
     bool visible;

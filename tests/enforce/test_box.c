@@ -40,6 +40,7 @@ static bool box_works;
 
 /* What differs from the plain box. */
 static struct laz_settings_values values;
+static struct laz_programs *programs; /* NULL: all of the host's */
 
 static const char *in_base(const char *name)
 {
@@ -69,8 +70,12 @@ static const struct laz_backend_ops bare = {.size = sizeof bare, .plan = bare_pl
 
 static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *const *args)
 {
-    struct laz_policy_session session = {
-        .agent = probe, .command_tail = args, .uid = box_uid, .socket_folder = in_base("socket")};
+    struct laz_policy_session session = {.agent = probe,
+                                         .command_tail = args,
+                                         .uid = box_uid,
+                                         .socket_folder = in_base("socket"),
+                                         .programs = programs,
+                                         .staged = programs ? in_base("staged") : NULL};
     struct laz_policy_box *policy = NULL;
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
@@ -185,16 +190,17 @@ static void live_bwrap_shows_what_the_settings_name(void)
 
 static void live_bwrap_bounds_home_and_shm(void)
 {
-    char full[64];
+    char full[64], shm[64];
 
     if (skipped())
         return;
     snprintf(full, sizeof full, "ok %u %d", TMP_SIZE, ENOSPC);
+    snprintf(shm, sizeof shm, "ok %u %d", TMP_SIZE / 4, ENOSPC);
     CU_ASSERT_FATAL(
         laz_os_make_folder(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     UNIT_TEXT(OUTSIDE("fill", in_base("open/x"), "4194304"), "ok 4194304 0");
     UNIT_TEXT(INSIDE("fill", "/tmp/x", "4194304"), full);
-    UNIT_TEXT(INSIDE("fill", "/dev/shm/x", "4194304"), full);
+    UNIT_TEXT(INSIDE("fill", "/dev/shm/x", "4194304"), shm);
     laz_os_remove_tree(in_base("open"));
 }
 
@@ -213,6 +219,120 @@ static void live_bwrap_leaves_the_kernels_knobs_alone(void)
     UNIT_TEXT(OUTSIDE("open-write", "/proc/sys/kernel/core_pattern"), "ok");
     UNIT_TEXT(INSIDE("open-write", "/proc/sys/kernel/core_pattern"), errno_line(EROFS));
     box_uid = kept;
+}
+
+static void live_bwrap_covers_what_proc_tells_of_the_host(void)
+{
+    static const char *const files[] = {"/proc/cmdline", "/proc/interrupts"};
+
+    if (skipped())
+        return;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        CU_ASSERT_EQUAL(strncmp(OUTSIDE("read", files[i]), "ok ", 3), 0);
+        UNIT_TEXT(INSIDE("read", files[i]), errno_line(EACCES));
+    }
+}
+
+static void live_bwrap_has_few_devices(void)
+{
+    static const char *const host[] = {"/dev/kmsg", "/dev/mem", "/dev/fuse", "/dev/kvm",
+                                       "/dev/net/tun"};
+    static const char *const box[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"};
+    size_t there = 0;
+
+    if (skipped())
+        return;
+    for (size_t i = 0; i < sizeof host / sizeof host[0]; i++) {
+        there += strcmp(OUTSIDE("exists", host[i]), "ok") == 0;
+        UNIT_TEXT(INSIDE("exists", host[i]), errno_line(ENOENT));
+    }
+    CU_ASSERT(there > 0);
+    for (size_t i = 0; i < sizeof box / sizeof box[0]; i++)
+        UNIT_TEXT(INSIDE("exists", box[i]), "ok");
+    UNIT_TEXT(INSIDE("mkdir", "/dev/x"), errno_line(EROFS));
+    UNIT_TEXT(INSIDE("exists", "/sys"), errno_line(ENOENT));
+}
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/* Boxes from now on have these programs; NULL: all. */
+static bool choose_programs(const char *const *names)
+{
+    struct laz_strv wanted = LAZ_STRV_INIT;
+    const struct laz_strv *shown[] = {&values.sandbox.read};
+    struct laz_error err = {0};
+
+    laz_programs_free(programs);
+    programs = NULL;
+    laz_os_remove_tree(in_base("staged"));
+    for (; names && *names; names++)
+        laz_strv_add(&wanted, *names);
+    bool good = !names || (laz_programs_new(&wanted, NULL, true, box_uid, &programs, &err) == 0 &&
+                           laz_programs_stage(programs, shown, 1, in_base("staged"), &err) == 0);
+    laz_strv_fini(&wanted);
+    UNIT_TEXT(err.text, "");
+    return good;
+}
+
+static const char *loader(void)
+{
+    static const char *const names[] = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+                                        "/lib/ld-musl-x86_64.so.1"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (access(names[i], X_OK) == 0)
+            return names[i];
+    return "";
+}
+
+static void live_bwrap_has_the_listed_programs_and_no_others(void)
+{
+    static const char *const listed[] = {"echo", "cat", NULL};
+    static const char program[] = "/usr/bin/printf", folder[] = "/usr/bin";
+
+    if (skipped())
+        return;
+    CU_ASSERT_FATAL(choose_programs(listed));
+    UNIT_TEXT(INSIDE("exec", "/usr/bin/echo", "ok"), "ok");
+    UNIT_TEXT(INSIDE("exec", "/bin/echo", "ok"), "ok"); /* through the link of the folder */
+    UNIT_TEXT(OUTSIDE("exec", program, "ok\n"), "ok");
+    UNIT_TEXT(INSIDE("exec", program, "ok\n"), errno_line(ENOENT));
+    CU_ASSERT_EQUAL(strncmp(OUTSIDE("read", program), "ok ", 3), 0);
+    UNIT_TEXT(INSIDE("read", program), errno_line(ENOENT));
+    /* the loader executes what it can open, whatever execve(2) would say */
+    UNIT_TEXT(OUTSIDE("exec", loader(), program, "ok\n"), "ok");
+    UNIT_TEXT(INSIDE("exec", loader(), "/usr/bin/echo", "ok"), "ok");
+    printf("\n    the loader says so:");
+    UNIT_TEXT(INSIDE("exec", loader(), program, "ok\n"), "");
+    UNIT_TEXT(OUTSIDE("exists", "/usr/sbin"), "ok");
+    UNIT_TEXT(INSIDE("exists", "/usr/sbin"), errno_line(ENOENT));
+    UNIT_TEXT(INSIDE("mkdir", "/usr/bin/x"), errno_line(EROFS));
+    CU_ASSERT_EQUAL(strncmp(INSIDE("open-write", "/usr/bin/echo"), "errno ", 6), 0);
+    UNIT_TEXT(INSIDE("exists", folder), "ok");
+    CU_ASSERT_TRUE(choose_programs(NULL));
+    UNIT_TEXT(INSIDE("exec", program, "ok\n"), "ok"); /* with all of them */
+}
+
+static void live_bwrap_empties_folders_of_programs_among_libraries(void)
+{
+    static const char *const listed[] = {"cat", NULL};
+    static const char program[] = "/usr/lib/git-core/git";
+
+    if (skipped())
+        return;
+    if (access(program, X_OK) != 0) {
+        unit_skip("git", "there is no /usr/lib/git-core");
+        return;
+    }
+    UNIT_TEXT(INSIDE("exists", program), "ok");
+    CU_ASSERT_FATAL(choose_programs(listed));
+    UNIT_TEXT(INSIDE("exists", program), errno_line(ENOENT));
+    UNIT_TEXT(INSIDE("mkdir", "/usr/lib/git-core/x"), errno_line(EROFS));
+    laz_strv_add(&values.sandbox.read, program); /* shown all the same */
+    CU_ASSERT_FATAL(choose_programs(listed));
+    UNIT_TEXT(INSIDE("exists", program), "ok");
+    laz_strv_fini(&values.sandbox.read);
+    CU_ASSERT_TRUE(choose_programs(NULL));
 }
 
 /* ---- network -------------------------------------------------------------------------------- */
@@ -526,6 +646,10 @@ static const struct unit_test tests[] = {
     UNIT(live_bwrap_shows_what_the_settings_name),
     UNIT(live_bwrap_bounds_home_and_shm),
     UNIT(live_bwrap_leaves_the_kernels_knobs_alone),
+    UNIT(live_bwrap_covers_what_proc_tells_of_the_host),
+    UNIT(live_bwrap_has_few_devices),
+    UNIT(live_bwrap_has_the_listed_programs_and_no_others),
+    UNIT(live_bwrap_empties_folders_of_programs_among_libraries),
     UNIT(live_bwrap_has_no_network),
     UNIT(live_bwrap_sees_and_hurts_no_process),
     UNIT(live_bwrap_counts_the_processes_of_the_box_alone),

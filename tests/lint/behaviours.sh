@@ -20,16 +20,6 @@ for number in $numbers; do
     promised | grep -qx "$number" || wrong "behaviours.txt: there is no behaviour $number"
 done
 
-# exists FILE TEST
-exists() {
-    [ -f "$srcdir/tests/$1" ] || return 1
-    case $1 in
-        *.c) grep -qE "UNIT\($2\)" "$srcdir/tests/$1" ;;
-        *.cases) grep -qxF "== $2" "$srcdir/tests/$1" ;;
-        *) grep -qF "$2" "$srcdir/tests/$1" ;;
-    esac
-}
-
 tests=0
 while IFS='|' read -r what where; do
     case $what in
@@ -46,7 +36,7 @@ while IFS='|' read -r what where; do
             *) where= ;;
         esac
         tests=$((tests + 1))
-        exists "${test%%:*}" "${test#*:}" || wrong "behaviours.txt: $number: there is no test $test"
+        lint_test_exists "${test%%:*}" "${test#*:}" || wrong "behaviours.txt: $number: there is no test $test"
     done
 done <"$table"
 [ "$tests" -gt 0 ] || wrong "behaviours.txt names no test"

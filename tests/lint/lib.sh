@@ -39,3 +39,14 @@ lint_files() {
             -o -type f \( "$@" \) -print | sed 's|^\./||' | sort
     )
 }
+
+# lint_test_exists FILE TEST - FILE is below tests/; TEST is a function of a .c file, a title of a
+# .cases file, or a text that a script contains.
+lint_test_exists() {
+    [ -f "$srcdir/tests/$1" ] || return 1
+    case $1 in
+        *.c) grep -qE "UNIT\($2\)" "$srcdir/tests/$1" ;;
+        *.cases) grep -qxF "== $2" "$srcdir/tests/$1" ;;
+        *) grep -qF "$2" "$srcdir/tests/$1" ;;
+    esac
+}

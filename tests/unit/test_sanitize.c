@@ -50,7 +50,7 @@ static void sanitize_takes_paths_out(void)
         {"open /home/alice/a.txt b.txt", "open [path] b.txt"},
         {"open /home/alice and see c.txt", "open [path] and see c.txt"},
         {"open /home/alice at http://x", "open [path] at http://[host]"},
-        {"/home/a/b. Try again", "[path] Try again"},
+        {"/home/alice/b. So what", "[path] So what"},
         {"open '/home/a b", "open '[path] b"},
         {"see file:///home/alice/b", "see file://[path]"},
         {NULL, NULL},

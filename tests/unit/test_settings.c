@@ -215,7 +215,10 @@ static const struct {
     {"env.set = { LAZARET_TOKEN = \"x\" }\n", "1:29: env.set: expected a name that does not begin "
                                               "with LAZARET_ (lazaret sets those itself), "
                                               "found string \"x\""},
-    {"audit.file = \"\"\n", "1:7: audit.file: not available in this version"},
+    {"audit.file = \"log\"\n",
+     "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
+    {"audit.on_error = \"ignore\"\n",
+     "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
     {"[pool]\nsize = 4\n", "2:1: pool.size: not available in this version"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},
@@ -541,7 +544,7 @@ static void settings_document_has_every_key(void)
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
               "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
               "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
-              "env.allow env.set audit.file(later) audit.on_error(later) pool.size(later) "
+              "env.allow env.set audit.file audit.on_error audit.sync pool.size(later) "
               "pool.warm(later) pool.reset(later) pool.preload(later) pool.max_sessions(later) "
               "pool.max_waiting(later) pool.renew_after(later) plugins.path ");
     laz_buf_fini(&keys);
@@ -694,7 +697,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 32 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 35 + 1); /* and sandbox.bwrap.program */
     int rc = load_text(settings, text.data, &err);
     if (rc)
         printf("\n    %s", err.text);

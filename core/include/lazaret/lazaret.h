@@ -78,8 +78,9 @@ struct laz_engine_options {
     uint32_t log_level; /* messages above it are not made */
 };
 
-/* Finds the plugins and makes the tools the settings name. `settings` is copied; NULL: the
- * defaults. The caller owns *engine. Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
+/* Finds the plugins and makes the tools the settings name, and opens the audit log (audit.file), on
+ * which everything below goes on record: what cannot be recorded is refused, unless audit.on_error
+ * is "warn". `settings` is copied; NULL: the defaults. The caller owns *engine. Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               const struct laz_engine_options *options, struct laz_engine **engine,
                               struct laz_error *err);
@@ -120,7 +121,8 @@ struct laz_session_options {
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
  * owns *session. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
- * LAZ_EREFUSED (the policy requires what cannot be enforced), LAZ_ENOMEM, LAZ_EBUSY. */
+ * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written),
+ * LAZ_ENOMEM, LAZ_EBUSY. */
 LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
                                 const struct laz_session_options *options,
                                 struct laz_session **session, struct laz_error *err);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.c - an audit log: is it as it was written, and what does it say.
+ *
+ * Side: host.  Input trusted: no (a file that somebody may have changed; what code wrote stands in
+ * it). Nothing of the file reaches a terminal but through laz_audit_show and cli_say; --json prints
+ * records only, and those are harmless by their form. */
+#include "cli/cli.h"
+
+#include "base/json.h"
+#include "engine/audit_chain.h"
+#include "engine/audit_line.h"
+#include "os/append.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AUDIT_BLOCK ((size_t)64 << 10)
+#define AUDIT_TOLD  50 /* findings that are printed one by one */
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+struct audit_source {
+    const char *name;
+    int fd;
+    uint64_t left; /* of a file that may be growing: what was there at the beginning */
+};
+
+static int audit_open(struct cli *cli, struct audit_source *source, const char *name)
+{
+    struct laz_error err = {0};
+    struct stat info;
+
+    *source = (struct audit_source){.name = name, .fd = STDIN_FILENO, .left = UINT64_MAX};
+    if (strcmp(name, "-") == 0) {
+        source->name = "standard input";
+        return 0;
+    }
+    source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (source->fd < 0 || fstat(source->fd, &info) != 0) {
+        cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        cli_problem(cli, "%s: is not a regular file", name);
+    } else if (laz_append_size(source->fd, &source->left, &err) != 0) {
+        cli_problem(cli, "%s: %s", name, err.text);
+    } else {
+        return 0;
+    }
+    laz_os_close(&source->fd);
+    return CLI_USAGE;
+}
+
+static void audit_close(struct audit_source *source)
+{
+    if (source->fd != STDIN_FILENO)
+        laz_os_close(&source->fd);
+}
+
+/* The next bytes: their number, 0 at the end, -1 (printed). */
+static ssize_t audit_read(struct cli *cli, struct audit_source *source, char *data, size_t size)
+{
+    size_t want = source->left < size ? (size_t)source->left : size;
+    ssize_t n;
+
+    do
+        n = want ? read(source->fd, data, want) : 0;
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
+    else if (source->left != UINT64_MAX)
+        source->left -= (uint64_t)n;
+    return n;
+}
+
+/* ---- verify --------------------------------------------------------------------------------- */
+
+struct audit_report {
+    struct cli *cli;
+    const char *name;
+    struct laz_buf json; /* the list of findings */
+    uint64_t told;
+};
+
+static void audit_report(void *user, enum laz_audit_finding finding, uint64_t line,
+                         const char *text)
+{
+    struct audit_report *report = user;
+    bool note = laz_audit_is_note(finding);
+
+    if (report->cli->json) {
+        laz_buf_printf(&report->json, "%s{\"line\":%" PRIu64 ",\"finding\":\"%s\",\"note\":%s,",
+                       report->json.len ? "," : "", line, laz_audit_finding_name(finding),
+                       note ? "true" : "false");
+        laz_buf_puts(&report->json, "\"message\":");
+        laz_json_quote(&report->json, text, strlen(text));
+        laz_buf_putc(&report->json, '}');
+    } else if (note && report->cli->quiet) {
+        return;
+    } else if (report->told++ < AUDIT_TOLD) {
+        cli_say("%s:%" PRIu64 ": %s%s", report->name, line, note ? "note: " : "", text);
+    }
+}
+
+static bool audit_is_hash(const char *text)
+{
+    return strlen(text) == LAZ_SHA256_HEX && strspn(text, "0123456789abcdef") == LAZ_SHA256_HEX;
+}
+
+/* The last record is the one whose hash was kept elsewhere. */
+static bool audit_is_expected(struct cli *cli, const struct laz_audit_verify *verify,
+                              const char *name)
+{
+    if (!cli->expect || strcmp(cli->expect, verify->last.hash) == 0)
+        return true;
+    if (!cli->json)
+        cli_say("%s: the last record has the hash %s, expected was %s: records are missing at the "
+                "end, or were added",
+                name, verify->last.hash, cli->expect);
+    return false;
+}
+
+static void audit_conclude(struct cli *cli, struct audit_report *report,
+                           const struct laz_audit_verify *verify, bool intact, bool expected)
+{
+    bool good = intact && expected;
+
+    if (!cli->json) {
+        if (report->told > AUDIT_TOLD)
+            cli_say("%s: and %" PRIu64 " more", report->name, report->told - AUDIT_TOLD);
+        cli_printf(cli, "%s: %" PRIu64 " records, last %" PRIu64 " %s\n",
+                   good ? "intact" : "NOT INTACT", verify->records, verify->last.seq,
+                   verify->last.hash);
+        return;
+    }
+    cli_printf(cli,
+               "{\"ok\":%s,\"lines\":%" PRIu64 ",\"records\":%" PRIu64 ",\"lost\":%" PRIu64
+               ",\"last_seq\":%" PRIu64 ",\"last_hash\":\"%s\",\"expected\":%s,\"findings\":[",
+               good ? "true" : "false", verify->lines, verify->records, verify->lost,
+               verify->last.seq, verify->last.hash,
+               !cli->expect ? "null"
+               : expected   ? "true"
+                            : "false");
+    cli_puts(cli, laz_buf_text(&report->json));
+    cli_puts(cli, "]}\n");
+}
+
+static int audit_verify(struct cli *cli, struct audit_source *source)
+{
+    struct audit_report report = {.cli = cli, .name = source->name};
+    struct laz_audit_verify verify;
+    char *data = malloc(AUDIT_BLOCK);
+    int status = CLI_USAGE;
+    ssize_t n;
+
+    if (!data) {
+        cli_problem(cli, "out of memory");
+        return CLI_SETUP;
+    }
+    laz_audit_verify_init(&verify, audit_report, &report);
+    while ((n = audit_read(cli, source, data, AUDIT_BLOCK)) > 0)
+        laz_audit_verify_feed(&verify, data, (size_t)n);
+    if (n == 0) {
+        bool intact = laz_audit_verify_end(&verify);
+        bool expected = audit_is_expected(cli, &verify, source->name);
+        audit_conclude(cli, &report, &verify, intact, expected);
+        status = intact && expected ? CLI_OK : CLI_FAILED;
+    }
+    if (report.json.failed) {
+        cli_problem(cli, "out of memory");
+        status = CLI_SETUP;
+    }
+    laz_audit_verify_fini(&verify);
+    laz_buf_fini(&report.json);
+    free(data);
+    return status;
+}
+
+/* ---- show ----------------------------------------------------------------------------------- */
+
+struct audit_shown {
+    struct cli *cli;
+    const char *name;
+    uint64_t line, odd;
+    struct laz_buf text;
+};
+
+static void audit_show_line(struct audit_shown *shown, const char *line, size_t len)
+{
+    struct laz_audit_record record;
+
+    shown->line++;
+    if (shown->cli->json && laz_audit_record_parse(&record, line, len)) {
+        laz_audit_harmless(&shown->text, line, len); /* ours are so already */
+        laz_buf_putc(&shown->text, '\n');
+        cli_puts(shown->cli, laz_buf_text(&shown->text));
+    } else if (!laz_audit_show(line, len, &shown->text)) {
+        shown->odd++;
+        cli_say("%s:%" PRIu64 ": %s", shown->name, shown->line, laz_buf_text(&shown->text));
+    } else {
+        laz_buf_putc(&shown->text, '\n');
+        cli_puts(shown->cli, laz_buf_text(&shown->text));
+    }
+    laz_buf_clear(&shown->text);
+}
+
+/* Whole lines of `rest`; a line that is longer than any record is shown in pieces. */
+static void audit_show_lines(struct audit_shown *shown, struct laz_buf *rest)
+{
+    size_t done = 0;
+    const char *newline;
+
+    while ((newline = memchr(rest->data + done, '\n', rest->len - done))) {
+        size_t n = (size_t)(newline - rest->data) - done;
+        audit_show_line(shown, rest->data + done, n);
+        done += n + 1;
+    }
+    if (rest->len - done > LAZ_AUDIT_LINE_MAX) {
+        audit_show_line(shown, rest->data + done, rest->len - done);
+        shown->line--;
+        done = rest->len;
+    }
+    laz_buf_drop(rest, done);
+}
+
+static int audit_show(struct cli *cli, struct audit_source *source)
+{
+    struct audit_shown shown = {.cli = cli, .name = source->name};
+    struct laz_buf rest = LAZ_BUF_INIT;
+    int status = CLI_OK;
+    ssize_t n = 0;
+
+    while (laz_buf_reserve(&rest, AUDIT_BLOCK) &&
+           (n = audit_read(cli, source, rest.data + rest.len, AUDIT_BLOCK)) > 0) {
+        rest.len += (size_t)n;
+        audit_show_lines(&shown, &rest);
+    }
+    if (rest.len && !rest.failed)
+        audit_show_line(&shown, rest.data, rest.len);
+    if (rest.failed || shown.text.failed) {
+        cli_problem(cli, "out of memory");
+        status = CLI_SETUP;
+    } else if (n < 0) {
+        status = CLI_USAGE;
+    } else if (shown.odd) {
+        status = CLI_FAILED;
+    }
+    laz_buf_fini(&shown.text);
+    laz_buf_fini(&rest);
+    return status;
+}
+
+/* ---- the subcommand ------------------------------------------------------------------------- */
+
+int cli_audit(struct cli *cli)
+{
+    bool show = cli->n_operands == 2 && strcmp(cli->operands[0], "show") == 0;
+    struct audit_source source;
+    int status;
+
+    if (cli->n_operands == 0) {
+        cli_problem(cli, "audit: verify or show, and the file of an audit log are needed");
+        return CLI_USAGE;
+    }
+    if (cli->n_operands == 2 && !show && strcmp(cli->operands[0], "verify") != 0) {
+        cli_problem(cli, "audit: expected verify or show, found %s", cli->operands[0]);
+        return CLI_USAGE;
+    }
+    if (cli->expect && (show || !audit_is_hash(cli->expect))) {
+        cli_problem(cli,
+                    "audit: --expect takes the hash that verify printed (%d lower-case hexadecimal "
+                    "digits), and belongs to verify",
+                    LAZ_SHA256_HEX);
+        return CLI_USAGE;
+    }
+    status = audit_open(cli, &source, cli->operands[cli->n_operands - 1]);
+    if (status)
+        return status;
+    status = show ? audit_show(cli, &source) : audit_verify(cli, &source);
+    audit_close(&source);
+    return status;
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# filter.sh - the program that makes the filter of system calls: what it makes for another machine
+# does not compile here, and for a machine that it does not know it makes nothing.
+set -u
+LC_ALL=C
+export LC_ALL
+make=core/os/filter-make
+if [ ! -x "$make" ]; then
+    case ,${LAZARET_TEST_NEED-}, in
+        *,filter,* | *,all,*) echo "needed but missing: filter: built without one"; exit 1 ;;
+    esac
+    echo "SKIP filter: built without one"
+    exit 77
+fi
+folder=$(mktemp -d "${TMPDIR:-/tmp}/filter-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+wrong() {
+    printf '%s\n' "$*"
+    failed=1
+}
+
+# compiles CPU - does what is made for it compile with this build's compiler?
+compiles() {
+    "$make" "$1" >"$folder/made.h" || wrong "nothing is made for $1"
+    printf '#include <linux/filter.h>\n#include "made.h"\nint n = sizeof filter_session + %s;\n' \
+        'sizeof filter_same_user' >"$folder/use.c"
+    # shellcheck disable=SC2086
+    ${CC:-cc} -c -o "$folder/use.o" "$folder/use.c" 2>"$folder/err"
+}
+
+here=$(uname -m)
+n=0
+for cpu in x86_64 aarch64 riscv64; do
+    if [ "$cpu" = "$here" ]; then
+        compiles "$cpu" || wrong "what is made for $cpu does not compile on $here"
+        n=$((n + 1))
+    elif compiles "$cpu"; then
+        wrong "a filter for $cpu compiles on $here"
+    elif ! grep -q 'for another architecture' "$folder/err"; then
+        wrong "$(cat "$folder/err")"
+    fi
+done
+[ "$n" -eq 1 ] || echo "SKIP filter: none is known for $here"
+
+if "$make" vax >"$folder/made.h" 2>"$folder/err"; then
+    wrong "a filter was made for a vax"
+fi
+[ ! -s "$folder/made.h" ] || wrong "something was made for a vax"
+grep -q 'No filter is known for vax' "$folder/err" || wrong "it does not say what it does not know"
+exit "$failed"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# docs/threat-model.md: its first table is what the probes say, and every test that its second table
+# names exists. `threats.sh --write` makes the first table again (make docs).
+. "${srcdir:-.}/tests/lint/lib.sh"
+
+page=$srcdir/docs/threat-model.md
+
+# The page with the table as it is now.
+made() {
+    awk '/^<!-- table: /{ print; while ((getline line < "/dev/stdin") > 0) print line; skip = 1 }
+        /^<!-- end of table -->/{ skip = 0 }
+        !skip { print }' "$page" <<EOT
+$(./probe-table)
+EOT
+}
+
+if [ "${1-}" = --write ]; then
+    made >"$page.new" && mv "$page.new" "$page"
+    exit
+fi
+made | diff -u "$page" - || wrong "docs/threat-model.md is not what tests/enforce/probes.c says: run make docs"
+[ "$(grep -c '^| ' "$page")" -gt 100 ] || wrong "docs/threat-model.md has lost its tables"
+
+tests=0
+for test in $(sed '1,/^<!-- end of table/d' "$page" | grep -oE '[a-z_/]+\.(c|sh|cases):[A-Za-z0-9_]+'); do
+    tests=$((tests + 1))
+    lint_test_exists "${test%%:*}" "${test#*:}" || wrong "docs/threat-model.md: there is no test $test"
+done
+[ "$tests" -gt 0 ] || wrong "docs/threat-model.md names no test"
+lint_end

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* test_audit_file.c - the file of the audit log: where it may lie, who may write it, and that
+ * nothing which happens to it goes unnoticed. */
+#include "unit.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "engine/audit.h"
+#include "engine/audit_chain.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char base[] = "/tmp/laz-test-audit-XXXXXX"; /* removed by main */
+static const struct laz_log silent;
+
+static const char *in_base(const char *name)
+{
+    static char paths[16][256]; /* what a test holds at once */
+    static unsigned next;
+    char *path = paths[next++ % 16];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+static struct laz_audit *open_log(const char *path, bool refuse)
+{
+    const struct laz_audit_options options = {.file = path, .refuse = refuse, .log = &silent};
+    struct laz_audit *audit = NULL;
+    struct laz_error err = {0};
+
+    if (laz_audit_new(&options, &audit, &err))
+        printf("\n    %s", err.text);
+    return audit;
+}
+
+/* It is no place for a log, for this reason, whatever on_error says. */
+static void is_refused(const char *path, const char *part)
+{
+    for (int refuse = 0; refuse < 2; refuse++) {
+        const struct laz_audit_options options = {.file = path, .refuse = refuse, .log = &silent};
+        struct laz_audit *audit = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_audit_new(&options, &audit, &err), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NULL(audit);
+        if (!strstr(err.text, part))
+            printf("\n    \"%s\" is not in: %s", part, err.text);
+        CU_ASSERT(strstr(err.text, part) != NULL);
+        laz_audit_free(audit);
+    }
+}
+
+static int write_one(struct laz_audit *audit, const char *event, struct laz_error *err)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    laz_audit_string(&line, "text", "a\nb");
+    return laz_audit_write(audit, event, "0123456789abcdef", &line, err);
+}
+
+static void append_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "a");
+
+    CU_ASSERT_FATAL(file != NULL);
+    CU_ASSERT(fputs(text, file) >= 0);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+static char *read_text(const char *path, size_t *len)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    CU_ASSERT_EQUAL(laz_os_read_file(path, (size_t)64 << 20, &text, NULL), 0);
+    *len = text.len;
+    return laz_buf_steal(&text);
+}
+
+struct verdict {
+    bool good;
+    uint64_t records, lost;
+    unsigned findings[LAZ_AUDIT_ROTATED + 1];
+    struct laz_audit_link last;
+};
+
+static void count_finding(void *user, enum laz_audit_finding finding, uint64_t line,
+                          const char *text)
+{
+    (void)line;
+    (void)text;
+    ((struct verdict *)user)->findings[finding]++;
+}
+
+static struct verdict verify(const char *path)
+{
+    struct verdict verdict = {0};
+    struct laz_audit_verify v;
+    size_t len;
+    char *text = read_text(path, &len);
+
+    laz_audit_verify_init(&v, count_finding, &verdict);
+    laz_audit_verify_feed(&v, text, len);
+    verdict.good = laz_audit_verify_end(&v);
+    verdict.records = v.records;
+    verdict.lost = v.lost;
+    verdict.last = v.last;
+    laz_audit_verify_fini(&v);
+    free(text);
+    return verdict;
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static void the_file_is_private_and_made_with_its_folders(void)
+{
+    const char *path = in_base("new/folders/log");
+    mode_t before = umask(0);
+    struct stat st;
+
+    struct laz_audit *audit = open_log(path, true);
+    CU_ASSERT_FATAL(audit != NULL);
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    laz_audit_free(audit);
+    umask(before);
+    CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
+    CU_ASSERT(stat(in_base("new/folders"), &st) == 0 && (st.st_mode & 07777) == 0700);
+    CU_ASSERT(verify(path).good && verify(path).records == 1);
+    /* one that others can read is theirs no more */
+    CU_ASSERT_EQUAL(chmod(path, 0644), 0);
+    audit = open_log(path, true);
+    CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
+    laz_audit_free(audit);
+}
+
+static void links_and_devices_are_refused(void)
+{
+    const char *target = in_base("target");
+    struct stat st;
+
+    CU_ASSERT_EQUAL(symlink(target, in_base("dangling")), 0);
+    is_refused(in_base("dangling"), "is a symbolic link");
+    CU_ASSERT_EQUAL(lstat(target, &st), -1); /* and nothing was made behind it */
+    append_text(target, "");
+    is_refused(in_base("dangling"), "is a symbolic link");
+    CU_ASSERT_EQUAL(link(target, in_base("second")), 0);
+    is_refused(target, "has 2 names");
+    CU_ASSERT_EQUAL(unlink(in_base("second")), 0);
+    struct laz_audit *audit = open_log(target, true); /* the file itself will do */
+    CU_ASSERT_PTR_NOT_NULL(audit);
+    laz_audit_free(audit);
+    CU_ASSERT_EQUAL(mkfifo(in_base("fifo"), 0600), 0);
+    is_refused(in_base("fifo"), "is a pipe");
+    CU_ASSERT_EQUAL(mkdir(in_base("folder"), 0700), 0);
+    is_refused(in_base("folder"), "is a folder");
+    is_refused("/dev/null", "is a device");
+    is_refused("/dev/stderr", "/dev/stderr is a");
+    is_refused("relative", "is not an absolute path");
+}
+
+/* The same file in the same folder is fine until others can write there. */
+static void folders_that_others_write_are_refused(void)
+{
+    const char *folder = in_base("shared"), *below = in_base("shared/own"),
+               *path = in_base("shared/own/log");
+
+    CU_ASSERT_EQUAL(mkdir(folder, 0755), 0);
+    CU_ASSERT_EQUAL(mkdir(below, 0755), 0);
+    struct laz_audit *audit = open_log(path, true);
+    CU_ASSERT_PTR_NOT_NULL(audit);
+    laz_audit_free(audit);
+    CU_ASSERT_EQUAL(chmod(below, 0777), 0);
+    is_refused(path, "every user can write the folder");
+    CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make it first */
+    is_refused(path, "every user can write the folder");
+    CU_ASSERT_EQUAL(chmod(below, 0755), 0);
+    CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could exchange the folder */
+    is_refused(path, "every user can write the folder");
+    CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
+    /* by way of a link */
+    CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);
+    CU_ASSERT_EQUAL(chmod(in_base("open"), 0777), 0);
+    CU_ASSERT_EQUAL(symlink(in_base("open"), in_base("way")), 0);
+    is_refused(in_base("way/log"), "every user can write the folder");
+    is_refused("/tmp/laz-audit.jsonl", "every user can write the folder /tmp");
+    if (geteuid() != 0) {
+        unit_skip("root", "a file of somebody else is made by root");
+        return;
+    }
+    CU_ASSERT_EQUAL(chown(below, 0, 12345), 0);
+    CU_ASSERT_EQUAL(chmod(below, 0775), 0);
+    is_refused(path, "the group 12345 can write the folder");
+    CU_ASSERT_EQUAL(chown(below, 12345, 0), 0);
+    CU_ASSERT_EQUAL(chmod(below, 0755), 0);
+    is_refused(path, "belongs to uid 12345, who could exchange");
+    CU_ASSERT_EQUAL(chown(below, 0, 0), 0);
+    CU_ASSERT_EQUAL(chown(path, 12345, 0), 0);
+    is_refused(path, "belongs to uid 12345");
+}
+
+static void a_file_of_something_else_is_left_alone(void)
+{
+    const char *path = in_base("notes");
+    size_t len;
+
+    append_text(path, "my notes\n");
+    is_refused(path, "does not end with a record of an audit log");
+    char *text = read_text(path, &len);
+    UNIT_TEXT(text, "my notes\n");
+    free(text);
+}
+
+/* ---- several writers ------------------------------------------------------------------------ */
+
+static void in_children(unsigned n, void (*run)(const char *path), const char *path)
+{
+    pid_t children[8];
+
+    for (unsigned i = 0; i < n; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            run(path);
+            _exit(99);
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        int status = 0;
+        CU_ASSERT_EQUAL(waitpid(children[i], &status, 0), children[i]);
+        CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+static void write_thousand(const char *path)
+{
+    struct laz_audit *audit = open_log(path, true);
+    unsigned failed = !audit;
+
+    for (int i = 0; audit && i < 1000; i++)
+        failed += write_one(audit, "tool_call", NULL) != 0;
+    laz_audit_free(audit);
+    _exit(failed ? 1 : 0);
+}
+
+static void processes_append_to_one_chain(void)
+{
+    const char *path = in_base("many");
+
+    in_children(3, write_thousand, path);
+    struct verdict verdict = verify(path);
+    CU_ASSERT_TRUE(verdict.good);
+    CU_ASSERT_EQUAL(verdict.records, 3000);
+    CU_ASSERT_EQUAL(verdict.last.seq, 3000);
+}
+
+/* Writers that are killed at any moment leave a log that goes on and verifies. */
+static void killed_writers_leave_a_chain(void)
+{
+    const char *path = in_base("killed");
+    struct laz_audit *audit = open_log(path, true);
+    uint64_t records = 0;
+
+    for (int round = 0; round < 20; round++) {
+        int ready[2];
+        char byte;
+        CU_ASSERT_FATAL(pipe(ready) == 0);
+        pid_t child = fork();
+        if (child == 0) {
+            struct laz_audit *own = open_log(path, true);
+            for (int i = 0;; i++) {
+                write_one(own, "tool_call", NULL);
+                if (i == round)
+                    (void)!write(ready[1], "x", 1);
+            }
+        }
+        CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+        CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+        CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+        close(ready[0]);
+        close(ready[1]);
+        CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+        struct verdict verdict = verify(path);
+        CU_ASSERT_TRUE(verdict.good);
+        CU_ASSERT(verdict.records > records + (uint64_t)round);
+        records = verdict.records;
+    }
+    laz_audit_free(audit);
+}
+
+static void a_torn_line_is_sealed_and_told(void)
+{
+    const char *path = in_base("torn");
+    struct laz_audit *audit = open_log(path, true);
+
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    append_text(path, "{\"seq\":2,\"timestamp\":\"20");
+    CU_ASSERT_FALSE(verify(path).good);
+    CU_ASSERT_EQUAL(verify(path).findings[LAZ_AUDIT_UNFINISHED], 1);
+    CU_ASSERT_EQUAL(write_one(audit, "session_close", NULL), 0);
+    struct verdict verdict = verify(path);
+    CU_ASSERT_TRUE(verdict.good);
+    CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_TORN], 1);
+    CU_ASSERT_EQUAL(verdict.records, 3); /* with the one that says so */
+    laz_audit_free(audit);
+    /* a log of nothing but the begin of its first record; and another piece inside */
+    path = in_base("torn-first");
+    append_text(path, "{\"seq\":1,\"ti\n{\"se");
+    audit = open_log(path, true);
+    CU_ASSERT_FATAL(audit != NULL);
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    laz_audit_free(audit);
+    verdict = verify(path);
+    CU_ASSERT_TRUE(verdict.good);
+    CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_TORN], 1);
+}
+
+static void what_a_stranger_writes_is_told(void)
+{
+    const char *path = in_base("stranger");
+    struct laz_audit *audit = open_log(path, true);
+
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    append_text(path, "{\"seq\":2,\"event\":\"all is well\"}\n");
+    CU_ASSERT_EQUAL(write_one(audit, "session_close", NULL), 0);
+    laz_audit_free(audit);
+    struct verdict verdict = verify(path);
+    CU_ASSERT_FALSE(verdict.good);
+    CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_FOREIGN], 1);
+    CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_NO_RECORD], 0);
+    CU_ASSERT_EQUAL(verdict.last.seq, 3);
+}
+
+static void a_log_that_was_cut_is_told(void)
+{
+    const char *path = in_base("cut");
+    struct laz_audit *audit = open_log(path, true);
+    size_t len;
+
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    char *text = read_text(path, &len);
+    char *third = strchr(strchr(text, '\n') + 1, '\n') + 1;
+    CU_ASSERT_EQUAL(truncate(path, third - text), 0);
+    CU_ASSERT_TRUE(verify(path).good); /* by itself it looks right */
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    struct verdict verdict = verify(path);
+    CU_ASSERT_FALSE(verdict.good);
+    CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_CUT], 1);
+    laz_audit_free(audit);
+    free(text);
+}
+
+/* ---- rotation ------------------------------------------------------------------------------- */
+
+static void a_rotated_log_is_reopened_and_linked(void)
+{
+    const char *path = in_base("log"), *old = in_base("log.1");
+    struct laz_audit *audit = open_log(path, true);
+    char *text;
+    size_t len;
+
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    CU_ASSERT_EQUAL(rename(path, old), 0);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    struct verdict before = verify(old), after = verify(path);
+    CU_ASSERT(before.good && before.records == 1);
+    CU_ASSERT(after.good && after.records == 2 && after.last.seq == 2);
+    CU_ASSERT_EQUAL(after.findings[LAZ_AUDIT_ROTATED], 1);
+    text = read_text(path, &len);
+    CU_ASSERT(strstr(text, before.last.hash) != NULL); /* the way back */
+    free(text);
+    /* removed; then emptied in its place */
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    after = verify(path);
+    CU_ASSERT(after.good && after.records == 2 && after.findings[LAZ_AUDIT_ROTATED] == 1);
+    CU_ASSERT_EQUAL(truncate(path, 0), 0);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    after = verify(path);
+    CU_ASSERT(after.good && after.records == 2 && after.findings[LAZ_AUDIT_ROTATED] == 1);
+    /* what is put in its place is looked at as the first was */
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_EQUAL(symlink(old, path), 0);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(verify(old).records, 1);
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    after = verify(path);
+    CU_ASSERT(after.good && after.records == 3 && after.lost == 1 &&
+              after.findings[LAZ_AUDIT_ROTATED] == 1);
+    laz_audit_free(audit);
+}
+
+/* ---- a log that cannot be written ----------------------------------------------------------- */
+
+/* A full disk, as an ordinary user can make one: no file of this process may grow beyond `size`. */
+static void fill_disk(uint64_t size)
+{
+    struct rlimit limit;
+
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size;
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void empty_disk(void)
+{
+    struct rlimit limit;
+
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_refuses_or_is_told_later(void)
+{
+    for (int refuse = 0; refuse < 2; refuse++) {
+        const char *path = in_base(refuse ? "full" : "full-warn");
+        struct laz_audit *audit = open_log(path, refuse);
+        struct laz_error err = {0};
+        struct stat before, after;
+        CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+        CU_ASSERT_PTR_NULL(laz_audit_trouble(audit));
+        CU_ASSERT_EQUAL(stat(path, &before), 0);
+        for (int room = 0; room < 150; room += 50) { /* a part of it fits, or nothing */
+            fill_disk((uint64_t)before.st_size + (uint64_t)room);
+            int rc = write_one(audit, "tool_call", &err);
+            empty_disk();
+            CU_ASSERT_EQUAL(rc, refuse ? LAZ_EREFUSED : 0);
+            CU_ASSERT_EQUAL(stat(path, &after), 0);
+            CU_ASSERT_EQUAL(after.st_size, before.st_size); /* no torn line */
+        }
+        if (refuse)
+            CU_ASSERT(strstr(err.text, "File too large") && strstr(err.text, "audit.on_error"));
+        char *trouble = laz_audit_trouble(audit);
+        CU_ASSERT(trouble && strstr(trouble, "3 records are missing"));
+        free(trouble);
+        CU_ASSERT_TRUE(verify(path).good);
+        CU_ASSERT_EQUAL(write_one(audit, "session_close", &err), 0);
+        struct verdict verdict = verify(path);
+        CU_ASSERT(verdict.good && verdict.lost == 3 && verdict.records == 3);
+        CU_ASSERT_PTR_NULL(laz_audit_trouble(audit));
+        /* and what is lost at the end is told at the end, if it can be */
+        fill_disk((uint64_t)before.st_size);
+        (void)write_one(audit, "tool_call", NULL);
+        empty_disk();
+        laz_audit_free(audit);
+        CU_ASSERT_EQUAL(verify(path).lost, 4);
+    }
+}
+
+/* As somebody to whom a folder can be closed. Returns the number of the step that went wrong. */
+static int begin_without_a_log(void)
+{
+    const char *folder = in_base("locked-away"), *path = in_base("locked-away/log");
+    const struct laz_audit_options strict = {.file = path, .refuse = true, .log = &silent};
+    struct laz_audit *audit = NULL;
+    struct laz_error err = {0};
+
+    if (geteuid() == 0 && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+        return 1;
+    if (laz_audit_new(&strict, &audit, &err) != LAZ_EOS || !strstr(err.text, "Permission denied"))
+        return 2;
+    audit = open_log(path, false);
+    if (!audit || write_one(audit, "session_start", NULL))
+        return 3;
+    if (chmod(folder, 0700) || write_one(audit, "tool_call", NULL))
+        return 4;
+    laz_audit_free(audit);
+    return verify(path).good && verify(path).lost == 1 ? 0 : 5;
+}
+
+static void a_log_that_cannot_be_opened_refuses_or_comes_later(void)
+{
+    const char *folder = in_base("locked-away");
+    int status = 0;
+
+    CU_ASSERT_EQUAL(mkdir(folder, 0700), 0);
+    if (geteuid() == 0)
+        CU_ASSERT_EQUAL(chmod(base, 0711) | chown(folder, 65534, 65534), 0);
+    CU_ASSERT_EQUAL(chmod(folder, 0500), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(begin_without_a_log());
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT(WIFEXITED(status));
+    CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
+}
+
+/* Somebody who stops in the middle of an append costs a second, not the session. */
+static void a_lock_that_is_kept_is_not_waited_for_long(void)
+{
+    const char *path = in_base("kept");
+    struct laz_audit *audit = open_log(path, true);
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    uint64_t begin = laz_clock_ms();
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", &err), LAZ_EREFUSED);
+    CU_ASSERT(laz_clock_ms() - begin >= 900 && laz_clock_ms() - begin < 5000);
+    CU_ASSERT(strstr(err.text, "kept the lock") != NULL);
+    close(fd);
+    CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
+    laz_audit_free(audit);
+    CU_ASSERT(verify(path).good && verify(path).lost == 1);
+}
+
+static void no_log_is_no_mistake(void)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    laz_audit_string(&line, "text", "x");
+    CU_ASSERT_EQUAL(laz_audit_write(NULL, "tool_call", NULL, &line, NULL), 0);
+    CU_ASSERT_PTR_NULL(laz_audit_trouble(NULL));
+    laz_audit_free(NULL);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(the_file_is_private_and_made_with_its_folders),
+    UNIT(links_and_devices_are_refused),
+    UNIT(folders_that_others_write_are_refused),
+    UNIT(a_file_of_something_else_is_left_alone),
+    UNIT(processes_append_to_one_chain),
+    UNIT(killed_writers_leave_a_chain),
+    UNIT(a_torn_line_is_sealed_and_told),
+    UNIT(what_a_stranger_writes_is_told),
+    UNIT(a_log_that_was_cut_is_told),
+    UNIT(a_rotated_log_is_reopened_and_linked),
+    UNIT(a_full_disk_refuses_or_is_told_later),
+    UNIT(a_log_that_cannot_be_opened_refuses_or_comes_later),
+    UNIT(a_lock_that_is_kept_is_not_waited_for_long),
+    UNIT(no_log_is_no_mistake),
+    {0},
+};
+
+int main(void)
+{
+    if (!mkdtemp(base))
+        return 1;
+    int rc = unit_run("audit file", tests);
+    laz_os_remove_tree(base);
+    return rc;
+}

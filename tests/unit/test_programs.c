@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* test_programs.c - sandbox.programs: what a list comes to, and the folders made for boxes. */
+#include "unit.h"
+
+#include "engine/programs.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <lazaret/backend.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOREIGN_UID 2080000012u
+
+static char base[] = "/tmp/laz-test-programs-XXXXXX"; /* removed by main */
+
+static const char *in_base(const char *name)
+{
+    static char paths[4][160];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+/* Resolves a list that ends with NULL; the error in `err`. */
+static int resolve(const char *const *names, const char *const *runtime, uint32_t uid,
+                   struct laz_programs **programs, struct laz_error *err)
+{
+    struct laz_strv wanted = LAZ_STRV_INIT, declared = LAZ_STRV_INIT;
+
+    for (; *names; names++)
+        laz_strv_add(&wanted, *names);
+    for (; runtime && *runtime; runtime++)
+        laz_strv_add(&declared, *runtime);
+    int rc = laz_programs_new(&wanted, &declared, true, uid, programs, err);
+    laz_strv_fini(&wanted);
+    laz_strv_fini(&declared);
+    return rc;
+}
+
+static struct laz_programs *resolved(const char *const *names, const char *const *runtime)
+{
+    struct laz_programs *programs = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(resolve(names, runtime, LAZ_SPAWN_SAME_ID, &programs, &err), 0);
+    UNIT_TEXT(err.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(programs);
+    return programs;
+}
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING   ((const char *const[]){NULL})
+
+static bool allows(const struct laz_programs *programs, const char *name)
+{
+    char *found = NULL, *real = NULL;
+    bool is = laz_os_find_program(name, &found, NULL) == 0 && (real = realpath(found, NULL)) &&
+              laz_strv_has(&programs->allowed, real);
+
+    free(found);
+    free(real);
+    return is;
+}
+
+static void a_list_is_these_and_nothing_else(void)
+{
+    struct laz_programs *programs = resolved(LIST("sh", "cat"), LIST("sed"));
+
+    CU_ASSERT_FALSE(programs->any);
+    CU_ASSERT_TRUE(allows(programs, "sh"));
+    CU_ASSERT_TRUE(allows(programs, "cat"));
+    CU_ASSERT_FALSE(allows(programs, "sed")); /* the runtime's, but not asked for */
+    CU_ASSERT_FALSE(allows(programs, "ls"));
+    CU_ASSERT_EQUAL(programs->allowed.n, 3); /* and the loader, once */
+    laz_programs_free(programs);
+
+    programs = resolved(NOTHING, NULL);
+    CU_ASSERT_FALSE(programs->any);
+    CU_ASSERT_EQUAL(programs->allowed.n, 0);
+    laz_programs_free(programs);
+
+    programs = resolved(LIST("any"), NULL);
+    CU_ASSERT_TRUE(programs->any);
+    CU_ASSERT_EQUAL(programs->n_parts, 0);
+    laz_programs_free(programs);
+}
+
+static void the_default_is_the_tools_and_what_the_runtime_declares(void)
+{
+    struct laz_programs *programs =
+        resolved(LIST("default"), LIST("head", "setsid", "no-such-program", "/no/such/one"));
+
+    CU_ASSERT_TRUE(allows(programs, "sh"));
+    CU_ASSERT_TRUE(allows(programs, "sed"));
+    CU_ASSERT_TRUE(allows(programs, "setsid"));
+    CU_ASSERT_FALSE(allows(programs, "mount"));
+    laz_programs_free(programs);
+
+    programs = resolved(LIST("default", "mount"), NULL);
+    CU_ASSERT_TRUE(allows(programs, "sh"));
+    CU_ASSERT_TRUE(allows(programs, "mount"));
+    CU_ASSERT_FALSE(allows(programs, "setsid"));
+    laz_programs_free(programs);
+}
+
+/* Every default says why it is one, and there is no interpreter among them. */
+static void the_defaults_are_named_in_the_documents(void)
+{
+    struct laz_buf page = LAZ_BUF_INIT;
+    const char *name, *why;
+    size_t n = 0;
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_read_file(DOCS_FOLDER "/sandbox.md", 1 << 20, &page, NULL), 0);
+    for (; laz_programs_default(n, &name, &why); n++) {
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "`%s`", name);
+        if (!strstr(laz_buf_text(&page), quoted))
+            printf("\n    docs/sandbox.md does not name %s", quoted);
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&page), quoted));
+        CU_ASSERT_NOT_EQUAL(why[0], '\0');
+    }
+    CU_ASSERT(n > 20);
+    laz_buf_fini(&page);
+}
+
+static void a_listed_program_that_is_missing_is_an_error_that_names_it(void)
+{
+    static const char *const rows[] = {"no-such-program", "/no/such/program", "/etc/passwd"};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct laz_programs *programs = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(resolve(LIST("sh", rows[i]), NULL, LAZ_SPAWN_SAME_ID, &programs, &err),
+                        LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "sandbox.programs: "));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i]));
+    }
+}
+
+static void a_program_the_session_may_not_execute_is_an_error(void)
+{
+    const char *closed = in_base("closed"), *open = in_base("open");
+    struct laz_programs *programs = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", closed, 0750, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", open, 0755, NULL) == 0);
+    CU_ASSERT_EQUAL(resolve(LIST(open), NULL, FOREIGN_UID, &programs, &err), 0);
+    UNIT_TEXT(err.text, "");
+    laz_programs_free(programs);
+    CU_ASSERT_EQUAL(resolve(LIST(closed), NULL, FOREIGN_UID, &programs, &err), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, closed));
+    laz_programs_free(resolved(LIST(closed), NULL)); /* its owner's own session may */
+    unlink(closed);
+    unlink(open);
+}
+
+static void another_systems_programs_are_not_looked_for(void)
+{
+    struct laz_strv wanted = LAZ_STRV_INIT;
+    struct laz_programs *programs = NULL;
+
+    laz_strv_add(&wanted, "no-such-program");
+    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, false, LAZ_SPAWN_SAME_ID, &programs, NULL), 0);
+    CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin/no-such-program"));
+    laz_programs_free(programs);
+    laz_strv_fini(&wanted);
+}
+
+/* ---- folders for boxes ---------------------------------------------------------------------- */
+
+static size_t entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    size_t n = 0;
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+static size_t parts_in(const struct laz_programs *programs, const char *folder)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < programs->n_parts; i++)
+        n += programs->parts[i].folder && strcmp(programs->parts[i].folder, folder) == 0;
+    return n;
+}
+
+/* The folder of the host that a box shows as `box`, in static memory; "" when none. */
+struct sought {
+    const char *box;
+    char host[300];
+    size_t n;
+};
+
+static void seek(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct sought *sought = user;
+
+    (void)kind;
+    sought->n++;
+    if (strcmp(box, sought->box) == 0)
+        snprintf(sought->host, sizeof sought->host, "%s", host);
+}
+
+/* The first that exists of some set-user-ID programs, and its folder. */
+static const char *a_setuid_program(void)
+{
+    static const char *const names[] = {"/usr/bin/mount", "/usr/bin/su", "/usr/bin/passwd"};
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (stat(names[i], &st) == 0 && (st.st_mode & S_ISUID))
+            return names[i];
+    return NULL;
+}
+
+static void staged_folders_hold_what_is_listed_and_nothing_else(void)
+{
+    const char *setuid = a_setuid_program();
+    struct laz_programs *programs =
+        resolved(LIST("/usr/bin/cat", "/usr/bin/env", setuid ? setuid : "/usr/bin/cat"), NULL);
+    char staged[160], path[300];
+    struct stat st, copy;
+    struct sought sought = {.box = "/usr/bin"};
+
+    snprintf(staged, sizeof staged, "%s", in_base("staged"));
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    laz_programs_paths(programs, staged, seek, &sought);
+    snprintf(path, sizeof path, "%s/usr/bin", staged);
+    UNIT_TEXT(sought.host, path);
+    CU_ASSERT_EQUAL(entries(path), parts_in(programs, "/usr/bin"));
+    snprintf(path, sizeof path, "%s/usr/bin/cat", staged);
+    CU_ASSERT(stat(path, &copy) == 0 && stat("/usr/bin/cat", &st) == 0);
+    CU_ASSERT_EQUAL(copy.st_size, st.st_size);
+    CU_ASSERT_EQUAL(copy.st_mode & 07777, 0755);
+    if (setuid) {
+        snprintf(path, sizeof path, "%s%s", staged, setuid);
+        CU_ASSERT(stat(path, &copy) == 0 && (copy.st_mode & 07777) == 0755);
+    }
+    laz_programs_free(programs);
+    laz_os_remove_tree(staged);
+}
+
+/* What is large is not copied but mounted, and what the settings show has a place to be mounted. */
+static void staged_folders_have_places_for_mounts(void)
+{
+    const char *large = "/usr/bin/bash", *shown = "/usr/bin/env";
+    struct laz_strv list = LAZ_STRV_INIT;
+    const struct laz_strv *const lists[] = {&list, NULL};
+    char staged[160], path[300];
+    struct stat st;
+    struct sought sought = {.box = large};
+
+    if (stat(large, &st) != 0 || st.st_size < (600 << 10)) {
+        unit_skip("bash", "there is no large /usr/bin/bash");
+        return;
+    }
+    laz_strv_add(&list, shown);
+    struct laz_programs *programs = resolved(LIST(large, "/usr/bin/cat"), NULL);
+    snprintf(staged, sizeof staged, "%s", in_base("staged"));
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, lists, 2, staged, NULL), 0);
+    laz_programs_paths(programs, staged, seek, &sought);
+    UNIT_TEXT(sought.host, large);
+    snprintf(path, sizeof path, "%s%s", staged, large);
+    CU_ASSERT(stat(path, &st) == 0 && st.st_size == 0);
+    snprintf(path, sizeof path, "%s%s", staged, shown);
+    CU_ASSERT(stat(path, &st) == 0 && st.st_size == 0);
+    laz_programs_free(programs);
+    laz_strv_fini(&list);
+    laz_os_remove_tree(staged);
+}
+
+static void a_folder_stands_for_all_in_it(void)
+{
+    struct laz_programs *programs = resolved(LIST("/usr/bin"), NULL);
+    char staged[160];
+    struct sought sought = {.box = "/usr/bin"};
+
+    snprintf(staged, sizeof staged, "%s", in_base("staged"));
+    CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin"));
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    laz_programs_paths(programs, staged, seek, &sought);
+    UNIT_TEXT(sought.host, "/usr/bin");
+    laz_programs_free(programs);
+    laz_os_remove_tree(staged);
+}
+
+static void staging_that_fails_leaves_nothing(void)
+{
+    struct laz_programs *programs = resolved(LIST("/usr/bin/cat"), NULL);
+    struct laz_error err = {0};
+    struct stat st;
+
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, in_base("missing/staged"), &err),
+                    LAZ_EOS);
+    free(programs->parts[0].text);
+    free(programs->parts[0].path);
+    programs->parts[0].text = laz_strdup("/usr/bin/no-such-program"); /* removed since */
+    programs->parts[0].path = laz_strdup("/usr/bin/no-such-program");
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, in_base("staged"), &err), LAZ_EOS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no-such-program"));
+    CU_ASSERT_NOT_EQUAL(lstat(in_base("staged"), &st), 0);
+    laz_programs_free(programs);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_list_is_these_and_nothing_else),
+    UNIT(the_default_is_the_tools_and_what_the_runtime_declares),
+    UNIT(the_defaults_are_named_in_the_documents),
+    UNIT(a_listed_program_that_is_missing_is_an_error_that_names_it),
+    UNIT(a_program_the_session_may_not_execute_is_an_error),
+    UNIT(another_systems_programs_are_not_looked_for),
+    UNIT(staged_folders_hold_what_is_listed_and_nothing_else),
+    UNIT(staged_folders_have_places_for_mounts),
+    UNIT(a_folder_stands_for_all_in_it),
+    UNIT(staging_that_fails_leaves_nothing),
+    {0},
+};
+
+int main(void)
+{
+    if (!mkdtemp(base) || chmod(base, 0755) != 0)
+        return 1;
+    int rc = unit_run("programs", tests);
+    laz_os_remove_tree(base);
+    return rc;
+}
