@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 /* "session": for a box with files or a uid of its own. "same-user": for a session that shares its
- * uid with files outside; it cannot change metadata (chmod, chown, utimes, attributes) either. */
+ * uid with files and processes outside; it cannot change metadata (chmod, chown, utimes,
+ * attributes) nor how other processes are scheduled either. */
 #define LAZ_FILTER_SESSION   "session"
 #define LAZ_FILTER_SAME_USER "same-user"
 

@@ -8,8 +8,8 @@
  * new filters, changes of uid, and sockets: the agent has its connection, and code needs none.
  * The numbers are those of asm-generic, as all supported architectures have them.
  *
- * The filter "same-user" is for sessions that have the uid of other files than their own and no
- * file system of their own: Landlock does not govern metadata, so it must not be changed. */
+ * The filter "same-user" is for sessions that share their uid with files and processes of the host:
+ * Landlock does not govern metadata nor scheduling, so none of them may be changed. */
 #include "os/filter_rules.h"
 
 #include <stddef.h>
@@ -43,9 +43,11 @@ const struct filter_group filter_groups[] = {
      "rt_sigqueueinfo rt_tgsigqueueinfo sigaltstack signalfd signalfd4 kill tkill tgkill pause "
      "restart_syscall"},
     {FILTER_BOTH, "scheduling", "how many processors there are, and being nice",
-     "sched_yield sched_getaffinity sched_setaffinity sched_getattr sched_getparam "
-     "sched_getscheduler sched_get_priority_max sched_get_priority_min sched_rr_get_interval "
-     "getpriority setpriority ioprio_get getcpu"},
+     "sched_yield sched_getaffinity sched_getattr sched_getparam sched_getscheduler "
+     "sched_get_priority_max sched_get_priority_min sched_rr_get_interval getpriority ioprio_get "
+     "getcpu"},
+    {FILTER_SESSION, "others", "what changes any process of the same uid",
+     "sched_setaffinity setpriority"},
     {FILTER_BOTH, "identity", "who and where the process is",
      "getuid geteuid getgid getegid getresuid getresgid getgroups capget uname sysinfo getrlimit"},
     {FILTER_BOTH, "time", "reading clocks, sleeping, timers",
@@ -128,6 +130,9 @@ const struct filter_rule filter_rules[] = {
     /* To ask, and to set what is set already. */
     {FILTER_BOTH, "personality", {{0, INT, 0xffffffff}}},
     {FILTER_BOTH, "personality", {{0, INT, 0}}},
+    /* With others of the uid around: the calling thread alone. */
+    {FILTER_SAME_USER, "setpriority", {{0, INT, 0}, {1, INT, 0}}},
+    {FILTER_SAME_USER, "sched_setaffinity", {{0, INT, 0}}},
     /* AF_UNIX and connected for good: SOCK_STREAM and SOCK_SEQPACKET. A pair of SOCK_DGRAM could
      * send to any other address. */
     {FILTER_BOTH, "socketpair", {{0, INT, 1}, {1, 0xf, 1}}},

@@ -217,6 +217,9 @@ static const struct call calls[] = {
     {"cachestat", 451, {NOFD, BAD, BAD, 0}, UNKNOWN, false},
     {"fchmodat2", 452, {NOFD, BAD, 04755, 0}, UNKNOWN, false},
     {"statmount", 457, {BAD, BAD, 0, 0}, UNKNOWN, false},
+    /* its own priority is its own */
+    {C(setpriority), {PRIO_PROCESS, 0, 0}, PASSED, false},
+    {C(sched_getaffinity), {0, sizeof lowest, AT(&lowest)}, PASSED, false},
 };
 
 #define N_CALLS (sizeof calls / sizeof calls[0])
@@ -303,8 +306,8 @@ static void live_filter_same_user_refuses_them_too(void)
     each_forbidden_call_is_refused(LAZ_FILTER_SAME_USER);
 }
 
-/* Where Landlock alone guards files of the same uid, it does not guard these. */
-static void live_filter_same_user_keeps_metadata(void)
+/* Where Landlock alone guards what has the same uid, it does not guard these. */
+static void live_filter_same_user_keeps_metadata_and_processes(void)
 {
     static const struct call metadata[] = {
         {C(chmod), {AT(text_nowhere), 0600}, REFUSED, false},
@@ -322,6 +325,11 @@ static void live_filter_same_user_keeps_metadata(void)
         {C(fsetxattr), {NOFD, BAD, BAD, 0, 0}, REFUSED, false},
         {C(removexattr), {AT(text_nowhere), BAD}, REFUSED, false},
         {C(inotify_init1), {0}, REFUSED, false},
+        {C(setpriority), {PRIO_PROCESS, 0x7ffffff0, 0}, REFUSED, false}, /* no such process */
+        {C(setpriority), {PRIO_PROCESS, HIGH | 0x7ffffff0, 0}, REFUSED, false},
+        {C(setpriority), {PRIO_USER, 0x7ffffff0, 0}, REFUSED, false},
+        {C(setpriority), {PRIO_PGRP, 0x7ffffff0, 0}, REFUSED, false},
+        {C(sched_setaffinity), {0x7ffffff0, 0, BAD}, REFUSED, false},
     };
 
     for (size_t i = 0; i < sizeof metadata / sizeof metadata[0]; i++) {
@@ -589,7 +597,7 @@ int main(void)
     static const struct unit_test tests[] = {
         UNIT(live_filter_refuses_each_forbidden_call),
         UNIT(live_filter_same_user_refuses_them_too),
-        UNIT(live_filter_same_user_keeps_metadata),
+        UNIT(live_filter_same_user_keeps_metadata_and_processes),
         UNIT(live_filter_kills_calls_of_other_tables),
         UNIT(live_filter_holds_in_threads_that_run_already),
         UNIT(live_filter_lets_ordinary_work_go_on),
