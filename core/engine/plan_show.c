@@ -25,10 +25,10 @@ static void show_strings(struct laz_buf *json, const struct laz_strv *strv)
     laz_buf_putc(json, ']');
 }
 
-/* Rights as letters: r, w, x, d. */
+/* Rights as letters: r, w, x, d, t. */
 static void show_rights(uint32_t rights, struct laz_buf *text)
 {
-    static const char letters[] = "rwxd";
+    static const char letters[] = "rwxdt";
 
     for (size_t i = 0; letters[i]; i++)
         if (rights & (1u << i))

@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAZ_LANDLOCK_READ  1u /* 'r': read files, list folders */
-#define LAZ_LANDLOCK_WRITE 2u /* 'w': change, make, rename and remove; a device: ioctl(2) too */
-#define LAZ_LANDLOCK_EXEC  4u /* 'x': execve(2), also of a loader or of an interpreter of scripts  \
-                               */
-#define LAZ_LANDLOCK_DEV 8u   /* 'd': read and write what is there, make nothing, no ioctl(2) */
+#define LAZ_LANDLOCK_READ     1u  /* 'r': read files, list folders */
+#define LAZ_LANDLOCK_WRITE    2u  /* 'w': change, make, rename, remove; a device: ioctl(2) too */
+#define LAZ_LANDLOCK_EXEC     4u  /* 'x': execve(2), also of a loader or interpreter of scripts */
+#define LAZ_LANDLOCK_DEV      8u  /* 'd': read and write what is there, no ioctl(2), make nothing */
+#define LAZ_LANDLOCK_TERMINAL 16u /* 't': the same with ioctl(2), devices to come included */
 
 struct laz_landlock_rule {
     const char *path; /* a file, or a folder with all below it */
@@ -45,7 +45,7 @@ int laz_os_landlock_abi(void);
 int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
                     struct laz_landlock *in_force, struct laz_error *err);
 
-/* The letters of `rights`, and back; 0: a letter is not known. `text` has room for 5. */
+/* The letters of `rights`, and back; 0: a letter is not known. `text` has room for 6. */
 void laz_landlock_letters(uint32_t rights, char *text);
 uint32_t laz_landlock_rights(const char *letters);
 

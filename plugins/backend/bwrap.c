@@ -199,6 +199,7 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
     api->agent_landlock(plan, policy->landlock_abi, 0);
     api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
+    api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0); /* of its own */
     api->agent_path(plan, "/dev/shm", write, 0);
     api->agent_path(plan, policy->home, write | execute, 0);
     for (size_t i = 0; i < policy->n_paths; i++) {

@@ -315,6 +315,12 @@ static const struct row {
      EACCES,
      {RULE("/dev/ptmx", LAZ_LANDLOCK_READ | LAZ_LANDLOCK_WRITE)},
      {RULE("/dev/ptmx", LAZ_LANDLOCK_DEV)}},
+    {"ioctl of a terminal",
+     try_device_ioctl,
+     5,
+     EACCES,
+     {RULE("/dev", LAZ_LANDLOCK_TERMINAL)},
+     {RULE("/dev", LAZ_LANDLOCK_DEV)}},
     {"execute",
      try_execute,
      1,
@@ -469,7 +475,7 @@ static void landlock_rights_have_letters(void)
 {
     char text[8];
 
-    for (uint32_t rights = 1; rights < 16; rights++) {
+    for (uint32_t rights = 1; rights < 32; rights++) {
         laz_landlock_letters(rights, text);
         CU_ASSERT_EQUAL(laz_landlock_rights(text), rights);
     }

@@ -385,6 +385,7 @@ static void sim_bwrap_closes_its_files_a_second_time(void)
     CU_ASSERT(plan_allows(plan, "/tmp", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE | LAZ_RIGHT_EXECUTE));
     CU_ASSERT(plan_allows(plan, "/dev/shm", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE));
     CU_ASSERT(plan_allows(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE));
+    CU_ASSERT(plan_allows(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL));
     laz_plan_free(plan);
 }
 

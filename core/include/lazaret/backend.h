@@ -118,10 +118,11 @@ struct laz_plan_api {
     void (*agent_path)(struct laz_plan *plan, const char *path, uint32_t rights, uint32_t optional);
 };
 
-#define LAZ_RIGHT_READ    1u /* read files, list folders */
-#define LAZ_RIGHT_WRITE   2u /* change, make, rename and remove */
-#define LAZ_RIGHT_EXECUTE 4u /* execve(2) */
-#define LAZ_RIGHT_DEVICE  8u /* read and write what is there, make nothing */
+#define LAZ_RIGHT_READ     1u  /* read files, list folders */
+#define LAZ_RIGHT_WRITE    2u  /* change, make, rename and remove */
+#define LAZ_RIGHT_EXECUTE  4u  /* execve(2) */
+#define LAZ_RIGHT_DEVICE   8u  /* read and write what is there, make nothing */
+#define LAZ_RIGHT_TERMINAL 16u /* the same with ioctl(2): terminals of the box's own */
 
 #define LAZ_END_KILL  0u /* killing the outermost process ends everything inside (the default) */
 #define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: it is asked to end
