@@ -91,6 +91,15 @@ static int main_reap(char **argv)
     return agent_reap(argv);
 }
 
+/* Does nothing until it is ended: the process of the host that a box must not reach. */
+static int main_wait(char **argv)
+{
+    (void)argv;
+    for (;;)
+        pause();
+    return 0;
+}
+
 static int main_version(char **argv)
 {
     (void)argv;
@@ -102,10 +111,9 @@ static const struct {
     int min, max; /* words after it */
     int (*run)(char **argv);
 } main_modes[] = {
-    {"--describe", 1, 1, main_describe},
-    {"--probe", 0, 1, main_probe},
-    {"--reap", 1, 1 << 20, main_reap},
-    {"--version", 0, 0, main_version},
+    {"--describe", 1, 1, main_describe}, {"--probe", 0, 1, main_probe},
+    {"--reap", 1, 1 << 20, main_reap},   {"--version", 0, 0, main_version},
+    {"--wait", 1, 1, main_wait},
 };
 
 int main(int argc, char **argv)
@@ -117,7 +125,8 @@ int main(int argc, char **argv)
             argc - 2 <= main_modes[i].max)
             return main_modes[i].run(argv + 2);
     fputs("usage: lazaret-agent [--describe FILE.so | --probe [JSON] | --reap PROGRAM ARG... | "
-          "--version]\nIt is started by lazaret; there is no use in running it by hand.\n",
+          "--version | --wait MARK]\nIt is started by lazaret; there is no use in running it by "
+          "hand.\n",
           stderr);
     return 2;
 }

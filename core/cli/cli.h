@@ -58,6 +58,7 @@ struct cli {
 #define CLI_FOR_TOOLS   (1u << 3)
 #define CLI_FOR_CONFIG  (1u << 4)
 #define CLI_FOR_PLAN    (1u << 5)
+#define CLI_FOR_DOCTOR  (1u << 6)
 #define CLI_FOR_AUDIT   (1u << 7)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -85,6 +86,7 @@ int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);
 int cli_audit(struct cli *cli);
+int cli_doctor(struct cli *cli);
 
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);

@@ -68,8 +68,19 @@ static const struct cli_command commands[] = {
                 "enforce.",
         .run = cli_plan,
     },
+    {
+        .name = "doctor",
+        .bit = CLI_FOR_DOCTOR,
+        .operands = "",
+        .summary = "try every backend, limit and runtime; say what is in force",
+        .text =
+            "Starts real boxes and tries from inside what they have to refuse: to read, write, "
+            "connect,\nsignal and exceed limits. An attempt counts when it succeeds without the "
+            "box. For all that\nis not in force there is a remedy. Exit status 1 when the "
+            "backend that the settings choose\ndoes not keep what sandbox.require asks for.",
+        .run = cli_doctor,
+    },
     {.name = "repl", .operands = "", .summary = "a session to type into"},
-    {.name = "doctor", .operands = "", .summary = "try every backend, limit and runtime"},
     {.name = "mcp", .operands = "", .summary = "an MCP server on standard input and output"},
     {.name = "serve", .operands = "", .summary = "the engine for a host in any language"},
     {

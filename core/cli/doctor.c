@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor.c - does it hold here?  Every backend and runtime is tried for real, from inside.
+ *
+ * The backend that counts is the one a session would get: the engine itself is asked.  The others
+ * are tried as well, because the remedy for one is often another.  Everything that is made for it
+ * (canaries, listeners, processes, boxes) is made for it alone and gone at the end, whatever
+ * happens on the way: nothing of the user's is touched. */
+#include "cli/doctor.h"
+
+#include "base/clock.h"
+#include "base/enforce.h"
+#include "engine/choice.h"
+#include "os/os.h"
+#include "settings/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what there is ----------------------------------------------------------------------------
+ */
+
+static bool doctor_is_for(const char *platforms, const char *platform)
+{
+    size_t len = strlen(platform);
+
+    for (const char *p = platforms ? platforms : ""; *p; p += *p == ' ') {
+        size_t n = strcspn(p, " ");
+        if (n == len && strncmp(p, platform, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
+{
+    struct doctor *doctor = user;
+    const struct laz_backend_ops *ops;
+
+    if (entry->problem)
+        return;
+    if (entry->runtime) {
+        if (strcmp(entry->runtime->name, "doctor") != 0)
+            laz_strv_add(&doctor->runtimes, entry->runtime->name);
+    } else if (entry->plugin && entry->plugin->kind == LAZ_PLUGIN_BACKEND) {
+        ops = entry->plugin->ops;
+        if (doctor_is_for(ops->platforms, laz_os_platform()) &&
+            !laz_strv_has(&doctor->names, entry->plugin->name))
+            laz_strv_add(&doctor->names, entry->plugin->name);
+    }
+}
+
+/* The backends of the settings first, in their order, then what else is installed. */
+static int doctor_look(struct doctor *doctor)
+{
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    struct laz_strv wanted = LAZ_STRV_INIT;
+    struct laz_registry *registry = NULL;
+    struct laz_error err = {0};
+    int status = cli_registry(doctor->cli, false, &registry);
+
+    if (status)
+        return status;
+    laz_backend_candidates(&values->sandbox.backend, laz_os_platform(), &wanted);
+    for (size_t i = 0; i < wanted.n; i++)
+        if (!laz_strv_has(&doctor->names, wanted.items[i]))
+            laz_strv_add(&doctor->names, wanted.items[i]);
+    laz_registry_visit(registry, doctor_note_plugin, doctor);
+    doctor->backends = calloc(doctor->names.n + 1, sizeof *doctor->backends);
+    if (wanted.failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends) {
+        laz_error_nomem(&err);
+        status = cli_fail(doctor->cli, &err);
+    }
+    for (size_t i = 0; !status && i < doctor->names.n; i++)
+        doctor->backends[i].name = doctor->names.items[i]; /* borrowed */
+    laz_strv_fini(&wanted);
+    laz_registry_free(registry);
+    return status;
+}
+
+/* Do the settings show the path to code? Then it is no secret. */
+static bool doctor_is_shown(void *user, const char *path)
+{
+    const struct laz_settings_values *values = laz_settings_values(user);
+    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->n; i++) {
+            size_t len = strlen(lists[k]->items[i]);
+            if (strncmp(path, lists[k]->items[i], len) == 0 && (!path[len] || path[len] == '/'))
+                return true;
+        }
+    return strncmp(path, "/usr/", 5) == 0;
+}
+
+/* ---- trying -----------------------------------------------------------------------------------
+ */
+
+/* A session without isolation and without limits, and what is laid out for all of them. */
+static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
+{
+    static const char *const open[] = {
+        "sandbox.backend", "none",         "limits.cpu",   "unlimited",    "limits.memory",
+        "unlimited",       "limits.fsize", "unlimited",    "limits.nproc", "unlimited",
+        "limits.nofile",   "unlimited",    "limits.stack", "unlimited",    NULL,
+    };
+
+    doctor_progress(doctor, "none", "a session to compare with");
+    int rc = doctor_place_open(doctor->cli, open, &doctor->control, err);
+    if (!rc)
+        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor_is_shown,
+                              doctor->cli->settings, err);
+    if (!rc)
+        rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);
+    if (rc)
+        laz_error_prefix(err, "nothing can be compared with: ");
+    return rc;
+}
+
+/* The backends of the settings that work, as a list in TOML; NULL without memory, and for none. */
+static char *doctor_working(const struct doctor *doctor, const struct laz_strv *wanted)
+{
+    struct laz_buf list = LAZ_BUF_INIT;
+
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        const struct doctor_backend *backend = &doctor->backends[i];
+        if (!backend->problem && laz_strv_has(wanted, backend->name))
+            laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", backend->name);
+    }
+    if (!list.len)
+        return NULL;
+    laz_buf_putc(&list, ']');
+    return laz_buf_steal(&list);
+}
+
+/* None works: whether that means a refusal or no isolation is for the settings to say. */
+static int doctor_chose_nothing(struct doctor *doctor)
+{
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+
+    laz_strv_addf(&doctor->problems, "no backend works that the settings name: %s%s",
+                  doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
+                                                                 : "none is made for this system",
+                  values->sandbox.strict ? ""
+                                         : "; sandbox.strict is false: code would run WITHOUT "
+                                           "ISOLATION");
+    return 0;
+}
+
+/* The backend that a session would get: of those that work, by the engine's own choice. */
+static int doctor_choose(struct doctor *doctor, struct laz_error *err)
+{
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    struct laz_strv wanted = LAZ_STRV_INIT;
+    const struct laz_backend_choice *choice;
+    struct doctor_place place;
+
+    laz_backend_candidates(&values->sandbox.backend, laz_os_platform(), &wanted);
+    char *list = doctor_working(doctor, &wanted);
+    laz_strv_fini(&wanted);
+    if (!list)
+        return doctor_chose_nothing(doctor);
+    const char *const pairs[] = {"sandbox.backend", list, NULL};
+    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+    if (!rc) {
+        rc = laz_engine_backend(place.engine, &choice, err);
+        if (!rc)
+            doctor->chosen = laz_strdup(choice->name);
+        else if (rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
+            rc = doctor_chose_nothing(doctor);
+        doctor_place_close(&place);
+    }
+    free(list);
+    return rc;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------
+ */
+
+static void doctor_judge_bits(struct doctor *doctor, const struct doctor_backend *backend)
+{
+    uint32_t require = laz_settings_values(doctor->cli->settings)->sandbox.require;
+
+    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+        const struct doctor_bit *bit = &backend->bits[i];
+        const char *name = laz_enforce_name(1u << i);
+
+        if (!name)
+            continue;
+        if (bit->state == DOCTOR_BROKEN)
+            laz_strv_addf(&doctor->problems, "%s promises %s and does not keep it: %s",
+                          backend->name, name, bit->remedy);
+        else if ((require & 1u << i) && bit->state != DOCTOR_IN_FORCE)
+            laz_strv_addf(&doctor->problems,
+                          "sandbox.require asks for %s, which is %s with the backend %s: %s", name,
+                          doctor_state_name(bit->state), backend->name,
+                          bit->remedy ? bit->remedy : "use another backend");
+    }
+}
+
+static void doctor_judge_runtime(struct doctor *doctor, const struct doctor_backend *backend)
+{
+    const char *name = laz_settings_values(doctor->cli->settings)->session.runtime;
+
+    for (size_t i = 0; i < backend->n_runtimes; i++)
+        if (strcmp(backend->runtimes[i].name, name ? name : "python") == 0 &&
+            backend->runtimes[i].problem)
+            laz_strv_addf(&doctor->problems, "the runtime %s does not work with the backend %s: %s",
+                          backend->runtimes[i].name, backend->name, backend->runtimes[i].problem);
+    if (name && !laz_strv_has(&doctor->runtimes, name))
+        laz_strv_addf(&doctor->problems, "the runtime %s of the settings cannot be used", name);
+}
+
+static void doctor_judge(struct doctor *doctor)
+{
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        const struct doctor_backend *backend = &doctor->backends[i];
+
+        if (!doctor->chosen || strcmp(doctor->chosen, backend->name) != 0)
+            continue;
+        if (backend->problem) {
+            laz_strv_addf(&doctor->problems, "the backend %s does not work: %s", backend->name,
+                          backend->problem);
+        } else {
+            doctor_judge_bits(doctor, backend);
+            doctor_judge_runtime(doctor, backend);
+        }
+    }
+}
+
+static void doctor_fini(struct doctor *doctor)
+{
+    doctor_bait_fini(&doctor->bait);
+    doctor_place_close(&doctor->control);
+    for (size_t i = 0; doctor->backends && i < doctor->names.n; i++) {
+        struct doctor_backend *backend = &doctor->backends[i];
+        for (size_t k = 0; k < backend->n_runtimes; k++) {
+            free(backend->runtimes[k].name);
+            free(backend->runtimes[k].problem);
+        }
+        free(backend->runtimes);
+        free(backend->problem);
+    }
+    free(doctor->backends);
+    free(doctor->chosen);
+    laz_strv_fini(&doctor->names);
+    laz_strv_fini(&doctor->runtimes);
+    laz_strv_fini(&doctor->problems);
+}
+
+int cli_doctor(struct cli *cli)
+{
+    struct doctor doctor = {
+        .cli = cli,
+        .control = {.victim = LAZ_PROCESS_INIT},
+        .started_ms = laz_clock_ms(),
+        .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
+    };
+    struct cli_interrupt *interrupt = NULL; /* between two engines a signal waits for the next */
+    struct laz_error err = {0};
+    int rc = cli_interrupt_block(&interrupt, &err);
+    int status = rc ? 0 : doctor_look(&doctor);
+
+    if (!rc && !status)
+        rc = doctor_prepare(&doctor, &err);
+    for (size_t i = 0; i < doctor.names.n && !rc && !status; i++)
+        rc = doctor_backend_try(&doctor, &doctor.backends[i], &err);
+    if (!rc && !status)
+        rc = doctor_choose(&doctor, &err);
+    doctor_progress(&doctor, NULL, NULL);
+    if (rc) {
+        status = cli_fail(cli, &err);
+    } else if (!status) {
+        doctor_judge(&doctor);
+        (cli->json ? doctor_tell_json : doctor_tell)(&doctor);
+        status = doctor.problems.n ? CLI_FAILED : CLI_OK;
+    }
+    doctor_fini(&doctor);
+    cli_interrupt_free(interrupt);
+    return status;
+}

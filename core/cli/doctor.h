@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor.h - the parts of `lazaret doctor`.
+ *
+ * An *act* is one attempt to do what a box has to refuse.  It counts only where the same act
+ * succeeds outside of every box, under a uid of the same kind: that is tried in a session without
+ * isolation, the *control*.  All acts that concern one bit of LAZ_ENFORCE_*, and what the plan of
+ * the backend says of that bit, make its *state*. */
+#ifndef LAZ_CLI_DOCTOR_H
+#define LAZ_CLI_DOCTOR_H
+
+#include "cli/cli.h"
+#include "engine/engine.h"
+#include "os/process.h"
+
+#define DOCTOR_BITS 32 /* those that have no name are passed over */
+#define DOCTOR_ACTS 40 /* at most */
+
+/* ---- what is laid out on the host (doctor_bait.c) -------------------------------------------- */
+
+struct doctor_bait {
+    char secret[33]; /* what the canaries hold, and the mark of the victims */
+    char *home;      /* a canary in the caller's home; NULL: there is no home to put it in */
+    char *home_new;  /* a file that is not there, beside it */
+    char *folder;    /* for others to enter and write: canary, socket */
+    char *canary, *fresh, *socket, *abstract;
+    uint16_t port;
+    int listeners[3];
+};
+
+/* `below`: an existing folder that others can pass. `shown`: a folder that the settings show to
+ * code is no place for a canary; asked for the home. Everything is undone by fini. */
+int doctor_bait_init(struct doctor_bait *bait, const char *below,
+                     bool (*shown)(void *, const char *), void *user, struct laz_error *err);
+void doctor_bait_fini(struct doctor_bait *bait);
+/* Is the file there? It is removed. */
+bool doctor_bait_take(const char *path);
+
+/* ---- a session in which acts are tried (doctor_place.c) -------------------------------------- */
+
+struct doctor_place {
+    struct laz_engine *engine;
+    struct laz_session *session;
+    struct cli_interrupt *interrupt;
+    struct laz_process victim; /* a process of the host with the uid of the session */
+};
+
+/* Settings of the command with `pairs` ("key", "value", ...; ends with NULL) set over them. A place
+ * whose session does not start is closed again, *err says why. */
+int doctor_place_open(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+                      struct laz_error *err);
+/* A place without a session, for whatever is to be opened in its engine. */
+int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+                        struct laz_error *err);
+void doctor_place_close(struct doctor_place *place);
+/* A victim under the uid of the session; `mark` is in its command line. */
+int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz_error *err);
+
+/* ---- acts (doctor_acts.c) -------------------------------------------------------------------- */
+
+enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL };
+
+struct doctor_act {
+    uint32_t bit;
+    const char *name; /* for people: what the code would have done */
+    const char *act;  /* word of the runtime "doctor" */
+    size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
+    const char *text;
+    int64_t number, among;
+    bool limit; /* tried under small limits */
+    enum doctor_part part;
+};
+
+const struct doctor_act *doctor_acts(size_t *n);
+
+enum doctor_came { DOCTOR_UNTRIED, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_FAILED };
+
+struct doctor_try {
+    enum doctor_came came;
+    char note[160]; /* why it was denied, or why it could not be tried */
+};
+
+/* Tries one act. LAZ_ECANCELLED: the user wants to stop. */
+int doctor_act_try(struct doctor_place *place, const struct doctor_bait *bait,
+                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err);
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+enum doctor_state {
+    DOCTOR_OPEN,       /* not promised, and an act succeeded */
+    DOCTOR_IN_FORCE,   /* promised, and every act that works outside is denied */
+    DOCTOR_WEAK,       /* promised in a weaker form, and that holds */
+    DOCTOR_UNPROMISED, /* the acts are denied, but nothing promises that others are */
+    DOCTOR_UNSET,      /* a limit that the settings do not set */
+    DOCTOR_UNPROVEN,   /* no act works outside */
+    DOCTOR_BROKEN,     /* promised, and an act succeeded */
+};
+
+struct doctor_bit {
+    enum doctor_state state;
+    bool full, weak;    /* what the plan says */
+    char mechanism[80]; /* "": none */
+    const char *remedy; /* NULL: none is needed */
+};
+
+struct doctor_runtime {
+    char *name;
+    char *problem; /* NULL: it works */
+};
+
+struct doctor_backend {
+    char *name;
+    char *problem; /* why no box of it comes up; NULL: it works */
+    struct doctor_bit bits[DOCTOR_BITS];
+    struct doctor_try inside[DOCTOR_ACTS];
+    struct doctor_runtime *runtimes;
+    size_t n_runtimes;
+};
+
+struct doctor {
+    struct cli *cli;
+    struct doctor_bait bait;
+    struct doctor_place control;
+    struct doctor_try outside[DOCTOR_ACTS]; /* by the control, when first needed */
+    struct laz_strv names, runtimes;        /* of backends, of runtimes */
+    struct doctor_backend *backends;        /* one for each name */
+    char *chosen;                           /* NULL: none works */
+    struct laz_strv problems;               /* why the setup does not hold */
+    uint64_t started_ms;
+    bool on_terminal, shown;
+};
+
+const char *doctor_state_name(enum doctor_state state);
+/* All of one backend. LAZ_ECANCELLED; anything else is a finding. */
+int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
+                       struct laz_error *err);
+/* Progress on a terminal: one line, written over by the next. */
+void doctor_progress(struct doctor *doctor, const char *backend, const char *what);
+void doctor_tell(struct doctor *doctor); /* for people */
+void doctor_tell_json(struct doctor *doctor);
+
+#endif

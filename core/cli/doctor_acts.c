@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_acts.c - the table of acts, and how one is tried and judged.
+ * Side: host.  Input trusted: no (answers come out of the box; they are ours, and are bounded).
+ *
+ * Whether an act worked is seen on the host where it leaves a trace there: a file that was written,
+ * a process that ended, a secret that came back.  Only where there is none the answer is taken, and
+ * a wrong answer would only make a box look worse. */
+#include "cli/doctor.h"
+
+#include "base/json.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VICTIM_MS 500 /* in which a signal that was sent arrives */
+
+#define BAIT(member) offsetof(struct doctor_bait, member)
+#define CALL(name)                                                                                 \
+    {                                                                                              \
+        LAZ_ENFORCE_SYSCALLS, name, "call", 0, name, 0, 0, false, DOCTOR_ALWAYS                    \
+    }
+
+/* The numbers of limits are over those that doctor_backend.c sets; the acts of a bit that is kept
+ * for the session as a whole are shared among processes of which none exceeds it alone. */
+static const struct doctor_act acts[] = {
+    {LAZ_ENFORCE_FS_READ, "read a file in the home", "read", BAIT(home), NULL, 0, 0, false,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_FS_READ, "read a file that everybody may read", "read", BAIT(canary), NULL, 0, 0,
+     false, DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_FS_WRITE, "write into the home", "write", BAIT(home_new), NULL, 0, 0, false,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_FS_WRITE, "write where everybody may write", "write", BAIT(fresh), NULL, 0, 0,
+     false, DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_NETWORK, "connect to a port of the host", "port", 0, NULL, 0, 0, false,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_NETWORK, "connect to an abstract socket", "socket", BAIT(abstract), NULL, 0, 0,
+     false, DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_NETWORK, "connect to a socket by its path", "socket", BAIT(socket), NULL, 0, 0,
+     false, DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_PROCESSES, "see a process of the host", "see", 0, NULL, 0, 0, false,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_SIGNALS, "signal a process of the host", "signal", 0, NULL, 0, 0, false,
+     DOCTOR_ALWAYS},
+    CALL("ptrace"),
+    CALL("process_vm_readv"),
+    CALL("unshare"),
+    CALL("mount"),
+    CALL("chroot"),
+    CALL("keyctl"),
+    CALL("socket inet"),
+    CALL("socket netlink"),
+    CALL("perf_event_open"),
+    CALL("bpf"),
+    CALL("userfaultfd"),
+    CALL("io_uring_setup"),
+    {LAZ_ENFORCE_FSIZE, "write 2 MiB, limit 1", "file", 0, "lazaret-doctor-file", 2 << 20, 0, true,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", 0, NULL, 80, 0, true, DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", 0, NULL, 40, 0, true,
+     DOCTOR_ALWAYS},
+    {LAZ_ENFORCE_MEMORY, "use 192 MiB in four processes, limit 128", "memory", 0, NULL, 192 << 20,
+     4, true, DOCTOR_IF_FULL},
+    {LAZ_ENFORCE_MEMORY, "use 192 MiB in one process, limit 128", "memory", 0, NULL, 192 << 20, 0,
+     true, DOCTOR_IF_NOT_FULL},
+    {LAZ_ENFORCE_CPU, "compute 1.6 s in two processes, limit 1", "burn", 0, NULL, 1600, 2, true,
+     DOCTOR_IF_FULL},
+    {LAZ_ENFORCE_CPU, "compute 1.5 s in one process, limit 1", "burn", 0, NULL, 1500, 0, true,
+     DOCTOR_IF_NOT_FULL},
+};
+
+_Static_assert(sizeof acts / sizeof *acts <= DOCTOR_ACTS, "a table has room for fewer acts");
+
+const struct doctor_act *doctor_acts(size_t *n)
+{
+    *n = sizeof acts / sizeof *acts;
+    return acts;
+}
+
+static void act_string(struct laz_buf *code, const char *key, const char *text)
+{
+    laz_buf_printf(code, ",\"%s\":", key);
+    laz_json_quote(code, text, strlen(text));
+}
+
+static bool act_is(const struct doctor_act *act, const char *word)
+{
+    return strcmp(act->act, word) == 0;
+}
+
+/* The order as code of the runtime "doctor"; false when there is nothing to try it on. */
+static bool act_code(const struct doctor_act *act, const struct doctor_bait *bait,
+                     const struct doctor_place *place, struct laz_buf *code)
+{
+    int64_t number = act_is(act, "port")     ? bait->port
+                     : act_is(act, "signal") ? place->victim.pid
+                                             : act->number;
+    const char *path = NULL;
+
+    laz_buf_printf(code, "{\"act\":\"%s\"", act->act);
+    if (act->path) {
+        memcpy(&path, (const char *)bait + act->path, sizeof path);
+        if (!path)
+            return false;
+    } else if (act_is(act, "file")) {
+        path = act->text;
+    }
+    if (path)
+        act_string(code, "path", path);
+    if (act_is(act, "write") || act_is(act, "see"))
+        act_string(code, "text", bait->secret);
+    else if (act->text)
+        act_string(code, "text", act->text);
+    laz_buf_printf(code, ",\"number\":%lld,\"among\":%lld}", (long long)number,
+                   (long long)act->among);
+    return !code->failed;
+}
+
+static void act_note(struct doctor_try *tried, enum doctor_came came, const char *note)
+{
+    tried->came = came;
+    snprintf(tried->note, sizeof tried->note, "%.*s", (int)sizeof tried->note - 1,
+             note ? note : "");
+}
+
+/* The answer of an act that ran to its end. */
+static void act_judge(struct doctor_place *place, const struct doctor_bait *bait,
+                      const struct doctor_act *act, const char *value, struct doctor_try *tried)
+{
+    struct laz_json *json = laz_json_parse(value, strlen(value), NULL);
+    const struct laz_json *member = json ? laz_json_get(json, "failed") : NULL;
+    const struct laz_json *text = json ? laz_json_get(json, "text") : NULL;
+    int failed = member ? (int)laz_json_number(member) : EINVAL;
+    bool worked = failed == 0;
+
+    if (act_is(act, "read"))
+        worked = worked && text && laz_json_string(text) &&
+                 strcmp(laz_json_string(text), bait->secret) == 0;
+    else if (act_is(act, "signal"))
+        worked = worked && laz_process_wait(&place->victim, VICTIM_MS, NULL);
+    else if (act_is(act, "write")) {
+        const char *path = NULL;
+        memcpy(&path, (const char *)bait + act->path, sizeof path);
+        worked = doctor_bait_take(path);
+    }
+    act_note(tried, worked ? DOCTOR_WORKED : DOCTOR_DENIED,
+             worked   ? NULL
+             : failed ? strerror(failed)
+                      : "it reached something else");
+    laz_json_free(json);
+}
+
+/* One that did not: a limit that ended it did what it is for. */
+static void act_judge_end(const struct doctor_act *act, struct laz_result *result,
+                          struct doctor_try *tried)
+{
+    static const struct {
+        uint32_t bit;
+        enum laz_verdict verdict;
+    } limits[] = {
+        {LAZ_ENFORCE_CPU, LAZ_VERDICT_CPU_LIMIT},
+        {LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT},
+        {LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT},
+    };
+    enum laz_verdict verdict = laz_result_verdict(result);
+    const char *why = laz_result_error(result);
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].bit == act->bit && limits[i].verdict == verdict) {
+            act_note(tried, DOCTOR_DENIED, laz_verdict_name(verdict));
+            return;
+        }
+    act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
+}
+
+int doctor_act_try(struct doctor_place *place, const struct doctor_bait *bait,
+                   const struct doctor_act *act, struct doctor_try *tried, struct laz_error *err)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .no_validate = 1};
+    struct laz_buf code = LAZ_BUF_INIT;
+    struct laz_result *result = NULL;
+    int rc = 0;
+
+    act_note(tried, DOCTOR_UNTRIED, "");
+    if (!act_code(act, bait, place, &code))
+        goto out;
+    rc = laz_session_execute(place->session, laz_buf_text(&code), code.len, &options, &result, err);
+    if (rc) {
+        act_note(tried, DOCTOR_FAILED, err->text);
+        rc = rc == LAZ_ECANCELLED ? rc : 0;
+    } else if (laz_result_verdict(result) == LAZ_VERDICT_CANCELLED) {
+        rc = laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
+    } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
+        act_judge(place, bait, act, laz_result_value(result), tried);
+    } else {
+        act_judge_end(act, result, tried);
+    }
+out:
+    laz_result_free(result);
+    laz_buf_fini(&code);
+    return rc;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_backend.c - one backend: a session with the configured settings in which everything is
+ * tried, one with small limits that are exceeded, and each runtime once.
+ *
+ * The state of a bit is never better than its plan says, and never better than what was tried: a
+ * promise that an act gets past is broken, and one whose acts work nowhere is not proven. */
+#include "cli/doctor.h"
+
+#include "base/enforce.h"
+#include "base/json.h"
+#include "settings/settings.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *doctor_state_name(enum doctor_state state)
+{
+    static const char *const names[] = {
+        [DOCTOR_OPEN] = "not in force",     [DOCTOR_IN_FORCE] = "in force",
+        [DOCTOR_WEAK] = "weakly in force",  [DOCTOR_UNPROMISED] = "not promised",
+        [DOCTOR_UNSET] = "not set",         [DOCTOR_UNPROVEN] = "not proven",
+        [DOCTOR_BROKEN] = "broken promise",
+    };
+
+    return names[state];
+}
+
+/* ---- what the plan says -----------------------------------------------------------------------
+ */
+
+static uint64_t backend_limit(const struct laz_limits *limits, uint32_t bit)
+{
+    switch (bit) {
+    case LAZ_ENFORCE_CPU:
+        return limits->cpu_s;
+    case LAZ_ENFORCE_MEMORY:
+        return limits->memory_bytes;
+    case LAZ_ENFORCE_FSIZE:
+        return limits->fsize_bytes;
+    case LAZ_ENFORCE_NPROC:
+        return limits->nproc;
+    case LAZ_ENFORCE_NOFILE:
+        return limits->nofile;
+    default:
+        return 0;
+    }
+}
+
+static bool backend_has_word(const struct laz_json *list, const char *word)
+{
+    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
+         item = laz_json_next(item))
+        if (laz_json_string(item) && strcmp(laz_json_string(item), word) == 0)
+            return true;
+    return false;
+}
+
+/* From the isolation that a session reports: {"enforces":[...],"mechanisms":{...}}. */
+static void backend_read_plan(struct doctor_backend *backend, const char *isolation)
+{
+    struct laz_json *json = isolation ? laz_json_parse(isolation, strlen(isolation), NULL) : NULL;
+    const struct laz_json *enforces = json ? laz_json_get(json, "enforces") : NULL;
+    const struct laz_json *mechanisms = json ? laz_json_get(json, "mechanisms") : NULL;
+
+    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+        struct doctor_bit *bit = &backend->bits[i];
+        const char *name = laz_enforce_name(1u << i);
+        const struct laz_json *how = mechanisms && name ? laz_json_get(mechanisms, name) : NULL;
+        const char *word = how ? laz_json_string(how) : NULL;
+
+        *bit = (struct doctor_bit){.full = name && backend_has_word(enforces, name)};
+        bit->weak = word && !bit->full;
+        snprintf(bit->mechanism, sizeof bit->mechanism, "%.*s", (int)sizeof bit->mechanism - 1,
+                 word ? word : "");
+    }
+    laz_json_free(json);
+}
+
+/* ---- trying -----------------------------------------------------------------------------------
+ */
+
+static unsigned backend_index(uint32_t bit)
+{
+    unsigned i = 0;
+
+    while (bit >> i != 1)
+        i++;
+    return i;
+}
+
+static bool backend_wants(const struct doctor *doctor, const struct doctor_backend *backend,
+                          const struct doctor_act *act)
+{
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    bool full = backend->bits[backend_index(act->bit)].full;
+
+    if (act->limit && backend_limit(&values->limits, act->bit) == LAZ_UNLIMITED)
+        return false;
+    return act->part == DOCTOR_ALWAYS || (act->part == DOCTOR_IF_FULL) == full;
+}
+
+struct backend_control {
+    struct doctor *doctor;
+    const struct doctor_act *act;
+    struct doctor_try *tried;
+    int rc;
+    struct laz_error err;
+};
+
+static void *backend_control(void *arg)
+{
+    struct backend_control *control = arg;
+
+    control->rc = doctor_act_try(&control->doctor->control, &control->doctor->bait, control->act,
+                                 control->tried, &control->err);
+    return NULL;
+}
+
+/* One act in the place, and in the control unless that has been done. What exceeds limits takes
+ * its time and has nothing in common: both at once. */
+static int backend_act(struct doctor *doctor, struct doctor_place *place,
+                       const struct doctor_act *act, struct doctor_try *outside,
+                       struct doctor_try *inside, struct laz_error *err)
+{
+    struct backend_control control = {.doctor = doctor, .act = act, .tried = outside};
+    pthread_t thread;
+    bool wanted = outside->came == DOCTOR_UNTRIED;
+    bool apart = wanted && act->limit && !pthread_create(&thread, NULL, backend_control, &control);
+
+    if (wanted && !apart)
+        backend_control(&control);
+    int rc = !apart && control.rc ? 0 : doctor_act_try(place, &doctor->bait, act, inside, err);
+    if (apart)
+        pthread_join(thread, NULL);
+    if (control.rc) {
+        *err = control.err;
+        rc = control.rc;
+    }
+    return rc;
+}
+
+/* The acts of one kind. */
+static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
+                        struct doctor_place *place, bool limits, struct laz_error *err)
+{
+    size_t n;
+    const struct doctor_act *acts = doctor_acts(&n);
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (acts[i].limit != limits || !backend_wants(doctor, backend, &acts[i]))
+            continue;
+        doctor_progress(doctor, backend->name, acts[i].name);
+        rc = backend_act(doctor, place, &acts[i], &doctor->outside[i], &backend->inside[i], err);
+    }
+    return rc;
+}
+
+static int backend_small_limits(struct doctor *doctor, struct doctor_backend *backend,
+                                struct laz_error *err)
+{
+    static const struct {
+        uint32_t bit;
+        const char *key, *value;
+    } small[] = {
+        {LAZ_ENFORCE_CPU, "limits.cpu", "1"},
+        {LAZ_ENFORCE_MEMORY, "limits.memory", "128MiB"},
+        {LAZ_ENFORCE_FSIZE, "limits.fsize", "1MiB"},
+        {LAZ_ENFORCE_NPROC, "limits.nproc", "16"},
+        {LAZ_ENFORCE_NOFILE, "limits.nofile", "48"},
+    };
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    const char *pairs[2 * (sizeof small / sizeof *small) + 3] = {"sandbox.backend", backend->name};
+    struct doctor_place place;
+    size_t n = 2;
+
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        if (backend_limit(&values->limits, small[i].bit) == LAZ_UNLIMITED)
+            continue;
+        pairs[n++] = small[i].key;
+        pairs[n++] = small[i].value;
+    }
+    int rc = doctor_place_open(doctor->cli, pairs, &place, err);
+    if (rc)
+        return rc;
+    rc = backend_acts(doctor, backend, &place, true, err);
+    doctor_place_close(&place);
+    return rc;
+}
+
+/* One expression and one call of a tool. NULL, or why it does not work: a new string. */
+static char *backend_runtime(struct doctor_place *place, const char *name, struct laz_error *err)
+{
+    static const struct {
+        const char *code, *value, *what;
+    } rows[] = {
+        {"1+1", "2", "1+1"},
+        {"lazaret_doctor_add(20, 22)", "42", "the call of a tool"},
+    };
+    const struct laz_session_options options = {.size = sizeof options, .runtime = name};
+    struct laz_session *session = NULL;
+    char *problem = NULL;
+
+    if (laz_session_open(place->engine, &options, &session, err))
+        return laz_strdup(err->text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && !problem && !err->code; i++) {
+        struct laz_result *result = NULL;
+        if (laz_session_execute(session, rows[i].code, SIZE_MAX, NULL, &result, err)) {
+            problem = laz_strdup(err->text);
+        } else if (laz_result_verdict(result) == LAZ_VERDICT_CANCELLED) {
+            laz_error_set(err, LAZ_ECANCELLED, 0, "cancelled");
+        } else if (laz_result_verdict(result) != LAZ_VERDICT_OK ||
+                   strcmp(laz_result_value(result), rows[i].value) != 0) {
+            const char *why = laz_result_error(result);
+            problem = laz_strdupf("%s: %s", rows[i].what, why ? why : laz_result_value(result));
+        }
+        laz_result_free(result);
+    }
+    laz_session_free(session);
+    return problem;
+}
+
+static void backend_add(void *user, const char *args, size_t args_len, struct laz_reply *reply)
+{
+    const char *raw;
+    size_t len;
+    int64_t a = 0, b = 0;
+    char text[32];
+
+    (void)user;
+    if (laz_json_member(args, args_len, "a", &raw, &len))
+        laz_json_to_int(raw, len, &a);
+    if (laz_json_member(args, args_len, "b", &raw, &len))
+        laz_json_to_int(raw, len, &b);
+    snprintf(text, sizeof text, "%lld", (long long)(a + b));
+    laz_reply_value(reply, text, strlen(text));
+}
+
+static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backend,
+                            struct doctor_place *place, struct laz_error *err)
+{
+    static const struct laz_tool add = {
+        .size = sizeof add,
+        .name = "lazaret_doctor_add",
+        .description = "the sum of two numbers",
+        .parameters =
+            "[{\"name\":\"a\",\"type\":\"integer\"},{\"name\":\"b\",\"type\":\"integer\"}]",
+    };
+
+    backend->runtimes = calloc(doctor->runtimes.n + 1, sizeof *backend->runtimes);
+    if (!backend->runtimes)
+        return laz_error_nomem(err);
+    int rc = laz_engine_add_tool(place->engine, &add, backend_add, NULL, err);
+    for (size_t i = 0; i < doctor->runtimes.n && !rc; i++) {
+        struct doctor_runtime *runtime = &backend->runtimes[backend->n_runtimes];
+        struct laz_error why = {0};
+
+        doctor_progress(doctor, backend->name, doctor->runtimes.items[i]);
+        runtime->name = laz_strdup(doctor->runtimes.items[i]);
+        if (!runtime->name)
+            return laz_error_nomem(err);
+        backend->n_runtimes++;
+        runtime->problem = backend_runtime(place, runtime->name, &why);
+        if (why.code == LAZ_ECANCELLED) {
+            *err = why;
+            rc = why.code;
+        }
+    }
+    return rc;
+}
+
+/* ---- findings ---------------------------------------------------------------------------------
+ */
+
+static const char *backend_remedy(uint32_t bit, enum doctor_state state)
+{
+    static const struct {
+        uint32_t bits;
+        const char *open, *weak;
+    } rows[] = {
+        {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK,
+         "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says what "
+         "one can enforce)",
+         NULL},
+        {LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS,
+         "use the backend bwrap, which has a process namespace of its own",
+         "use the backend bwrap, which has a process namespace of its own"},
+        {LAZ_ENFORCE_SYSCALLS,
+         "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
+         "that "
+         "confines the agent",
+         NULL},
+        {LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_NPROC,
+         "use a backend that isolates, where control groups can be had",
+         "so that it counts the session as a whole, let it have a control group: start lazaret as "
+         "root, or as a user to whom one is delegated (systemd-run --user --scope -p "
+         "Delegate=yes)"},
+        {LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE, "use a backend that isolates", NULL},
+    };
+    static const char *const others[] = {
+        [DOCTOR_IN_FORCE] = NULL,
+        [DOCTOR_UNSET] = "set the limit (limits.*)",
+        [DOCTOR_UNPROVEN] = "what is refused here is refused outside of the box as well, which "
+                            "proves nothing: run lazaret doctor where it is allowed",
+        [DOCTOR_BROKEN] = "do not rely on this backend here, and report it (SECURITY.md)",
+    };
+
+    if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
+        return others[state];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].bits & bit)
+            return state == DOCTOR_WEAK && rows[i].weak ? rows[i].weak : rows[i].open;
+    return NULL;
+}
+
+static enum doctor_state backend_state(const struct doctor *doctor,
+                                       const struct doctor_backend *backend, uint32_t bit)
+{
+    const struct laz_limits *limits = &laz_settings_values(doctor->cli->settings)->limits;
+    const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
+    unsigned worked = 0, denied = 0, failed = 0;
+    size_t n;
+    const struct doctor_act *acts = doctor_acts(&n);
+
+    if (backend_limit(limits, bit) == LAZ_UNLIMITED)
+        return DOCTOR_UNSET;
+    for (size_t i = 0; i < n; i++) {
+        if (acts[i].bit != bit)
+            continue;
+        /* what works inside needs no control */
+        worked += backend->inside[i].came == DOCTOR_WORKED;
+        failed += backend->inside[i].came == DOCTOR_FAILED;
+        denied +=
+            backend->inside[i].came == DOCTOR_DENIED && doctor->outside[i].came == DOCTOR_WORKED;
+    }
+    if (worked)
+        return promise->full || promise->weak ? DOCTOR_BROKEN : DOCTOR_OPEN;
+    if (failed || !denied)
+        return DOCTOR_UNPROVEN;
+    return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
+}
+
+int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
+{
+    const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
+    struct doctor_place place;
+
+    doctor_progress(doctor, backend->name, "a box");
+    int rc = doctor_place_open(doctor->cli, pairs, &place, err);
+    if (!rc) {
+        backend_read_plan(backend, laz_session_isolation(place.session));
+        rc = doctor_place_victim(&place, doctor->bait.secret, err);
+        if (!rc)
+            rc = backend_acts(doctor, backend, &place, false, err);
+        if (!rc)
+            rc = backend_runtimes(doctor, backend, &place, err);
+        doctor_place_close(&place);
+    }
+    if (!rc)
+        rc = backend_small_limits(doctor, backend, err);
+    if (rc && rc != LAZ_ECANCELLED) {
+        backend->problem = laz_strdup(err->text);
+        return 0;
+    }
+    for (unsigned i = 0; i < DOCTOR_BITS && !rc; i++) {
+        if (!laz_enforce_name(1u << i))
+            continue;
+        backend->bits[i].state = backend_state(doctor, backend, 1u << i);
+        backend->bits[i].remedy = backend_remedy(1u << i, backend->bits[i].state);
+    }
+    return rc;
+}

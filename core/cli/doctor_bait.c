@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_bait.c - canaries, listeners: what code in a box must not reach.
+ *
+ * Everything is made for the purpose, has a name nobody can guess, holds nothing but a random text,
+ * and is removed at the end.  There are two canaries: one in the home, where the caller's own
+ * secrets are, and one in a folder that every uid can enter, because a session that root starts has
+ * a uid of its own, which the modes of the home may keep out without any box. */
+#include "cli/doctor.h"
+
+#include "base/random.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int bait_file(const char *path, const char *text, struct laz_error *err)
+{
+    int rc = laz_os_write_file(path, text, strlen(text), 0600, err);
+
+    if (!rc && chmod(path, 0644) != 0)
+        rc = laz_error_set(err, LAZ_EOS, 0, "the mode of %s cannot be set", path);
+    return rc;
+}
+
+/* Where there is no home, or it cannot be written, the other canary has to do. */
+static void bait_home(struct doctor_bait *bait, bool (*shown)(void *, const char *), void *user)
+{
+    const char *home = getenv("HOME");
+
+    if (!home || home[0] != '/' || shown(user, home))
+        return;
+    bait->home = laz_strdupf("%s/.lazaret-doctor-%.16s", home, bait->secret);
+    bait->home_new = laz_strdupf("%s/.lazaret-doctor-%.16s-new", home, bait->secret);
+    if (bait->home && bait_file(bait->home, bait->secret, NULL)) {
+        free(bait->home);
+        bait->home = NULL;
+    }
+}
+
+int doctor_bait_init(struct doctor_bait *bait, const char *below,
+                     bool (*shown)(void *, const char *), void *user, struct laz_error *err)
+{
+    *bait = (struct doctor_bait){.listeners = {-1, -1, -1}};
+    int rc = laz_random_name(bait->secret, sizeof bait->secret - 1, err);
+    if (rc)
+        return rc;
+    bait->folder = laz_strdupf("%s/doctor", below);
+    bait->canary = laz_strdupf("%s/doctor/canary", below);
+    bait->fresh = laz_strdupf("%s/doctor/new", below);
+    bait->socket = laz_strdupf("%s/doctor/socket", below);
+    bait->abstract = laz_strdupf("@lazaret-doctor-%.16s", bait->secret);
+    if (!bait->folder || !bait->canary || !bait->fresh || !bait->socket || !bait->abstract)
+        return laz_error_nomem(err);
+    if ((rc = laz_os_make_folder(bait->folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
+        (rc = bait_file(bait->canary, bait->secret, err)) ||
+        (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
+        (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)) ||
+        (rc = laz_os_bait_socket(bait->abstract, &bait->listeners[2], err)))
+        return rc;
+    bait_home(bait, shown, user);
+    return 0;
+}
+
+void doctor_bait_fini(struct doctor_bait *bait)
+{
+    for (size_t i = 0; i < sizeof bait->listeners / sizeof *bait->listeners; i++)
+        if (bait->folder)
+            laz_os_close(&bait->listeners[i]);
+    if (bait->home)
+        (void)unlink(bait->home);
+    if (bait->home_new)
+        (void)unlink(bait->home_new);
+    if (bait->folder)
+        laz_os_remove_tree(bait->folder);
+    free(bait->home);
+    free(bait->home_new);
+    free(bait->folder);
+    free(bait->canary);
+    free(bait->fresh);
+    free(bait->socket);
+    free(bait->abstract);
+    *bait = (struct doctor_bait){0};
+}
+
+bool doctor_bait_take(const char *path)
+{
+    return path && unlink(path) == 0;
+}

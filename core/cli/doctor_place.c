@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_place.c - an engine with the settings of the command, but for what would be in the way,
+ * and a session of the runtime "doctor" in it.
+ *
+ * What is taken out is no part of the box: hooks of the host, caps on code and executions, the
+ * audit log.  What the box is made of stays as it was configured, but that nothing is required: a
+ * backend that lacks something is to be looked at, not refused. */
+#include "cli/doctor.h"
+
+#include "engine/session.h"
+#include "os/os.h"
+#include "settings/settings.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *key, *value;
+    bool optional;
+} place_settings[] = {
+    {"sandbox.require", "[]", false},
+    {"sandbox.strict", "true", false},
+    {"session.pre_execute_hook", "[]", false},
+    {"session.timeout", "6", false},
+    {"session.deadline", "8", false},
+    {"session.start_timeout", "4", false},
+    {"session.max_executions", "0", false},
+    {"session.max_tool_calls", "0", false},
+    {"session.max_code_length", "100000", false},
+    {"session.sanitize_errors", "false", false},
+    {"session.validate", "false", false},
+    {"audit.file", "", true},
+};
+
+static int place_set(struct laz_settings *settings, const char *const *pairs, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof place_settings / sizeof *place_settings && !rc; i++) {
+        rc = laz_settings_set(settings, place_settings[i].key, place_settings[i].value,
+                              place_settings[i].optional ? NULL : err);
+        if (place_settings[i].optional)
+            rc = 0;
+    }
+    for (; !rc && pairs && *pairs; pairs += 2)
+        rc = laz_settings_set(settings, pairs[0], pairs[1], err);
+    return rc;
+}
+
+static void place_log(void *user, uint32_t level, const char *text)
+{
+    const struct laz_log *log = user;
+
+    if (level <= log->level)
+        log->sink(log->user, level, text);
+}
+
+int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+                        struct laz_error *err)
+{
+    /* Warnings of a session that is made to die are not for the user: findings are. */
+    const struct laz_engine_options options = {
+        .size = sizeof options,
+        .log = place_log,
+        .log_user = &cli->log,
+        .log_level = cli->verbose ? LAZ_LOG_INFO : LAZ_LOG_ERROR,
+    };
+    struct laz_settings *settings = NULL;
+
+    *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
+    int rc = laz_settings_copy(cli->settings, &settings, err);
+    if (!rc)
+        rc = place_set(settings, pairs, err);
+    if (!rc)
+        rc = cli_interrupt_block(&place->interrupt, err);
+    if (!rc)
+        rc = laz_engine_new(settings, &options, &place->engine, err);
+    if (!rc)
+        rc = cli_interrupt_start(place->interrupt, place->engine, err);
+    laz_settings_free(settings);
+    if (rc)
+        doctor_place_close(place);
+    return rc;
+}
+
+int doctor_place_open(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+                      struct laz_error *err)
+{
+    const struct laz_session_options session = {.size = sizeof session, .runtime = "doctor"};
+    int rc = doctor_place_engine(cli, pairs, place, err);
+
+    if (!rc)
+        rc = laz_session_open(place->engine, &session, &place->session, err);
+    if (rc)
+        doctor_place_close(place);
+    return rc;
+}
+
+void doctor_place_close(struct doctor_place *place)
+{
+    struct laz_exit how;
+
+    if (place->victim.pidfd >= 0) {
+        laz_process_signal(&place->victim, SIGKILL);
+        laz_process_wait(&place->victim, 1000, &how);
+        laz_process_close(&place->victim);
+    }
+    laz_session_free(place->session);
+    cli_interrupt_free(place->interrupt); /* before the engine that it cancels */
+    laz_engine_free(place->engine);
+    *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
+}
+
+int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz_error *err)
+{
+    static const char *const nothing[] = {NULL};
+    struct laz_engine *engine = place->engine;
+    uint32_t uid = place->session->box ? place->session->box->uid : LAZ_SPAWN_SAME_ID;
+    char *agent = NULL;
+    int rc = laz_stage_file(engine->folder, engine->agent, uid, true, &agent, err);
+
+    if (rc)
+        return rc;
+    const char *const argv[] = {agent, "--wait", mark, NULL};
+    const struct laz_spawn spawn = {
+        .argv = argv,
+        .env = nothing,
+        .uid = uid,
+        .gid = uid,
+        .group = true,
+        .death_signal = SIGKILL,
+    };
+    rc = laz_spawner_spawn(engine->spawner, &spawn, &place->victim, err);
+    free(agent);
+    return rc;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* doctor_tell.c - the findings, as a table for people and as JSON. */
+#include "cli/doctor.h"
+
+#include "base/clock.h"
+#include "base/enforce.h"
+#include "base/json.h"
+#include "settings/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void doctor_progress(struct doctor *doctor, const char *backend, const char *what)
+{
+    if (!doctor->on_terminal)
+        return;
+    if (doctor->shown)
+        fputs("\r\033[K", stderr);
+    doctor->shown = backend != NULL;
+    if (backend)
+        fprintf(stderr, "lazaret: %.40s: %.60s", backend, what);
+    fflush(stderr);
+}
+
+/* ---- for people -------------------------------------------------------------------------------
+ */
+
+/* A line with words that may come from a box: on a terminal they do nothing. */
+static void tell_words(struct cli *cli, const char *before, const char *words)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    laz_visible_line(&line, words, strlen(words));
+    cli_printf(cli, "%s%s\n", before, laz_buf_text(&line));
+    laz_buf_fini(&line);
+}
+
+/* Names of the acts of a bit that came out so. */
+static void tell_acts(struct cli *cli, const struct doctor_backend *backend, uint32_t bit,
+                      const char *title, enum doctor_came came)
+{
+    struct laz_buf list = LAZ_BUF_INIT;
+    size_t n;
+    const struct doctor_act *acts = doctor_acts(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (acts[i].bit != bit || backend->inside[i].came != came)
+            continue;
+        laz_buf_printf(&list, "%s%s", list.len ? ", " : "", acts[i].name);
+        if (came == DOCTOR_FAILED)
+            laz_buf_printf(&list, " (%s)", backend->inside[i].note);
+    }
+    if (list.len)
+        tell_words(cli, title, laz_buf_text(&list));
+    laz_buf_fini(&list);
+}
+
+/* Nothing is kept, and nothing else can be expected of it: one sentence for all of it. */
+static bool tell_keeps_nothing(const struct doctor_backend *backend)
+{
+    for (unsigned i = 0; i < DOCTOR_BITS; i++)
+        if (backend->bits[i].full)
+            return false;
+    return true;
+}
+
+static void tell_bits(struct cli *cli, const struct doctor_backend *backend)
+{
+    bool nothing = tell_keeps_nothing(backend);
+
+    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+        const struct doctor_bit *bit = &backend->bits[i];
+        if (!laz_enforce_name(1u << i))
+            continue;
+        cli_printf(cli, "  %-10s %-15s %s\n", laz_enforce_name(1u << i),
+                   doctor_state_name(bit->state), bit->mechanism[0] ? bit->mechanism : "-");
+        if (bit->state == DOCTOR_IN_FORCE || bit->state == DOCTOR_WEAK || !nothing) {
+            tell_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
+            tell_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
+        }
+        if (bit->remedy && !nothing)
+            cli_printf(cli, "             remedy: %s\n", bit->remedy);
+    }
+    if (nothing)
+        cli_puts(cli, "  remedy: this backend does not isolate; it is for debugging and comparing "
+                      "(sandbox.backend = \"auto\" never takes it)\n");
+}
+
+static void tell_runtimes(struct cli *cli, const struct doctor_backend *backend)
+{
+    for (size_t i = 0; i < backend->n_runtimes; i++) {
+        const struct doctor_runtime *runtime = &backend->runtimes[i];
+        cli_printf(cli, "  runtime %-10s ", runtime->name);
+        tell_words(cli, runtime->problem ? "does not work: " : "works",
+                   runtime->problem ? runtime->problem : "");
+    }
+    if (!backend->n_runtimes)
+        cli_puts(cli, "  no runtime is installed (lazaret plugins lists what was found)\n");
+}
+
+void doctor_tell(struct doctor *doctor)
+{
+    struct cli *cli = doctor->cli;
+
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        const struct doctor_backend *backend = &doctor->backends[i];
+        bool chosen = doctor->chosen && strcmp(doctor->chosen, backend->name) == 0;
+
+        cli_printf(cli, "backend %s%s\n", backend->name,
+                   chosen ? " (the one the settings lead to)" : "");
+        if (backend->problem) {
+            tell_words(cli, "  does not work: ", backend->problem);
+            cli_puts(cli, "\n");
+            continue;
+        }
+        tell_bits(cli, backend);
+        tell_runtimes(cli, backend);
+        cli_puts(cli, "\n");
+    }
+    for (size_t i = 0; i < doctor->problems.n; i++)
+        tell_words(cli, "problem: ", doctor->problems.items[i]);
+    if (!doctor->problems.n)
+        cli_printf(cli, "all is well: %s keeps what sandbox.require asks for\n", doctor->chosen);
+}
+
+/* ---- for machines -----------------------------------------------------------------------------
+ */
+
+static void json_text(struct laz_buf *json, const char *key, const char *text)
+{
+    laz_buf_printf(json, "\"%s\":", key);
+    if (text)
+        laz_json_quote(json, text, strlen(text));
+    else
+        laz_buf_puts(json, "null");
+}
+
+static void json_try(struct laz_buf *json, const char *key, const struct doctor_try *tried)
+{
+    static const char *const words[] = {
+        [DOCTOR_UNTRIED] = "not tried",
+        [DOCTOR_WORKED] = "worked",
+        [DOCTOR_DENIED] = "denied",
+        [DOCTOR_FAILED] = "could not be tried",
+    };
+
+    laz_buf_printf(json, ",\"%s\":{", key);
+    json_text(json, "came", words[tried->came]);
+    laz_buf_putc(json, ',');
+    json_text(json, "note", tried->note);
+    laz_buf_putc(json, '}');
+}
+
+static void json_acts(struct laz_buf *json, const struct doctor *doctor,
+                      const struct doctor_backend *backend, uint32_t bit)
+{
+    size_t n;
+    const struct doctor_act *acts = doctor_acts(&n);
+    const char *comma = "";
+
+    laz_buf_puts(json, ",\"acts\":[");
+    for (size_t i = 0; i < n; i++) {
+        if (acts[i].bit != bit || backend->inside[i].came == DOCTOR_UNTRIED)
+            continue;
+        laz_buf_printf(json, "%s{", comma);
+        json_text(json, "act", acts[i].name);
+        json_try(json, "outside", &doctor->outside[i]);
+        json_try(json, "inside", &backend->inside[i]);
+        laz_buf_putc(json, '}');
+        comma = ",";
+    }
+    laz_buf_putc(json, ']');
+}
+
+static void json_backend(struct laz_buf *json, const struct doctor *doctor,
+                         const struct doctor_backend *backend)
+{
+    laz_buf_putc(json, '{');
+    json_text(json, "name", backend->name);
+    laz_buf_printf(json, ",\"works\":%s,", backend->problem ? "false" : "true");
+    json_text(json, "problem", backend->problem);
+    laz_buf_puts(json, ",\"bits\":{");
+    for (unsigned i = 0; i < DOCTOR_BITS && !backend->problem; i++) {
+        const struct doctor_bit *bit = &backend->bits[i];
+        if (!laz_enforce_name(1u << i))
+            continue;
+        laz_buf_printf(json, "%s\"%s\":{", i ? "," : "", laz_enforce_name(1u << i));
+        json_text(json, "state", doctor_state_name(bit->state));
+        laz_buf_putc(json, ',');
+        json_text(json, "mechanism", bit->mechanism[0] ? bit->mechanism : NULL);
+        laz_buf_putc(json, ',');
+        json_text(json, "remedy", bit->remedy);
+        json_acts(json, doctor, backend, 1u << i);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "},\"runtimes\":[");
+    for (size_t i = 0; i < backend->n_runtimes; i++) {
+        const struct doctor_runtime *runtime = &backend->runtimes[i];
+        laz_buf_puts(json, i ? ",{" : "{");
+        json_text(json, "name", runtime->name);
+        laz_buf_printf(json, ",\"works\":%s,", runtime->problem ? "false" : "true");
+        json_text(json, "problem", runtime->problem);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "]}");
+}
+
+void doctor_tell_json(struct doctor *doctor)
+{
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    laz_buf_printf(&json, "{\"ok\":%s,", doctor->problems.n ? "false" : "true");
+    json_text(&json, "chosen", doctor->chosen);
+    laz_buf_puts(&json, ",\"require\":");
+    cli_enforce_json(values->sandbox.require, &json);
+    laz_buf_puts(&json, ",\"problems\":[");
+    for (size_t i = 0; i < doctor->problems.n; i++) {
+        laz_buf_puts(&json, i ? "," : "");
+        laz_json_quote(&json, doctor->problems.items[i], strlen(doctor->problems.items[i]));
+    }
+    laz_buf_puts(&json, "],\"backends\":[");
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        laz_buf_puts(&json, i ? ",\n " : "");
+        json_backend(&json, doctor, &doctor->backends[i]);
+    }
+    laz_buf_printf(&json, "],\"elapsed_ms\":%llu}",
+                   (unsigned long long)(laz_clock_ms() - doctor->started_ms));
+    cli_printf(doctor->cli, "%s\n", laz_buf_text(&json));
+    laz_buf_fini(&json);
+}

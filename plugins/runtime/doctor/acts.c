@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* acts.c - files, sockets, processes, limits: what a box is to refuse.
+ *
+ * Nothing is touched that the order does not name, and what an attempt makes (children, files of
+ * its own folder) is gone when it has ended.  How much may be had is found out by taking it: each
+ * act has an end of its own, for the case that nothing stops it. */
+#include "acts.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ACTS_MOST  1024 /* processes or descriptors, whatever the order says */
+#define ACTS_BLOCK ((size_t)1 << 20)
+
+static void acts_read(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int fd = open(order->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : read(fd, outcome->text, sizeof outcome->text - 1);
+
+    if (n < 0)
+        outcome->failed = errno;
+    else
+        outcome->text[n] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+static void acts_write(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int fd = open(order->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+    if (fd < 0 || write(fd, order->text, strlen(order->text)) < 0)
+        outcome->failed = errno;
+    if (fd >= 0)
+        close(fd);
+}
+
+static void acts_connect(int family, const void *address, socklen_t len,
+                         struct doctor_outcome *outcome)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, address, len) != 0)
+        outcome->failed = errno;
+    if (fd >= 0)
+        close(fd);
+}
+
+static void acts_port(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+
+    address.sin_port = htons((uint16_t)order->number);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    acts_connect(AF_INET, &address, sizeof address, outcome);
+}
+
+static void acts_socket(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strlen(order->path);
+
+    if (len >= sizeof address.sun_path) {
+        outcome->failed = ENAMETOOLONG;
+        return;
+    }
+    memcpy(address.sun_path, order->path, len);
+    if (address.sun_path[0] == '@') /* unix(7): an abstract name is as long as the address says */
+        address.sun_path[0] = '\0';
+    else
+        len++;
+    acts_connect(AF_UNIX, &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len),
+                 outcome);
+}
+
+/* Is there a process whose command line holds the text? This one's does not: it came by socket. */
+static void acts_see(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    struct dirent *entry;
+    DIR *dir = opendir("/proc");
+
+    if (!dir) {
+        outcome->failed = errno;
+        return;
+    }
+    while ((entry = readdir(dir))) {
+        char path[300], line[4096];
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line);
+        if (n > 0 && memmem(line, (size_t)n, order->text, strlen(order->text)))
+            outcome->count++;
+        if (fd >= 0)
+            close(fd);
+    }
+    closedir(dir);
+    if (!outcome->count)
+        outcome->failed = ESRCH;
+}
+
+/* SIGUSR1, which this process and, as the first of a namespace, its parent ignore: the number may
+ * mean one of them in here. */
+static void acts_signal(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    if (order->number <= 0 || kill((pid_t)order->number, SIGUSR1) != 0)
+        outcome->failed = order->number <= 0 ? EINVAL : errno;
+}
+
+static void acts_call(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int failed = doctor_call(order->text);
+
+    outcome->failed = failed < 0 ? ENOENT : failed;
+}
+
+/* ---- limits --------------------------------------------------------------------------------- */
+
+/* Runs `work` in `n` children that all live until the last of them is done and `hold_ms` more;
+ * their results added up. Children that could not be made, or ended before they were done, are not
+ * in it. */
+static int64_t acts_share(int64_t n, int64_t (*work)(int64_t part), int64_t part, int hold_ms,
+                          int *failed)
+{
+    int done[2], gate[2];
+    int64_t sum = 0, result;
+    char c;
+
+    if (pipe2(done, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0) {
+        *failed = errno;
+        return 0;
+    }
+    for (int64_t i = 0; i < n && i < ACTS_MOST; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            close(done[0]);
+            close(gate[1]);
+            result = work(part);
+            ssize_t told = write(done[1], &result, sizeof result);
+            close(done[1]);
+            _exit(told == (ssize_t)sizeof result && read(gate[0], &c, 1) == 0 ? 0 : 1);
+        }
+        if (child < 0) {
+            *failed = errno;
+            break;
+        }
+    }
+    close(done[1]);
+    while (read(done[0], &result, sizeof result) == (ssize_t)sizeof result)
+        sum += result;
+    (void)poll(NULL, 0, hold_ms); /* for who watches the whole from time to time */
+    close(done[0]);
+    close(gate[0]);
+    close(gate[1]);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        ;
+    return sum;
+}
+
+static int64_t acts_burn_here(int64_t ms)
+{
+    struct timespec now;
+
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < ms);
+    return ms;
+}
+
+static void acts_burn(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    if (order->among)
+        outcome->count = acts_share(order->among, acts_burn_here, order->number / order->among, 0,
+                                    &outcome->failed);
+    else
+        outcome->count = acts_burn_here(order->number + now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
+/* Takes memory and uses it; what it got stays in use until the process ends. */
+static int64_t acts_memory_here(int64_t bytes)
+{
+    int64_t got = 0;
+
+    while (got < bytes) {
+        char *block =
+            mmap(NULL, ACTS_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED)
+            break;
+        memset(block, 1, ACTS_BLOCK);
+        got += (int64_t)ACTS_BLOCK;
+    }
+    return got;
+}
+
+static void acts_memory(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int64_t n = order->among ? order->among : 1;
+
+    outcome->count = acts_share(n, acts_memory_here, order->number / n, order->among ? 400 : 0,
+                                &outcome->failed);
+    if (outcome->count < order->number / n * n && !outcome->failed)
+        outcome->failed = ENOMEM;
+}
+
+static void acts_file(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    static const char block[4096];
+    int fd = open(order->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ssize_t n = fd < 0 ? -1 : 0;
+
+    while (n >= 0 && outcome->count < order->number) {
+        n = write(fd, block, sizeof block);
+        outcome->count += n > 0 ? n : 0;
+    }
+    if (n < 0)
+        outcome->failed = errno;
+    if (fd >= 0) {
+        close(fd);
+        unlink(order->path);
+    }
+}
+
+static int64_t acts_live(int64_t part)
+{
+    return part;
+}
+
+static void acts_processes(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    outcome->count = acts_share(order->number, acts_live, 1, 0, &outcome->failed);
+}
+
+static void acts_files(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    int fds[ACTS_MOST];
+    int n = 0;
+
+    while (n < order->number && n < ACTS_MOST) {
+        fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (fds[n] < 0) {
+            outcome->failed = errno;
+            break;
+        }
+        n++;
+    }
+    outcome->count = n;
+    while (n > 0)
+        close(fds[--n]);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(const struct doctor_order *order, struct doctor_outcome *outcome);
+} acts_table[] = {
+    {"read", acts_read},
+    {"write", acts_write},
+    {"port", acts_port},
+    {"socket", acts_socket},
+    {"see", acts_see},
+    {"signal", acts_signal},
+    {"call", acts_call},
+    {"burn", acts_burn},
+    {"memory", acts_memory},
+    {"file", acts_file},
+    {"processes", acts_processes},
+    {"files", acts_files},
+};
+
+int doctor_try(const struct doctor_order *order, struct doctor_outcome *outcome)
+{
+    for (size_t i = 0; i < sizeof acts_table / sizeof *acts_table; i++) {
+        if (strcmp(acts_table[i].name, order->act) == 0) {
+            acts_table[i].run(order, outcome);
+            return 0;
+        }
+    }
+    return -1;
+}

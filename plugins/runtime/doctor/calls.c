@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c - system calls that code of a model has no use for, each tried for real.
+ *
+ * Each is made in the form that an ordinary user may use on an open system, so that a refusal tells
+ * of the box and not of missing rights; where it needs rights, it first takes a user namespace, in
+ * which everybody has them (user_namespaces(7)).  What could change the process is done by a child
+ * that ends right after. */
+#include "acts.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/keyctl.h>
+#include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* 0 or errno; a descriptor that came of it is closed. */
+static int calls_fd(long fd)
+{
+    if (fd < 0)
+        return errno;
+    close((int)fd);
+    return 0;
+}
+
+static int calls_ptrace(void)
+{
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 ? errno : 0;
+}
+
+static int calls_unshare(void)
+{
+    return unshare(CLONE_NEWUSER) < 0 ? errno : 0;
+}
+
+static int calls_mount(void)
+{
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        return errno;
+    return mount("none", "/tmp", "tmpfs", 0, NULL) < 0 ? errno : 0;
+}
+
+static int calls_chroot(void)
+{
+    if (unshare(CLONE_NEWUSER) < 0)
+        return errno;
+    return chroot("/") < 0 ? errno : 0;
+}
+
+static int calls_keyctl(void)
+{
+    return syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING, 1) < 0 ? errno : 0;
+}
+
+static int calls_inet(void)
+{
+    return calls_fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
+static int calls_netlink(void)
+{
+    return calls_fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+}
+
+static int calls_perf(void)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+
+    return calls_fd(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+static int calls_bpf(void)
+{
+    union bpf_attr attr;
+
+    memset(&attr, 0, sizeof attr);
+    attr.map_type = BPF_MAP_TYPE_ARRAY;
+    attr.key_size = attr.value_size = sizeof(uint32_t);
+    attr.max_entries = 1;
+    return calls_fd(syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof attr));
+}
+
+static int calls_userfaultfd(void)
+{
+    return calls_fd(syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY, Linux 5.11 */));
+}
+
+static int calls_io_uring(void)
+{
+    char params[120] = {0}; /* struct io_uring_params */
+
+    return calls_fd(syscall(SYS_io_uring_setup, 1, params));
+}
+
+static int calls_vm_read(void)
+{
+    char from = 'x', to = 0;
+    struct iovec local = {&to, 1}, remote = {&from, 1};
+
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 ? errno : 0;
+}
+
+static const struct {
+    const char *name;
+    int (*call)(void);
+} calls_table[] = {
+    {"ptrace", calls_ptrace},           {"process_vm_readv", calls_vm_read},
+    {"unshare", calls_unshare},         {"mount", calls_mount},
+    {"chroot", calls_chroot},           {"keyctl", calls_keyctl},
+    {"socket inet", calls_inet},        {"socket netlink", calls_netlink},
+    {"perf_event_open", calls_perf},    {"bpf", calls_bpf},
+    {"userfaultfd", calls_userfaultfd}, {"io_uring_setup", calls_io_uring},
+};
+
+int doctor_call(const char *name)
+{
+    int status;
+
+    for (size_t i = 0; i < sizeof calls_table / sizeof *calls_table; i++) {
+        if (strcmp(calls_table[i].name, name) != 0)
+            continue;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(calls_table[i].call());
+        if (child < 0 || waitpid(child, &status, 0) != child)
+            return errno;
+        /* ended by a signal: the filter kills for it */
+        return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+    }
+    return -1;
+}

@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doctor.sh - lazaret doctor, through the installed command: what it finds where all is well, that it
+# sees each hole that is cut into a box, what it says where no box comes up, and that it leaves
+# nothing behind.
+#
+# The holes are cut by a program in place of bwrap that starts the real one with one thing more: so
+# each row that says "in force" is shown to be able to say something else.
+set -u
+scripts=$(cd "${srcdir:-.}" && pwd)
+. "$scripts/tests/session/lib.sh"
+as_user=${LAZARET_TEST_AS_USER-}
+work=$(mktemp -d "${TMPDIR:-/tmp}/doctor-lazaret.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+stage_open "${LAZARET_TEST_STAGED-$PWD/staged}"
+mkdir "$work/home"
+chmod 777 "$work/home" # the sessions of root have other uids
+HOME=$work/home
+export HOME
+cd "$work" || exit 1
+canary=$work
+doctor="$lazaret doctor"
+by="--set sandbox.bwrap.program"
+
+# state NAME BIT STATE - what the last command printed as JSON says of a bit of bwrap.
+state() {
+    cases=$((cases + 1))
+    found=$(tr -d '\n' <out | sed 's/.*{"name":"bwrap"//; s/{"name":"\(landlock\|none\)","works".*//' |
+        sed -n "s/.*\"$2\":{\"state\":\"\([a-z ]*\)\".*/\1/p")
+    [ "$found" = "$3" ] || wrong "$1" "$2 is \"$found\" and not \"$3\""
+}
+
+# traces - what a run could leave: files of the home, folders in /tmp that nobody uses, processes.
+traces() {
+    find "$work" -mindepth 1 ! -name out ! -name err ! -name 'traces.*' ! -name '*bwrap'
+    for folder in /tmp/lazaret-????????; do
+        [ -O "$folder" ] && flock -n "$folder" true 2>/dev/null && echo "$folder"
+    done
+    for process in /proc/[0-9]*; do
+        { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -F "$LAZARET_AGENT --"
+    done
+}
+
+# leaves_nothing NAME COMMAND... - runs it; what there is afterwards was there before.
+leaves_nothing() {
+    name=$1
+    shift
+    traces >traces.before
+    "$@"
+    traces | grep -vxFf traces.before >traces.new
+    cases=$((cases + 1))
+    [ ! -s traces.new ] || wrong "$name leaves" "$(cat traces.new)"
+}
+
+# few - from here on with lua alone: each runtime that is tried takes its time.
+few() {
+    mkdir few
+    for plugin in bwrap none doctor lua; do
+        cp "$LAZARET_PLUGIN_PATH/$plugin".* few
+    done
+    LAZARET_PLUGIN_PATH=$work/few
+}
+
+all_is_well() {
+    leaves_nothing well expect well 0 '*' '' $doctor --json
+    sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    all is well: \1 ms/p' out
+    if command -v python3 >/dev/null 2>&1; then
+        cases=$((cases + 1))
+        python3 -I -c 'import json, sys; json.load(sys.stdin)' <out || wrong well 'not valid JSON'
+    fi
+    says well '{"ok":true,"chosen":"bwrap"'
+    for bit in fs_read fs_write network processes signals syscalls fsize nproc nofile; do
+        state well $bit 'in force'
+    done
+    # what is refused inside has worked outside
+    outside='"outside":{"came":"worked","note":""},"inside":{"came":"denied"'
+    for act in 'read a file in the home' 'read a file that everybody may read' \
+        'write into the home' 'write where everybody may write' 'connect to a port of the host' \
+        'connect to an abstract socket' 'connect to a socket by its path' \
+        'see a process of the host' 'signal a process of the host' 'write 2 MiB, limit 1' \
+        'open 80 files, limit 48' 'run 40 processes, limit 16'; do
+        says "well: $act" "\"act\":\"$act\",$outside"
+    done
+    says well_lua '{"name":"lua","works":true'
+}
+
+# A box with holes: none of what it promises is believed.
+holes() {
+    cat >holed-bwrap <<END
+#!/bin/sh
+fd=\$2
+shift 3
+exec $bwrap --args "\$fd" --share-net --bind "$HOME" "$HOME" --bind /proc /proc -- "\$@"
+END
+    chmod 755 holed-bwrap
+    expect holes 1 '*' '' $doctor --json $by="$work/holed-bwrap"
+    for bit in fs_read fs_write processes; do
+        state "hole in $bit" "$bit" 'broken promise'
+        says "hole in $bit" "bwrap promises $bit and does not keep it"
+    done
+    # the filter of the agent refuses sockets, with or without a network
+    says 'hole in network' '"act":"connect to a port of the host"'
+    state 'no hole in fsize' fsize 'in force'
+}
+
+settings() {
+    expect none_is_not_enough 1 '*' '' $doctor --backend none --set limits.fsize=unlimited
+    says none_is_not_enough \
+        'sandbox.require asks for fs_read, which is not in force with the backend none'
+    says none_is_not_enough_bwrap '  network    in force        network namespace'
+    says limit_not_set '  fsize      not set         -'
+    expect none_is_asked_for 0 '*' '' $doctor --backend none --set 'sandbox.require=[]'
+    expect backend_unknown 1 '*' '' $doctor --backend bwarp
+    says backend_unknown 'no backend is called "bwarp"'
+}
+
+# refused NAME TEXT COMMAND... - doctor says why no box of bwrap comes up.
+refused() {
+    refused_name=$1 refused_text=$2
+    shift 2
+    expect "$refused_name" 1 '*' '' "$@"
+    says "$refused_name" "$refused_text"
+}
+
+refusals() {
+    only="--set sandbox.backend=bwrap"
+    refused no_isolation 'code would run WITHOUT ISOLATION' \
+        $doctor $only $by=/nowhere/bwrap --set sandbox.strict=false
+    printf '#!/bin/sh\ncat >&2 <<END\nbwrap: setting up uid map: Permission denied\nEND\nexit 1\n' \
+        >broken-bwrap
+    chmod 755 broken-bwrap
+    refused apparmor 'AppArmor profile for bwrap' $doctor $only $by="$work/broken-bwrap"
+    printf '#!/bin/sh\nexec sleep 60\n' >broken-bwrap
+    refused hangs 'built no box in time' $doctor $only $by="$work/broken-bwrap" --json
+    sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    a bwrap that hangs: \1 ms/p' out
+    if unshare --user --map-user=1000 --map-group=1000 --keep-caps true 2>/dev/null; then
+        refused user_namespaces_off 'user.max_user_namespaces is 0' unshare --user --map-user=1000 \
+            --map-group=1000 --keep-caps sh -c 'echo 0 >/proc/sys/user/max_user_namespaces
+            exec setpriv --inh-caps -all --ambient-caps -all --bounding-set -all "$@"' sh $doctor $only
+        refused within_a_box 'inside another sandbox' "$bwrap" --unshare-user --disable-userns \
+            --uid 1000 --gid 1000 --dev-bind / / $doctor $only
+    else
+        may_be_missing namespaces 'unshare cannot make user namespaces here'
+    fi
+}
+
+cancel() {
+    $doctor >out 2>err </dev/null &
+    pid=$!
+    # the canary is there when the trials begin
+    until ls -A "$HOME" | grep -q lazaret-doctor || ! kill -0 $pid 2>/dev/null; do :; done
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+    cases=$((cases + 1))
+    [ "$status" -eq 130 ] || wrong cancelled "status $status"
+}
+
+# As root: the same by somebody else.
+as_an_ordinary_user() {
+    [ "$(id -u)" -eq 0 ] && [ -z "$as_user" ] || return 0
+    user=$(mktemp -d "/tmp/doctor-lazaret.XXXXXXXX") || return
+    mkdir -p "$user/tests/session" "$user/tmp"
+    cp -R "$staged" "$user/staged"
+    cp "$scripts/tests/session/doctor.sh" "$scripts/tests/session/lib.sh" "$user/tests/session"
+    chmod -R u+w "$user"
+    chown -R 65534:65534 "$user"
+    chmod 755 "$user"
+    cases=$((cases + 1))
+    (
+        cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups env TMPDIR="$user/tmp" \
+            LAZARET_TEST_STAGED="$user/staged" LAZARET_TEST_AS_USER=yes \
+            srcdir=. sh "$user/tests/session/doctor.sh"
+    ) >user.log 2>&1 || failures=$((failures + 1))
+    sed 's/^/user: /; s/^user:     SKIP/    SKIP/' user.log
+    rm -rf "$user"
+}
+
+bwrap=$(command -v bwrap)
+if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
+    may_be_missing lua 'not installed'
+elif ! "$lazaret" run --runtime lua -e 1 >out 2>err; then
+    cat err
+    may_be_missing bwrap 'a session cannot be started'
+else
+    all_is_well
+    few
+    holes
+    [ -n "$as_user" ] || settings
+    refusals
+    leaves_nothing cancelled cancel
+    as_an_ordinary_user
+fi
+finish
