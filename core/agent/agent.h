@@ -86,6 +86,14 @@ void agent_tools_fini(struct agent_tools *tools);
 
 /* ---- confine.c: what the process takes from itself ------------------------------------------ */
 
+/* Is the step left out? Only in the agent of tests/enforce/layers.sh, which shows that a named test
+ * notices; the agent that is installed is built without the question. */
+#ifdef LAZ_TEST_LAYERS
+bool agent_left_out(const char *step);
+#define AGENT_LEFT_OUT(step) agent_left_out(step)
+#else
+#define AGENT_LEFT_OUT(step) false
+#endif
 /* Before `init`: closes every descriptor but the channel and the standard ones. */
 void agent_close_descriptors(int channel);
 /* Applies the steps that `confine` of `init` asks for (NULL: none), and those that nobody has to

@@ -32,7 +32,8 @@ static char *start_take_variable(const char *name)
         char *entry = value - name_len;
         size_t len = name_len + strlen(value);
         unsetenv(name);
-        explicit_bzero(entry, len);
+        if (!AGENT_LEFT_OUT("token"))
+            explicit_bzero(entry, len);
     }
     return copy;
 }
@@ -69,7 +70,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     if (!agent_channel_send(&agent->channel, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
 out:
-    if (token)
+    if (token && !AGENT_LEFT_OUT("token"))
         explicit_bzero(token, len);
     free(token);
     free(path);

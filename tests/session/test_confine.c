@@ -7,6 +7,8 @@
  * old kernel may, so that the agent's own fails for real. */
 #include "session.h"
 
+#include "os/landlock.h"
+
 #include <errno.h>
 #include <linux/bpf_common.h>
 #include <linux/filter.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -189,6 +192,36 @@ static void none_can_keep_syscalls_when_it_is_confined(void)
     laz_engine_free(engine);
 }
 
+/* ---- files, by Landlock alone ------------------------------------------------------------------
+ */
+
+static void reads(struct laz_engine *engine, const char *path, const char *expected)
+{
+    struct laz_session *session = test_session(engine, "lua");
+    char code[160];
+
+    snprintf(code, sizeof code, "local f = io.open('%s')\nreturn f and f:read('a') or 'refused'",
+             path);
+    if (session)
+        test_expect(session, code, LAZ_VERDICT_OK, expected);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void landlock_keeps_files_from_the_code(void)
+{
+    char path[] = "/tmp/lazaret-test-canary-XXXXXX";
+
+    if (laz_os_landlock_abi() == 0 && unit_skip("landlock", "the kernel has none"))
+        return;
+    int fd = mkstemp(path);
+    CU_ASSERT(fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, "seen", 4) == 4);
+    reads(test_engine_open(""), path, "\"seen\"");
+    reads(test_engine("sandbox.backend=landlock"), path, "\"refused\"");
+    close(fd);
+    unlink(path);
+}
+
 /* ---- where there can be no filter ---------------------------------------------------------------
  */
 
@@ -248,9 +281,13 @@ static void a_session_that_requires_its_filter_does_not_start_without(void)
 int main(int argc, char **argv)
 {
     static const struct unit_test tests[] = {
-        UNIT(ordinary_work_goes_on_in_the_box),           UNIT(numpy_works_in_the_box),
-        UNIT(code_cannot_make_what_the_filter_refuses),   UNIT(none_confines_when_it_is_told_to),
-        UNIT(none_can_keep_syscalls_when_it_is_confined), {0},
+        UNIT(ordinary_work_goes_on_in_the_box),
+        UNIT(numpy_works_in_the_box),
+        UNIT(code_cannot_make_what_the_filter_refuses),
+        UNIT(none_confines_when_it_is_told_to),
+        UNIT(none_can_keep_syscalls_when_it_is_confined),
+        UNIT(landlock_keeps_files_from_the_code),
+        {0},
     };
     static const struct unit_test unfiltered[] = {
         UNIT(a_session_without_its_filter_says_so),

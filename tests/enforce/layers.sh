@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# layers.sh - a named test notices when one step of the agent's confinement is gone.
+#
+# agent-layers is the agent, built with a question before each step; its answer is a text in the
+# program, which is written over in a copy. The agent that is installed has neither.
+set -u
+LC_ALL=C
+export LC_ALL
+folder=$(mktemp -d /tmp/layers-test.XXXXXXXX) || exit 1
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"
+failed=0
+ulimit -S -c "$(ulimit -H -c)" # or the step that takes core dumps away would change nothing
+
+# agent STEP - a copy that leaves STEP out.
+agent() {
+    word=$(printf '%s________________' "$1" | cut -c1-15)
+    sed "s/LAZ_TEST_WITHOUT=nothing________/LAZ_TEST_WITHOUT=${word}/" tests/enforce/agent-layers \
+        >"$folder/lazaret-agent"
+    chmod 755 "$folder/lazaret-agent"
+    grep -q "LAZ_TEST_WITHOUT=$word" "$folder/lazaret-agent" && return 0
+    echo "$1: the copy does not leave it out"
+    failed=1
+}
+
+# red TEST PROGRAM - did the test fail? 2: it was not run.
+red() {
+    LAZARET_AGENT=$folder/lazaret-agent "./$2" >"$folder/out" 2>&1
+    awk -v name="$1" '
+        /^  Test: / { inside = index($0, "Test: " name " ") > 0; if (inside) found = 1 }
+        inside && /FAILED/ { bad = 1 }
+        END { exit found ? !bad : 2 }' "$folder/out"
+}
+
+# noticed STEP PROGRAM TEST
+noticed() {
+    agent nothing
+    red "$3" "$2"
+    [ $? -eq 1 ] || {
+        echo "$3 of $2 fails, or is not run, though nothing is left out"
+        cat "$folder/out"
+        failed=1
+    }
+    agent "$1"
+    red "$3" "$2" && {
+        echo "without $1: $3 of $2 fails"
+        return
+    }
+    echo "without $1 nothing fails in $3 of $2"
+    cat "$folder/out"
+    failed=1
+}
+
+grep -q 'LAZ_TEST_WITHOUT' lazaret-agent && { echo "the installed agent asks, too"; failed=1; }
+
+noticed token test_agent agent_keeps_no_token_in_memory
+noticed descriptors test_agent agent_wipes_token_before_init
+noticed no_new_privs test_agent agent_confines_itself_before_ready
+noticed limits test_agent agent_confines_itself_before_ready
+case $(ulimit -S -c) in
+    0 | 1) echo "core: the hard limit is that small already" ;;
+    *) noticed core test_agent agent_confines_itself_before_ready ;;
+esac
+if [ -e core/os/filter_made.h ]; then
+    noticed landlock test_confine landlock_keeps_files_from_the_code
+    noticed filter test_confine code_cannot_make_what_the_filter_refuses
+fi
+exit "$failed"
