@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PROGRAMS_SMALL ((off_t)512 << 10)
+#define PROGRAMS_SMALL ((off_t)1 << 20)
 
 /* What scripts and functions of the languages expect of any POSIX system: none of it does what an
  * interpreter could not do by itself. Missing ones are passed over. */

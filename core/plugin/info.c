@@ -8,7 +8,6 @@
  * a newer minor ABI says so in "abi". */
 #include "plugin/plugin.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +69,7 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
     info_put_list(json, "read", ops->read);
     info_put_list(json, "env", ops->env);
     info_put_list(json, "reserved_words", ops->reserved_words);
-    info_put_list(json, "programs",
-                  ops->size > offsetof(struct laz_runtime_ops, programs) ? ops->programs : NULL);
+    info_put_list(json, "programs", LAZ_HAS(ops, programs) ? ops->programs : NULL);
     info_put_options(json, plugin->options);
     laz_buf_puts(json, "}\n");
 }

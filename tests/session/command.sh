@@ -101,6 +101,14 @@ expect tools_of_no_configuration 0 '*' '' tools
 expect tools_unknown_format 2 '' 'cobol' tools --format cobol
 expect plan_is_shown_though_refused 126 '*' 'fs_read' plan --backend none
 grep -q '^backend none' out || { echo "no plan was shown"; failures=$((failures + 1)); }
+expect plan_shows_programs 0 '*' '' plan --set 'sandbox.programs=["cat"]'
+sed -n '/^programs that can/,/^$/p' out >plan-programs
+grep -q '/cat$' plan-programs && ! grep -q '/ls$' plan-programs ||
+    { echo "a plan does not show the programs"; failures=$((failures + 1)); }
+expect plan_shows_that_any_program_is_allowed 0 '*' '' plan --json --set 'sandbox.programs="any"'
+grep -q '"programs":"any"' out || { echo "a plan does not say any"; failures=$((failures + 1)); }
+expect plan_names_a_missing_program 2 '' 'no-such-program' \
+    plan --set 'sandbox.programs=["no-such-program"]'
 expect plan_of_an_unknown_system 2 '' 'beos' plan --platform beos
 
 # ---- code that is not there ----------------------------------------------------------------------

@@ -144,6 +144,11 @@ wrong_plugins() {
     fails runtime_of_later 2 setup_failed '"javascript" is not available in this version' \
         "$lazaret" run --runtime javascript -e "$code"
 
+    fails program_unknown 2 setup_failed 'sandbox.programs: the program no-such-one is not installed' \
+        $run --set 'sandbox.programs=["sh", "no-such-one"]' -e "$code"
+    fails program_no_file 2 setup_failed 'sandbox.programs: /nowhere/x does not exist' \
+        $run --set 'sandbox.programs=["/nowhere/x"]' -e "$code"
+
     mkdir few
     cp "$LAZARET_PLUGIN_PATH"/bwrap.so "$LAZARET_PLUGIN_PATH"/none.so few
     fails runtime_not_installed 2 setup_failed 'apt-get install liblua5.4-dev' \
