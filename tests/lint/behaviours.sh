@@ -9,7 +9,7 @@ numbers=$(grep -oE '^[0-9]+' "$table")
 
 promised() {
     seq 1 56
-    seq 74 78
+    seq 74 82
 }
 
 for number in $(promised); do
