@@ -167,6 +167,25 @@ static int own_terminal(char **args)
     return result;
 }
 
+/* fill PATH BYTES: as much as that into one file. */
+static int own_fill(char **args)
+{
+    static const char block[1 << 16];
+    long long left = atoll(args[1]);
+    int fd = open(args[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), result = 0;
+
+    if (fd < 0)
+        return errno;
+    while (left > 0 && !result) {
+        ssize_t n = write(fd, block, left < (1 << 16) ? (size_t)left : sizeof block);
+        left -= n > 0 ? n : 0;
+        result = attack_result(n);
+    }
+    close(fd);
+    unlink(args[0]);
+    return result;
+}
+
 /* ---- programs ------------------------------------------------------------------------------- */
 
 /* Executes, and tells what execve said: the pipe closes when it worked. */
@@ -273,6 +292,7 @@ const struct attack attack_own[] = {
     {"nice", 0, own_nice},
     {"real-time", 0, own_real_time},
     {"terminal", 0, own_terminal},
+    {"fill", 2, own_fill},
     {"exec", 1, own_exec},
     {"loader", 2, own_loader},
     {"exec-copy", 1, own_exec_copy},

@@ -135,7 +135,7 @@ static const struct unit_test tests[] = {
 
 static int run_here(const char *who)
 {
-    static const char *const backends[] = {"bwrap"};
+    static const char *const backends[] = {"bwrap", "landlock"};
     char suite[96];
     int rc = 0;
 

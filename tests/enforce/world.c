@@ -194,7 +194,7 @@ bool world_make(void)
     char name[256] = "";
     struct stat st;
 
-    snprintf(world.base, sizeof world.base, "/tmp/laz-test-world-XXXXXX");
+    snprintf(world.base, sizeof world.base, "/var/tmp/laz-test-world-XXXXXX");
     if (!mkdtemp(world.base) || chmod(world.base, 0755) != 0)
         return false;
     world_set("base", world.base);
@@ -206,7 +206,9 @@ bool world_make(void)
                 world_folder("open", "open", 0777) && world_file("removable", "open/file", 0666) &&
                 world_sockets() && world_key() && world_shared();
     /* open in this process, and passed on by exec: a library cannot know what its host has open */
-    int fd = open(world_get("canary"), O_RDONLY);
+    int fd = open(world_get("canary"), O_RDONLY | O_CLOEXEC), high = fcntl(fd, F_DUPFD, 200);
+    laz_os_close(&fd);
+    fd = high; /* a number that a child is not given */
     good = good && fd >= 0 && fstat(fd, &st) == 0;
     if (!good)
         return false;
@@ -231,7 +233,7 @@ void world_end(void)
 
 /* ---- arenas --------------------------------------------------------------------------------- */
 
-bool arena_open(struct arena *arena, const char *backend, const char *runtime, const char *settings)
+bool arena_engine(struct arena *arena, const char *backend, const char *settings)
 {
     char text[1024];
     uint32_t uid = WORLD_UIDS + (unsigned)getpid() % 400 * 10 + world.arenas++ % 10;
@@ -245,7 +247,13 @@ bool arena_open(struct arena *arena, const char *backend, const char *runtime, c
         arena->uid = uid;
     }
     arena->engine = test_engine(text);
-    arena->session = test_session(arena->engine, runtime);
+    return arena->engine != NULL;
+}
+
+bool arena_open(struct arena *arena, const char *backend, const char *runtime, const char *settings)
+{
+    if (arena_engine(arena, backend, settings))
+        arena->session = test_session(arena->engine, runtime);
     if (arena->session)
         return true;
     arena_close(arena);

@@ -37,6 +37,8 @@ struct arena {
  * it was said and counted. */
 bool arena_open(struct arena *arena, const char *backend, const char *runtime,
                 const char *settings);
+/* The same up to the session, which the caller opens. */
+bool arena_engine(struct arena *arena, const char *backend, const char *settings);
 void arena_close(struct arena *arena);
 /* The folder of its box on the host. */
 const char *arena_folder(const struct arena *arena);
