@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/enforce.h"
+#include "engine/box.h"
 #include "engine/choice.h"
 #include "engine/plan.h"
 #include "engine/policy.h"
@@ -110,21 +111,35 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
                           err);
 }
 
-/* Makes the plan whether or not it enforces enough; *refusal says what is missing. */
-static int plan_make(struct cli *cli, struct plan_parts *parts, struct laz_error *refusal,
-                     struct laz_error *err)
+/* What this host adds to any box; nothing for another system. */
+static struct laz_plan_host plan_host(const char *platform, bool own_uid)
 {
+    struct laz_plan_host host = {0};
+    struct laz_cgroups *groups = NULL;
+
+    if (strcmp(platform, laz_os_platform()) == 0 && laz_cgroups_new(true, &groups, NULL) == 0)
+        host = laz_box_host(groups, own_uid);
+    laz_cgroups_free(groups);
+    return host;
+}
+
+/* Makes the plan whether or not it enforces enough; *refusal says what is missing. */
+static int plan_make(struct cli *cli, struct plan_parts *parts, const char *platform,
+                     struct laz_error *refusal, struct laz_error *err)
+{
+    const struct laz_plan_host host = plan_host(platform, laz_os_is_root());
     uint32_t require = laz_settings_values(cli->settings)->sandbox.require;
     const char *name = parts->backend->name;
 
-    if (laz_plan_make(parts->ops, name, &parts->box->policy, require, PLAN_FOLDER, &parts->plan,
-                      refusal) == 0)
+    if (laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, require, PLAN_FOLDER,
+                           &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
         return err->code;
     }
-    return laz_plan_make(parts->ops, name, &parts->box->policy, 0, PLAN_FOLDER, &parts->plan, err);
+    return laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, 0, PLAN_FOLDER,
+                              &parts->plan, err);
 }
 
 static void plan_show(struct cli *cli, const struct plan_parts *parts)
@@ -152,7 +167,7 @@ int cli_plan(struct cli *cli)
     if (laz_tables_check(parts.registry, cli->settings, NULL, &err) != 0 ||
         plan_find_backend(cli, &parts, platform, &err) != 0 ||
         plan_make_policy(cli, &parts, platform, &err) != 0 ||
-        plan_make(cli, &parts, &refusal, &err) != 0) {
+        plan_make(cli, &parts, platform, &refusal, &err) != 0) {
         status = cli_fail(cli, &err);
     } else {
         plan_show(cli, &parts);

@@ -418,6 +418,8 @@ bool laz_box_has_ended(struct laz_box *box)
 static void box_kill_all(struct laz_box *box)
 {
     laz_os_pidfd_kill(box->init_fd);
+    if (box->group && box->plan->ends_by == LAZ_END_REAP)
+        laz_cgroup_kill(box->group); /* daemons too, and the reaper itself */
     laz_process_signal_group(&box->process, SIGKILL);
     laz_process_signal(&box->process, SIGKILL);
 }
@@ -499,6 +501,7 @@ static void box_give_uid_back(struct laz_box *box)
 static void box_free(struct laz_box *box)
 {
     box_unlink(box);
+    laz_box_drop_group(box);
     box_give_uid_back(box); /* first: what lives on could fill the folder again */
     box_close_channel(box);
     laz_io_stop(box->process_io);
@@ -559,6 +562,8 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
         box->listener_io = laz_io_start(loop, box->listener, LAZ_IO_READ, box_listener_ready, box);
         ok = box->listener_io != NULL;
     }
+    if (ok && laz_box_watch_group(box, err))
+        return LAZ_EOS;
     if (!ok)
         return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
     laz_timer_start(box->patience, BOX_TOKEN_MS);
@@ -569,12 +574,18 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {
-    if (!box->ended) {
+    uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
+    uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
+
+    *cpu_us = *max_rss_bytes = 0;
+    if (box->ended) {
+        *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
+        *max_rss_bytes = box->exit.max_rss_bytes;
+    } else if (!group_us || !peak) {
         laz_os_usage_read(box->usage_fd, cpu_us, max_rss_bytes);
-        return;
     }
-    *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
-    *max_rss_bytes = box->exit.max_rss_bytes;
+    *cpu_us = group_us ? group_us : *cpu_us;
+    *max_rss_bytes = peak ? peak : *max_rss_bytes;
 }
 
 static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,

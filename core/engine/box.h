@@ -13,6 +13,7 @@
 #include "engine/loop.h"
 #include "engine/plan.h"
 #include "engine/policy.h"
+#include "os/cgroup.h"
 #include "os/process.h"
 #include "wire/frame.h"
 
@@ -29,6 +30,8 @@ struct laz_box_owner {
     void (*output)(void *user, int stream, const char *data, size_t len);
     /* The peer broke a rule below the messages (a line too long, a wrong token, a second peer). */
     void (*broken)(void *user, const struct laz_error *why);
+    /* Memory ran out in its control group. */
+    void (*out_of_memory)(void *user);
     /* The outermost process has ended and all output was delivered. Last report. */
     void (*ended)(void *user);
 };
@@ -41,9 +44,11 @@ struct laz_box {
     char *folder; /* of the session: socket folder, files, home */
     uint32_t uid; /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
+    struct laz_cgroup *group; /* NULL: none */
+    struct laz_plan_host host; /* what the group limits, and what is watched */
     struct laz_process process;
     int listener, channel, output[3], status;
-    struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io;
+    struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io, *group_io;
     struct laz_timer *patience; /* authentication; later: the time to die in */
     struct laz_frame in;
     struct laz_buf out; /* not yet written to the agent */
@@ -82,6 +87,19 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
                   struct laz_error *err);
 /* Watches what the spawned process does. Called by laz_box_start. */
 int laz_box_watch(struct laz_box *box, struct laz_error *err);
+/* box_group.c: the control group of a session, where the host gives one. A group that cannot be made
+ * is no error: box->host says what there is, and the plan whether that is enough. */
+void laz_box_make_group(struct laz_box *box);
+/* Mechanisms of a host that gives these groups; `own_uid`: the session has another user. */
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid);
+/* The limit on memory of all processes of a box together, what is around the code included;
+ * LAZ_UNLIMITED: none. */
+uint64_t laz_box_memory_limit(const struct laz_limits *limits);
+int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
+/* How often memory ran out. */
+uint64_t laz_box_out_of_memory(struct laz_box *box);
+/* Kills what is in the group and removes it. */
+void laz_box_drop_group(struct laz_box *box);
 /* Sends bytes to the agent; what the socket does not take at once is kept and sent later. False:
  * the agent is gone, or does not read (more than `most` bytes are waiting). */
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most);

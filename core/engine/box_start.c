@@ -100,8 +100,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
     if (!rc && purpose->runtime)
         rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
-                                      laz_backend_has_own_files(purpose->ops),
-                                      &programs, err);
+                                      laz_backend_has_own_files(purpose->ops), &programs, err);
     if (rc)
         goto out;
     snprintf(socket_folder, sizeof socket_folder, "%s/socket", box->folder);
@@ -120,8 +119,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                         laz_backend_has_own_files(purpose->ops), laz_os_platform(),
                         purpose->options, strlen(purpose->options), &policy, err);
     if (!rc)
-        rc = laz_plan_make(purpose->ops, purpose->backend, &policy->policy, purpose->require,
-                           box->folder, &box->plan, err);
+        rc = laz_plan_make_held(purpose->ops, purpose->backend, &policy->policy,
+                                purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
+                                &box->plan, err);
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
@@ -175,6 +175,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
     size_t n = 0;
     int ends[3] = {-1, -1, -1}, status = -1;
+    struct laz_cgroup_door door = {.into = -1};
     char home[128] = "/";
 
     if (!fds)
@@ -198,6 +199,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
                             plan->data[i].content.len, &fds[n].parent, err);
         n++;
     }
+    if (!rc && box->group)
+        rc = laz_cgroup_open(box->group, &door, err);
     if (!rc) {
         static const char *const nothing[] = {NULL};
         struct laz_spawn spawn = {
@@ -210,10 +213,12 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .gid = box->uid,
             .group = true,
             .own_keys = true,
+            .cgroup = box->group ? &door : NULL,
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
         };
         rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
     }
+    laz_cgroup_close(&door);
     for (size_t i = first_data; i < n; i++)
         laz_os_close(&fds[i].parent);
     laz_os_close(&ends[1]);
@@ -247,6 +252,8 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
         rc = start_folders(box, purpose, err);
     if (!rc && purpose->runtime)
         rc = start_listener(box, err);
+    if (!rc && purpose->runtime)
+        laz_box_make_group(box);
     if (!rc)
         rc = start_plan(box, purpose, runtime_file, err);
     if (!rc)

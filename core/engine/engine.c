@@ -106,6 +106,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         (rc = laz_os_runtime_folder(&engine->folder, &engine->folder_lock, err)) ||
         (laz_os_is_root() &&
          (rc = laz_uids_new(engine->values->sandbox.uids, &engine->uids, err))) ||
+        (rc = laz_cgroups_new(false, &engine->groups, err)) ||
         (rc = engine_make_tools(engine, err)))
         goto fail;
     engine->agent = laz_installed_agent();
@@ -153,6 +154,7 @@ void laz_engine_free(struct laz_engine *engine)
         laz_os_remove_tree(engine->folder);
     free(engine->folder);
     laz_os_close(&engine->folder_lock);
+    laz_cgroups_free(engine->groups);
     laz_uids_free(engine->uids);
     laz_audit_free(engine->audit);
     free(engine->agent);

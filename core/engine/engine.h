@@ -11,6 +11,7 @@
 #include "engine/providers.h"
 #include "engine/tools.h"
 #include "engine/workers.h"
+#include "os/cgroup.h"
 #include "os/os.h"
 #include "os/process.h"
 #include "plugin/plugin.h"
@@ -56,6 +57,7 @@ struct laz_engine {
     char *folder;                   /* /tmp/lazaret-..., with everything of this engine in it */
     int folder_lock;
     struct laz_uids *uids; /* as root */
+    struct laz_cgroups *groups; /* what this host gives of them */
     char *agent;           /* path of lazaret-agent */
     struct laz_backend_choice choice;
     struct laz_audit *audit; /* NULL: none */

@@ -256,6 +256,7 @@ static void execution_drive(struct laz_execution *execution)
 
     execution->cpu_before_us = session->cpu_us;
     execution->started_us = laz_clock_us();
+    laz_guard_begin(execution);
     laz_execution_clock_run(execution);
     if (execution->deadline_ms)
         laz_timer_start(session->deadline_timer, execution->deadline_ms);
@@ -269,6 +270,7 @@ static void execution_drive(struct laz_execution *execution)
     laz_lend_end(engine->lend);
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
+    laz_guard_end(execution);
     if (!session->box->ended)
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
@@ -291,7 +293,7 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     struct laz_result *result = execution->result;
     const struct laz_message *message = &execution->message;
     bool reported = execution->has_message && message->type == LAZ_MESSAGE_ERROR &&
-                    execution->stop == LAZ_STOP_NONE && j->verdict != LAZ_VERDICT_PROTOCOL_ERROR;
+                    execution->stop == LAZ_STOP_NONE && !j->overrules;
 
     if (j->verdict == LAZ_VERDICT_OK)
         return;
@@ -323,6 +325,10 @@ static void execution_judge(struct laz_execution *execution)
     uint64_t cpu_us;
 
     laz_box_usage(box, &cpu_us, &result->max_rss_bytes);
+    if (cpu_us < session->guard.seen_us) /* the tree was looked at while it was there */
+        cpu_us = session->guard.seen_us;
+    if (result->max_rss_bytes < session->guard.peak_bytes)
+        result->max_rss_bytes = session->guard.peak_bytes;
     const struct laz_evidence evidence = {
         .stop = execution->stop,
         .stop_ms = execution->stop_ms,
@@ -334,6 +340,8 @@ static void execution_judge(struct laz_execution *execution)
         .cpu_us = box->ended ? cpu_us : 0,
         .box_us = laz_clock_us() - box->started_us,
         .exit_code = box->exit_code,
+        .counts_all = box->host.cpu != NULL,
+        .ran_out = laz_box_out_of_memory(box),
         .limits = &session->engine->values->limits,
     };
 
@@ -346,7 +354,10 @@ static void execution_judge(struct laz_execution *execution)
     result->isolation = laz_strdup(laz_session_isolation(session));
     memcpy(result->session, session->id, sizeof session->id);
     execution_fill_error(execution, &judgement);
-    if (execution->has_message && execution->message.visible && execution->message.text) {
+    if (judgement.overrules) {
+        free(result->value);
+        result->value = NULL;
+    } else if (execution->has_message && execution->message.visible && execution->message.text) {
         result->text = execution->message.text;
         execution->message.text = NULL;
     }

@@ -165,6 +165,33 @@ static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t ri
         plan->failed = true;
 }
 
+/* What the host holds by itself. A session that could write to its group (it has the host's user,
+ * and nothing keeps it from writing) is only weakly held by it. */
+static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
+                          const struct laz_plan_host *host)
+{
+    const bool weakly = !host->is_out_of_reach && !(plan->enforces & LAZ_ENFORCE_FS_WRITE);
+    const struct {
+        uint64_t limit;
+        uint32_t bit;
+        const char *group;
+        bool is_watched;
+    } rows[] = {
+        {limits->cpu_s, LAZ_ENFORCE_CPU, host->cpu, host->is_watched},
+        {limits->memory_bytes, LAZ_ENFORCE_MEMORY, host->memory, host->is_watched},
+        {limits->nproc, LAZ_ENFORCE_NPROC, host->nproc, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].limit == LAZ_UNLIMITED || (plan->enforces & rows[i].bit))
+            continue;
+        if (rows[i].group)
+            plan_word(plan, rows[i].bit, rows[i].group, weakly);
+        else if (rows[i].is_watched)
+            plan_word(plan, rows[i].bit, "watchdog", true);
+    }
+}
+
 /* The words for some bits: "fs_read, network". */
 static void plan_bit_names(uint32_t bits, struct laz_buf *text)
 {
@@ -173,11 +200,17 @@ static void plan_bit_names(uint32_t bits, struct laz_buf *text)
             laz_buf_printf(text, "%s%s", text->len ? ", " : "", laz_enforce_name(bit));
 }
 
-static int plan_check(const struct laz_plan *plan, const struct laz_backend_ops *ops,
-                      uint32_t require, struct laz_error *err)
+#define PLAN_GROUP_BITS (LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY)
+static const char plan_group_hint[] =
+    "; cpu and memory need a control group: run lazaret as root, or where a part of the tree is "
+    "delegated to it (systemd-run --user --scope -p Delegate=yes)";
+
+/* `excess`: what the backend has declared beyond what it can. */
+static int plan_check(const struct laz_plan *plan, uint32_t excess, uint32_t require,
+                      struct laz_error *err)
 {
     struct laz_buf names = LAZ_BUF_INIT;
-    uint32_t excess = plan->enforces & ~ops->can_enforce, missing = require & ~plan->enforces;
+    uint32_t missing = require & ~plan->enforces;
     int rc = 0;
 
     if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed)
@@ -199,8 +232,9 @@ static int plan_check(const struct laz_plan *plan, const struct laz_backend_ops 
         rc = laz_error_set(err, LAZ_EREFUSED, 0,
                            "backend %s does not enforce what sandbox.require asks for: %s. Use "
                            "another backend (sandbox.backend), set the limit it needs, or take it "
-                           "out of sandbox.require",
-                           plan->backend, laz_buf_text(&names));
+                           "out of sandbox.require%s",
+                           plan->backend, laz_buf_text(&names),
+                           missing & PLAN_GROUP_BITS ? plan_group_hint : "");
     laz_buf_fini(&names);
     return rc;
 }
@@ -216,6 +250,14 @@ static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, uint32_t require, const char *folder,
                   struct laz_plan **plan, struct laz_error *err)
+{
+    return laz_plan_make_held(ops, backend, policy, NULL, require, folder, plan, err);
+}
+
+int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
+                       const struct laz_policy *policy, const struct laz_plan_host *host,
+                       uint32_t require, const char *folder, struct laz_plan **plan,
+                       struct laz_error *err)
 {
     const struct laz_plan_api api = {
         .size = sizeof api,
@@ -252,7 +294,10 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
         rc = laz_error_set(err, rc < 0 ? rc : LAZ_EPLUGIN, 0, "backend %s: %s", backend,
                            why.text[0] ? why.text : "no plan could be made");
     } else {
-        rc = plan_check(made, ops, require, err);
+        uint32_t excess = made->enforces & ~ops->can_enforce;
+        if (host && !excess)
+            plan_add_host(made, &policy->limits, host);
+        rc = plan_check(made, excess, require, err);
     }
     if (rc) {
         laz_plan_free(made);

@@ -70,11 +70,24 @@ struct laz_plan {
     bool failed;              /* want of memory on the way */
 };
 
+/* What the host itself puts around a box, whatever the backend: mechanisms of the session's control
+ * group ("cgroup-v2"; NULL: none), and whether what no group limits is watched. */
+struct laz_plan_host {
+    const char *memory, *nproc, *cpu;
+    bool is_watched;
+    bool is_out_of_reach; /* the session's user could not change the group */
+};
+
 /* Makes a plan: calls the backend's `plan`, checks that it declares no bit beyond what it can, and
  * that every bit of `require` is there (LAZ_EREFUSED naming each missing one and what to do). */
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, uint32_t require, const char *folder,
                   struct laz_plan **plan, struct laz_error *err);
+/* The same with what the host adds; `host` may be NULL. */
+int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
+                       const struct laz_policy *policy, const struct laz_plan_host *host,
+                       uint32_t require, const char *folder, struct laz_plan **plan,
+                       struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
 /* Does a box of it have a file system of its own? */
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops);

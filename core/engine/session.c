@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "engine/audit_events.h"
+#include "engine/execution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,16 @@ static void session_broken(void *user, const struct laz_error *why)
     session_refuse(session, why->code, why->text);
 }
 
+static void session_out_of_memory(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_stop(session->execution, LAZ_STOP_MEMORY, 0, session->box->host.memory);
+    else
+        session_fail(session, LAZ_ESETUP, "the session ran out of memory (limits.memory)");
+}
+
 static void session_ended(void *user)
 {
     struct laz_session *session = user;
@@ -199,6 +210,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .line = session_line,
         .output = session_output,
         .broken = session_broken,
+        .out_of_memory = session_out_of_memory,
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
@@ -226,6 +238,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->misbehaved = false;
     session->cpu_us = 0;
     session_note_isolation(session);
+    laz_guard_reset(&session->guard);
     laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
     return 0;
 }
@@ -311,7 +324,11 @@ void laz_session_look(struct laz_session *session)
 {
     if (!session->box || session->state != LAZ_SESSION_IDLE)
         return;
-    if (!laz_box_has_ended(session->box)) {
+    bool starved = laz_box_out_of_memory(session->box) > 0; /* by what was left running */
+    if (starved)
+        session_fail(session, LAZ_ECLOSED,
+                     "it ran out of memory (limits.memory) while no code was executed");
+    if (!laz_box_has_ended(session->box) && !starved) {
         session_listen(session);
         return;
     }
@@ -341,6 +358,7 @@ static void session_destroy(struct laz_session *session)
     laz_timer_stop(session->start_timer);
     laz_timer_stop(session->code_timer);
     laz_timer_stop(session->deadline_timer);
+    laz_guard_fini(&session->guard);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
     free(session->runtime_file);
@@ -398,7 +416,8 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
     session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
     if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
-        !session->code_timer || !session->deadline_timer)
+        !session->code_timer || !session->deadline_timer ||
+        !laz_guard_init(&session->guard, session))
         return laz_error_nomem(err);
     return 0;
 }

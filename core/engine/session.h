@@ -5,6 +5,7 @@
 
 #include "engine/box.h"
 #include "engine/engine.h"
+#include "engine/guard.h"
 #include "engine/session_fsm.h"
 #include "wire/message.h"
 
@@ -35,6 +36,7 @@ struct laz_session {
     uint64_t cpu_us;     /* of the present box, at the end of its last execution */
     int64_t last_id;
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
+    struct laz_guard guard;
     struct laz_execution *execution; /* under way */
     atomic_bool executing;
     atomic_bool closing; /* at the end of the execution that is under way */

@@ -4,7 +4,9 @@
  *
  * What the host did itself comes first, then what the agent reported, then how the process ended.
  * A limit is named only with evidence: a signal that nothing but the limit sends (SIGXCPU, SIGXFSZ)
- * together with the count that belongs to it, or the language's own error.  Exit status 137 alone
+ * together with the count that belongs to it, the control group's own count, or the language's own
+ * error.  A group that ran out of memory has lost a process: whatever is reported after that is not
+ * what the code would have done, so it is never ok.  Exit status 137 alone
  * is a crash by SIGKILL, whoever sent it. */
 #include "engine/verdict.h"
 
@@ -58,6 +60,32 @@ static void judge_seconds(char *out, size_t size, uint64_t ms)
     snprintf(out, size, "%g second%s", (double)ms / 1000.0, ms == 1000 ? "" : "s");
 }
 
+static void judge_counted_by(struct laz_judgement *judgement, const char *mechanism)
+{
+    laz_buf_printf(&judgement->evidence, "%s\"counted_by\":", judgement->evidence.len ? "," : "");
+    laz_json_quote(&judgement->evidence, mechanism, strlen(mechanism));
+}
+
+static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    j->verdict = LAZ_VERDICT_CPU_LIMIT;
+    judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
+    snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",
+             (unsigned long long)e->limits->cpu_s);
+}
+
+static void judge_memory(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    j->verdict = LAZ_VERDICT_MEMORY_LIMIT;
+    j->replace = j->overrules = true;
+    if (e->ran_out)
+        judge_evidence(j, "out_of_memory", (int64_t)e->ran_out);
+    judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+    snprintf(j->detail, sizeof j->detail,
+             "All processes of the session together used more memory than the limit of %llu bytes",
+             (unsigned long long)e->limits->memory_bytes);
+}
+
 static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
 {
     static const enum laz_verdict verdict_of[] = {
@@ -68,6 +96,8 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
         [LAZ_STOP_CANCELLED] = LAZ_VERDICT_CANCELLED,
         [LAZ_STOP_PROTOCOL] = LAZ_VERDICT_PROTOCOL_ERROR,
         [LAZ_STOP_CLOSED] = LAZ_VERDICT_CANCELLED,
+        [LAZ_STOP_CPU] = LAZ_VERDICT_CPU_LIMIT,
+        [LAZ_STOP_MEMORY] = LAZ_VERDICT_MEMORY_LIMIT,
     };
     char seconds[48];
 
@@ -98,6 +128,17 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     case LAZ_STOP_PROTOCOL:
         snprintf(j->detail, sizeof j->detail, "The sandbox broke the protocol: %s", e->stop_text);
         break;
+    case LAZ_STOP_CPU:
+        judge_evidence(j, "cpu_ms", (int64_t)e->stop_count);
+        judge_counted_by(j, e->stop_text);
+        judge_cpu(e, j);
+        break;
+    case LAZ_STOP_MEMORY:
+        if (e->stop_count)
+            judge_evidence(j, "used_bytes", (int64_t)e->stop_count);
+        judge_counted_by(j, e->stop_text);
+        judge_memory(e, j);
+        break;
     default:
         snprintf(j->detail, sizeof j->detail, "The execution was cancelled");
     }
@@ -127,7 +168,7 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
         i++;
     if (i == sizeof kinds / sizeof *kinds) {
         j->verdict = LAZ_VERDICT_PROTOCOL_ERROR;
-        j->replace = true;
+        j->replace = j->overrules = true;
         snprintf(j->detail, sizeof j->detail,
                  "The sandbox broke the protocol: unknown kind of error");
         return;
@@ -180,6 +221,8 @@ static bool judge_cpu_used(const struct laz_evidence *e, int number)
 
     if (e->limits->cpu_s == LAZ_UNLIMITED)
         return false;
+    if (e->counts_all && (number == SIGKILL || number == SIGXCPU) && e->cpu_us >= limit_us)
+        return true;
     if (number == SIGKILL)
         return e->cpu_us >= limit_us / 4 * 3 + 1000000;
     if (number != SIGXCPU)
@@ -199,10 +242,7 @@ static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
         judge_evidence(j, "exit_status", status);
     judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
     if (judge_cpu_used(e, number)) {
-        j->verdict = LAZ_VERDICT_CPU_LIMIT;
-        judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
-        snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",
-                 (unsigned long long)e->limits->cpu_s);
+        judge_cpu(e, j);
     } else if (number == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
         j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
         judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
@@ -225,7 +265,10 @@ static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
 void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement)
 {
     *judgement = (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED};
-    if (evidence->stop != LAZ_STOP_NONE)
+    if (evidence->ran_out &&
+        (evidence->stop == LAZ_STOP_NONE || evidence->stop == LAZ_STOP_PROTOCOL))
+        judge_memory(evidence, judgement);
+    else if (evidence->stop != LAZ_STOP_NONE)
         judge_stop(evidence, judgement);
     else if (evidence->message)
         judge_message(evidence, judgement);

@@ -20,18 +20,22 @@ enum laz_stop {
     LAZ_STOP_CANCELLED,
     LAZ_STOP_PROTOCOL,
     LAZ_STOP_CLOSED,
+    LAZ_STOP_CPU,
+    LAZ_STOP_MEMORY,
 };
 
 /* Everything that is known when an execution is over. */
 struct laz_evidence {
     enum laz_stop stop;
     uint64_t stop_ms;                  /* of timeout, deadline */
-    uint64_t stop_count;               /* of tool_limit */
-    const char *stop_text;             /* of protocol */
+    uint64_t stop_count;               /* of tool_limit; of cpu (ms), memory (bytes) */
+    const char *stop_text;             /* of protocol; of cpu, memory: who counted */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     bool ended;                        /* the process has ended */
     const struct laz_exit *exit;       /* of the outermost process */
     uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
+    bool counts_all;                   /* cpu_us is that of the whole session */
+    uint64_t ran_out;                  /* how often memory ran out in the control group */
     uint64_t box_us;                   /* how long the box has lived */
     int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;
@@ -42,6 +46,7 @@ struct laz_judgement {
     char detail[512];
     struct laz_buf evidence; /* members of a JSON object, without the braces */
     bool replace;            /* the session needs a fresh box */
+    bool overrules;          /* what the agent reported does not count */
 };
 
 void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement);

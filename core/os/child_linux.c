@@ -8,6 +8,7 @@
  * thread until exec worked or the child ended: what came of it is then in a pipe, without waiting
  * for an end of file that a process forked elsewhere could hold back.  CLONE_PIDFD gives a
  * descriptor of the child before anybody could reap it. */
+#include "os/cgroup.h"
 #include "os/child.h"
 #include "os/fds_linux.h"
 #include "os/os.h"
@@ -41,6 +42,7 @@
 #define CHILD_END_MS     1000 /* for a child that makes three calls */
 
 enum child_step {
+    CHILD_GROUP,
     CHILD_DESCRIPTORS,
     CHILD_SESSION,
     CHILD_USER,
@@ -51,6 +53,7 @@ enum child_step {
 };
 
 static const char *const child_steps[] = {
+    [CHILD_GROUP] = "it cannot be put into its control group",
     [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_SESSION] = "it gets no session of its own",
     [CHILD_USER] = "it cannot be given its user",
@@ -79,6 +82,7 @@ struct child_plan {
     int above;    /* the first number above those of the child */
     int error_fd; /* write end of the pipe for struct child_failure */
     pid_t parent;
+    bool entered; /* the child is born in its group of version 2 */
 };
 
 /* ---- in the child --------------------------------------------------------------------------- */
@@ -89,6 +93,23 @@ static void child_fail(const struct child_plan *plan, enum child_step step)
 
     (void)!write(plan->error_fd, &failure, sizeof failure);
     _exit(127);
+}
+
+/* Before anything else, with the rights of the host. */
+static void child_enter_group(const struct child_plan *plan)
+{
+    const struct laz_cgroup_door *door = plan->spawn->cgroup;
+
+    if (!door)
+        return;
+    for (size_t i = 0; i < door->n_tasks; i++)
+        if (write(door->tasks[i], "0", 1) != 1)
+            child_fail(plan, CHILD_GROUP);
+    if (door->into < 0 || plan->entered)
+        return;
+    int fd = openat(door->into, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "0", 1) != 1)
+        child_fail(plan, CHILD_GROUP);
 }
 
 /* Every source is first moved out of the way, then put where it belongs: no number that is still
@@ -164,6 +185,7 @@ static void child_main(struct child_plan *plan)
     const struct laz_spawn *spawn = plan->spawn;
     static const unsigned long nothing_blocked[16];
 
+    child_enter_group(plan);
     child_place_fds(plan);
     child_default_signals();
     if (spawn->group && setsid() < 0)
@@ -249,6 +271,21 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
         .pidfd = (uint64_t)(uintptr_t)pidfd,
         .exit_signal = SIGCHLD,
     };
+#ifdef CLONE_INTO_CGROUP
+    if (plan->spawn->cgroup && plan->spawn->cgroup->into >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)plan->spawn->cgroup->into;
+        plan->entered = true;
+        pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+        if (pid == 0)
+            plan->main(plan);
+        if (pid > 0)
+            return pid;
+        plan->entered = false; /* Linux before 5.7: the child enters by itself */
+        args.flags &= ~(uint64_t)CLONE_INTO_CGROUP;
+        args.cgroup = 0;
+    }
+#endif
     pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
     if (pid == 0)
         plan->main(plan);

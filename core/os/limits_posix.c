@@ -54,3 +54,10 @@ bool laz_os_is_root(void)
 {
     return geteuid() == 0;
 }
+
+unsigned laz_os_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_CONF); /* any of them may come online */
+
+    return n > 1 ? (unsigned)n : 1;
+}

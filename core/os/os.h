@@ -101,6 +101,7 @@ int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 bool laz_os_is_root(void);
 /* Has the group the name of the user `uid`, and nobody else in it? */
 bool laz_os_is_private_group(uint32_t gid, uint32_t uid);
+unsigned laz_os_processors(void); /* that are there; at least 1 */
 
 /* Uids of which each session gets one of its own. `range` is "auto" or "FIRST-LAST". Several
  * processes on a machine share a range: a uid in use is marked by a lock file that dies with its

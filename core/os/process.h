@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct laz_cgroup_door; /* cgroup.h */
 struct laz_spawner;
 
 struct laz_spawn_fd {
@@ -32,6 +33,7 @@ struct laz_spawn {
     uint32_t gid;
     bool group;         /* a session and process group of its own (setsid) */
     bool own_keys;      /* an empty session keyring (keyrings(7)) in place of the caller's */
+    const struct laz_cgroup_door *cgroup; /* entered before all else; NULL: the caller's */
     int death_signal;   /* sent when the spawner's thread or process ends; 0: none */
 };
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* cgroup.h - control groups (cgroups(7)): what a session uses as a whole, and its limits.
+ *
+ * A host may have version 2, version 1 or both, and lazaret may have the right to make groups in
+ * none of them.  What is found is found for each resource by itself; what is missing is for the
+ * caller to make up for, and to say. */
+#ifndef LAZ_OS_CGROUP_H
+#define LAZ_OS_CGROUP_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum laz_cgroup_what {
+    LAZ_CGROUP_MEMORY, /* memory and swap together; tmpfs and the kernel's own share count */
+    LAZ_CGROUP_PIDS,   /* processes and threads */
+    LAZ_CGROUP_CPU,    /* CPU time, counted and not limited */
+    LAZ_CGROUP_WHATS,
+};
+
+/* ---- what this host gives ------------------------------------------------------------------- */
+
+struct laz_cgroups;
+struct laz_cgroup;
+
+/* Where this process may make groups: inside its own, or where the system's manager left it a part
+ * of the tree; never beside a group whose limits it would escape. What dead hosts left there is
+ * ended and removed. `look`: nothing is changed, for showing what would be. Fails without memory
+ * only: a host that gives nothing is an answer. */
+int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err);
+/* The groups made with it have been freed. Waits a moment for those that are still busy. */
+void laz_cgroups_free(struct laz_cgroups *groups);
+/* "cgroup-v2", "cgroup-v1", or NULL. */
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what);
+
+/* ---- one session's group -------------------------------------------------------------------- */
+
+#define LAZ_CGROUP_NO_LIMIT UINT64_MAX
+
+/* Makes a group; what laz_cgroups_mechanism named holds in it. Errors leave nothing behind. */
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                   struct laz_cgroup **group, struct laz_error *err);
+/* Removes it. One that is still busy is remembered, and removed later. */
+void laz_cgroup_free(struct laz_cgroup *group);
+
+/* What a new process needs to be in the group before it runs anything (struct laz_spawn). */
+struct laz_cgroup_door {
+    int into;     /* folder for CLONE_INTO_CGROUP; -1: none */
+    int tasks[2]; /* files to write "0" to, of version 1 */
+    size_t n_tasks;
+};
+int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,
+                    struct laz_error *err);
+void laz_cgroup_close(struct laz_cgroup_door *door);
+
+/* CPU time of all that ran in it, and the most memory that it held; 0: cannot be told. */
+uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group);
+uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group);
+/* Readable when something may have been killed for want of memory; -1: nobody tells. */
+int laz_cgroup_event_fd(const struct laz_cgroup *group);
+/* How often memory ran out in it. */
+uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group);
+/* Kills whatever is in it. True when nothing is left, or will be in a moment. */
+bool laz_cgroup_kill(struct laz_cgroup *group);
+
+/* ---- the parts that only read text, for tests ----------------------------------------------- */
+
+/* The folder of the process's own group in the hierarchy of a controller ("memory"; "": version 2),
+ * from the texts of /proc/self/mountinfo and /proc/self/cgroup (proc(5), cgroups(7)). NULL when the
+ * hierarchy is not mounted, or the group lies outside of what is. `*top`: bytes of it that are the
+ * mount point. */
+char *laz_cgroup_folder(const char *mountinfo, const char *self, const char *controller,
+                        size_t *top);
+/* A line "KEY NUMBER" of a file of counters. */
+bool laz_cgroup_counter(const char *text, const char *key, uint64_t *value);
+/* The names of our groups: who made it, as "lazaret-NAMESPACE-PID-START-NUMBER". */
+struct laz_cgroup_name {
+    uint64_t pid_namespace, pid, start, number;
+};
+bool laz_cgroup_name_parse(const char *text, struct laz_cgroup_name *name);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* cgroup_linux.h - between where groups are made (cgroup_places_linux.c) and what one does
+ * (cgroup_linux.c). */
+#ifndef LAZ_OS_CGROUP_LINUX_H
+#define LAZ_OS_CGROUP_LINUX_H
+
+#include "base/buf.h"
+#include "os/cgroup.h"
+
+struct cgroup_place {
+    int version;  /* 0: none */
+    char *folder; /* in which groups are made */
+};
+
+struct laz_cgroups {
+    struct cgroup_place places[LAZ_CGROUP_WHATS];
+    struct laz_cgroup_name next; /* of the next group */
+    struct laz_strv busy;        /* folders that could not be removed yet */
+};
+
+#define CGROUP_FOLDER_MAX 4096
+
+/* A file of a group: what the kernel says to the text, as an errno; 0: it took it. */
+int cgroup_write(const char *folder, const char *file, const char *text);
+/* Whole text, at most `size` - 1 bytes, "" when there is none; false: it cannot be read. */
+bool cgroup_read(const char *folder, const char *file, char *text, size_t size);
+/* Kills all that is in a group. True when nothing is left. */
+bool cgroup_kill_all(const char *folder, int version);
+/* Removes it, or remembers it among the busy ones. */
+void cgroup_remove(struct laz_cgroups *groups, const char *folder);
+/* Tries again with those that were busy. */
+void cgroup_remove_busy(struct laz_cgroups *groups);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* cgroup_places_linux.c - where this process may make control groups.  System: Linux.
+ * Side: host.  Input trusted: yes (files of the kernel).
+ *
+ * A new group goes below the process's own, so that every limit that is on lazaret is on its
+ * sessions too.  Version 2 takes controllers only where no process is (cgroups(7), "no internal
+ * processes"): there an ancestor will do if it was left to us, by its owner for an ordinary user,
+ * by the mark that systemd puts on it (xattr trusted.delegate) for root.  Groups that a dead host
+ * left are told by their names: number, start and namespace of its process. */
+#include "os/cgroup_linux.h"
+#include "os/os.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define PLACES_TEXT    ((size_t)1 << 20)
+#define PLACES_BUSY_MS 1000 /* what a group that is being left gets to become empty */
+#define PLACES_STEP_MS 5
+
+static const struct {
+    const char *v1, *v2;
+} places_controllers[LAZ_CGROUP_WHATS] = {
+    [LAZ_CGROUP_MEMORY] = {"memory", "memory"},
+    [LAZ_CGROUP_PIDS] = {"pids", "pids"},
+    [LAZ_CGROUP_CPU] = {"cpuacct", ""}, /* version 2 counts it in every group */
+};
+
+/* ---- version 2 ------------------------------------------------------------------------------ */
+
+static bool places_has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = text; (p = strstr(p, word)); p += n)
+        if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+static bool places_may_write(const char *folder, const char *file)
+{
+    char path[CGROUP_FOLDER_MAX + 64];
+
+    snprintf(path, sizeof path, "%s%s%s", folder, *file ? "/" : "", file);
+    return access(path, *file ? W_OK : W_OK | X_OK) == 0;
+}
+
+/* Was this part of the tree left to us? */
+static bool places_is_delegated(const char *folder)
+{
+    char mark[8];
+
+    if (!laz_os_is_root())
+        return true; /* only what is ours can be written, and that is looked at anyway */
+    return getxattr(folder, "trusted.delegate", mark, sizeof mark) == 1 && mark[0] == '1';
+}
+
+/* Can groups in this one have the controller? It is switched on where that needs no more than to
+ * say so; `look`: where it would. */
+static bool places_controller(const char *folder, const char *controller, bool look)
+{
+    char text[4096], word[16];
+
+    if (cgroup_read(folder, "cgroup.subtree_control", text, sizeof text) &&
+        places_has_word(text, controller))
+        return true;
+    if (!cgroup_read(folder, "cgroup.controllers", text, sizeof text) ||
+        !places_has_word(text, controller))
+        return false;
+    if (look) /* the root, which has no type, may have processes of its own */
+        return places_may_write(folder, "cgroup.subtree_control") &&
+               (!cgroup_read(folder, "cgroup.type", text, sizeof text) ||
+                (cgroup_read(folder, "cgroup.procs", text, sizeof text) && !*text));
+    snprintf(word, sizeof word, "+%s", controller);
+    return cgroup_write(folder, "cgroup.subtree_control", word) == 0;
+}
+
+/* The folder itself or one above it, the one that gives the most; 0: none can be used. */
+static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t top, bool look)
+{
+    int best = -1;
+
+    char *folder = laz_strdup(own);
+    for (bool first = true; folder; first = false) {
+        bool usable = (first || places_is_delegated(folder)) && places_may_write(folder, "") &&
+                      places_may_write(folder, "cgroup.procs");
+        bool memory = usable && places_controller(folder, "memory", look);
+        bool pids = usable && places_controller(folder, "pids", look);
+        if (usable && memory + pids > best) {
+            const bool given[] = {
+                [LAZ_CGROUP_MEMORY] = memory, [LAZ_CGROUP_PIDS] = pids, [LAZ_CGROUP_CPU] = true};
+            best = memory + pids;
+            for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
+                struct cgroup_place *place = &groups->places[what];
+                free(place->folder);
+                place->folder = given[what] ? laz_strdup(folder) : NULL;
+                place->version = place->folder ? 2 : 0;
+            }
+        }
+        char *slash = strrchr(folder, '/');
+        if (best == 2 || !slash || (size_t)(slash - folder) < top)
+            break;
+        *slash = '\0';
+    }
+    free(folder);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static void places_find(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                        bool look)
+{
+    size_t top;
+    char *own = laz_cgroup_folder(mountinfo, self, "", &top);
+
+    if (own && strlen(own) < CGROUP_FOLDER_MAX)
+        places_find_v2(groups, own, top, look);
+    free(own);
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
+        struct cgroup_place *place = &groups->places[what];
+        if (place->version)
+            continue;
+        own = laz_cgroup_folder(mountinfo, self, places_controllers[what].v1, &top);
+        if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
+            *place = (struct cgroup_place){1, own};
+            own = NULL;
+        }
+        free(own);
+    }
+}
+
+/* When a process started, in ticks since the boot (proc(5), field 22); 0: none of the number lives.
+ */
+static uint64_t places_start(uint64_t pid)
+{
+    char folder[48], text[1024];
+    unsigned long long start = 0;
+    char state;
+
+    snprintf(folder, sizeof folder, "/proc/%llu", (unsigned long long)pid);
+    if (!cgroup_read(folder, "stat", text, sizeof text))
+        return 0;
+    const char *p = strrchr(text, ')');
+    if (!p ||
+        sscanf(p + 1,
+               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+               "%*d %llu",
+               &state, &start) != 2 ||
+        state == 'Z' || state == 'X')
+        return 0;
+    return start;
+}
+
+/* Ends and removes what hosts of this user and this process namespace left when they died. */
+static void places_sweep(const struct cgroup_place *place, uint64_t pid_namespace)
+{
+    struct dirent *entry;
+    DIR *dir = opendir(place->folder);
+
+    while (dir && (entry = readdir(dir))) {
+        char path[CGROUP_FOLDER_MAX + 256];
+        struct laz_cgroup_name name;
+        struct stat st;
+        if (!laz_cgroup_name_parse(entry->d_name, &name) || name.pid_namespace != pid_namespace ||
+            places_start(name.pid) == name.start)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name);
+        if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+            continue;
+        if (rmdir(path) != 0 && errno == EBUSY) {
+            cgroup_kill_all(path, place->version);
+            (void)rmdir(path); /* else the next host does it */
+        }
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    struct laz_cgroups *made = calloc(1, sizeof *made);
+    struct stat st;
+
+    if (!made)
+        return laz_error_nomem(err);
+    if (stat("/proc/self/ns/pid", &st) == 0 &&
+        laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, NULL) == 0 &&
+        laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, NULL) == 0) {
+        made->next.pid_namespace = st.st_ino;
+        made->next.pid = (uint64_t)getpid();
+        made->next.start = places_start(made->next.pid);
+        if (made->next.start)
+            places_find(made, laz_buf_text(&mountinfo), laz_buf_text(&self), look);
+    }
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&self);
+    for (int what = 0; what < LAZ_CGROUP_WHATS && !look; what++)
+        if (made->places[what].version)
+            places_sweep(&made->places[what], made->next.pid_namespace);
+    *groups = made;
+    return 0;
+}
+
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what)
+{
+    static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
+
+    return groups ? names[groups->places[what].version] : NULL;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void cgroup_remove(struct laz_cgroups *groups, const char *folder)
+{
+    /* a process that has ended can be in its group for a moment yet */
+    if (rmdir(folder) != 0 && errno == EBUSY)
+        laz_strv_add(&groups->busy, folder);
+}
+
+void cgroup_remove_busy(struct laz_cgroups *groups)
+{
+    struct laz_strv busy = groups->busy;
+
+    groups->busy = (struct laz_strv)LAZ_STRV_INIT;
+    for (size_t i = 0; i < busy.n; i++)
+        cgroup_remove(groups, busy.items[i]);
+    laz_strv_fini(&busy);
+}
+
+void laz_cgroups_free(struct laz_cgroups *groups)
+{
+    if (!groups)
+        return;
+    cgroup_remove_busy(groups);
+    for (int ms = 0; groups->busy.n && ms < PLACES_BUSY_MS; ms += PLACES_STEP_MS) {
+        (void)poll(NULL, 0, PLACES_STEP_MS); /* version 1 has no event for it */
+        cgroup_remove_busy(groups);
+    }
+    laz_strv_fini(&groups->busy);
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+        free(groups->places[what].folder);
+    free(groups);
+}

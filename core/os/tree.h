@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* tree.h - what a process and all below it use, for hosts that give no control groups. */
+#ifndef LAZ_OS_TREE_H
+#define LAZ_OS_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct laz_tree_usage {
+    uint64_t cpu_us;       /* of those that live, and of the ended ones that they waited for */
+    uint64_t memory_bytes; /* private and shared memory that was written to, and its swap */
+    unsigned processes;
+};
+
+/* Does this system tell which children a process has (proc(5), /proc/PID/task/TID/children)? */
+bool laz_os_tree_can_be_seen(void);
+/* Adds up the tree below and with `root`. Memory that several processes share is first counted for
+ * each; only when the sum is over `enough` it is counted by shares, which takes longer. False: the
+ * root is not there any more. */
+bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage);
+
+#endif

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cgroup.c - control groups, and what a tree of processes uses: the kernel's texts, groups
+ * made for real, and hosts that give none.
+ *
+ * What needs a host of another kind (no groups, read-only ones) is tried by a child in a mount
+ * namespace of its own; its exit status is the number of the line that did not hold. */
+#include "unit.h"
+
+#include "base/buf.h"
+#include "os/cgroup.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/process.h"
+#include "os/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static const char both_mounts[] =
+    "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:7 master:2 - cgroup cgroup "
+    "rw,cpu,cpuacct\n"
+    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+    "41 31 0:38 / /sys/fs/cgroup/uni\\040fied rw - cgroup2 cgroup2 rw\n"
+    "42 31 0:39 /outer/box /mnt/pids rw - cgroup cgroup rw,pids\n";
+
+static const char both_self[] = "9:name=systemd:/\n"
+                                "8:pids:/outer/box/in\n"
+                                "4:memory:/a:b/c\n"
+                                "2:cpu,cpuacct:/\n"
+                                "0::/user.slice\n";
+
+static void cgroup_folder_is_where_the_mount_shows_it(void)
+{
+    static const struct {
+        const char *mountinfo, *self, *controller, *folder;
+        size_t top;
+    } rows[] = {
+        {both_mounts, both_self, "memory", "/sys/fs/cgroup/memory/a:b/c", 21},
+        {both_mounts, both_self, "cpuacct", "/sys/fs/cgroup/cpu,cpuacct", 26},
+        {both_mounts, both_self, "", "/sys/fs/cgroup/uni fied/user.slice", 23},
+        {both_mounts, both_self, "pids", "/mnt/pids/in", 9},
+        {both_mounts, "8:pids:/outer/box\n", "pids", "/mnt/pids", 9},
+        {both_mounts, "8:pids:/outer/boxes\n", "pids", NULL, 0}, /* beside what is mounted */
+        {both_mounts, "8:pids:/\n", "pids", NULL, 0},
+        {both_mounts, "8:pids:/../other\n", "pids", NULL, 0},
+        {both_mounts, "0::/..\n", "", NULL, 0},
+        {both_mounts, "4:memory:relative\n", "memory", NULL, 0},
+        {both_mounts, "0::/x\n", "memory", NULL, 0},
+        {both_mounts, "4:mem:/x\n", "memory", NULL, 0},
+        {both_mounts, "4:hugetlb,memory:/x", "memory", "/sys/fs/cgroup/memory/x", 21},
+        {both_mounts, "no colon\n\n4:memory\n", "memory", NULL, 0},
+        {both_mounts, "", "memory", NULL, 0},
+        {"", both_self, "memory", NULL, 0},
+        {"1 2 3\n\n35 31 0:32 / /x rw -\n", both_self, "memory", NULL, 0},
+        {"35 31 0:32 / /x rw - cgroup cgroup", both_self, "memory", NULL, 0},
+        {"35 31 0:32 / /x rw - cgroup2 none rw,memory\n", both_self, "memory", NULL, 0},
+        {"30 1 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
+         "0::/system.slice/x.service\n", "", "/sys/fs/cgroup/system.slice/x.service", 14},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t top = 0;
+        char *folder = laz_cgroup_folder(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
+        UNIT_TEXT(folder ? folder : "(none)", rows[i].folder ? rows[i].folder : "(none)");
+        if (rows[i].folder)
+            CU_ASSERT_EQUAL(top, rows[i].top);
+        free(folder);
+    }
+}
+
+static void cgroup_counters_are_whole_lines(void)
+{
+    static const char events[] = "low 0\nhigh 0\nmax 17\noom 2\noom_kill 1\noom_group_kill 9\n";
+    static const struct {
+        const char *text, *key;
+        bool there;
+        uint64_t value;
+    } rows[] = {
+        {events, "oom_kill", true, 1},
+        {events, "oom", true, 2},
+        {events, "max", true, 17},
+        {events, "kill", false, 0},
+        {events, "", false, 0},
+        {"", "oom", false, 0},
+        {"oom_kill 3", "oom_kill", true, 3},
+        {"oom_kill x\n", "oom_kill", false, 0},
+        {"oom_kill -1\n", "oom_kill", false, 0},
+        {"oom_kill 1x\n", "oom_kill", false, 0},
+        {"oom_kill_disable 0\nunder_oom 0\noom_kill 4\n", "oom_kill", true, 4},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t value = 0;
+        CU_ASSERT_EQUAL(laz_cgroup_counter(rows[i].text, rows[i].key, &value), rows[i].there);
+        if (rows[i].there)
+            CU_ASSERT_EQUAL(value, rows[i].value);
+    }
+}
+
+static void cgroup_names_are_ours_or_nobodys(void)
+{
+    static const char *const others[] = {"lazaret",           "lazaret-1-2-3",
+                                         "lazaret-1-2-3-4-5", "lazaret-1-2-3-",
+                                         "lazaret-1-2-3-x",   "lazaret--1-2-3",
+                                         "lazaret-1-2-3-4 ",  "lazarets-1-2-3-4",
+                                         "user.slice",        ""};
+    struct laz_cgroup_name name;
+
+    CU_ASSERT_TRUE(laz_cgroup_name_parse("lazaret-4026531836-77-123456-0", &name));
+    CU_ASSERT_EQUAL(name.pid_namespace, 4026531836);
+    CU_ASSERT_EQUAL(name.pid, 77);
+    CU_ASSERT_EQUAL(name.start, 123456);
+    CU_ASSERT_EQUAL(name.number, 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CU_ASSERT_FALSE(laz_cgroup_name_parse(others[i], &name));
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* False, with a skip, where this user can make none. */
+static bool groups_of_this_host(struct laz_cgroups **groups)
+{
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(false, groups, NULL), 0);
+    if (laz_cgroups_mechanism(*groups, LAZ_CGROUP_MEMORY) &&
+        laz_cgroups_mechanism(*groups, LAZ_CGROUP_PIDS) &&
+        laz_cgroups_mechanism(*groups, LAZ_CGROUP_CPU))
+        return true;
+    laz_cgroups_free(*groups);
+    *groups = NULL;
+    unit_skip("root", "no control group can be made here");
+    return false;
+}
+
+/* Runs a line of sh in the group; what it prints goes to *out. */
+static void start_in(struct laz_cgroup *group, const char *line, struct laz_spawner *spawner,
+                     struct laz_process *process, int *out)
+{
+    const char *const argv[] = {"/bin/sh", "-c", line, NULL};
+    const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+    struct laz_cgroup_door door;
+    struct laz_error err = {0};
+    int end = -1;
+
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_open(group, &door, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(out, &end, NULL), 0);
+    struct laz_spawn_fd fds[] = {{end, 1}};
+    struct laz_spawn spawn = {.argv = argv,
+                              .env = env,
+                              .fds = fds,
+                              .n_fds = 1,
+                              .uid = LAZ_SPAWN_SAME_ID,
+                              .gid = LAZ_SPAWN_SAME_ID,
+                              .group = true,
+                              .cgroup = &door,
+                              .death_signal = SIGKILL};
+    int rc = laz_spawner_spawn(spawner, &spawn, process, &err);
+    if (rc)
+        printf("\n    %s\n", err.text);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    laz_os_close(&end);
+    laz_cgroup_close(&door);
+}
+
+/* Reads to the end, or to the first newline. */
+static void read_some(int fd, struct laz_buf *text, bool line)
+{
+    char block[512];
+    ssize_t n;
+
+    while (!(line && text->len && text->data[text->len - 1] == '\n') &&
+           (n = read(fd, block, sizeof block)) > 0)
+        laz_buf_append(text, block, (size_t)n);
+}
+
+/* How many of our names are in the folder of the memory groups. */
+static int groups_left(void)
+{
+    FILE *found =
+        popen("find /sys/fs/cgroup -maxdepth 5 -type d -name \"lazaret-*-$PPID-*\"", "re");
+    char block[256];
+    int lines = 0;
+
+    while (found && fgets(block, sizeof block, found))
+        lines++;
+    if (found)
+        pclose(found);
+    return lines;
+}
+
+static void live_group_counts_limits_and_ends_what_is_in_it(void)
+{
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    struct laz_spawner *spawner = NULL;
+    struct laz_process process = LAZ_PROCESS_INIT;
+    struct laz_buf said = LAZ_BUF_INIT;
+    struct laz_exit how = {0};
+    int out = -1;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 64 * MIB, 6, &group, NULL), 0);
+    CU_ASSERT(groups_left() >= 1);
+    /* it is inside from its first instruction; a daemon does not get away; a seventh is refused */
+    start_in(group,
+             "(setsid sleep 300 >/dev/null 2>&1 &); "
+             "for i in 1 2 3 4 5 6 7 8; do sleep 300 & done 2>/dev/null; "
+             "exec 2>/dev/null; grep -c lazaret- /proc/self/cgroup; sleep 300",
+             spawner, &process, &out);
+    read_some(out, &said, true); /* the shell could not even start grep, or it says how many */
+    CU_ASSERT_EQUAL(laz_cgroup_out_of_memory(group), 0);
+    CU_ASSERT_TRUE(laz_cgroup_kill(group));
+    CU_ASSERT_TRUE(laz_process_wait(&process, 5000, &how));
+    laz_os_close(&out);
+    laz_process_close(&process);
+    laz_buf_clear(&said);
+    laz_cgroup_free(group);
+
+    CU_ASSERT_EQUAL_FATAL(
+        laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, &group, NULL), 0);
+    start_in(group,
+             "grep -c lazaret- /proc/self/cgroup; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); "
+             "done",
+             spawner, &process, &out);
+    read_some(out, &said, false);
+    CU_ASSERT_TRUE(laz_process_wait(&process, 20000, &how));
+    CU_ASSERT_EQUAL(how.status, 0);
+    CU_ASSERT(atoi(laz_buf_text(&said)) >= 1);
+    CU_ASSERT(laz_cgroup_cpu_us(group) >= 1000);
+    CU_ASSERT(laz_cgroup_peak_bytes(group) > 4096);
+    laz_os_close(&out);
+    laz_process_close(&process);
+    laz_buf_fini(&said);
+    laz_cgroup_free(group);
+    laz_spawner_free(spawner);
+    laz_cgroups_free(groups);
+    CU_ASSERT_EQUAL(groups_left(), 0);
+}
+
+static void live_group_tells_that_memory_ran_out(void)
+{
+    static const char eat[] = "a=x; while :; do a=$a$a; done";
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    struct laz_spawner *spawner = NULL;
+    struct laz_process process = LAZ_PROCESS_INIT;
+    struct laz_exit how = {0};
+    int out = -1;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, &group, NULL), 0);
+    struct pollfd event = {.fd = laz_cgroup_event_fd(group), .events = POLLIN};
+    CU_ASSERT_EQUAL(poll(&event, 1, 0), 0);
+    start_in(group, eat, spawner, &process, &out);
+    CU_ASSERT_EQUAL(poll(&event, 1, 20000), 1);
+    CU_ASSERT_TRUE(laz_process_wait(&process, 10000, &how));
+    CU_ASSERT_EQUAL(how.signal, SIGKILL);
+    CU_ASSERT(laz_cgroup_out_of_memory(group) >= 1);
+    CU_ASSERT(laz_cgroup_peak_bytes(group) >= 30 * MIB);
+    laz_os_close(&out);
+    laz_process_close(&process);
+    laz_cgroup_free(group);
+    laz_spawner_free(spawner);
+    laz_cgroups_free(groups);
+}
+
+static void live_groups_of_dead_hosts_are_swept(void)
+{
+    struct laz_cgroups *groups;
+    int from[2], status;
+    char name[512];
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(pipe2(from, O_CLOEXEC), 0);
+    fflush(stdout);
+    pid_t host = fork();
+    if (host == 0) { /* a host that ends and tidies nothing, with a process in its group */
+        struct laz_cgroups *own = NULL;
+        struct laz_cgroup *group = NULL;
+        struct laz_cgroup_door door;
+        bool good = laz_cgroups_new(false, &own, NULL) == 0 &&
+                    laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0 &&
+                    laz_cgroup_open(group, &door, NULL) == 0;
+        pid_t left = good ? fork() : -1;
+        if (left == 0) {
+            for (size_t i = 0; i < door.n_tasks; i++)
+                good = write(door.tasks[i], "0", 1) == 1 && good;
+            int procs = door.into < 0 ? -1 : openat(door.into, "cgroup.procs", O_WRONLY);
+            good = (door.into < 0 || write(procs, "0", 1) == 1) && good;
+            good = write(from[1], good ? "y" : "n", 1) == 1;
+            for (;;)
+                pause();
+        }
+        _exit(left > 0 && good ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(read(from[0], name, 1), 1);
+    CU_ASSERT_EQUAL(name[0], 'y');
+    CU_ASSERT_EQUAL(waitpid(host, &status, 0), host);
+    CU_ASSERT_EQUAL(status, 0);
+    laz_os_close(&from[1]);
+    struct laz_cgroups *next = NULL;
+    CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0); /* this one sweeps */
+    struct pollfd left = {.fd = from[0], .events = POLLIN};
+    CU_ASSERT_EQUAL(poll(&left, 1, 10000), 1); /* the last holder of the other end is gone */
+    CU_ASSERT_EQUAL(read(from[0], name, 1), 0);
+    laz_cgroups_free(next);
+    CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0); /* and one that was still busy */
+    laz_cgroups_free(next);
+    snprintf(name, sizeof name, "find /sys/fs/cgroup -name 'lazaret-*-%d-*' | grep -q .", host);
+    CU_ASSERT_NOT_EQUAL(system(name), 0);
+    laz_os_close(&from[0]);
+    laz_cgroups_free(groups);
+}
+
+/* ---- hosts that give none ------------------------------------------------------------------- */
+
+#define HOLDS(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            _exit(__LINE__ % 256 ? __LINE__ % 256 : 255);                                          \
+    } while (0)
+
+static bool gives_nothing(void)
+{
+    struct laz_cgroups *groups = NULL;
+    bool nothing = laz_cgroups_new(false, &groups, NULL) == 0;
+
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+        nothing = nothing && !laz_cgroups_mechanism(groups, what);
+    laz_cgroups_free(groups);
+    return nothing;
+}
+
+static void without_groups(void)
+{
+    struct laz_cgroups *groups = NULL;
+    struct laz_cgroup *group = NULL;
+    struct laz_error err = {0};
+
+    HOLDS(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    HOLDS(!gives_nothing()); /* the control: here there are some */
+    HOLDS(laz_cgroups_new(false, &groups, NULL) == 0);
+    HOLDS(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
+    HOLDS(gives_nothing());
+    /* what was found before is gone: an error, and nothing that claims to be a group */
+    HOLDS(laz_cgroup_new(groups, MIB, 10, &group, &err) == LAZ_EOS && !group);
+    HOLDS(strstr(err.text, "cannot be made"));
+    laz_cgroups_free(groups);
+    HOLDS(umount("/sys/fs/cgroup") == 0 && !gives_nothing());
+    /* as containers see it: the tree is there, and cannot be written */
+    HOLDS(system("for m in $(awk '/ - cgroup/ {print $5}' /proc/self/mountinfo); do "
+                 "mount -o remount,bind,ro $m || exit 1; done") == 0);
+    HOLDS(gives_nothing());
+    _exit(0);
+}
+
+static void groups_that_cannot_be_had_are_not_claimed(void)
+{
+    int status = -1;
+
+    if (!laz_os_is_root()) {
+        CU_ASSERT_EQUAL(laz_os_is_root(), false);
+        unit_skip("root", "mounts over the control groups");
+        return;
+    }
+    struct laz_cgroups *groups;
+    if (!groups_of_this_host(&groups))
+        return;
+    laz_cgroups_free(groups);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        without_groups();
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    if (status)
+        printf("\n    status %d: line %d or 256 more\n", status, WEXITSTATUS(status));
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+/* ---- a tree of processes -------------------------------------------------------------------- */
+
+/* A process with `bytes` written to and `children` forked after that, one of them by vfork. */
+static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
+{
+    fflush(stdout);
+    pid_t root = fork();
+    if (root != 0)
+        return root;
+    setpgid(0, 0);
+    char *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        _exit(1);
+    memset(block, 1, bytes);
+    for (int i = 0; i < children; i++) {
+        if (fork() == 0) {
+            if (write(ready, "c", 1) != 1)
+                _exit(1);
+            for (;;)
+                pause();
+        }
+    }
+    if (by_vfork && vfork() == 0) {
+        (void)!write(ready, "c", 1);
+        for (;;)
+            poll(NULL, 0, -1);
+    }
+    for (;;)
+        pause();
+}
+
+static void tree_end(pid_t root)
+{
+    kill(-root, SIGKILL);
+    (void)waitpid(root, NULL, 0);
+}
+
+static void tree_shares_what_forked_processes_share(void)
+{
+    struct laz_tree_usage quick, exact;
+    int ready[2];
+    char c;
+
+    if (!laz_os_tree_can_be_seen()) {
+        unit_skip("children", "the kernel does not tell the children of a process");
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
+    pid_t root = tree_of(64 * MIB, 3, false, ready[1]);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    CU_ASSERT_TRUE(laz_os_tree_usage(root, UINT64_MAX, &quick));
+    CU_ASSERT_TRUE(laz_os_tree_usage(root, 0, &exact));
+    CU_ASSERT_EQUAL(quick.processes, 4);
+    CU_ASSERT(quick.memory_bytes >= 4 * 64 * MIB);
+    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
+    CU_ASSERT(exact.memory_bytes + 2 * 64 * MIB < quick.memory_bytes);
+    tree_end(root);
+    CU_ASSERT_FALSE(laz_os_tree_usage(root, 0, &exact)); /* it is not there any more */
+
+    root = tree_of(64 * MIB, 0, true, ready[1]);
+    CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    CU_ASSERT_TRUE(laz_os_tree_usage(root, UINT64_MAX, &quick));
+    CU_ASSERT_TRUE(laz_os_tree_usage(root, 0, &exact));
+    CU_ASSERT(quick.memory_bytes >= 2 * 64 * MIB);
+    CU_ASSERT(exact.memory_bytes >= 64 * MIB);
+    CU_ASSERT(exact.memory_bytes + 32 * MIB < quick.memory_bytes);
+    tree_end(root);
+    laz_os_close(&ready[0]);
+    laz_os_close(&ready[1]);
+}
+
+static void tree_counts_the_time_of_children(void)
+{
+    struct laz_tree_usage usage = {0};
+    int ready[2];
+    char c;
+
+    if (!laz_os_tree_can_be_seen())
+        return;
+    CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
+    fflush(stdout);
+    pid_t root = fork();
+    if (root == 0) {
+        setpgid(0, 0);
+        for (int i = 0; i < 2; i++) {
+            if (fork() == 0) {
+                volatile unsigned n = 0;
+                (void)!write(ready[1], "c", 1);
+                for (;;)
+                    n++;
+            }
+        }
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
+    for (int i = 0; i < 5000 && usage.cpu_us < 100000; i++) {
+        CU_ASSERT_TRUE_FATAL(laz_os_tree_usage(root, UINT64_MAX, &usage));
+        poll(NULL, 0, 2);
+    }
+    CU_ASSERT(usage.cpu_us >= 100000);
+    CU_ASSERT_EQUAL(usage.processes, 3);
+    tree_end(root);
+    laz_os_close(&ready[0]);
+    laz_os_close(&ready[1]);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(cgroup_folder_is_where_the_mount_shows_it),
+    UNIT(cgroup_counters_are_whole_lines),
+    UNIT(cgroup_names_are_ours_or_nobodys),
+    UNIT(live_group_counts_limits_and_ends_what_is_in_it),
+    UNIT(live_group_tells_that_memory_ran_out),
+    UNIT(live_groups_of_dead_hosts_are_swept),
+    UNIT(groups_that_cannot_be_had_are_not_claimed),
+    UNIT(tree_shares_what_forked_processes_share),
+    UNIT(tree_counts_the_time_of_children),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("cgroup", tests);
+}
