@@ -44,7 +44,7 @@ struct laz_box {
     char *folder; /* of the session: socket folder, files, home */
     uint32_t uid; /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
-    struct laz_cgroup *group; /* NULL: none */
+    struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
     struct laz_process process;
     int listener, channel, output[3], status;
@@ -87,8 +87,8 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
                   struct laz_error *err);
 /* Watches what the spawned process does. Called by laz_box_start. */
 int laz_box_watch(struct laz_box *box, struct laz_error *err);
-/* box_group.c: the control group of a session, where the host gives one. A group that cannot be made
- * is no error: box->host says what there is, and the plan whether that is enough. */
+/* box_group.c: the control group of a session, where the host gives one. A group that cannot be
+ * made is no error: box->host says what there is, and the plan whether that is enough. */
 void laz_box_make_group(struct laz_box *box);
 /* Mechanisms of a host that gives these groups; `own_uid`: the session has another user. */
 struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid);

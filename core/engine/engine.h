@@ -56,9 +56,9 @@ struct laz_engine {
     struct laz_strv reserved;       /* words no tool may have as its name */
     char *folder;                   /* /tmp/lazaret-..., with everything of this engine in it */
     int folder_lock;
-    struct laz_uids *uids; /* as root */
+    struct laz_uids *uids;      /* as root */
     struct laz_cgroups *groups; /* what this host gives of them */
-    char *agent;           /* path of lazaret-agent */
+    char *agent;                /* path of lazaret-agent */
     struct laz_backend_choice choice;
     struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
