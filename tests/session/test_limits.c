@@ -70,13 +70,20 @@ static void says(struct laz_result *result, const char *part)
 
 static const struct phrase loop = {"while True: pass", "repeat {}", "while true do end"};
 
-static double slowest_ms;
+static double slowest_ms, most_cpu_ms;
+
+static double number_after(struct laz_result *result, const char *key)
+{
+    const char *at = strstr(laz_result_json(result), key);
+
+    return at ? strtod(at + strlen(key), NULL) : 0;
+}
 
 static void cpu_is_used_up(struct laz_session *session, const struct words *w,
                            struct laz_result *result)
 {
-    const char *usage = strstr(laz_result_json(result), "\"wall_ms\":");
-    double wall_ms = usage ? strtod(usage + strlen("\"wall_ms\":"), NULL) : 0;
+    double wall_ms = number_after(result, "\"wall_ms\":");
+    double cpu_ms = number_after(result, "\"cpu_ms\":"); /* the first one: that of the evidence */
 
     (void)session;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
@@ -90,6 +97,8 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
     CU_ASSERT(wall_ms >= (TEST_IS_SANITIZED ? 100 : 500));
     if (wall_ms > slowest_ms)
         slowest_ms = wall_ms;
+    if (cpu_ms > most_cpu_ms)
+        most_cpu_ms = cpu_ms;
 }
 
 static void time_is_over(struct laz_session *session, const struct words *w,
@@ -103,10 +112,12 @@ static void cpu_limit_ends_a_busy_loop(void)
 {
     /* a machine that is busy with other things gives the loop less than a second in a second */
     for (int i = 0; i == 0 || (i < 3 && slowest_ms >= 2500); i++) {
-        slowest_ms = 0;
+        slowest_ms = most_cpu_ms = 0;
         each("limits.cpu=1;session.timeout=20", &loop, cpu_is_used_up);
     }
-    CU_ASSERT(slowest_ms < 2500);
+    /* on one that stays busy the loop took no more than it may, and longer for it */
+    CU_ASSERT(slowest_ms < 2500 || most_cpu_ms < 1300);
+    CU_ASSERT(most_cpu_ms < 2000);
     each("limits.cpu=unlimited;session.timeout=2", &loop, time_is_over);
 }
 
