@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* test_host.c - what becomes of a box when something happens to its host, or to parts of it.
+ *
+ * A host is a process of its own here: it brings a session into a state, says so, and is killed.
+ * Nothing of the box may live on, whatever the state; the processes are followed by pidfds, so that
+ * the end is an event and no other process is taken for one of them. */
+#include "session/session.h"
+#include "unit.h"
+#include "world.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HOST_MS   10000 /* for whatever has to happen */
+#define HOST_MOST 64    /* processes of a box */
+
+static const char *const backends[] = {"bwrap", "landlock"};
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+struct family {
+    pid_t pids[HOST_MOST];
+    int pidfds[HOST_MOST];
+    size_t n;
+};
+
+static pid_t family_parent(pid_t pid)
+{
+    char path[64], text[512] = "";
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (file)
+        (void)fclose(file);
+    return end && strlen(end) > 4 ? (pid_t)atoi(end + 4) : 0;
+}
+
+static bool family_has(const struct family *family, pid_t pid)
+{
+    for (size_t i = 0; i < family->n; i++)
+        if (family->pids[i] == pid)
+            return true;
+    return false;
+}
+
+/* Everything below `root`, without it. */
+static void family_find(struct family *family, pid_t root)
+{
+    bool more = root > 0;
+
+    family->n = 0;
+    while (more) {
+        DIR *proc = opendir("/proc");
+        struct dirent *entry;
+        more = false;
+        while (proc && (entry = readdir(proc))) {
+            pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+            pid_t parent = pid ? family_parent(pid) : 0;
+            if (!parent || family->n == HOST_MOST || family_has(family, pid) ||
+                (parent != root && !family_has(family, parent)))
+                continue;
+            int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+            if (fd < 0)
+                continue;
+            family->pids[family->n] = pid;
+            family->pidfds[family->n++] = fd;
+            more = true;
+        }
+        if (proc)
+            closedir(proc);
+    }
+}
+
+/* Signals go by pidfd alone: a number that is wrong, or -1, would be somebody else. */
+static void family_signal_one(const struct family *family, size_t i, int number)
+{
+    if (i < family->n)
+        syscall(SYS_pidfd_send_signal, family->pidfds[i], number, NULL, 0);
+}
+
+static void family_signal(const struct family *family, int number)
+{
+    for (size_t i = 0; i < family->n; i++)
+        family_signal_one(family, i, number);
+}
+
+/* The processes of a session's box, the outermost first. */
+static void family_of(struct family *family, const struct laz_session *session)
+{
+    pid_t outermost = (pid_t)laz_session_pid(session);
+    int fd = outermost > 0 ? (int)syscall(SYS_pidfd_open, outermost, 0) : -1;
+
+    family->n = 0;
+    if (fd < 0)
+        return;
+    family_find(family, outermost);
+    if (family->n == HOST_MOST)
+        close(family->pidfds[--family->n]);
+    memmove(family->pids + 1, family->pids, family->n * sizeof *family->pids);
+    memmove(family->pidfds + 1, family->pidfds, family->n * sizeof *family->pidfds);
+    family->pids[0] = outermost;
+    family->pidfds[0] = fd;
+    family->n++;
+}
+
+/* Have all of them ended, at the latest after HOST_MS? */
+static bool family_is_gone(const struct family *family)
+{
+    uint64_t end = laz_clock_ms() + HOST_MS;
+    bool gone = true;
+
+    for (size_t i = 0; i < family->n; i++) {
+        struct pollfd wait = {.fd = family->pidfds[i], .events = POLLIN};
+        uint64_t now = laz_clock_ms();
+        if (poll(&wait, 1, now < end ? (int)(end - now) : 0) != 1) {
+            printf("\n    process %d lives on", (int)family->pids[i]);
+            gone = false;
+        }
+    }
+    return gone;
+}
+
+static void family_forget(struct family *family)
+{
+    for (size_t i = 0; i < family->n; i++)
+        close(family->pidfds[i]);
+    family->n = 0;
+}
+
+/* ---- a host, in a state --------------------------------------------------------------------- */
+
+enum host_state {
+    HOST_STARTING,
+    HOST_IDLE,
+    HOST_RUNNING,
+    HOST_IN_TOOL,
+    HOST_WITH_DAEMON,
+    HOST_RESTARTING,
+    HOST_CLOSING,
+    HOST_STATES,
+};
+
+static const char *const host_states[] = {
+    "starting", "idle", "running", "in a tool", "idle, with a daemon", "restarting", "closing"};
+static int host_says = -1;
+
+static void host_say(void)
+{
+    if (write(host_says, "r", 1) != 1)
+        _exit(1);
+}
+
+static void host_output(void *user, int stream, const char *data, size_t len)
+{
+    (void)user, (void)stream, (void)data, (void)len;
+    host_say();
+}
+
+static const char *const host_codes[HOST_STATES] = {
+    [HOST_RUNNING] = "print('begin', flush=True)\nwhile True: pass",
+    [HOST_IN_TOOL] = "print('begin', flush=True)\nslow(60000)",
+    [HOST_WITH_DAEMON] = "import os, time\n"
+                         "if os.fork() == 0:\n"
+                         "    os.setsid()\n"
+                         "    if os.fork() == 0:\n"
+                         "        for fd in range(256):\n"
+                         "            try: os.close(fd)\n"
+                         "            except OSError: pass\n"
+                         "        time.sleep(300)\n"
+                         "    os._exit(0)\n"
+                         "os.wait()[1]",
+};
+
+/* Ends only by being killed, or with a status that says that it did not get that far. */
+__attribute__((noreturn)) static void host_main(const char *backend, enum host_state state)
+{
+    struct laz_execute_options options = {.size = sizeof options, .output = host_output};
+    struct laz_result *result = NULL;
+    struct arena box;
+    char c;
+
+    if (!arena_engine(&box, backend, ""))
+        _exit(2);
+    if (state == HOST_STARTING)
+        host_say();
+    box.session = test_session(box.engine, "python");
+    if (!box.session)
+        _exit(3);
+    if (state == HOST_WITH_DAEMON) {
+        laz_session_execute(box.session, host_codes[state], SIZE_MAX, NULL, &result, NULL);
+        if (!result || laz_result_verdict(result) != LAZ_VERDICT_OK)
+            _exit(4);
+    } else if (host_codes[state]) {
+        laz_session_execute(box.session, host_codes[state], SIZE_MAX, &options, &result, NULL);
+        _exit(5);
+    }
+    if (state != HOST_STARTING)
+        host_say();
+    if (state == HOST_RESTARTING || state == HOST_CLOSING) {
+        if (read(0, &c, 1) != 1) /* whoever kills us has looked at the box */
+            _exit(6);
+        host_say();
+        if (state == HOST_RESTARTING)
+            laz_session_restart(box.session, NULL);
+        else
+            laz_session_close(box.session);
+    }
+    for (;;)
+        pause();
+}
+
+static bool host_hears(int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    char c;
+
+    return poll(&wait, 1, HOST_MS) == 1 && read(fd, &c, 1) == 1;
+}
+
+/* Brings a host into the state and kills it there. */
+static bool host_is_killed(const char *backend, enum host_state state)
+{
+    struct family family = {.n = 0};
+    int says[2], told[2];
+    bool good = pipe2(says, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0;
+
+    if (!good)
+        return false;
+    fflush(stdout);
+    pid_t host = fork();
+    if (host == 0) {
+        host_says = says[1];
+        dup2(told[0], 0);
+        host_main(backend, state);
+    }
+    close(says[1]);
+    close(told[0]);
+    good = host > 0 && host_hears(says[0]);
+    uint64_t end = laz_clock_ms() + HOST_MS;
+    do { /* a host that starts has, some time soon, a process of the box */
+        family_forget(&family);
+        family_find(&family, host);
+    } while (good && family.n == 0 && laz_clock_ms() < end);
+    good = good && family.n > 0;
+    if (good && (state == HOST_RESTARTING || state == HOST_CLOSING))
+        good = write(told[1], "g", 1) == 1 && host_hears(says[0]);
+    if (host > 0) {
+        kill(host, SIGKILL);
+        waitpid(host, NULL, 0);
+    }
+    if (!good)
+        printf("\n    %s: the host did not get there", host_states[state]);
+    good = family_is_gone(&family) && good;
+    if (!good)
+        printf(" (%s, %s)", backend, host_states[state]);
+    family_signal(&family, SIGKILL);
+    family_forget(&family);
+    close(says[0]);
+    close(told[1]);
+    return good;
+}
+
+static void a_killed_host_leaves_no_process(void)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        for (int state = 0; state < HOST_STATES; state++)
+            CU_ASSERT(host_is_killed(backends[i], (enum host_state)state));
+}
+
+/* ---- parts that are stopped or killed ------------------------------------------------------- */
+
+/* A signal for the outermost process of a box, or for all of it; then an endless loop. */
+static void parts_are_stopped(bool all)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        struct family family;
+        struct arena box;
+        if (!arena_open(&box, backends[i], "lua", "session.timeout=1;session.deadline=5"))
+            continue;
+        family_of(&family, box.session);
+        CU_ASSERT(family.n > 1); /* there is somebody inside */
+        for (size_t k = 0; k < (all ? family.n : 1); k++)
+            family_signal_one(&family, k, SIGSTOP);
+        test_expect(box.session, "while true do end", LAZ_VERDICT_TIMEOUT, NULL);
+        test_expect(box.session, "return 6 * 7", LAZ_VERDICT_OK, "42");
+        CU_ASSERT(family_is_gone(&family)); /* the session that was hurt was replaced */
+        family_signal(&family, SIGKILL);
+        family_forget(&family);
+        arena_close(&box);
+    }
+}
+
+static void a_stopped_box_ends_at_the_timeout(void)
+{
+    parts_are_stopped(true);
+}
+
+static void a_stopped_outermost_process_changes_nothing(void)
+{
+    parts_are_stopped(false);
+}
+
+/* One process of a box after the other is killed from outside, each in a box of its own. */
+static void a_box_with_a_killed_process_ends_and_is_replaced(void)
+{
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        struct arena box;
+        struct family family;
+        size_t n = 1;
+        if (!arena_open(&box, backends[i], "lua", ""))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            struct laz_error err = {0};
+            family_of(&family, box.session);
+            n = family.n;
+            CU_ASSERT_FATAL(n > 0);
+            family_signal_one(&family, k, SIGKILL);
+            CU_ASSERT(family_is_gone(&family));
+            int rc = laz_session_restart(box.session, &err);
+            if (rc)
+                printf("\n    %s, process %zu of %zu: %s", backends[i], k, n, err.text);
+            CU_ASSERT_EQUAL_FATAL(rc, 0);
+            test_expect(box.session, "return 6 * 7", LAZ_VERDICT_OK, "42");
+            family_forget(&family);
+        }
+        arena_close(&box);
+    }
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+struct told {
+    int status; /* of the command, -1 when it was killed */
+    char out[512];
+};
+
+/* Runs `lazaret run` on Lua code with some of the standard descriptors closed. */
+static void host_command(unsigned closed, const char *code, struct told *told)
+{
+    const char *const argv[] = {"lazaret", "run", "--runtime", "lua", "-e", code, NULL};
+    int ends[2], status = 0;
+    size_t n = 0;
+    ssize_t got;
+
+    *told = (struct told){.status = -1};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], 1);
+        for (int fd = 0; fd < 3; fd++)
+            if (closed & 1u << fd)
+                close(fd);
+        execv("./lazaret", (char *const *)(uintptr_t)argv);
+        _exit(99);
+    }
+    close(ends[1]);
+    while (n < sizeof told->out - 1 &&
+           (got = read(ends[0], told->out + n, sizeof told->out - 1 - n)) > 0)
+        n += (size_t)got;
+    close(ends[0]);
+    if (waitpid(pid, &status, 0) == pid && WIFEXITED(status))
+        told->status = WEXITSTATUS(status);
+}
+
+/* Sockets and pipes of the host then get the numbers 0 to 2: none may be written to as if it were
+ * standard output, and none may reach the box. */
+static void the_command_bears_closed_descriptors(void)
+{
+    struct told told;
+
+    for (unsigned closed = 0; closed < 8; closed++) {
+        host_command(closed, "print(6 * 7)", &told);
+        if (closed & 2u) {
+            CU_ASSERT(told.status == 74); /* it could not be told */
+        } else {
+            CU_ASSERT_EQUAL(told.status, 0);
+            UNIT_TEXT(told.out, "42\n");
+        }
+    }
+}
+
+/* A new /tmp, in which this build is where it was; then only what `options` give is left of it. */
+static bool host_makes_tmp(const char *options)
+{
+    char here[4096];
+    const char *aside = world_get("open");
+
+    if (!getcwd(here, sizeof here) || unshare(CLONE_NEWNS) != 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(here, aside, NULL, MS_BIND | MS_REC, NULL) != 0 ||
+        mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0)
+        return false;
+    if (strncmp(here, "/tmp/", 5) == 0) {
+        for (char *at = here + 5; *at; at++)
+            if (*at == '/') {
+                *at = '\0';
+                if (mkdir(here, 0755) != 0 && errno != EEXIST)
+                    return false;
+                *at = '/';
+            }
+        if (mkdir(here, 0755) != 0 || mount(aside, here, NULL, MS_BIND | MS_REC, NULL) != 0)
+            return false;
+    }
+    return mount(NULL, "/tmp", NULL, MS_REMOUNT, options) == 0 && chdir(here) == 0;
+}
+
+/* 0: the code ran in its box; 1: an error, and it did not run; else what is wrong. */
+static int host_with_small_tmp(const char *options)
+{
+    struct told told;
+    int status = 0;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (!host_makes_tmp(options))
+            _exit(98);
+        host_command(0, "print(io.open('/etc/hostname') and 'OUTSIDE' or 'INSIDE')", &told);
+        bool inside = strstr(told.out, "INSIDE") != NULL;
+        if (strstr(told.out, "OUTSIDE") || (told.status == 0) != inside)
+            _exit(97);
+        _exit(inside ? 0 : told.status == 125 || told.status == 2 ? 1 : 96);
+    }
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Folders, sockets and copies of programs have to be made there, and do not fit. */
+static void a_full_disk_is_an_error_and_no_weaker_box(void)
+{
+    if (!laz_os_is_root()) {
+        (void)unit_skip("root", "only root can make a small /tmp");
+        return;
+    }
+    CU_ASSERT_EQUAL(host_with_small_tmp("size=256m"), 0);
+    CU_ASSERT_EQUAL(host_with_small_tmp("size=4k"), 1);
+    for (int inodes = 6; inodes <= 20; inodes += 2) {
+        char options[32];
+        snprintf(options, sizeof options, "nr_inodes=%d", inodes);
+        int result = host_with_small_tmp(options);
+        CU_ASSERT(result == 0 || result == 1);
+        if (result > 1)
+            printf("\n    %s: %d", options, result);
+    }
+    CU_ASSERT_EQUAL(host_with_small_tmp("nr_inodes=6"), 1);
+}
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+/* What has the name of an engine's folder but is none is not followed, and not removed when it
+ * belongs to somebody else. */
+static void foreign_folders_are_left_alone(void)
+{
+    static const char link_path[] = "/tmp/lazaret-LAZtestL",
+                      folder_path[] = "/tmp/lazaret-LAZtestF";
+    const char *file = world_get("removable");
+    struct laz_engine *engine;
+    struct stat st;
+
+    unlink(link_path);
+    CU_ASSERT_EQUAL(symlink(world_get("open"), link_path), 0);
+    bool foreign =
+        laz_os_is_root() && mkdir(folder_path, 0777) == 0 && chown(folder_path, 65534, 65534) == 0;
+    engine = test_engine("");
+    CU_ASSERT_PTR_NOT_NULL(engine);
+    CU_ASSERT_EQUAL(stat(file, &st), 0); /* behind the link */
+    if (foreign)
+        CU_ASSERT_EQUAL(stat(folder_path, &st), 0);
+    if (engine) {
+        CU_ASSERT_EQUAL(lstat(engine->folder, &st), 0);
+        CU_ASSERT(S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 0066));
+    }
+    laz_engine_free(engine);
+    unlink(link_path);
+    if (foreign)
+        rmdir(folder_path);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_killed_host_leaves_no_process),
+    UNIT(a_stopped_box_ends_at_the_timeout),
+    UNIT(a_stopped_outermost_process_changes_nothing),
+    UNIT(a_box_with_a_killed_process_ends_and_is_replaced),
+    UNIT(the_command_bears_closed_descriptors),
+    UNIT(a_full_disk_is_an_error_and_no_weaker_box),
+    UNIT(foreign_folders_are_left_alone),
+    {0},
+};
+
+int main(void)
+{
+    if (!world_make()) {
+        printf("what is to be attacked cannot be made\n");
+        return 1;
+    }
+    setenv("HOME", world_get("base"), 1); /* whatever the user of this machine has configured */
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("LAZARET_CONFIG");
+    int rc = unit_run("host", tests);
+    world_end();
+    return rc;
+}
