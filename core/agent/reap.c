@@ -5,8 +5,17 @@
  * A process group is not enough: a daemon that forks twice leaves it. As a child subreaper this
  * process inherits every orphan below it, so what it can find under /proc is all there is. It kills
  * whole trees at a time until no child is left; what forks faster is caught in the next round, and
- * a bound on rounds keeps a process that cannot be killed from holding the reaper. */
+ * a bound on the time keeps a process that cannot be killed from holding the reaper.
+ *
+ * It stands outside of the session's Landlock domain, whose scope keeps the session's signals from
+ * it. Where that does not exist (before Linux 6.12) the session may kill it: then the agent dies
+ * with it, and of what has left the agent's side the host can only find what has a uid or a control
+ * group of its own. */
 #include "agent/agent.h"
+
+#include "base/clock.h"
+#include "os/io.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +28,49 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REAP_ROUNDS  400
+#define REAP_MS      10000
+#define REAP_DEPTH   64
 #define REAP_WAIT_NS 25000000L /* for the end of a child that was killed */
 
 static const int reap_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
 
-/* Kills everything below `pid`, deepest last: a parent that is gone forks no more. */
+static long reap_parent_of(long pid)
+{
+    char path[64], text[512];
+    long parent = -1;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return -1;
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    const char *end = strrchr(text, ')'); /* the name before it may contain anything */
+    return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? parent : -1;
+}
+
+static void reap_kill_below(long pid, int depth);
+
+/* Stops it first, so that it makes no more children while those it has are looked for. The
+ * descriptor is of whatever has the number now; that it still is the child is asked afterwards. */
+static void reap_kill_child(long child, long parent, int depth)
+{
+    struct laz_process process = {(pid_t)child, laz_os_pidfd(child)};
+
+    if (process.pidfd < 0)
+        return;
+    if (reap_parent_of(child) == parent) {
+        laz_process_signal(&process, SIGSTOP);
+        if (depth < REAP_DEPTH)
+            reap_kill_below(child, depth + 1);
+        laz_process_signal(&process, SIGKILL);
+    }
+    laz_process_close(&process);
+}
+
+/* Kills everything below `pid`. What is missed here (children of other threads than the first, what
+ * was forked meanwhile) has this process as its parent once those above it are gone. */
 static void reap_kill_below(long pid, int depth)
 {
     char path[64], *text = NULL;
@@ -41,10 +87,7 @@ static void reap_kill_below(long pid, int depth)
         long child = strtol(p, &end, 10);
         if (end == p || child <= 0)
             break;
-        kill((pid_t)child, SIGSTOP);
-        if (depth < 64)
-            reap_kill_below(child, depth + 1);
-        kill((pid_t)child, SIGKILL);
+        reap_kill_child(child, pid, depth);
         p = end + strspn(end, " ");
     }
     free(text);
@@ -65,8 +108,9 @@ static bool reap_collect(pid_t command, int *status)
 static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
 {
     const struct timespec wait = {0, REAP_WAIT_NS};
+    const uint64_t end = laz_clock_ms() + REAP_MS;
 
-    for (int i = 0; i < REAP_ROUNDS && reap_collect(command, status); i++) {
+    while (reap_collect(command, status) && laz_clock_ms() < end) {
         reap_kill_below(getpid(), 0);
         kill(-command, SIGKILL); /* where /proc is not mounted it is this that helps */
         if (reap_collect(command, status))

@@ -23,7 +23,7 @@
 #define BOX_READ      ((size_t)64 << 10) /* bytes read at once */
 #define BOX_TOKEN_MS  5000               /* from the spawn to the token */
 #define BOX_DEATH_MS  2000               /* from the kill to the end */
-#define BOX_REAPER_MS 500                /* what a reaper gets to end its descendants */
+#define BOX_REAPER_MS 3000               /* what a reaper gets to end its descendants */
 #define BOX_COMPLAINT ((size_t)8 << 10)
 #define BOX_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
 
@@ -358,10 +358,21 @@ static void box_status_ready(void *user, uint32_t events)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+/* Without its reaper, and without a uid of its own, nobody knows what a session has left. */
+static void box_note_end_of_reaper(const struct laz_box *box)
+{
+    if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
+        box->authenticated && box->exit.known && box->exit.signal)
+        laz_log(
+            &box->engine->log, LAZ_LOG_ERROR,
+            "the reaper of a session was killed: processes that the session left may still run");
+}
+
 static void box_has_ended(struct laz_box *box)
 {
     if (box->ended)
         return;
+    box_note_end_of_reaper(box);
     if (box->status >= 0)
         box_status_ready(box, LAZ_IO_READ);
     laz_box_drain(box);

@@ -38,6 +38,7 @@ static const struct {
     {"/proc/self/auxv", LAZ_RIGHT_READ},
     {"/proc/self/cmdline", LAZ_RIGHT_READ},
     {"/proc/self/comm", LAZ_RIGHT_READ},
+    {"/proc/self/environ", LAZ_RIGHT_READ}, /* the token is not in it any more */
     {"/proc/self/fd", LAZ_RIGHT_READ},
     {"/proc/self/limits", LAZ_RIGHT_READ},
     {"/proc/self/maps", LAZ_RIGHT_READ},

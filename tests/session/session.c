@@ -194,6 +194,8 @@ struct laz_engine *test_engine(const char *settings_text)
     char *text = laz_strdup(settings_text);
 
     int rc = laz_settings_new(&settings, &err);
+    if (!rc && getenv("TEST_BACKEND"))
+        rc = laz_settings_set(settings, "sandbox.backend", getenv("TEST_BACKEND"), &err);
     for (char *at = text; !rc && at && *at;) {
         size_t len = strcspn(at, ";");
         char *next = at[len] ? at + len + 1 : at + len;

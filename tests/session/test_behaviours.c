@@ -162,14 +162,15 @@ static void execution_in_progress_refuses_another_and_a_restart(void)
 
 static void describing(struct laz_session *session, const struct words *w)
 {
+    const char *backend = getenv("TEST_BACKEND") ? getenv("TEST_BACKEND") : "bwrap";
     char expected[160];
 
-    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=bwrap tools=6>",
-             w->runtime, (long long)laz_session_pid(session));
+    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=%s tools=6>",
+             w->runtime, (long long)laz_session_pid(session), backend);
     UNIT_TEXT(laz_session_describe(session), expected);
     laz_session_close(session);
-    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=bwrap tools=6>",
-             w->runtime);
+    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=%s tools=6>",
+             w->runtime, backend);
     UNIT_TEXT(laz_session_describe(session), expected);
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_tools(session), "{\"name\":\"add\""));
     const char *a = strstr(laz_session_tools(session), "\"name\":\"a\"");

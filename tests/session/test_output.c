@@ -369,14 +369,14 @@ static void going_on_behind(struct laz_session *session, const struct words *w)
 {
     /* more than the pipe holds, so that it still runs when the execution has ended */
     static const struct phrase start = {
-        .python = "import os\nr = os.system('(yes background | head -n 30000; : >/tmp/done) &')",
-        .r = "r <- system('(yes background | head -n 30000; : >/tmp/done) &')",
-        .lua = "local r = os.execute('(yes background | head -n 30000; : >/tmp/done) &')",
+        .python = "import os\nr = os.system('(yes background | head -n 30000; : >done) &')",
+        .r = "r <- system('(yes background | head -n 30000; : >done) &')",
+        .lua = "local r = os.execute('(yes background | head -n 30000; : >done) &')",
     };
     static const struct phrase wait = {
-        .python = "import time\nwhile not os.path.exists('/tmp/done'): time.sleep(0.001)\n7",
-        .r = "while (!file.exists('/tmp/done')) Sys.sleep(0.001)\n7",
-        .lua = "os.execute('until test -e /tmp/done; do sleep 0.01; done')\nreturn 7",
+        .python = "import time\nwhile not os.path.exists('done'): time.sleep(0.001)\n7",
+        .r = "while (!file.exists('done')) Sys.sleep(0.001)\n7",
+        .lua = "os.execute('until test -e done; do sleep 0.01; done')\nreturn 7",
     };
 
     test_expect(session, w->set_x, LAZ_VERDICT_OK, NULL);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* test_reaper.c - nothing of a session without namespaces outlives it, whichever way it ends.
+ *
+ * The code leaves daemons behind, made as daemons are (two forks, sessions of their own, signals
+ * ignored), and hares: processes that fork and exit all the time, so that whoever looks finds only
+ * where they were.  All of them hold one lock, which the kernel gives to the test when the last of
+ * them is gone; that it is held before is the control. */
+#include "session.h"
+
+#include "os/io.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_S 20 /* for the lock, under load */
+
+static const char *const reaped_backends[] = {"landlock", "none"};
+
+/* Their output is closed so that no pipe of the host is held. %d: daemons, and as many hares. */
+static const char leave[] = "import os, fcntl, signal\n"
+                            "lock = open('lock', 'w')\n"
+                            "fcntl.flock(lock, fcntl.LOCK_EX)\n"
+                            "def daemon(work):\n"
+                            "    if os.fork() == 0:\n"
+                            "        os.setsid()\n"
+                            "        if os.fork() == 0:\n"
+                            "            os.setsid()\n"
+                            "            for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):\n"
+                            "                signal.signal(s, signal.SIG_IGN)\n"
+                            "            for fd in (1, 2): os.close(fd)\n"
+                            "            work()\n"
+                            "        os._exit(0)\n"
+                            "    os.wait()\n"
+                            "def sleeper():\n"
+                            "    while True: signal.pause()\n"
+                            "def hare():\n"
+                            "    while True:\n"
+                            "        try:\n"
+                            "            if os.fork(): os._exit(0)\n"
+                            "        except OSError: pass\n"
+                            "for i in range(%d):\n"
+                            "    daemon(sleeper)\n"
+                            "    daemon(hare)\n"
+                            "os.getcwd()";
+
+/* Leaves `n` of each kind; the file that they hold, or -1. */
+static int leave_behind(struct laz_session *session, int n)
+{
+    char code[1400], path[300];
+    int fd = -1;
+
+    snprintf(code, sizeof code, leave, n);
+    struct laz_result *result = test_run(session, code, NULL);
+    const char *value = result ? laz_result_value(result) : NULL;
+    if (value && value[0] == '"') {
+        snprintf(path, sizeof path, "%.*s/lock", (int)strcspn(value + 1, "\""), value + 1);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    } else if (result) {
+        printf("\n    %s", laz_result_json(result));
+    }
+    laz_result_free(result);
+    CU_ASSERT(fd >= 0);
+    CU_ASSERT(fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0); /* the control */
+    return fd;
+}
+
+static void too_long(int signal)
+{
+    (void)signal;
+}
+
+/* Waits until nobody holds the lock. */
+static bool all_are_gone(int fd)
+{
+    struct sigaction act = {.sa_handler = too_long}, before;
+
+    sigaction(SIGALRM, &act, &before); /* without SA_RESTART: it interrupts the wait */
+    alarm(PATIENCE_S);
+    bool gone = fd >= 0 && flock(fd, LOCK_EX) == 0;
+    alarm(0);
+    sigaction(SIGALRM, &before, NULL);
+    return gone;
+}
+
+/* ---- ways to end ---------------------------------------------------------------------------- */
+
+static void by_timeout(struct laz_session *session)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 200};
+    struct laz_result *result = test_run(session, "while True: pass", &options);
+
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_TIMEOUT);
+    laz_result_free(result);
+}
+
+static void by_restart(struct laz_session *session)
+{
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+}
+
+static void by_crash(struct laz_session *session)
+{
+    test_expect(session, "os.kill(os.getpid(), signal.SIGSEGV)", LAZ_VERDICT_CRASHED, NULL);
+}
+
+static void by_exit(struct laz_session *session)
+{
+    test_expect(session, "exit()", LAZ_VERDICT_OK, NULL);
+}
+
+static void by_close(struct laz_session *session)
+{
+    laz_session_close(session);
+}
+
+static const struct {
+    const char *name;
+    void (*end)(struct laz_session *session);
+    bool goes_on; /* the session object is good for more */
+} ways[] = {
+    {"timeout", by_timeout, true}, {"restart", by_restart, true}, {"crash", by_crash, true},
+    {"exit", by_exit, true},       {"close", by_close, false},
+};
+
+static struct laz_engine *engine_of(const char *backend)
+{
+    if (strcmp(backend, "none") == 0)
+        return test_engine_open("");
+    return test_engine("sandbox.backend=landlock");
+}
+
+static void nothing_outlives_its_session(void)
+{
+    for (size_t b = 0; b < sizeof reaped_backends / sizeof *reaped_backends; b++) {
+        struct laz_engine *engine = engine_of(reaped_backends[b]);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct laz_session *session = test_session(engine, "python");
+            if (!session)
+                continue;
+            int fd = leave_behind(session, 3);
+            ways[i].end(session);
+            bool gone = all_are_gone(fd);
+            if (!gone)
+                printf("\n    %s, %s: something is left", reaped_backends[b], ways[i].name);
+            CU_ASSERT(gone);
+            if (ways[i].goes_on)
+                test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+            laz_session_free(session);
+            close(fd);
+        }
+        laz_engine_free(engine);
+    }
+}
+
+/* A host of its own, which says where the lock is and waits for its end. */
+static void host(const char *backend, int to)
+{
+    struct laz_engine *engine = engine_of(backend);
+    struct laz_session *session = test_session(engine, "python");
+    int fd = session ? leave_behind(session, 3) : -1;
+    char path[64], lock[300] = "";
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(path, lock, sizeof lock - 1);
+    if (fd < 0 || len <= 0 || write(to, lock, (size_t)len) != len)
+        _exit(1);
+    close(to);
+    for (;;)
+        pause();
+}
+
+static void nothing_outlives_a_host_that_is_killed(void)
+{
+    for (size_t b = 0; b < sizeof reaped_backends / sizeof *reaped_backends; b++) {
+        char lock[300] = "";
+        int ends[2];
+        CU_ASSERT_FATAL(pipe(ends) == 0);
+        fflush(stdout);
+        pid_t pid = fork();
+        CU_ASSERT_FATAL(pid >= 0);
+        if (pid == 0) {
+            close(ends[0]);
+            host(reaped_backends[b], ends[1]);
+        }
+        close(ends[1]);
+        ssize_t len = read(ends[0], lock, sizeof lock - 1);
+        close(ends[0]);
+        int fd = len > 0 ? open(lock, O_RDONLY | O_CLOEXEC) : -1;
+        CU_ASSERT(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        CU_ASSERT(all_are_gone(fd));
+        close(fd);
+    }
+}
+
+/* Somebody on the host kills it. With a uid of its own the session has nowhere to go; without, it
+ * is the agent alone that is known to go. */
+static void the_agent_goes_with_its_reaper(void)
+{
+    struct laz_engine *engine = engine_of("landlock");
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        int fd = leave_behind(session, geteuid() == 0 ? 3 : 0);
+        int reaper = laz_os_pidfd(laz_session_pid(session));
+        CU_ASSERT(reaper >= 0);
+        laz_os_pidfd_kill(reaper);
+        struct pollfd ended = {.fd = reaper, .events = POLLIN};
+        CU_ASSERT_EQUAL(poll(&ended, 1, PATIENCE_S * 1000), 1);
+        if (geteuid() != 0)
+            CU_ASSERT(all_are_gone(fd));
+        laz_session_free(session); /* and then whatever has its uid */
+        CU_ASSERT(all_are_gone(fd));
+        close(fd);
+        close(reaper);
+    }
+    laz_engine_free(engine);
+}
+
+static void the_code_cannot_signal_its_reaper(void)
+{
+    struct laz_engine *engine = engine_of("landlock");
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(session,
+                    "import os, signal\n"
+                    "def attempt(s):\n"
+                    "    try:\n"
+                    "        os.kill(os.getppid(), s)\n"
+                    "        return 'through'\n"
+                    "    except PermissionError: return 'refused'\n"
+                    "child = os.fork()\n"
+                    "if child == 0:\n"
+                    "    while True: signal.pause()\n"
+                    "os.kill(child, signal.SIGKILL)\n" /* the control: its own it may */
+                    "status = os.waitpid(child, 0)[1]\n"
+                    "words = {attempt(s) for s in (0, signal.SIGKILL, signal.SIGSTOP, 15)}\n"
+                    "[status, sorted(words)]",
+                    LAZ_VERDICT_OK, "[9,[\"refused\"]]");
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(nothing_outlives_its_session),
+    UNIT(nothing_outlives_a_host_that_is_killed),
+    UNIT(the_agent_goes_with_its_reaper),
+    UNIT(the_code_cannot_signal_its_reaper),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("reaper", tests);
+}
