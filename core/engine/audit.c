@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define AUDIT_TAIL_FIRST ((size_t)4 << 10) /* bytes in which most last records lie */
+#define AUDIT_LOCK_MS    500 /* an append takes microseconds, but a process can be stopped in one */
 #define AUDIT_TAIL_MOST  (4 * LAZ_AUDIT_LINE_MAX)
 
 struct laz_audit {
@@ -32,6 +33,7 @@ struct laz_audit {
     bool known;                 /* `last` and `end` are of the file that is open */
     struct laz_audit_link last; /* the last record that this process knows of */
     uint64_t end;               /* where it ends */
+    bool locked_out;            /* the lock was waited for in vain: not again until it is free */
     uint64_t lost;              /* records, since one was last written */
     char lost_since[LAZ_CLOCK_STAMP], lost_why[256];
 };
@@ -182,8 +184,10 @@ static int audit_append(struct laz_audit *audit, const char *event, const char *
 {
     bool reopened;
     uint64_t size;
-    int rc = laz_append_lock(&audit->file, &reopened, &size, err);
+    int rc =
+        laz_append_lock(&audit->file, audit->locked_out ? 0 : AUDIT_LOCK_MS, &reopened, &size, err);
 
+    audit->locked_out = rc == LAZ_ETIMEOUT;
     if (rc)
         return rc;
     rc = audit_append_locked(audit, size, reopened, event, session, members, err);

@@ -62,6 +62,15 @@ static bool chain_is_hex(const char *text)
     return true;
 }
 
+/* Ours has none; JSON would allow some of them between its words. */
+static bool chain_has_controls(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return true;
+    return false;
+}
+
 bool laz_audit_record_parse(struct laz_audit_record *record, const char *line, size_t len)
 {
     const size_t begin = sizeof chain_begin - 1, hash = sizeof chain_hash - 1;
@@ -76,7 +85,7 @@ bool laz_audit_record_parse(struct laz_audit_record *record, const char *line, s
     const char *tail = line + len - end;
     if (!seq || line[begin] == '0' || line[i] != ',' || memcmp(tail, chain_hash, hash) != 0 ||
         !chain_is_hex(tail + hash) || memcmp(tail + hash + LAZ_SHA256_HEX, "\"}", 2) != 0 ||
-        laz_json_scan(line, len, NULL))
+        chain_has_controls(line, len) || laz_json_scan(line, len, NULL))
         return false;
     *record = (struct laz_audit_record){.line = line, .len = len, .hashed = len - end};
     record->link.seq = seq;

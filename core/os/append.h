@@ -24,11 +24,12 @@ struct laz_append {
  * LAZ_ECONFIG, with the remedy: it is a link, no regular file, has a second name, belongs to
  * somebody else, or lies where somebody else could exchange it. LAZ_EOS: the system's reason. */
 int laz_append_open(struct laz_append *file, struct laz_error *err);
-/* Takes the lock under which the file may be looked at and written, waiting for a second at most.
+/* Takes the lock under which the file may be looked at and written, waiting at most `most_ms`.
  * A file that was renamed or removed (log rotation), or is not open, is opened; then *reopened is
  * true.
  * *size: of the file now. Errors: as open; LAZ_ETIMEOUT when another process keeps the lock. */
-int laz_append_lock(struct laz_append *file, bool *reopened, uint64_t *size, struct laz_error *err);
+int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, uint64_t *size,
+                    struct laz_error *err);
 void laz_append_unlock(struct laz_append *file);
 /* Under the lock: bytes from `offset` on; -1 with an error. */
 ssize_t laz_append_read(const struct laz_append *file, uint64_t offset, void *data, size_t len,

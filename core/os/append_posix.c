@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define APPEND_LOCK_MS 1000 /* an append takes microseconds; a process can be stopped in one */
+#define APPEND_SIZE_MS 1000 /* a reader can wait */
 #define APPEND_TRIES   8    /* renamed again and again */
 
 /* ---- the place ------------------------------------------------------------------------------ */
@@ -161,11 +161,10 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
     return rc;
 }
 
-/* Waits for a second at most, in steps that grow from 20 us to 2 ms: whoever has the lock has it
- * for one write. */
-static int append_flock(int fd, int how)
+/* Waits in steps that grow from 20 us to 2 ms: whoever has the lock has it for one write. */
+static int append_flock(int fd, int how, uint64_t most_ms)
 {
-    uint64_t until_ms = laz_clock_ms() + APPEND_LOCK_MS;
+    uint64_t until_ms = laz_clock_ms() + most_ms;
     struct timespec pause = {0, 20000};
 
     for (;;) {
@@ -181,7 +180,8 @@ static int append_flock(int fd, int how)
     }
 }
 
-int laz_append_lock(struct laz_append *file, bool *reopened, uint64_t *size, struct laz_error *err)
+int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, uint64_t *size,
+                    struct laz_error *err)
 {
     struct stat held, named;
 
@@ -190,12 +190,10 @@ int laz_append_lock(struct laz_append *file, bool *reopened, uint64_t *size, str
         int rc = file->fd < 0 ? laz_append_open(file, err) : 0;
         if (rc)
             return rc;
-        int failed = append_flock(file->fd, LOCK_EX);
+        int failed = append_flock(file->fd, LOCK_EX, most_ms);
         if (failed == EWOULDBLOCK)
             return laz_error_set(err, LAZ_ETIMEOUT, 0,
-                                 "another process has kept the lock of the audit log %s for a "
-                                 "second",
-                                 file->path);
+                                 "another process keeps the lock of the audit log %s", file->path);
         if (failed)
             return laz_error_os(err, failed, "the audit log %s cannot be locked", file->path);
         if (fstat(file->fd, &held) == 0 && lstat(file->path, &named) == 0 &&
@@ -283,7 +281,7 @@ void laz_append_close(struct laz_append *file)
 int laz_append_size(int fd, uint64_t *size, struct laz_error *err)
 {
     struct stat st;
-    bool locked = append_flock(fd, LOCK_SH) == 0;
+    bool locked = append_flock(fd, LOCK_SH, APPEND_SIZE_MS) == 0;
     int failed = fstat(fd, &st) != 0 ? errno : 0;
 
     if (locked)

@@ -444,6 +444,13 @@ static void showing_a_record_is_one_harmless_line(void)
     for (size_t i = 0; i < out.len; i++)
         CU_ASSERT((unsigned char)out.data[i] >= 0x20 && (unsigned char)out.data[i] < 0x7f);
     laz_buf_clear(&out);
+    laz_buf_clear(&record); /* white space that JSON allows */
+    laz_audit_link_init(&link);
+    laz_audit_link_add(&link, "execute_start", NULL, ",\"limits\":{\"cpu\":\r0}", 20, &record);
+    laz_buf_clear(&out);
+    CU_ASSERT_FALSE(laz_audit_show(record.data, record.len - 1, &out));
+    CU_ASSERT(!strchr(out.data, '\r'));
+    laz_buf_clear(&out);
     CU_ASSERT_FALSE(laz_audit_show("\x1b[2J\xff", 5, &out));
     UNIT_TEXT(out.data, "not a record: \"\\u001b[2J\xef\xbf\xbd\"");
     laz_buf_fini(&out);
