@@ -8,6 +8,7 @@
  * until then it stays in the engine's list of those that leave. */
 #include "engine/box.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "engine/engine.h"
@@ -20,12 +21,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BOX_READ      ((size_t)64 << 10) /* bytes read at once */
-#define BOX_TOKEN_MS  5000               /* from the spawn to the token */
-#define BOX_DEATH_MS  2000               /* from the kill to the end */
-#define BOX_REAPER_MS 3000               /* what a reaper gets to end its descendants */
-#define BOX_COMPLAINT ((size_t)8 << 10)
-#define BOX_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
+#define BOX_READ       ((size_t)64 << 10) /* bytes read at once */
+#define BOX_TOKEN_MS   5000               /* from the spawn to the token */
+#define BOX_LINE_MS    5000               /* from the first byte of a line to its last */
+#define BOX_HELD_UP_MS 1000               /* so late, a timer tells that the loop stood still */
+#define BOX_LINES      64u                /* served in one turn of the loop */
+#define BOX_DEATH_MS   2000               /* from the kill to the end */
+#define BOX_REAPER_MS  3000               /* what a reaper gets to end its descendants */
+#define BOX_COMPLAINT  ((size_t)8 << 10)
+#define BOX_MAX_DRAIN  ((size_t)64 << 20) /* of one stream, in one go */
+#define BOX_STALE      ((size_t)1 << 20)  /* dropped of a stream: what a pipe may hold, pipe(7) */
 
 static void box_free(struct laz_box *box);
 static void box_status_ready(void *user, uint32_t events);
@@ -34,6 +39,10 @@ static void box_status_ready(void *user, uint32_t events);
 
 static void box_close_channel(struct laz_box *box)
 {
+    if (box->line_timer)
+        laz_timer_cancel(box->line_timer);
+    if (box->next_turn)
+        laz_timer_cancel(box->next_turn);
     laz_io_stop(box->channel_io);
     laz_io_stop(box->listener_io);
     box->channel_io = box->listener_io = NULL;
@@ -105,6 +114,7 @@ static void box_authenticated(struct laz_box *box)
     char path[64];
 
     box->authenticated = true;
+    box->in.max = box->engine->values->session.max_message_size;
     laz_timer_cancel(box->patience);
     laz_io_stop(box->listener_io);
     box->listener_io = NULL;
@@ -116,31 +126,92 @@ static void box_authenticated(struct laz_box *box)
         box->owner.authenticated(box->owner.user);
 }
 
-/* Serves the lines that are there. False when the box was broken off meanwhile. */
+/* What the channel is watched for: not for more lines while some wait to be served. */
+static void box_watch_channel(struct laz_box *box)
+{
+    uint32_t events = box->behind ? 0 : LAZ_IO_READ;
+
+    if (box->out.len)
+        events |= LAZ_IO_WRITE;
+    if (box->channel_io)
+        laz_io_events(box->channel_io, events);
+}
+
+static void box_line_too_long(struct laz_box *box)
+{
+    char text[96];
+
+    if (!box->authenticated) {
+        box_broken(box, LAZ_EPROTO, "a wrong token was shown");
+        return;
+    }
+    snprintf(text, sizeof text, "a message is larger than max_message_size (%zu bytes)",
+             box->in.max);
+    box_broken(box, LAZ_EPROTO, text);
+}
+
+/* Serves one line. False: the box is not to be heard any more. */
+static bool box_line(struct laz_box *box, char *line, size_t len)
+{
+    if (box->authenticated)
+        return box->owner.line && box->owner.line(box->owner.user, line, len);
+    if (box_check_token(box, line, len))
+        box_authenticated(box);
+    else
+        box_broken(box, LAZ_EPROTO, "a wrong token was shown");
+    return box->authenticated;
+}
+
+/* A line that has begun has to end in time. The clock of a line starts once, however slowly its
+ * bytes come; before the token the start has a clock of its own. */
+static void box_time_line(struct laz_box *box, bool anew)
+{
+    bool begun = box->channel >= 0 && !box->killed && box->authenticated && !box->behind &&
+                 laz_frame_partial(&box->in);
+
+    if (box->begun && (!begun || anew))
+        laz_timer_cancel(box->line_timer);
+    if (begun && (!box->begun || anew)) {
+        box->line_due_ms = laz_clock_ms() + BOX_LINE_MS;
+        laz_timer_start(box->line_timer, BOX_LINE_MS);
+    }
+    box->begun = begun;
+}
+
+/* Serves the lines that are there, but only so many a turn, that no box keeps the loop from the
+ * others. What a box says after it was killed is nobody's. */
 static void box_lines(struct laz_box *box)
 {
+    unsigned n = 0;
     char *line;
     size_t len;
-    int rc;
+    int rc = 0;
 
-    while (box->channel >= 0 && (rc = laz_frame_next(&box->in, &line, &len)) != 0) {
+    while (box->channel >= 0 && !box->killed && n < BOX_LINES &&
+           (rc = laz_frame_next(&box->in, &line, &len)) != 0) {
+        n++;
         if (rc < 0) {
-            char text[96];
-            snprintf(text, sizeof text, "a message is larger than max_message_size (%zu bytes)",
-                     box->in.max);
-            box_broken(box, LAZ_EPROTO, text);
+            box_line_too_long(box);
             return;
         }
-        if (!box->authenticated) {
-            if (!box_check_token(box, line, len)) {
-                box_broken(box, LAZ_EPROTO, "a wrong token was shown");
-                return;
-            }
-            box_authenticated(box);
-        } else if (!box->owner.line || !box->owner.line(box->owner.user, line, len)) {
-            return;
-        }
+        if (!box_line(box, line, len))
+            break;
     }
+    if (box->killed)
+        laz_frame_fini(&box->in);
+    bool behind = box->channel >= 0 && n == BOX_LINES && !box->killed;
+    if (behind)
+        laz_timer_start(box->next_turn, 0);
+    if (behind != box->behind) {
+        box->behind = behind;
+        box_watch_channel(box);
+    }
+    box_time_line(box, n > 0);
+}
+
+static void box_next_turn(void *user)
+{
+    box_lines(user);
 }
 
 static void box_flush(struct laz_box *box)
@@ -153,7 +224,7 @@ static void box_flush(struct laz_box *box)
                 laz_buf_drop(&box->out, box->out_done);
                 box->out_done = 0;
             }
-            laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
+            box_watch_channel(box);
             return;
         }
         if (n < 0) {
@@ -167,7 +238,7 @@ static void box_flush(struct laz_box *box)
     else
         laz_buf_clear(&box->out);
     box->out_done = 0;
-    laz_io_events(box->channel_io, LAZ_IO_READ);
+    box_watch_channel(box);
 }
 
 static void box_channel_ready(void *user, uint32_t events)
@@ -179,7 +250,7 @@ static void box_channel_ready(void *user, uint32_t events)
         if (box->channel < 0)
             return;
     }
-    if (!(events & LAZ_IO_READ))
+    if (!(events & LAZ_IO_READ) || box->behind)
         return;
     char *room = laz_frame_room(&box->in, BOX_READ);
     if (!room) {
@@ -193,6 +264,23 @@ static void box_channel_ready(void *user, uint32_t events)
     } else if (n < 0) {
         box_hung_up(box);
     }
+}
+
+/* The line that has begun is late. What has come is read before it is judged; and where nobody
+ * drove the loop meanwhile, which is not the agent's fault, it gets its time once more. */
+static void box_line_too_late(void *user)
+{
+    struct laz_box *box = user;
+    uint64_t due = box->line_due_ms;
+    bool held_up = laz_clock_ms() > due + BOX_HELD_UP_MS;
+
+    box_channel_ready(box, LAZ_IO_READ);
+    if (box->channel < 0 || !box->begun || box->line_due_ms != due)
+        return; /* it has ended, or it is another one */
+    if (held_up)
+        box_time_line(box, true);
+    else
+        box_broken(box, LAZ_EPROTO, "a message was begun and not finished within 5 seconds");
 }
 
 bool laz_box_is_quiet(struct laz_box *box)
@@ -259,7 +347,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     if (most && box->out.len - box->out_done > most)
         return false;
     laz_buf_append(&box->out, data, len);
-    laz_io_events(box->channel_io, LAZ_IO_READ | LAZ_IO_WRITE);
+    box_watch_channel(box);
     return !box->out.failed;
 }
 
@@ -284,8 +372,12 @@ static void box_read_output(struct laz_box *box, int stream, size_t most)
         total += (size_t)n;
         if (!box->settled && stream == LAZ_STDERR && box->complaint.len < BOX_COMPLAINT)
             laz_buf_append(&box->complaint, data, (size_t)n);
-        if (box->owner.output)
-            box->owner.output(box->owner.user, stream, data, (size_t)n);
+        if (box->owner.output && !box->owner.output(box->owner.user, stream, data, (size_t)n) &&
+            box->output_io[stream]) {
+            box->unheard[stream] = true;
+            laz_io_events(box->output_io[stream], 0);
+            return;
+        }
         if ((size_t)n < sizeof data)
             return; /* a pipe that had more would have filled the buffer */
     }
@@ -301,6 +393,24 @@ static void box_stderr_ready(void *user, uint32_t events)
 {
     (void)events;
     box_read_output(user, LAZ_STDERR, BOX_READ);
+}
+
+void laz_box_hear(struct laz_box *box)
+{
+    char data[16 << 10];
+
+    for (int stream = 1; stream <= 2; stream++) {
+        if (!box->unheard[stream] || box->output[stream] < 0)
+            continue;
+        for (size_t total = 0; total < BOX_STALE;) {
+            ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
+            if (n <= 0)
+                break; /* an end is told by the loop */
+            total += (size_t)n;
+        }
+        box->unheard[stream] = false;
+        laz_io_events(box->output_io[stream], LAZ_IO_READ);
+    }
 }
 
 void laz_box_drain(struct laz_box *box)
@@ -525,6 +635,8 @@ static void box_free(struct laz_box *box)
     laz_os_close(&box->usage_fd);
     laz_os_close(&box->init_fd);
     laz_timer_stop(box->patience);
+    laz_timer_stop(box->line_timer);
+    laz_timer_stop(box->next_turn);
     laz_process_close(&box->process);
     if (box->folder)
         laz_os_remove_tree(box->folder);
@@ -561,10 +673,13 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     struct laz_loop *loop = box->engine->loop;
 
     box->patience = laz_timer_new(loop, box_out_of_patience, box);
+    box->line_timer = laz_timer_new(loop, box_line_too_late, box);
+    box->next_turn = laz_timer_new(loop, box_next_turn, box);
     box->process_io = laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
     box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, box_stdout_ready, box);
     box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, box_stderr_ready, box);
-    bool ok = box->patience && box->process_io && box->output_io[1] && box->output_io[2];
+    bool ok = box->patience && box->line_timer && box->next_turn && box->process_io &&
+              box->output_io[1] && box->output_io[2];
     if (ok && box->status >= 0) {
         box->status_io = laz_io_start(loop, box->status, LAZ_IO_READ, box_status_ready, box);
         ok = box->status_io != NULL;

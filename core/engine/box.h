@@ -27,7 +27,9 @@ struct laz_box_owner {
     void (*authenticated)(void *user);
     /* A whole line of the agent; it may be changed. False: the box is to be ended. */
     bool (*line)(void *user, char *line, size_t len);
-    void (*output)(void *user, int stream, const char *data, size_t len);
+    /* Bytes of a stream. False: nobody wants them now, and the stream is left unread until
+     * laz_box_hear, so that who writes all the same waits and costs the host nothing. */
+    bool (*output)(void *user, int stream, const char *data, size_t len);
     /* The peer broke a rule below the messages (a line too long, a wrong token, a second peer). */
     void (*broken)(void *user, const struct laz_error *why);
     /* Memory ran out in its control group. */
@@ -49,7 +51,10 @@ struct laz_box {
     struct laz_process process;
     int listener, channel, output[3], status;
     struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io, *group_io;
-    struct laz_timer *patience; /* authentication; later: the time to die in */
+    struct laz_timer *patience;   /* authentication; later: the time to die in */
+    struct laz_timer *line_timer; /* a line that has begun has to end */
+    uint64_t line_due_ms;
+    struct laz_timer *next_turn; /* serves the lines that one turn of the loop left */
     struct laz_frame in;
     struct laz_buf out; /* not yet written to the agent */
     size_t out_done;
@@ -61,9 +66,12 @@ struct laz_box {
     int init_fd;                /* pidfd of the first process inside, when it was told; -1 */
     bool has_child;             /* its documents told of a first process */
     bool authenticated, killed, ended, hung_up;
-    bool settled;  /* its owner knows it to be up: what it prints is no complaint */
-    bool reaped;   /* its outermost process; `exit` is set */
-    bool released; /* nobody owns it: it frees itself when it has ended */
+    bool begun;      /* a line: its timer runs, up to line_due_ms */
+    bool behind;     /* whole lines wait for the next turn, and nothing is read */
+    bool unheard[3]; /* streams that are left unread */
+    bool settled;    /* its owner knows it to be up: what it prints is no complaint */
+    bool reaped;     /* its outermost process; `exit` is set */
+    bool released;   /* nobody owns it: it frees itself when it has ended */
     struct laz_exit exit;
     uint64_t started_us;      /* laz_clock_us of the spawn */
     uint64_t cpu_us;          /* of the agent, when its channel closed; 0: could not be told */
@@ -114,6 +122,8 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms);
 bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* The time in which a token must come begins anew: for a box that was not watched meanwhile. */
 void laz_box_be_patient(struct laz_box *box);
+/* Reads again the streams that nobody wanted; what lies in them is dropped. */
+void laz_box_hear(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */
 void laz_box_drain(struct laz_box *box);
 /* Ends everything inside; `ended` is reported when it is over, after two seconds at most. */

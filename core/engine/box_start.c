@@ -244,7 +244,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->usage_fd = box->init_fd = -1;
     box->exit_code = box->agent_pid = -1;
     box->started_us = laz_clock_us();
-    laz_frame_init(&box->in, engine->values->session.max_message_size);
+    laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
     laz_frame_init(&box->documents, 4096);
     if (engine->uids)
         rc = laz_uids_take(engine->uids, &box->uid, err);

@@ -240,8 +240,10 @@ static int execution_send(struct laz_execution *execution, const char *type, con
     if (!rc && line.len > most)
         rc = laz_error_set(err, LAZ_ETOOBIG, 0,
                            "the code is larger than max_value_size (%zu bytes)", most);
-    if (!rc)
+    if (!rc) {
+        laz_box_hear(session->box);
         laz_box_send(session->box, line.data, line.len, 0); /* a dead agent is told by its box */
+    }
     laz_buf_fini(&line);
     if (rc)
         return rc;
@@ -411,6 +413,7 @@ static int execution_run(struct laz_session *session, const char *type, const ch
         execution_drive(&execution);
         session->execution = NULL;
         execution_judge(&execution);
+        laz_execution_log_refused(&execution);
         if (!check && execution.result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
             session->executions++;
         laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s: %s (%llu ms)",

@@ -27,6 +27,7 @@ struct laz_execution {
     size_t n_calls, cap_calls;
     struct waiting_call *waiting, *last_waiting;
     size_t n_waiting;
+    size_t n_refused;     /* calls: no such tool, or not such arguments */
     size_t open_bytes;    /* of arguments, of open and waiting calls */
     bool is_one_in_order; /* among the open ones is one without an id */
     uint64_t started_us;
@@ -43,6 +44,8 @@ void laz_execution_clock_stand(struct laz_execution *execution);
 
 /* A call of a tool, as the agent asked for it: begun, put behind others, or refused. */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);
+/* How many refusals were kept out of the log. */
+void laz_execution_log_refused(const struct laz_execution *execution);
 /* Nobody waits for the open calls any more. */
 void laz_execution_abandon_calls(struct laz_execution *execution);
 

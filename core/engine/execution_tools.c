@@ -4,8 +4,8 @@
  * Side: host.  Input trusted: no (names, arguments and ids come from the box).
  *
  * Calls with an id are answered as they come; those without, in order, so one of them waits for the
- * other.  Number and size of what is open are bounded, because the box decides how fast it asks and
- * whether it reads. */
+ * other.  Number and size of what is open, and the number of refused ones, are bounded, because the
+ * box decides how fast it asks and whether it reads; and so is what is logged of refusals. */
 #include "engine/execution.h"
 
 #include "base/json.h"
@@ -18,6 +18,9 @@
 
 #define EXECUTION_OPEN_CALLS 1024               /* at once, of one session */
 #define EXECUTION_OPEN_BYTES ((size_t)16 << 20) /* of their arguments, unless it is one call */
+
+#define EXECUTION_REFUSED 10000 /* of one execution; code has no use for more */
+#define EXECUTION_LOGGED  10    /* of these; the rest is a number */
 
 /* A call without an id behind another one: they are answered in order, so it is not begun. */
 struct waiting_call {
@@ -206,6 +209,26 @@ static bool execution_wait_in_order(struct laz_execution *execution, size_t tool
     return !error || waiting->error;
 }
 
+/* False: it was one too many. */
+static bool execution_refused(struct laz_execution *execution, const char *why)
+{
+    execution->n_refused++;
+    if (execution->n_refused <= EXECUTION_LOGGED)
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool call refused: %s", why);
+    if (execution->n_refused <= EXECUTION_REFUSED)
+        return true;
+    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
+    return false;
+}
+
+void laz_execution_log_refused(const struct laz_execution *execution)
+{
+    if (execution->n_refused > EXECUTION_LOGGED)
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO,
+                "Tool calls refused: %zu more, not logged one by one",
+                execution->n_refused - EXECUTION_LOGGED);
+}
+
 static bool execution_is_full(const struct laz_execution *execution, size_t args_len)
 {
     size_t open = execution->n_calls + execution->n_waiting;
@@ -244,9 +267,9 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
                 (int)(message->args_len < 200 ? message->args_len : 200),
                 message->args ? message->args : "");
     else
-        laz_log(log, LAZ_LOG_INFO, "Tool call refused: %s", err.text);
-    if (!good)
         laz_buf_fini(&args);
+    if (!good && !execution_refused(execution, err.text))
+        return;
     if (!message->has_id && execution->is_one_in_order) {
         if (!execution_wait_in_order(execution, tool, &args, good ? NULL : err.text))
             laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");

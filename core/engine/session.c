@@ -144,6 +144,8 @@ static bool session_line(void *user, char *line, size_t len)
         laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
         session_refuse(session, LAZ_EPROTO, err.text);
+        session->cut_off = true; /* once refused, it says nothing more */
+        laz_box_kill(session->box);
     } else if (session->state == LAZ_SESSION_STARTING) {
         if (message.type == LAZ_MESSAGE_READY)
             session_ready(session, &message);
@@ -156,12 +158,13 @@ static bool session_line(void *user, char *line, size_t len)
     return rc == 0;
 }
 
-static void session_output(void *user, int stream, const char *data, size_t len)
+static bool session_output(void *user, int stream, const char *data, size_t len)
 {
     struct laz_session *session = user;
 
     if (session->execution)
         laz_execution_output(session, stream, data, len);
+    return session->execution || session->state != LAZ_SESSION_IDLE;
 }
 
 static void session_broken(void *user, const struct laz_error *why)
@@ -235,7 +238,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         return rc;
     }
     session->failure = (struct laz_error){0};
-    session->misbehaved = false;
+    session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
     session_note_isolation(session);
     laz_guard_reset(&session->guard);
@@ -333,7 +336,7 @@ void laz_session_look(struct laz_session *session)
         return;
     }
     /* A peer that was cut off may have ended because of it, or may yet. */
-    bool cut_off = session->misbehaved && !session->box->hung_up;
+    bool cut_off = session->cut_off || (session->misbehaved && !session->box->hung_up);
     laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

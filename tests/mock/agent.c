@@ -6,6 +6,8 @@
  * parted by '|'), or else the one a good agent follows.  Words that begin with '$' are replaced:
  * $id and $next (of the execution, and the one after it), $i (of `times`), $last (the line received
  * last), $token.  A connection that the host closed ends it. */
+#include "storm.h"
+
 #include <errno.h>
 #include <linux/sockios.h>
 #include <sched.h>
@@ -27,6 +29,7 @@ struct mock {
     size_t in_len, in_cap;
     char *last; /* the line received last */
     long long id, i;
+    bool is_kept; /* `last` is still to be served */
 };
 
 static void *must(void *pointer)
@@ -316,6 +319,60 @@ static void do_cut(struct mock *mock, const char *text) /* N TEXT: two writes, N
     free(line);
 }
 
+static void do_drip(struct mock *mock, const char *text) /* N TEXT: a line, a byte each N ms */
+{
+    char *rest;
+    unsigned ms = (unsigned)strtoul(text, &rest, 10);
+    char *line = mock_replace(mock, rest + 1);
+    size_t len = strlen(line);
+
+    line[len++] = '\n';
+    for (size_t i = 0; i < len; i++) {
+        usleep(ms * 1000); /* being slow is what it is for */
+        mock_write(mock, line + i, 1);
+    }
+    free(line);
+}
+
+static void do_spill(struct mock *mock, const char *text) /* N bytes on both, by another process */
+{
+    char block[4096];
+    unsigned long long n = strtoull(text, NULL, 10);
+
+    (void)mock;
+    if (fork())
+        return;
+    memset(block, '.', sizeof block);
+    for (unsigned long long at = 0; at < n; at += sizeof block)
+        if (write(1, block, sizeof block) < 0 || write(2, block, sizeof block) < 0)
+            break;
+    _exit(0);
+}
+
+/* SEED N: so many messages of a storm, a dot on standard error for each; then a call that has to be
+ * answered, unless the host has ended it all. */
+static void do_storm(struct mock *mock, const char *text)
+{
+    static const char probe[] = "{\"type\":\"tool_call\",\"id\":4242,\"tool\":\"nothing\"}";
+    static char message[STORM_MAX];
+    char *rest;
+    uint64_t state = strtoull(text, &rest, 10) * 2 + 1;
+    unsigned calm = 5u << state / 2 % 3 * 3; /* 5, 40, 320 */
+    unsigned long n = strtoul(rest, NULL, 10);
+
+    for (unsigned long i = 0; i < n; i++) {
+        size_t len = storm_message(&state, mock->id, calm, message);
+        if (write(2, ".", 1) < 0)
+            _exit(3);
+        mock_write(mock, message, len);
+    }
+    do_send(mock, probe);
+    do {
+        mock_receive(mock);
+        mock->is_kept = strstr(mock->last, "\"code\":"); /* one of the storm was an outcome */
+    } while (!mock->is_kept && !strstr(mock->last, "\"id\":4242,"));
+}
+
 static void do_sync(struct mock *mock, const char *text) /* until the host has read everything */
 {
     (void)text;
@@ -388,17 +445,31 @@ static const struct {
     const char *name;
     void (*run)(struct mock *mock, const char *text);
 } commands[] = {
-    {"closeout", do_closeout}, {"complain", do_complain},
-    {"connect", do_connect},   {"cut", do_cut},
-    {"die", do_die},           {"eof", do_eof},
-    {"exit", do_exit},         {"fill", do_fill},
-    {"hangup", do_hangup},     {"ok", do_ok},
-    {"pad", do_pad},           {"print", do_print},
-    {"raw", do_raw},           {"ready", do_ready},
-    {"recv", do_recv},         {"send", do_send},
-    {"shut", do_shut},         {"sync", do_sync},
-    {"times", do_times},       {"token", do_token},
-    {"trade", do_trade},       {"wait", do_wait},
+    {"closeout", do_closeout},
+    {"complain", do_complain},
+    {"connect", do_connect},
+    {"cut", do_cut},
+    {"die", do_die},
+    {"drip", do_drip},
+    {"eof", do_eof},
+    {"spill", do_spill},
+    {"storm", do_storm},
+    {"exit", do_exit},
+    {"fill", do_fill},
+    {"hangup", do_hangup},
+    {"ok", do_ok},
+    {"pad", do_pad},
+    {"print", do_print},
+    {"raw", do_raw},
+    {"ready", do_ready},
+    {"recv", do_recv},
+    {"send", do_send},
+    {"shut", do_shut},
+    {"sync", do_sync},
+    {"times", do_times},
+    {"token", do_token},
+    {"trade", do_trade},
+    {"wait", do_wait},
 };
 
 static void mock_run(struct mock *mock, char *script, const char *separator)
@@ -430,7 +501,9 @@ int main(int argc, char **argv)
         return 0;
     mock_run(&mock, start, "|");
     for (;;) {
-        mock_receive(&mock);
+        if (!mock.is_kept)
+            mock_receive(&mock);
+        mock.is_kept = false;
         const char *id = strstr(mock.last, "\"id\":");
         if (strncmp(mock.last, "{\"type\":\"exit\"", 14) == 0)
             return 0;

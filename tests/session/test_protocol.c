@@ -515,8 +515,7 @@ static void body_of_floods(struct laz_session *session)
         printf("\n    %s, %ld KiB, %llu ms ", laz_verdict_name(verdict), grown,
                (unsigned long long)(laz_clock_ms() - began));
         CU_ASSERT(verdict == LAZ_VERDICT_OK || verdict == LAZ_VERDICT_PROTOCOL_ERROR);
-        CU_ASSERT_EQUAL(i == 0 ? LAZ_VERDICT_OK : verdict, verdict);
-        CU_ASSERT_EQUAL(i == 3 ? LAZ_VERDICT_PROTOCOL_ERROR : verdict, verdict);
+        CU_ASSERT_EQUAL(i == 0 || i == 3 ? LAZ_VERDICT_PROTOCOL_ERROR : verdict, verdict);
 #ifndef LAZ_SANITIZE
         CU_ASSERT(grown < 64 * 1024);
 #endif
@@ -533,7 +532,8 @@ static void floods_of_calls_are_bounded(void)
 static void body_of_unread_answers(struct laz_session *session)
 {
     const struct row row = {
-        "times 100000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nwait",
+        "times 9999 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"a.name.that.no.tool.has."
+        "but.long.enough.to.make.its.refusal.a.long.line.that.fills.what.may.be.unread\"}\nwait",
         LAZ_VERDICT_PROTOCOL_ERROR, BROKE "the answer of a tool cannot be delivered"};
 
     check_row(session, &row);
@@ -541,7 +541,7 @@ static void body_of_unread_answers(struct laz_session *session)
 
 static void an_agent_that_reads_no_answers_is_ended(void)
 {
-    with_session("session.max_value_size=262144", body_of_unread_answers);
+    with_session("session.max_value_size=131072", body_of_unread_answers);
 }
 
 /* Answers that are never all read: each is taken from the front while the next is added. */

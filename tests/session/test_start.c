@@ -88,6 +88,8 @@ static void only_the_token_opens_the_door(void)
         "connect|raw $token\\x00\\n|eof",
         "connect|raw $token\\r\\n|eof",
         "connect|send " READY "|eof",
+        "connect|fill 33|eof", /* it need not end its line */
+        "connect|fill 10000000|eof",
     };
 
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* test_storm.c - ten thousand messages that nobody would write, in every state of a session: the
+ * host neither falls nor waits, every execution has a verdict, and the next one works.
+ *
+ * The agent is the mock with tests/mock/storm.c. Seeds come from TEST_SEED or the clock, and are
+ * printed. A storm ends with a call that has to be answered: a peer that is neither answered nor
+ * ended shows as a timeout, and that is a failure. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STORM_RUNNING 12000 /* messages, without a box */
+#define STORM_BOXED   400
+#define STORM_IDLE    300
+#define STORM_STARTS  40 /* in each of its two states */
+
+static unsigned long storm_seed(void)
+{
+    static unsigned long seed;
+
+    if (!seed) {
+        const char *given = getenv("TEST_SEED");
+        seed = given ? strtoul(given, NULL, 10) : (unsigned long)(laz_clock_us() % 1000000000);
+        printf("\n    TEST_SEED=%lu", seed);
+    }
+    return seed++;
+}
+
+/* Messages that were sent: one dot each on standard error. */
+static size_t storm_sent(const struct laz_result *result)
+{
+    char *dots = test_output(result, LAZ_STDERR);
+    size_t n = 0;
+
+    for (const char *at = dots; at && *at; at++)
+        n += *at == '.';
+    free(dots);
+    return n;
+}
+
+static void storm_judge(const struct laz_result *result, const char *code, unsigned *verdicts)
+{
+    enum laz_verdict verdict = laz_result_verdict(result);
+
+    verdicts[verdict]++;
+    bool good = verdict == LAZ_VERDICT_OK || verdict == LAZ_VERDICT_ERROR ||
+                verdict == LAZ_VERDICT_PROTOCOL_ERROR || verdict == LAZ_VERDICT_CRASHED;
+    if (!good)
+        printf("\n    %s: %s (%s)", code, laz_verdict_name(verdict), laz_result_detail(result));
+    CU_ASSERT(good);
+}
+
+/* The session works. Where a message of the storm was a good outcome, what it said after that may
+ * still come while the next execution runs, and is taken for that one's. */
+static void storm_is_over(struct laz_session *session)
+{
+    unsigned verdicts[64] = {0};
+    struct laz_result *result = test_run(session, "ok 42", NULL);
+
+    if (result)
+        storm_judge(result, "ok 42", verdicts);
+    laz_result_free(result);
+    if (verdicts[LAZ_VERDICT_OK] == 0)
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+}
+
+/* Executions of `script SEED 40` until so many messages were sent. */
+static void storm_run(struct laz_session *session, const char *script, size_t messages)
+{
+    unsigned verdicts[64] = {0};
+    size_t sent = 0, executions = 0;
+    int64_t pid = -1, boxes = 0;
+    char code[100];
+
+    while (sent < messages && executions < messages) {
+        snprintf(code, sizeof code, "%s %lu 40", script, storm_seed());
+        struct laz_result *result = test_run(session, code, NULL);
+        if (!result)
+            return;
+        storm_judge(result, code, verdicts);
+        sent += storm_sent(result);
+        if (laz_result_verdict(result) == LAZ_VERDICT_PROTOCOL_ERROR)
+            test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+        else
+            storm_is_over(session);
+        laz_result_free(result);
+        boxes += laz_session_pid(session) != pid;
+        pid = laz_session_pid(session);
+        executions++;
+    }
+    printf("\n    %zu messages, %zu executions, %lld boxes; ok %u, error %u, protocol_error %u ",
+           sent, executions, (long long)boxes, verdicts[LAZ_VERDICT_OK],
+           verdicts[LAZ_VERDICT_ERROR], verdicts[LAZ_VERDICT_PROTOCOL_ERROR]);
+    CU_ASSERT(verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
+}
+
+static void storm_with(struct laz_engine *engine, const char *script, size_t messages)
+{
+    int children = trace_children();
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session)
+        storm_run(session, script, messages);
+    laz_engine_free(engine);
+    CU_ASSERT_EQUAL(trace_children(), children);
+}
+
+static void storms_while_running_end_in_a_verdict(void)
+{
+    storm_with(test_engine_open("session.timeout=20"), "storm", STORM_RUNNING);
+}
+
+static void storms_out_of_a_real_box_end_in_a_verdict(void)
+{
+    storm_with(test_engine("session.timeout=20"), "storm", STORM_BOXED);
+}
+
+/* What is said after the outcome costs the box, and never reaches the next execution. */
+static void storms_while_idle_cost_the_box(void)
+{
+    struct laz_engine *engine = test_engine_open("session.timeout=20");
+    struct laz_session *session = test_session(engine, "lua");
+    char code[100];
+
+    for (unsigned i = 0; session && i < STORM_IDLE; i++) {
+        snprintf(code, sizeof code, "ok 1\n%sstorm %lu 1", i % 2 ? "sync\n" : "", storm_seed());
+        test_expect(session, code, LAZ_VERDICT_OK, "1");
+        storm_is_over(session);
+    }
+    laz_engine_free(engine);
+}
+
+/* A start that fails says why; one that does not works. */
+static void storm_start(const char *before)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    unsigned started = 0;
+
+    for (unsigned i = 0; i < STORM_STARTS; i++) {
+        char *settings = laz_strdupf("env.set={MOCK_START='connect|%sstorm %lu 5|ready'};"
+                                     "session.start_timeout=20",
+                                     before, storm_seed());
+        struct laz_engine *engine = test_engine_open(settings);
+        struct laz_result *result = NULL;
+        struct laz_error err = {0};
+        int rc = engine ? laz_execute(engine, &options, "ok 42", SIZE_MAX, NULL, &result, &err)
+                        : LAZ_ENOENT;
+        if (rc == LAZ_ENOENT) {
+            unit_skip("lua", err.text);
+            i = STORM_STARTS;
+        } else {
+            CU_ASSERT_EQUAL(rc, 0);
+            started += result && laz_result_verdict(result) == LAZ_VERDICT_OK;
+            CU_ASSERT(result && (laz_result_verdict(result) == LAZ_VERDICT_OK ||
+                                 laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED));
+            CU_ASSERT(result && !strstr(laz_result_detail(result), "start_timeout"));
+        }
+        laz_result_free(result);
+        laz_engine_free(engine);
+        free(settings);
+    }
+    CU_ASSERT_EQUAL(started, 0); /* no storm is a good start */
+}
+
+static void storms_in_place_of_a_token_end_the_start(void)
+{
+    storm_start("");
+}
+
+static void storms_in_place_of_ready_end_the_start(void)
+{
+    storm_start("token|recv|");
+}
+
+static const struct unit_test tests[] = {
+    UNIT(storms_while_running_end_in_a_verdict),  UNIT(storms_out_of_a_real_box_end_in_a_verdict),
+    UNIT(storms_while_idle_cost_the_box),         UNIT(storms_in_place_of_a_token_end_the_start),
+    UNIT(storms_in_place_of_ready_end_the_start), {0},
+};
+
+int main(void)
+{
+    test_mock_agent();
+    return unit_run("storm", tests);
+}
