@@ -39,7 +39,7 @@
 #endif
 
 #define CHILD_END_ROUNDS 50   /* who is to be killed may be faster at it */
-#define CHILD_END_MS     1000 /* for a child that makes three calls */
+#define CHILD_END_MS     5000 /* for a child that makes three calls */
 
 enum child_step {
     CHILD_GROUP,
@@ -385,7 +385,12 @@ bool laz_os_end_all_of(uint32_t uid)
     for (int i = 0; i < CHILD_END_ROUNDS && how.signal == SIGKILL; i++) {
         struct laz_process process = LAZ_PROCESS_INIT;
         process.pid = child_clone(&plan, &process.pidfd, &waited);
-        if (process.pid < 0 || !laz_process_wait(&process, CHILD_END_MS, &how))
+        bool ended = process.pid >= 0 && laz_process_wait(&process, CHILD_END_MS, &how);
+        if (!ended && process.pid >= 0) { /* a machine out of breath; it is not left as a child */
+            laz_process_signal(&process, SIGKILL);
+            laz_process_wait(&process, CHILD_END_MS, &how);
+        }
+        if (!ended)
             how = (struct laz_exit){.known = true, .status = 1};
         laz_process_close(&process);
     }

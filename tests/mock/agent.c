@@ -488,6 +488,8 @@ static void mock_run(struct mock *mock, char *script, const char *separator)
             _exit(97);
         }
         commands[i].run(mock, line + word + (line[word] == ' '));
+        if (mock->is_kept)
+            return;
     }
 }
 

@@ -168,10 +168,14 @@ static void a_refused_peer_is_told_of_once(void)
         test_expect_error(session, "times 100000 {\"type\":\"dance\"}", LAZ_VERDICT_PROTOCOL_ERROR,
                           "unknown message 'dance'");
         CU_ASSERT_EQUAL(logged_refusals, 1);
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+        struct laz_session *other = test_session(engine, "lua");
         logged_refusals = 0;
         test_expect(session, "ok 1\nsync\ntimes 100000 {\"type\":\"dance\"}", LAZ_VERDICT_OK, "1");
+        test_expect(other, "drip 10 {\"type\":\"result\",\"id\":$id,\"value\":5}", LAZ_VERDICT_OK,
+                    "5"); /* meanwhile the loop hears the first one */
+        CU_ASSERT_EQUAL(logged_refusals, 1);
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
-        CU_ASSERT(logged_refusals <= 1); /* none, when it was replaced unread */
     }
     laz_engine_free(engine);
 }

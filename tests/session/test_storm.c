@@ -50,7 +50,8 @@ static void storm_judge(const struct laz_result *result, const char *code, unsig
 
     verdicts[verdict]++;
     bool good = verdict == LAZ_VERDICT_OK || verdict == LAZ_VERDICT_ERROR ||
-                verdict == LAZ_VERDICT_PROTOCOL_ERROR || verdict == LAZ_VERDICT_CRASHED;
+                verdict == LAZ_VERDICT_PROTOCOL_ERROR || verdict == LAZ_VERDICT_CRASHED ||
+                verdict == LAZ_VERDICT_SETUP_FAILED;
     if (!good)
         printf("\n    %s: %s (%s)", code, laz_verdict_name(verdict), laz_result_detail(result));
     CU_ASSERT(good);
@@ -79,7 +80,7 @@ static void storm_run(struct laz_session *session, const char *script, size_t me
     char code[100];
 
     while (sent < messages && executions < messages) {
-        snprintf(code, sizeof code, "%s %lu 40", script, storm_seed());
+        snprintf(code, sizeof code, "%s %lu 40\nok 7", script, storm_seed());
         struct laz_result *result = test_run(session, code, NULL);
         if (!result)
             return;
@@ -97,7 +98,7 @@ static void storm_run(struct laz_session *session, const char *script, size_t me
     printf("\n    %zu messages, %zu executions, %lld boxes; ok %u, error %u, protocol_error %u ",
            sent, executions, (long long)boxes, verdicts[LAZ_VERDICT_OK],
            verdicts[LAZ_VERDICT_ERROR], verdicts[LAZ_VERDICT_PROTOCOL_ERROR]);
-    CU_ASSERT(verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
+    CU_ASSERT(verdicts[LAZ_VERDICT_OK] > 0 && verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
 }
 
 static void storm_with(struct laz_engine *engine, const char *script, size_t messages)
@@ -140,7 +141,7 @@ static void storms_while_idle_cost_the_box(void)
 static void storm_start(const char *before)
 {
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
-    unsigned started = 0;
+    unsigned verdicts[64] = {0};
 
     for (unsigned i = 0; i < STORM_STARTS; i++) {
         char *settings = laz_strdupf("env.set={MOCK_START='connect|%sstorm %lu 5|ready'};"
@@ -156,16 +157,17 @@ static void storm_start(const char *before)
             i = STORM_STARTS;
         } else {
             CU_ASSERT_EQUAL(rc, 0);
-            started += result && laz_result_verdict(result) == LAZ_VERDICT_OK;
-            CU_ASSERT(result && (laz_result_verdict(result) == LAZ_VERDICT_OK ||
-                                 laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED));
+            if (result)
+                storm_judge(result, settings, verdicts);
             CU_ASSERT(result && !strstr(laz_result_detail(result), "start_timeout"));
         }
         laz_result_free(result);
         laz_engine_free(engine);
         free(settings);
     }
-    CU_ASSERT_EQUAL(started, 0); /* no storm is a good start */
+    /* A good `ready` among them starts the session; what follows it is then judged as above. */
+    printf("%u failed ", verdicts[LAZ_VERDICT_SETUP_FAILED]);
+    CU_ASSERT(verdicts[LAZ_VERDICT_SETUP_FAILED] > STORM_STARTS / 2);
 }
 
 static void storms_in_place_of_a_token_end_the_start(void)
