@@ -186,6 +186,45 @@ static int own_fill(char **args)
     return result;
 }
 
+/* Takes that much, says so, and keeps it for as long as the pipe is open. */
+__attribute__((noreturn)) static void own_keep(size_t bytes, int ready, int gate)
+{
+    char c = 0, *memory = bytes ? malloc(bytes) : &c;
+
+    for (size_t at = 0; memory && at < bytes; at += 4096)
+        ((volatile char *)memory)[at] = 1;
+    if (memory && write(ready, "r", 1) == 1)
+        (void)!read(gate, &c, 1);
+    _exit(0);
+}
+
+/* spread COUNT MIB: so many processes at a time, each with so much memory, for a while. */
+static int own_spread(char **args)
+{
+    int ready[2], gate[2], result = 0, count = atoi(args[0]), n = 0;
+    size_t bytes = (size_t)atoi(args[1]) << 20;
+    char c;
+
+    if (pipe(ready) != 0 || pipe(gate) != 0)
+        return errno;
+    for (; n < count && !result; n++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            close(ready[0]);
+            close(gate[1]);
+            own_keep(bytes, ready[1], gate[0]);
+        }
+        result = attack_result(pid);
+    }
+    close(ready[1]);
+    for (int i = 0; i < count && !result; i++)
+        result = read(ready[0], &c, 1) == 1 ? 0 : ENOMEM; /* one was killed */
+    if (!result && bytes)
+        usleep(1500000); /* whoever looks only now and then has to see it too */
+    close(gate[1]);
+    return result;
+}
+
 /* ---- programs ------------------------------------------------------------------------------- */
 
 /* Executes, and tells what execve said: the pipe closes when it worked. */
@@ -293,6 +332,7 @@ const struct attack attack_own[] = {
     {"real-time", 0, own_real_time},
     {"terminal", 0, own_terminal},
     {"fill", 2, own_fill},
+    {"spread", 2, own_spread},
     {"exec", 1, own_exec},
     {"loader", 2, own_loader},
     {"exec-copy", 1, own_exec_copy},
