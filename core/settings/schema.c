@@ -179,8 +179,9 @@ const struct schema_key laz_schema[] = {
         .default_value = "\"auto\"",
         .offset = FIELD(sandbox.backend),
         .help = "What builds the box: a name, or a list of names of which the first that really "
-                "works is taken. `\"auto\"` is the list for this system. `\"none\"` is no sandbox "
-                "at all and needs `require = []`.",
+                "works is taken. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
+                "`landlock`. `\"none\"` is no sandbox at all and needs `require = []`. See "
+                "[Without namespaces](sandbox.md#without-namespaces).",
     },
     {
         .key = "sandbox.strict",
@@ -197,7 +198,7 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(sandbox.require),
         .help = "What the backend must enforce, or the session is refused: `fs_read`, `fs_write`, "
                 "`network`, `processes`, `syscalls`, `cpu`, `memory`, `fsize`, `nproc`, "
-                "`nofile`.",
+                "`nofile`, `signals`.",
     },
     {
         .key = "sandbox.uids",

@@ -225,6 +225,17 @@ static void agent_start_failure_is_told_twice(void)
         {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"SCRIPT\"},\"confine\":"
          "{\"limits\":{\"nofile\":\"many\"}}}",
          "nofile"},
+        {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"SCRIPT\"},\"confine\":"
+         "{\"landlock\":{\"abi\":9999,\"rules\":[]},\"required\":[\"landlock\"]}}",
+         "Landlock: version 9999 was asked for"},
+        {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"SCRIPT\"},\"confine\":"
+         "{\"landlock\":{\"rules\":[{\"path\":\"/"
+         "usr\",\"rights\":\"rz\"}]},\"required\":[\"landlock\"]}}",
+         "a rule of Landlock has no path or rights"},
+        {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"SCRIPT\"},\"confine\":"
+         "{\"landlock\":{\"rules\":[{\"path\":\"/"
+         "nowhere\",\"rights\":\"r\"}]},\"required\":[\"landlock\"]}}",
+         "/nowhere cannot be allowed"},
         {"{\"type\":\"init\",\"protocol\":1,\"options\":{\"runtime_file\":\"SCRIPT\"},\"tools\":"
          "[{\"name\":7}]}",
          "name"},
