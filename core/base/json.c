@@ -300,10 +300,10 @@ static bool scan_add_key(struct scan *scan, size_t quote, size_t len)
 /* The innermost object ends: no two of its keys may be equal. */
 static bool scan_close_object(struct scan *scan)
 {
-    struct scan_key *keys = scan->keys + scan->stack[scan->depth - 1].first_key;
     size_t n = scan->n_keys - scan->stack[scan->depth - 1].first_key;
 
     if (n > 1) {
+        struct scan_key *keys = scan->keys + scan->stack[scan->depth - 1].first_key;
         qsort(keys, n, sizeof *keys, key_order);
         for (size_t i = 0; i + 1 < n; i++)
             for (size_t k = i + 1; k < n && k < i + 64 && keys[k].hash == keys[i].hash; k++)

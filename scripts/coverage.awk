@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# coverage.awk - which lines of core/ the suite has run, from what `gcov -t` prints of each object.
+#
+# A source file may be in several objects (and every object counts for itself): a line counts as run
+# when it was in one of them. Prints the files, the least covered first, and the sum; ends with
+# status 1 when the sum is below `least` per cent. `top` is the folder of the source.
+
+/^ *-: *0:Source:/ {
+    file = $0
+    sub(/^[^:]*:[^:]*:Source:/, "", file)
+    if (index(file, top "/") == 1)
+        file = substr(file, length(top) + 2)
+    wanted = file ~ /^core\/.*\.c$/
+    next
+}
+wanted && /^ *[^ :]+: *[0-9]+:/ {
+    split($0, field, ":")
+    count = field[1]
+    gsub(/ /, "", count)
+    if (count == "-")
+        next
+    key = file SUBSEP (field[2] + 0)
+    if (!(key in run)) {
+        run[key] = 0
+        lines[file]++
+    }
+    if (count !~ /^[#=]/ && !run[key]) {
+        run[key] = 1
+        hits[file]++
+    }
+}
+END {
+    for (file in lines) {
+        all += lines[file]
+        hit += hits[file]
+        printf "%6.1f %% of %4d lines  %s\n", 100 * hits[file] / lines[file], lines[file], file | "sort -n"
+    }
+    close("sort -n")
+    if (!all) {
+        print "coverage: there are no figures"
+        exit 1
+    }
+    printf "core/: %.1f %% of %d lines (wanted: %d %%)\n", 100 * hit / all, all, least
+    exit 100 * hit < least * all
+}
