@@ -22,7 +22,7 @@ const struct filter_group filter_groups[] = {
      "munlockall pkey_alloc pkey_free pkey_mprotect membarrier"},
     {FILTER_BOTH, "descriptors", "reading and writing what is open",
      "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close "
-     "close_range dup dup2 dup3 fcntl flock fsync fdatasync sync_file_range ftruncate fallocate "
+     "close_range dup dup2 dup3 flock fsync fdatasync sync_file_range ftruncate fallocate "
      "fadvise64 readahead sendfile copy_file_range splice tee pipe pipe2"},
     {FILTER_BOTH, "files", "names of files; which of them exist is the box's matter",
      "stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents "
@@ -96,6 +96,15 @@ const struct filter_group filter_groups[] = {
             }                                                                                      \
         }                                                                                          \
     }
+#define FCNTL(command)                                                                             \
+    {                                                                                              \
+        FILTER_BOTH, "fcntl",                                                                      \
+        {                                                                                          \
+            {                                                                                      \
+                1, INT, command                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
 #define LIMIT(resource)                                                                            \
     {FILTER_BOTH, "setrlimit", {{0, INT, resource}}},                                              \
     {                                                                                              \
@@ -163,6 +172,33 @@ const struct filter_rule filter_rules[] = {
     LIMIT(13),
     LIMIT(14),
     LIMIT(15),
+    /* Not F_SETLEASE: whoever opens a file of the same user, outside as well, would wait for its
+     * holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
+     * others. */
+    FCNTL(0),          /* F_DUPFD */
+    FCNTL(1),          /* F_GETFD */
+    FCNTL(2),          /* F_SETFD */
+    FCNTL(3),          /* F_GETFL */
+    FCNTL(4),          /* F_SETFL */
+    FCNTL(5),          /* F_GETLK */
+    FCNTL(6),          /* F_SETLK */
+    FCNTL(7),          /* F_SETLKW */
+    FCNTL(9),          /* F_GETOWN */
+    FCNTL(36),         /* F_OFD_GETLK */
+    FCNTL(37),         /* F_OFD_SETLK */
+    FCNTL(38),         /* F_OFD_SETLKW */
+    FCNTL(1025),       /* F_GETLEASE */
+    FCNTL(1027),       /* F_DUPFD_QUERY */
+    FCNTL(1028),       /* F_CREATED_QUERY */
+    FCNTL(1030),       /* F_DUPFD_CLOEXEC */
+    FCNTL(1031),       /* F_SETPIPE_SZ */
+    FCNTL(1032),       /* F_GETPIPE_SZ */
+    FCNTL(1033),       /* F_ADD_SEALS */
+    FCNTL(1034),       /* F_GET_SEALS */
+    FCNTL(1035),       /* F_GET_RW_HINT */
+    FCNTL(1036),       /* F_SET_RW_HINT */
+    FCNTL(1037),       /* F_GET_FILE_RW_HINT */
+    FCNTL(1038),       /* F_SET_FILE_RW_HINT */
     PRCTL(1),          /* PR_SET_PDEATHSIG */
     PRCTL(2),          /* PR_GET_PDEATHSIG */
     PRCTL(3),          /* PR_GET_DUMPABLE */

@@ -217,6 +217,34 @@ static int files_watch(char **args)
     return result;
 }
 
+/* Of a file that the user has outside as well it would be the user who has to wait. */
+static int files_lease(char **args)
+{
+    const char *path = files_own("lease");
+    int made = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    (void)args;
+    if (made < 0)
+        return errno;
+    close(made);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? errno : attack_result(fcntl(fd, F_SETLEASE, F_WRLCK));
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    return result;
+}
+
+static int files_notify(char **args)
+{
+    int fd = open(args[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = fd < 0 ? errno : attack_result(fcntl(fd, F_NOTIFY, DN_ACCESS | DN_MODIFY));
+
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
 const struct attack attack_files[] = {
     {"read", 1, files_read},
     {"list", 1, files_list},
@@ -236,5 +264,7 @@ const struct attack attack_files[] = {
     {"write-programs", 0, files_write_programs},
     {"device", 3, files_device},
     {"watch", 1, files_watch},
+    {"lease", 0, files_lease},
+    {"notify", 1, files_notify},
     {0},
 };
