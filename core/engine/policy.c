@@ -34,7 +34,14 @@ struct policy_memory {
     bool failed;
 };
 
-enum policy_rank { POLICY_SYSTEM, POLICY_RUNTIME, POLICY_READ, POLICY_WRITE, POLICY_OWN };
+enum policy_rank {
+    POLICY_SYSTEM,
+    POLICY_RUNTIME,
+    POLICY_PIN,
+    POLICY_READ,
+    POLICY_WRITE,
+    POLICY_OWN
+};
 
 /* What is being put together, and what it depends on. */
 struct policy_work {
@@ -170,10 +177,119 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     return 0;
 }
 
+/* Does `path` lie in `folder`, or is it that? Here links are followed, also those above. */
+static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
+{
+    char *real = work->here && path ? realpath(path, NULL) : NULL;
+    char *real_folder = work->here ? realpath(folder, NULL) : NULL;
+    bool lies = path && (strcmp(path, folder) == 0 || policy_is_below(path, folder));
+
+    if (real && real_folder)
+        lies |= strcmp(real, real_folder) == 0 || policy_is_below(real, real_folder);
+    free(real);
+    free(real_folder);
+    return lies;
+}
+
+/* What sessions have in common must not be shown where files stay where they are, nor may code
+ * write what is started next. */
+static int policy_check_own(const struct policy_work *work, const char *key, uint32_t kind,
+                            const char *path, struct laz_error *err)
+{
+    const struct laz_policy_session *session = work->session;
+
+    if (!work->own_files && policy_lies_in(work, session->socket_folder, path))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given as a whole, the folders of all sessions are "
+                             "in it: name the folders in it that are needed",
+                             key, path);
+    if (kind == LAZ_PATH_WRITE && (policy_lies_in(work, session->agent, path) ||
+                                   policy_lies_in(work, session->runtime_file, path)))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given, lazaret itself is installed there: code "
+                             "could change what runs next",
+                             key, path);
+    return 0;
+}
+
+/* The innermost folder of the settings that `path` lies in; "" for none. */
+static const char *policy_around(const struct policy_work *work, const char *path, bool *writable)
+{
+    const struct laz_strv *const lists[] = {&work->values->sandbox.read,
+                                            &work->values->sandbox.write};
+    const char *around = "";
+    size_t most = 0;
+
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; i < lists[l]->n; i++) {
+            const char *folder = lists[l]->items[i];
+            size_t len = strlen(folder);
+            while (len > 1 && folder[len - 1] == '/')
+                len--;
+            if (len < most || strncmp(path, folder, len) != 0 || path[len] != '/')
+                continue; /* of one name in both lists the later wins, as in the box */
+            most = len;
+            around = folder;
+            *writable = l == 1;
+        }
+    }
+    return around;
+}
+
+/* Code that can write a folder could put a link in place of what lies in it, and the next session
+ * would be shown what the link leads to. So nothing on the way may be a link, and in a box every
+ * folder on the way is a mount of its own: those can neither be renamed nor removed (rename(2),
+ * EBUSY). *shown: nothing is to be added, the folder shows it. */
+static int policy_within(struct policy_work *work, const char *key, uint32_t kind, bool option,
+                         const char *path, bool *shown, struct laz_error *err)
+{
+    bool writable = false;
+    const char *around = policy_around(work, path, &writable);
+    size_t len = strlen(around);
+    int rc = 0;
+
+    while (len > 1 && around[len - 1] == '/')
+        len--;
+    *shown = false;
+    if (!writable)
+        return 0;
+    if (!work->own_files && kind == LAZ_PATH_READ && !option)
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s lies in %s, which can be written: without a file system of "
+                             "its own a session can write there, too",
+                             key, path, around);
+    *shown = !work->own_files;
+    if (work->here && work->own_files) {
+        char *real = realpath(path, NULL), *real_around = realpath(around, NULL);
+        size_t n = real_around ? strlen(real_around) : 0;
+        if (!real || !real_around || strncmp(real, real_around, n) != 0 ||
+            strcmp(real + n, path + len) != 0)
+            rc = laz_error_set(err, LAZ_ECONFIG, 0,
+                               "%s: the way to %s goes through a link in %s, where code can put "
+                               "one: write out the path it leads to",
+                               key, path, around);
+        free(real);
+        free(real_around);
+    }
+    for (const char *at = strchr(path + len + 1, '/'); !rc && work->own_files && at;
+         at = strchr(at + 1, '/')) {
+        char *pin = laz_strndup(path, (size_t)(at - path));
+        if (!pin)
+            return laz_error_nomem(err);
+        policy_add(
+            work->memory,
+            (struct policy_path){.kind = LAZ_PATH_WRITE, .rank = POLICY_PIN, .from_settings = true},
+            pin, pin);
+        free(pin);
+    }
+    return rc;
+}
+
 static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
                                  const char *key, uint32_t kind, unsigned rank,
                                  struct laz_error *err)
 {
+    bool option = list == work->session->read, shown = false;
     int rc = 0;
 
     for (size_t i = 0; list && i < list->n && !rc; i++) {
@@ -185,6 +301,10 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
         if (!rc)
             rc = policy_check_exists(work, key, kind, path, err);
         if (!rc)
+            rc = policy_check_own(work, key, kind, path, err);
+        if (!rc)
+            rc = policy_within(work, key, kind, option, path, &shown, err);
+        if (!rc && !shown)
             policy_add(work->memory,
                        (struct policy_path){.kind = kind, .rank = rank, .from_settings = true},
                        path, path);

@@ -290,6 +290,81 @@ static void paths_come_after_the_folders_they_lie_in(void)
     rmdir(outer);
 }
 
+/* What lies deep in a folder that code can write: nothing on the way can be replaced. */
+static void the_way_through_a_writable_folder_is_held(void)
+{
+    char outer[128], way[128], deep[128], elsewhere[128], link[128], through[128];
+    size_t at_outer = 0, at_way = 0, at_deep = 0;
+
+    snprintf(outer, sizeof outer, "%s/outer", base);
+    snprintf(way, sizeof way, "%s/outer/way", base);
+    snprintf(deep, sizeof deep, "%s/outer/way/deep", base);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", base);
+    snprintf(link, sizeof link, "%s/outer/link", base);
+    snprintf(through, sizeof through, "%s/outer/link/deep", base);
+    CU_ASSERT_FATAL(mkdir(outer, 0755) == 0 && mkdir(way, 0755) == 0 && mkdir(deep, 0755) == 0 &&
+                    mkdir(elsewhere, 0755) == 0 && symlink("way", link) == 0);
+    const char *const write[] = {outer, NULL}, *const read[] = {deep, NULL},
+                      *const linked[] = {through, NULL};
+    struct attempt attempt = {.can_enforce = OWN_FILES, .read = read, .write = write};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    const struct laz_path *path = path_of(policy, way, &at_way);
+    CU_ASSERT(path && path->kind == LAZ_PATH_WRITE);
+    path = path_of(policy, deep, &at_deep);
+    CU_ASSERT(path && path->kind == LAZ_PATH_READ && path_of(policy, outer, &at_outer));
+    CU_ASSERT(at_outer < at_way && at_way < at_deep);
+    laz_policy_free(attempt.box);
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .read = read};
+    CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), way, NULL)); /* nobody can write there */
+    laz_policy_free(attempt.box);
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .read = linked, .write = write};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "goes through a link"));
+    CU_ASSERT_FATAL(rmdir(deep) == 0 && symlink(elsewhere, deep) == 0);
+    attempt = (struct attempt){.can_enforce = OWN_FILES, .read = read, .write = write};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+    /* without a file system of its own, the folder around decides */
+    attempt = (struct attempt){.read = read, .write = write};
+    CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "which can be written"));
+    const char *const both[] = {outer, deep, NULL};
+    attempt = (struct attempt){.write = both};
+    policy = attempt_policy(&attempt);
+    CU_ASSERT_PTR_NULL(path_of(policy, deep, NULL)); /* where a link leads is not looked at */
+    CU_ASSERT_PTR_NOT_NULL(path_of(policy, outer, NULL));
+    laz_policy_free(attempt.box);
+    CU_ASSERT(unlink(link) == 0 && unlink(deep) == 0 && rmdir(way) == 0 && rmdir(outer) == 0 &&
+              rmdir(elsewhere) == 0);
+}
+
+static void what_sessions_share_is_not_given(void)
+{
+    static const struct {
+        bool own_files, write;
+        const char *path;
+        int rc;
+        const char *part;
+    } rows[] = {
+        {false, true, "/tmp", LAZ_ECONFIG, "the folders of all sessions"},
+        {false, false, "/tmp/", LAZ_ECONFIG, "the folders of all sessions"},
+        {false, false, "/", LAZ_ECONFIG, "the folders of all sessions"},
+        {false, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
+        {true, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
+        {false, false, "/opt", 0, ""},
+        {true, false, "/opt", 0, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *const list[] = {rows[i].path, NULL};
+        struct attempt attempt = {.can_enforce = rows[i].own_files ? OWN_FILES : 0,
+                                  .read = rows[i].write ? NULL : list,
+                                  .write = rows[i].write ? list : NULL};
+        CU_ASSERT_EQUAL(attempt_run(&attempt), rows[i].rc);
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, rows[i].part));
+        laz_policy_free(attempt.box);
+    }
+}
+
 static void a_folder_of_the_settings_is_shown_as_it_is(void)
 {
     static const char *const read[] = {"/etc", NULL};
@@ -398,6 +473,8 @@ static const struct unit_test tests[] = {
     UNIT(environment_is_an_allowlist),
     UNIT(loader_and_interpreter_variables_are_refused),
     UNIT(paths_come_after_the_folders_they_lie_in),
+    UNIT(the_way_through_a_writable_folder_is_held),
+    UNIT(what_sessions_share_is_not_given),
     UNIT(a_folder_of_the_settings_is_shown_as_it_is),
     UNIT(paths_that_cannot_be_given_are_refused),
     UNIT(a_path_the_session_cannot_reach_is_refused),
