@@ -9,7 +9,7 @@
  * settings go through a descriptor, none through the command line, which every user of the host can
  * read.  The limits are set by the agent, inside: on processes a limit set outside would count all
  * processes of the user. */
-#include <lazaret/backend.h>
+#include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,34 +215,6 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
         api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
 }
 
-static void bwrap_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
-                         struct laz_plan *plan)
-{
-    const struct laz_limits *limits = &policy->limits;
-    const struct {
-        const char *name;
-        uint64_t value;
-        uint32_t bit;
-        int weak;
-        const char *mechanism;
-    } table[] = {
-        {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, 1, "rlimit, each process"},
-        {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
-        {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
-        {"nproc", limits->nproc, LAZ_ENFORCE_NPROC, 0, "rlimit in a user namespace"},
-        {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
-        {"stack", limits->stack_bytes, 0, 0, NULL},
-    };
-
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].value == LAZ_UNLIMITED)
-            continue;
-        api->agent_limit(plan, table[i].name, table[i].value);
-        if (table[i].mechanism)
-            (table[i].weak ? api->weakly : api->enforces)(plan, table[i].bit, table[i].mechanism);
-    }
-}
-
 /* The option "program" of the JSON object, or NULL without memory. */
 static char *bwrap_program(const struct laz_json_api *json, const struct laz_policy *policy)
 {
@@ -314,7 +286,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     bwrap_add(&state, policy->home);
     bwrap_argv(&state, program, policy);
     bwrap_landlock(api, policy, plan);
-    bwrap_limits(api, policy, plan);
+    backend_limits(api, policy, plan, "rlimit in a user namespace", 1);
     api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
     api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "read-only mounts");
     api->enforces(plan, LAZ_ENFORCE_NETWORK, "network namespace");

@@ -9,7 +9,7 @@
  * Landlock goes: that a file or a process exists can always be seen.  A session that has no uid of
  * its own shares the user's: what the kernel lets a user do to all that is his (permissions of
  * files, scheduling of processes, shared memory) has to be refused by the filter, for all of it. */
-#include <lazaret/backend.h>
+#include "common.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,37 +72,6 @@ static void landlock_rules(const struct laz_plan_api *api, const struct laz_poli
         api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
 }
 
-static void landlock_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
-                            struct laz_plan *plan)
-{
-    const struct laz_limits *limits = &policy->limits;
-    const struct {
-        const char *name;
-        uint64_t value;
-        uint32_t bit;
-        int weak;
-        const char *mechanism;
-    } table[] = {
-        {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, 1, "rlimit, each process"},
-        {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
-        {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
-        {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
-        {"stack", limits->stack_bytes, 0, 0, NULL},
-        /* It counts every process of the uid: one that the user shares is over it from the start.
-         */
-        {"nproc", policy->own_uid ? limits->nproc : LAZ_UNLIMITED, LAZ_ENFORCE_NPROC, 0,
-         "rlimit of the session's uid"},
-    };
-
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].value == LAZ_UNLIMITED)
-            continue;
-        api->agent_limit(plan, table[i].name, table[i].value);
-        if (table[i].mechanism)
-            (table[i].weak ? api->weakly : api->enforces)(plan, table[i].bit, table[i].mechanism);
-    }
-}
-
 /* What each step keeps, and so what is lost without it. */
 static void landlock_steps(const struct laz_plan_api *api, const struct laz_policy *policy,
                            struct laz_plan *plan)
@@ -125,43 +94,32 @@ static void landlock_steps(const struct laz_plan_api *api, const struct laz_poli
         api->enforces(plan, LAZ_ENFORCE_SIGNALS, "Landlock");
     }
     api->weakly(plan, LAZ_ENFORCE_PROCESSES, "neither read nor traced, but seen");
-    api->enforces(plan, LAZ_ENFORCE_NETWORK, "filter: no sockets");
-    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "filter");
+    api->enforces(plan, LAZ_ENFORCE_NETWORK, "seccomp: no sockets");
+    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     api->agent_landlock(plan, policy->landlock_abi, by_landlock);
     api->agent_filter(plan, own ? "session" : "same-user", by_filter | LAZ_ENFORCE_SYSCALLS);
-}
-
-static int landlock_refuse(struct laz_error *err, int code, const char *text)
-{
-    if (err) {
-        err->code = code;
-        snprintf(err->text, sizeof err->text, "%s", text);
-    }
-    return code;
 }
 
 static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                          struct laz_plan *plan, struct laz_error *err)
 {
-    if (!policy->host_command)
-        return landlock_refuse(err, LAZ_ECONFIG, "the agent's path on the host is needed");
-    if (!policy->landlock_abi)
-        return landlock_refuse(
-            err, LAZ_ESETUP,
-            "this kernel has no Landlock: it needs Linux 5.13 or newer with "
-            "\"landlock\" in the list of security modules (lsm= on the kernel's "
-            "command line), and a container whose filter lets its calls through");
-    api->arg(plan, policy->host_command);
-    api->arg(plan, "--reap");
-    api->arg(plan, policy->host_command);
-    for (const char *const *arg = policy->command + 1; *policy->command && *arg; arg++)
-        api->arg(plan, *arg);
-    for (const char *const *env = policy->env; env && *env; env++)
-        api->env(plan, *env);
+    if (!policy->landlock_abi) {
+        if (err) {
+            err->code = LAZ_ESETUP;
+            snprintf(err->text, sizeof err->text,
+                     "this kernel has no Landlock: it needs Linux 5.13 or newer with "
+                     "\"landlock\" in the list of security modules (lsm= on the kernel's "
+                     "command line), and a container whose filter lets its calls through");
+        }
+        return LAZ_ESETUP;
+    }
+    int rc = backend_reaped(api, policy, plan, "landlock", err);
+    if (rc)
+        return rc;
     landlock_rules(api, policy, plan);
-    landlock_limits(api, policy, plan);
+    /* nproc counts every process of a uid: one that the user shares is over it from the start. */
+    backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
     landlock_steps(api, policy, plan);
-    api->ends_by(plan, LAZ_END_REAP);
     return 0;
 }
 

@@ -8,7 +8,7 @@
  * secrets, a folder of the session's own, and a reaper around the agent, so that processes that
  * left the group are ended with the session.  The one thing that it can really enforce, and does
  * when it is told to, is the filter of system calls. */
-#include <lazaret/backend.h>
+#include "common.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,60 +42,19 @@ static int none_is_confined(const struct laz_json_api *json, const struct laz_po
     return confine;
 }
 
-static void none_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
-                        struct laz_plan *plan)
-{
-    const struct laz_limits *limits = &policy->limits;
-    const struct {
-        const char *name;
-        uint64_t value;
-        uint32_t bit;
-        const char *mechanism;
-    } table[] = {
-        {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, "rlimit, each process"},
-        {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, "rlimit, each process"},
-        {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, "rlimit"},
-        {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, "rlimit"},
-        {"stack", limits->stack_bytes, 0, NULL},
-        /* It counts every process of the uid: one that the user shares is over it from the start.
-         */
-        {"nproc", policy->own_uid ? limits->nproc : LAZ_UNLIMITED, LAZ_ENFORCE_NPROC,
-         "rlimit of the session's uid"},
-    };
-
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].value == LAZ_UNLIMITED)
-            continue;
-        api->agent_limit(plan, table[i].name, table[i].value);
-        if (table[i].mechanism)
-            api->weakly(plan, table[i].bit, table[i].mechanism);
-    }
-}
-
 static int none_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                      struct laz_plan *plan, struct laz_error *err)
 {
-    if (!policy->host_command) {
-        if (err) {
-            err->code = LAZ_ECONFIG;
-            snprintf(err->text, sizeof err->text,
-                     "the backend none needs the agent's path on the host");
-        }
-        return LAZ_ECONFIG;
-    }
-    api->arg(plan, policy->host_command);
-    api->arg(plan, "--reap");
-    api->arg(plan, policy->host_command);
-    for (const char *const *arg = policy->command + 1; *policy->command && *arg; arg++)
-        api->arg(plan, *arg);
-    for (const char *const *env = policy->env; env && *env; env++)
-        api->env(plan, *env);
-    none_limits(api, policy, plan);
+    int rc = backend_reaped(api, policy, plan, "none", err);
+
+    if (rc)
+        return rc;
+    /* nproc counts every process of a uid: one that the user shares is over it from the start. */
+    backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
     if (none_is_confined(api->json, policy)) {
         api->agent_filter(plan, policy->own_uid ? "session" : "same-user", LAZ_ENFORCE_SYSCALLS);
         api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
     }
-    api->ends_by(plan, LAZ_END_REAP);
     return 0;
 }
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* common.c - what the backends of this folder plan alike. */
+#include "common.h"
+
+#include <stdio.h>
+
+void backend_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
+                    struct laz_plan *plan, const char *nproc, int whole)
+{
+    const struct laz_limits *limits = &policy->limits;
+    const struct {
+        const char *name;
+        uint64_t value;
+        uint32_t bit;
+        int weak; /* whatever the backend is */
+        const char *mechanism;
+    } table[] = {
+        {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, 1, "rlimit, each process"},
+        {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
+        {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
+        {"nproc", nproc ? limits->nproc : LAZ_UNLIMITED, LAZ_ENFORCE_NPROC, 0, nproc},
+        {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
+        {"stack", limits->stack_bytes, 0, 0, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].value == LAZ_UNLIMITED)
+            continue;
+        api->agent_limit(plan, table[i].name, table[i].value);
+        if (table[i].mechanism)
+            (whole && !table[i].weak ? api->enforces : api->weakly)(plan, table[i].bit,
+                                                                    table[i].mechanism);
+    }
+}
+
+int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *policy,
+                   struct laz_plan *plan, const char *name, struct laz_error *err)
+{
+    if (!policy->host_command) {
+        if (err) {
+            err->code = LAZ_ECONFIG;
+            snprintf(err->text, sizeof err->text,
+                     "the backend %s needs the agent's path on the host", name);
+        }
+        return LAZ_ECONFIG;
+    }
+    api->arg(plan, policy->host_command);
+    api->arg(plan, "--reap");
+    api->arg(plan, policy->host_command);
+    for (const char *const *arg = policy->command + 1; *policy->command && *arg; arg++)
+        api->arg(plan, *arg);
+    for (const char *const *env = policy->env; env && *env; env++)
+        api->env(plan, *env);
+    api->ends_by(plan, LAZ_END_REAP);
+    return 0;
+}
