@@ -250,7 +250,8 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(limits.cpu_s),
         .min = 1 * SECONDS,
         .max = 366 * DAYS,
-        .help = "CPU time in the whole life of a session's process; whole seconds.",
+        .help = "CPU time of all processes of a session, in the whole life of its box; whole "
+                "seconds.",
     },
     {
         .key = "limits.memory",
@@ -259,7 +260,8 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(limits.memory_bytes),
         .min = 1 * MIB,
         .max = 1024 * TIB,
-        .help = "Memory that can be written to.",
+        .help = "Memory that all processes of a session can write to, together; files in its "
+                "folder for temporary files count as well where there is a control group.",
     },
     {
         .key = "limits.fsize",

@@ -7,6 +7,7 @@
 #include "session.h"
 
 #include "base/clock.h"
+#include "os/os.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -309,6 +310,34 @@ static void see_processes(void *user, int stream, const char *text, size_t len)
         seen = wait_for_processes(mark, 2, 5000);
 }
 
+/* The code with the mark in place of each '@'. */
+static void with_mark(const char *code, char *text, size_t size)
+{
+    char *at = text;
+
+    for (; *code && at < text + size - sizeof mark; code++) {
+        if (*code == '@')
+            at += sprintf(at, "%s", mark);
+        else
+            *at++ = *code;
+    }
+    *at = '\0';
+}
+
+/* The bomb is as large as it gets, or as it is allowed to. */
+static void see_a_bomb(void *user, int stream, const char *text, size_t len)
+{
+    uint64_t end = laz_clock_ms() + 1000;
+
+    (void)user, (void)stream;
+    if (len != 7 || memcmp(text, "started", 7) != 0)
+        return;
+    for (seen = 0; seen < 10 && laz_clock_ms() < end; usleep(2000)) {
+        int now = processes_with(mark);
+        seen = now > seen ? now : seen;
+    }
+}
+
 /* A child, and a daemon that has left its parent and its session behind. */
 static void leave_children(struct laz_session *session, const struct words *w)
 {
@@ -326,21 +355,13 @@ static void leave_children(struct laz_session *session, const struct words *w)
     };
     struct laz_execute_options options = {
         .size = sizeof options, .timeout_ms = 1000, .line = see_processes};
-    char text[512], *at = text;
+    char text[512];
 
     snprintf(mark, sizeof mark, "300.0%d%s", (int)getpid(),
              *w->runtime == 'p'   ? "1"
              : *w->runtime == 'r' ? "2"
                                   : "3");
-    for (const char *p = test_phrase(w, &code); *p && at < text + sizeof text - 40;) {
-        if (*p == '@') {
-            at += sprintf(at, "%s", mark);
-            p++;
-        } else {
-            *at++ = *p++;
-        }
-    }
-    *at = '\0';
+    with_mark(test_phrase(w, &code), text, sizeof text);
     seen = -1;
     struct laz_result *result = test_run(session, text, &options);
     if (!result)
@@ -362,6 +383,75 @@ static void timeout_ends_children_and_daemons_without_a_namespace(void)
     test_each("sandbox.backend=none;sandbox.require=[]", leave_children);
 }
 
+/* A bomb of shells that carry the mark: bounded while it goes off, gone when it was ended, and the
+ * host, which has to end it, does so in time. */
+#define BOMB "b() { b & b & wait; sleep 60; }; b"
+
+static void explode(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase code = {
+        .python = "import subprocess\n"
+                  "p = subprocess.Popen(['sh', '-c', '" BOMB "', '@'], stderr=subprocess.DEVNULL)\n"
+                  "print('started')\nwhile True: pass",
+        .r = "r <- system2('sh', c('-c', shQuote('" BOMB "'), '@'), wait = FALSE, stderr = FALSE)\n"
+             "cat('started\\n')\nrepeat {}",
+        .lua = "local r = os.execute(\"sh -c '" BOMB "' @ 2>/dev/null &\")\n"
+               "print('started')\nwhile true do end",
+    };
+    struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1500, .line = see_a_bomb};
+    char text[512];
+
+    snprintf(mark, sizeof mark, "mark-%d-%.1s", (int)getpid(), w->runtime);
+    with_mark(test_phrase(w, &code), text, sizeof text);
+    seen = -1;
+    struct laz_result *result = test_run(session, text, &options);
+    if (!result)
+        return;
+    CU_ASSERT(seen >= 10 && seen <= 24);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+    CU_ASSERT(number_after(result, "\"wall_ms\":") < 1500 + 2000);
+    laz_result_free(result);
+    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 1000), 0);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void a_fork_bomb_is_bounded_and_leaves_nothing(void)
+{
+    test_each("limits.nproc=24;limits.cpu=unlimited", explode);
+    if (laz_os_is_root()) /* without a user namespace the limit is the group's, or the uid's own */
+        test_each("sandbox.backend=none;sandbox.require=[];limits.nproc=24;limits.cpu=unlimited",
+                  explode);
+}
+
+static const char threads[] = "import threading\nn = 0\nend = threading.Event()\n"
+                              "try:\n"
+                              "    while n < 200:\n"
+                              "        threading.Thread(target=end.wait, daemon=True).start()\n"
+                              "        n += 1\n"
+                              "except RuntimeError: pass\n"
+                              "end.set()\n"
+                              "'done' if n == 200 else 'refused' if 5 < n < 50 else n";
+
+static void bomb_of_threads(struct laz_session *session, const struct words *w)
+{
+    if (strcmp(w->runtime, "python") == 0)
+        test_expect(session, threads, LAZ_VERDICT_OK, "\"refused\"");
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+}
+
+static void many_threads(struct laz_session *session, const struct words *w)
+{
+    if (strcmp(w->runtime, "python") == 0)
+        test_expect(session, threads, LAZ_VERDICT_OK, "\"done\"");
+}
+
+static void a_thread_bomb_is_bounded(void)
+{
+    test_each("limits.nproc=50", bomb_of_threads);
+    test_each("limits.nproc=300;limits.memory=4GiB", many_threads);
+}
+
 static const struct unit_test tests[] = {
     UNIT(cpu_limit_ends_a_busy_loop),
     UNIT(cpu_limit_ends_a_busy_loop_without_a_namespace),
@@ -370,6 +460,8 @@ static const struct unit_test tests[] = {
     UNIT(nofile_limit_refuses_one_more),
     UNIT(a_full_tmp_is_an_error_of_the_language),
     UNIT(nproc_limit_refuses_one_more),
+    UNIT(a_fork_bomb_is_bounded_and_leaves_nothing),
+    UNIT(a_thread_bomb_is_bounded),
     UNIT(timeout_ends_children_and_daemons),
     UNIT(timeout_ends_children_and_daemons_without_a_namespace),
     {0},

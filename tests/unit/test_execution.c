@@ -2,6 +2,7 @@
 /* test_execution.c - the parts of an execution that need no box: states, output, verdicts. */
 #include "unit.h"
 
+#include "engine/guard.h"
 #include "engine/loop.h"
 #include "engine/output.h"
 #include "engine/result.h"
@@ -226,6 +227,88 @@ static void verdict_of_a_report(void)
     }
 }
 
+/* What a session's control group or the watchdog says is stronger than what is reported. */
+static void verdict_of_the_whole_session(void)
+{
+    static const struct {
+        enum laz_stop stop;
+        uint64_t count, ran_out, cpu_us;
+        const char *reported; /* "": a result; NULL: nothing, it died by SIGKILL */
+        enum laz_verdict verdict;
+        const char *evidence;
+    } rows[] = {
+        {LAZ_STOP_NONE, 0, 1, 0, "", LAZ_VERDICT_MEMORY_LIMIT,
+         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+        {LAZ_STOP_NONE, 0, 2, 0, "runtime", LAZ_VERDICT_MEMORY_LIMIT,
+         "\"out_of_memory\":2,\"limit_bytes\":1000"},
+        {LAZ_STOP_NONE, 0, 1, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
+         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+        {LAZ_STOP_PROTOCOL, 0, 1, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
+         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+        {LAZ_STOP_TIMEOUT, 0, 1, 0, NULL, LAZ_VERDICT_TIMEOUT, "\"timeout_ms\":0"},
+        {LAZ_STOP_MEMORY, 1200, 0, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
+         "\"used_bytes\":1200,\"counted_by\":\"who\",\"limit_bytes\":1000"},
+        {LAZ_STOP_MEMORY, 0, 3, 0, "", LAZ_VERDICT_MEMORY_LIMIT,
+         "\"counted_by\":\"who\",\"out_of_memory\":3,\"limit_bytes\":1000"},
+        {LAZ_STOP_CPU, 2001, 0, 0, NULL, LAZ_VERDICT_CPU_LIMIT,
+         "\"cpu_ms\":2001,\"counted_by\":\"who\",\"limit_s\":2"},
+        {LAZ_STOP_NONE, 0, 0, 2000000, NULL, LAZ_VERDICT_CPU_LIMIT,
+         "\"signal\":9,\"cpu_ms\":2000,\"limit_s\":2"},
+        {LAZ_STOP_NONE, 0, 0, 1999999, NULL, LAZ_VERDICT_CRASHED, "\"signal\":9,\"cpu_ms\":1999"},
+        {LAZ_STOP_NONE, 0, 0, 0, "", LAZ_VERDICT_OK, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_message message = {.type = LAZ_MESSAGE_RESULT, .kind = (char *)rows[i].reported};
+        struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
+        struct laz_evidence evidence = {.stop = rows[i].stop,
+                                        .stop_count = rows[i].count,
+                                        .stop_text = "who",
+                                        .message = rows[i].reported ? &message : NULL,
+                                        .ended = !rows[i].reported,
+                                        .exit = rows[i].reported ? NULL : &how,
+                                        .cpu_us = rows[i].cpu_us,
+                                        .counts_all = true,
+                                        .ran_out = rows[i].ran_out,
+                                        .exit_code = -1,
+                                        .limits = &limits};
+        struct laz_judgement judgement;
+        if (rows[i].reported && *rows[i].reported)
+            message.type = LAZ_MESSAGE_ERROR;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, rows[i].verdict);
+        CU_ASSERT_EQUAL(judgement.replace, rows[i].verdict != LAZ_VERDICT_OK);
+        CU_ASSERT_EQUAL(judgement.overrules, rows[i].verdict == LAZ_VERDICT_MEMORY_LIMIT);
+        UNIT_TEXT(laz_buf_text(&judgement.evidence), rows[i].evidence);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
+/* However many processors spin, the limit is not passed by more than a look. */
+static void guard_looks_before_a_limit_can_be_reached(void)
+{
+    static const unsigned processors[] = {0, 1, 2, 64};
+
+    for (size_t i = 0; i < sizeof processors / sizeof *processors; i++) {
+        const unsigned n = processors[i] ? processors[i] : 1;
+        const uint64_t limit_us = 60000000;
+        uint64_t used_us = 0;
+        int looks = 0;
+        for (; used_us < limit_us && looks < 1000; looks++)
+            used_us += laz_guard_cpu_pause_ms(limit_us - used_us, processors[i]) * 1000 * n;
+        CU_ASSERT(used_us < limit_us + n * 5000 + 1000);
+        CU_ASSERT(looks < 10);
+        for (used_us = looks = 0; used_us < limit_us && looks < 1000; looks++)
+            used_us += laz_guard_cpu_pause_ms(limit_us - used_us, processors[i]) * 1000;
+        CU_ASSERT(looks < 700); /* one of sixty-four spins */
+    }
+    CU_ASSERT_EQUAL(laz_guard_cpu_pause_ms(0, 2), 5);
+    CU_ASSERT_EQUAL(laz_guard_cpu_pause_ms(UINT64_MAX, 1), 86400000);
+    CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(0, 2), 20);
+    CU_ASSERT_EQUAL(laz_guard_memory_pause_ms((uint64_t)400 << 20, 2), 100);
+    CU_ASSERT_EQUAL(laz_guard_memory_pause_ms(UINT64_MAX, 2), 200);
+}
+
 static void verdicts_have_the_exit_statuses_of_the_documents(void)
 {
     static const struct {
@@ -321,6 +404,8 @@ static const struct unit_test tests[] = {
     UNIT(verdict_of_a_death_needs_evidence),
     UNIT(verdict_of_the_host_comes_first),
     UNIT(verdict_of_a_report),
+    UNIT(verdict_of_the_whole_session),
+    UNIT(guard_looks_before_a_limit_can_be_reached),
     UNIT(verdicts_have_the_exit_statuses_of_the_documents),
     UNIT(a_result_is_one_json_object),
     UNIT(loop_ends_with_what_was_left_in_it),

@@ -619,6 +619,96 @@ static void plan_says_no_more_than_the_agent_applied(void)
     }
 }
 
+static int writing_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                        struct laz_plan *plan, struct laz_error *err)
+{
+    (void)policy;
+    (void)err;
+    api->arg(plan, "tool");
+    api->weakly(plan, LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_CPU, "rlimit, each process");
+    return 0;
+}
+
+static int reading_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                        struct laz_plan *plan, struct laz_error *err)
+{
+    api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "mounts");
+    api->enforces(plan, LAZ_ENFORCE_NPROC, "rlimit");
+    return writing_plan(api, policy, plan, err);
+}
+
+/* A group counts as a promise where the session cannot write to it, the watchdog never. */
+static void plan_says_what_the_host_holds(void)
+{
+    static const uint32_t all = LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC;
+    static const struct {
+        bool is_read_only;
+        struct laz_plan_host host;
+        uint32_t enforces;
+        const char *mechanisms;
+    } rows[] = {
+        {true,
+         {"cgroup-v1", "cgroup-v1", "cgroup-v2", true, false},
+         all,
+         "\"cpu\":\"cgroup-v2\",\"memory\":\"cgroup-v1\",\"nproc\":\"rlimit\""},
+        {false,
+         {"cgroup-v2", "cgroup-v2", "cgroup-v2", true, true},
+         all,
+         "\"cpu\":\"cgroup-v2\",\"memory\":\"cgroup-v2\",\"nproc\":\"cgroup-v2\""},
+        {false,
+         {"cgroup-v2", "cgroup-v2", "cgroup-v2", true, false},
+         0,
+         "\"cpu\":\"cgroup-v2\",\"memory\":\"cgroup-v2\",\"nproc\":\"cgroup-v2\""},
+        {true,
+         {NULL, NULL, "cgroup-v2", true, true},
+         LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC,
+         "\"cpu\":\"cgroup-v2\",\"memory\":\"watchdog\",\"nproc\":\"rlimit\""},
+        {true,
+         {NULL, NULL, NULL, true, true},
+         LAZ_ENFORCE_NPROC,
+         "\"cpu\":\"watchdog\",\"memory\":\"watchdog\",\"nproc\":\"rlimit\""},
+        {false,
+         {NULL, NULL, NULL, false, true},
+         0,
+         "\"cpu\":\"rlimit, each process\",\"memory\":\"rlimit, each process\""},
+    };
+    struct laz_policy policy = policy_plain();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_backend_ops ops = {.size = sizeof ops,
+                                      .can_enforce = LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NPROC,
+                                      .plan = rows[i].is_read_only ? reading_plan : writing_plan};
+        struct laz_plan *plan = NULL;
+        struct laz_buf text = LAZ_BUF_INIT;
+        struct laz_error err = {0};
+        int rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, 0, NULL, &plan, &err);
+        CU_ASSERT_EQUAL_FATAL(rc, 0);
+        CU_ASSERT_EQUAL(plan->enforces & all, rows[i].enforces);
+        laz_plan_isolation_json(plan, &text);
+        if (!strstr(laz_buf_text(&text), rows[i].mechanisms))
+            printf("\n    row %zu: %s", i, laz_buf_text(&text));
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&text), rows[i].mechanisms));
+        laz_buf_fini(&text);
+        laz_plan_free(plan);
+        plan = NULL;
+        rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, LAZ_ENFORCE_MEMORY, NULL,
+                                &plan, &err);
+        bool is_held = (rows[i].enforces & LAZ_ENFORCE_MEMORY) != 0;
+        CU_ASSERT_EQUAL(rc, is_held ? 0 : LAZ_EREFUSED);
+        if (!is_held)
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "control group"));
+        laz_plan_free(plan);
+    }
+    /* what is not limited is not held */
+    struct laz_backend_ops ops = {.size = sizeof ops, .plan = writing_plan};
+    struct laz_plan *plan = NULL;
+    policy.limits.memory_bytes = LAZ_UNLIMITED;
+    CU_ASSERT_EQUAL_FATAL(
+        laz_plan_make_held(&ops, "mock", &policy, &rows[1].host, 0, NULL, &plan, NULL), 0);
+    CU_ASSERT_EQUAL(plan->enforces, LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC);
+    laz_plan_free(plan);
+}
+
 static void plan_is_shown_as_json_and_text(void)
 {
     struct laz_backend_ops ops = {
@@ -673,6 +763,7 @@ static const struct unit_test tests[] = {
     UNIT(plan_refuses_a_backend_that_breaks_its_contract),
     UNIT(plan_shows_the_confinement_of_the_agent),
     UNIT(plan_says_no_more_than_the_agent_applied),
+    UNIT(plan_says_what_the_host_holds),
     UNIT(plan_is_shown_as_json_and_text),
     {0},
 };

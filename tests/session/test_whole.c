@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* test_whole.c - limits of a session as a whole: what many processes use together.
+ *
+ * Every program here stays below its limit in each process and goes over it in all of them; the
+ * control raises the limit.  Where control groups can be made they have to be what counts; where
+ * not (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the result has
+ * to say so. */
+#include "session.h"
+
+#include "base/clock.h"
+#include "os/cgroup.h"
+#include "os/os.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#define BWRAP "sandbox.backend=bwrap;"
+#define NONE  "sandbox.backend=none;sandbox.require=[];"
+
+/* Who has to count: "cgroup-v1", "cgroup-v2" or "watchdog". */
+static const char *counts(enum laz_cgroup_what what)
+{
+    struct laz_cgroups *groups = NULL;
+    const char *by = NULL;
+
+    if (laz_cgroups_new(true, &groups, NULL) == 0)
+        by = laz_cgroups_mechanism(groups, what);
+    laz_cgroups_free(groups); /* the name is a constant */
+    return by ? by : "watchdog";
+}
+
+static bool skip_memory(bool needs_group)
+{
+    if (TEST_IS_SANITIZED) {
+        printf("\n    SKIP memory: sanitizers need memory of their own\n");
+        return true;
+    }
+    if (!needs_group || strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") != 0)
+        return false;
+    unit_skip("root", "no control group can be made here");
+    return true;
+}
+
+static void has_pair(struct laz_result *result, const char *key, const char *value)
+{
+    char pair[96];
+
+    snprintf(pair, sizeof pair, "\"%s\":\"%s\"", key, value);
+    CU_ASSERT_TRUE(test_result_has(result, pair));
+}
+
+static double number(struct laz_result *result, const char *key)
+{
+    const char *at = strstr(laz_result_json(result), key);
+
+    return at ? strtod(at + strlen(key), NULL) : -1;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Ten shells, each with some tens of MB, which they keep until all have theirs. */
+#define EAT                                                                                        \
+    "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 16000000 ]; "        \
+    "do a=$a$a; done; sleep 2) & done; wait"
+
+static const struct phrase ten_eat = {
+    .python = "import os\nprint('begun', flush=True)\nr = os.system('" EAT "')\n'done'",
+    .r = "cat('begun\\n')\nr <- system('" EAT "')\n'done'",
+    .lua = "print('begun')\nio.stdout:flush()\nos.execute('" EAT "')\nreturn 'done'",
+};
+
+static void eats_too_much(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result = test_run(session, test_phrase(w, &ten_eat), NULL);
+
+    if (!result)
+        return;
+    if (laz_result_verdict(result) != LAZ_VERDICT_MEMORY_LIMIT)
+        printf("\n    %s: %.1500s", w->runtime, laz_result_json(result));
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
+    has_pair(result, "counted_by", counts(LAZ_CGROUP_MEMORY));
+    UNIT_TEXT(laz_result_value(result), "null");
+    char *output = test_output(result, LAZ_STDOUT);
+    UNIT_TEXT(output, "begun\n"); /* what it printed before is there */
+    free(output);
+    laz_result_free(result);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5"); /* the session goes on */
+}
+
+static void eats_enough(struct laz_session *session, const struct words *w)
+{
+    test_expect(session, test_phrase(w, &ten_eat), LAZ_VERDICT_OK, "\"done\"");
+}
+
+static void memory_of_all_processes_is_limited(void)
+{
+    if (skip_memory(false))
+        return;
+    test_each(BWRAP "limits.memory=128MiB", eats_too_much);
+    test_each(NONE "limits.memory=128MiB", eats_too_much);
+    test_each(BWRAP "limits.memory=2GiB", eats_enough);
+}
+
+/* 600 MB in ten children under the default of 512 MiB; 100 MB that eleven processes share. */
+static const char ten_of_60[] =
+    "import os, time\n"
+    "kids = []\n"
+    "for i in range(10):\n"
+    "    pid = os.fork()\n"
+    "    if pid == 0:\n"
+    "        x = bytearray(b'x') * (60 << 20)\n"
+    "        time.sleep(3)\n"
+    "        os._exit(0)\n"
+    "    kids.append(pid)\n"
+    "'done' if all([os.waitpid(k, 0)[1] == 0 for k in kids]) else 'killed'";
+static const char ten_share_100[] = "import os, time\n"
+                                    "x = bytearray(b'x') * (100 << 20)\n"
+                                    "kids = []\n"
+                                    "for i in range(10):\n"
+                                    "    pid = os.fork()\n"
+                                    "    if pid == 0:\n"
+                                    "        time.sleep(0.5)\n"
+                                    "        os._exit(0)\n"
+                                    "    kids.append(pid)\n"
+                                    "r = [os.waitpid(k, 0)[1] for k in kids]\n"
+                                    "x = None\n"
+                                    "'done' if not any(r) else 'killed'";
+
+static void shares(const char *settings, enum laz_verdict verdict)
+{
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        test_expect(session, ten_share_100, LAZ_VERDICT_OK, "\"done\"");
+        test_expect(session, ten_of_60, verdict, verdict == LAZ_VERDICT_OK ? "\"done\"" : "null");
+        test_expect(session, ten_share_100, LAZ_VERDICT_OK, "\"done\"");
+    }
+    laz_engine_free(engine);
+}
+
+static void memory_is_counted_once_where_it_is_shared(void)
+{
+    if (skip_memory(false))
+        return;
+    shares(BWRAP "limits.nproc=50", LAZ_VERDICT_MEMORY_LIMIT);
+    shares(NONE "limits.nproc=50", LAZ_VERDICT_MEMORY_LIMIT);
+    shares("limits.memory=2GiB", LAZ_VERDICT_OK);
+}
+
+/* A child is killed for want of memory; the code does not mind and ends well: it is not ok. */
+static void a_killed_child_is_never_ok(void)
+{
+    static const char code[] =
+        "import os\n"
+        "for i in range(4):\n"
+        "    pid = os.fork()\n"
+        "    if pid == 0:\n"
+        "        x = bytearray(b'x') * (100 << 20)\n"
+        "        os.kill(os.getpid(), 19)\n"
+        "    r = os.waitpid(pid, os.WUNTRACED)\n" /* it has its memory now, or was killed */
+        "'done'";
+
+    if (skip_memory(true))
+        return;
+    struct laz_engine *engine = test_engine("limits.memory=256MiB");
+    struct laz_session *session = test_session(engine, "python");
+    struct laz_result *result = test_run(session, code, NULL);
+    if (result) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
+        UNIT_TEXT(laz_result_value(result), "null");
+        CU_ASSERT(number(result, "\"out_of_memory\":") >= 1);
+        CU_ASSERT_TRUE(test_result_has(result, "\"kind\":\"memory_limit\""));
+        CU_ASSERT(number(result, "\"max_rss_bytes\":") >= 250.0 * 1024 * 1024);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+/* What runs on after the code has ended is in the group as well. */
+static void memory_that_runs_out_between_executions_ends_the_session(void)
+{
+    static const char code[] = "import os, time\n"
+                               "for i in range(4):\n"
+                               "    if os.fork() == 0:\n"
+                               "        time.sleep(0.2)\n"
+                               "        x = bytearray(b'x') * (100 << 20)\n"
+                               "        time.sleep(60)\n"
+                               "'done'";
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    if (skip_memory(true))
+        return;
+    struct laz_engine *engine = test_engine("limits.memory=256MiB");
+    struct laz_session *session = test_session(engine, "python");
+    if (session) {
+        test_expect(session, code, LAZ_VERDICT_OK, "\"done\"");
+        uint64_t end = laz_clock_ms() + 20000;
+        while (laz_session_is_alive(session) && laz_clock_ms() < end)
+            poll(NULL, 0, 5);
+        CU_ASSERT_FALSE(laz_session_is_alive(session));
+        CU_ASSERT_EQUAL(laz_session_execute(session, "1", 1, NULL, &result, &err), LAZ_ECLOSED);
+        if (!strstr(err.text, "out of memory"))
+            printf("\n    %s", err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "out of memory"));
+        CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- CPU time ------------------------------------------------------------------------------- */
+
+#define SPIN "for i in 1 2 3 4 5 6 7 8 9 10; do (while :; do :; done) & done; wait"
+
+static const struct phrase ten_spin = {
+    .python = "import os\nr = os.system('" SPIN "')\n'done'",
+    .r = "r <- system('" SPIN "')\n'done'",
+    .lua = "os.execute('" SPIN "')\nreturn 'done'",
+};
+
+static void spins_too_long(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result = test_run(session, test_phrase(w, &ten_spin), NULL);
+
+    if (!result)
+        return;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
+    has_pair(result, "counted_by", counts(LAZ_CGROUP_CPU));
+    printf("\n    %s: %.0f ms, %.0f ms of CPU time", w->runtime, number(result, "\"wall_ms\":"),
+           number(result, "\"cpu_ms\":"));
+    CU_ASSERT(number(result, "\"cpu_ms\":") >= 1000);
+    CU_ASSERT(number(result, "\"cpu_ms\":") < 2000); /* no child has used its own second */
+    laz_result_free(result);
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+}
+
+static void spins_on(struct laz_session *session, const struct words *w)
+{
+    struct laz_result *result = test_run(session, test_phrase(w, &ten_spin), NULL);
+
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_TIMEOUT);
+    laz_result_free(result);
+}
+
+static void cpu_time_of_all_processes_is_limited(void)
+{
+    test_each(BWRAP "limits.cpu=1;session.timeout=60", spins_too_long);
+    test_each(NONE "limits.cpu=1;session.timeout=60", spins_too_long);
+    test_each(BWRAP "limits.cpu=60;session.timeout=1.5", spins_on);
+}
+
+/* A death inside the box is told with what was used until then. */
+static void usage_is_told_of_what_died(void)
+{
+    static const char code[] = "import os, time\n"
+                               "end = time.process_time() + 0.3\n"
+                               "while time.process_time() < end: pass\n"
+                               "os.kill(os.getpid(), 11)";
+    struct laz_engine *engine = test_engine(BWRAP "limits.cpu=10");
+    struct laz_session *session = test_session(engine, "python");
+    struct laz_result *result = test_run(session, code, NULL);
+
+    if (result) {
+        const char *usage = strstr(laz_result_json(result), "\"usage\":");
+        const char *cpu = usage ? strstr(usage, "\"cpu_ms\":") : NULL;
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+        CU_ASSERT(cpu && strtod(cpu + strlen("\"cpu_ms\":"), NULL) >= 200);
+    }
+    laz_result_free(result);
+    laz_engine_free(engine);
+}
+
+/* ---- hosts without groups ------------------------------------------------------------------- */
+
+/* A mount namespace for this thread and what it starts; back with show_groups(). */
+static int hide_groups(void)
+{
+    int back = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+
+    CU_ASSERT_FATAL(back >= 0 && unshare(CLONE_NEWNS) == 0);
+    CU_ASSERT_FATAL(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    return back;
+}
+
+static void show_groups(int back)
+{
+    CU_ASSERT_EQUAL(setns(back, CLONE_NEWNS), 0);
+    laz_os_close(&back);
+}
+
+static void is_watched(struct laz_engine *engine)
+{
+    struct laz_session *session = test_session(engine, "python");
+
+    if (session) {
+        const char *isolation = laz_session_isolation(session);
+        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"memory\":\"watchdog\""));
+        CU_ASSERT_PTR_NOT_NULL(strstr(isolation, "\"cpu\":\"watchdog\""));
+        CU_ASSERT_PTR_NULL(strstr(isolation, "\"memory\",")); /* not among what is enforced */
+        if (!TEST_IS_SANITIZED)
+            test_expect(session, ten_of_60, LAZ_VERDICT_MEMORY_LIMIT, "null");
+        test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    laz_engine_free(engine);
+}
+
+static void is_refused(struct laz_engine *engine)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_session_open(engine, &options, &session, &err), LAZ_EREFUSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "control group"));
+    laz_engine_free(engine);
+}
+
+static const char required[] = BWRAP "sandbox.require=[\"fs_read\", \"memory\", \"cpu\"]";
+
+static void without_groups_a_session_is_watched_or_refused(void)
+{
+    if (strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* an ordinary user */
+        is_watched(test_engine(BWRAP "limits.nproc=50"));
+        is_refused(test_engine(required));
+        if (laz_os_is_root())
+            unit_skip("root", "no control group can be made here");
+        return;
+    }
+    /* the control: with groups it is not refused */
+    struct laz_engine *engine = test_engine(required);
+    struct laz_session *session = test_session(engine, "lua");
+    if (session)
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"memory\":\"cgroup-"));
+    laz_engine_free(engine);
+    int back = hide_groups();
+    engine = test_engine(required); /* these two find them, and then they are gone */
+    struct laz_engine *other = test_engine(BWRAP "limits.nproc=50");
+    CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
+    is_refused(engine);
+    is_watched(other);
+    is_watched(test_engine(BWRAP "limits.nproc=50")); /* and these find none */
+    is_refused(test_engine(required));
+    show_groups(back);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(memory_of_all_processes_is_limited),
+    UNIT(memory_is_counted_once_where_it_is_shared),
+    UNIT(a_killed_child_is_never_ok),
+    UNIT(memory_that_runs_out_between_executions_ends_the_session),
+    UNIT(cpu_time_of_all_processes_is_limited),
+    UNIT(usage_is_told_of_what_died),
+    UNIT(without_groups_a_session_is_watched_or_refused),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("whole", tests);
+}
