@@ -435,7 +435,7 @@ signals() {
     after_signal TERM 130 cancelled 5
     [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
     after_signal KILL 137 '' 1
-    [ -e "$folder" ] || wrong after_KILL 'nothing was left to be removed'
+    # The next engine on the machine removes what is left: that may be one of another test.
     expect start_after_a_kill 0 1 '' $run -e 1
     [ ! -e "$folder" ] || wrong after_KILL "$folder stays after the next start"
 
