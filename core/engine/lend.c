@@ -19,9 +19,9 @@ enum lend_state {
 struct laz_lend {
     pthread_mutex_t lock;
     pthread_cond_t back;
-    enum lend_state state;          /* under lock, as the next two */
-    const struct laz_call *running; /* in LEND_TOOL */
-    bool answered;                  /* an answer of `running` was kept */
+    enum lend_state state;    /* under lock, as the next two */
+    struct laz_call *running; /* in LEND_TOOL */
+    bool answered;            /* an answer of `running` was kept */
     /* of whoever holds the loop: */
     struct laz_execution *execution;
     struct laz_call *offered;
@@ -114,7 +114,7 @@ bool laz_lend_serve(struct laz_engine *engine)
     if (lent)
         lend_wait(lend, &until);
     if (lend->state == LEND_TOOL && lend->answered)
-        kept = call;
+        kept = lend->running; /* the last of several, perhaps: `call` may be gone */
     lend->state = LEND_HOME;
     lend->running = NULL;
     pthread_mutex_unlock(&lend->lock);

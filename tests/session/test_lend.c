@@ -147,6 +147,27 @@ static void an_answer_does_not_wait_for_the_functions_end(void)
     leave(session, engine); /* waits for the function */
 }
 
+/* The thread that has run one call has gone on to the next: it is that one's answer. */
+static void an_answer_to_a_later_call_does_not_wait_either(void)
+{
+    static const char code[] = "local sum = 0 for i = 1, 20 do sum = sum + add(1, 2) end "
+                               "local v = early() print('open') return v + sum";
+    const struct laz_execute_options options = {.size = sizeof options, .line = line_opens_gate};
+    struct laz_engine *engine;
+    struct laz_session *session =
+        session_with("session.deadline=8", "early", tool_answers_and_waits, &engine);
+
+    for (int i = 0; session && i < 20; i++) {
+        struct laz_result *result = test_run(session, code, &options);
+        if (result) {
+            CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+            UNIT_TEXT(laz_result_value(result), "63");
+        }
+        laz_result_free(result);
+    }
+    leave(session, engine);
+}
+
 static void endless_quick_calls_meet_their_ends(void)
 {
     static const char endless[] = "while true do add(1, 2) end";
@@ -177,6 +198,7 @@ static const struct unit_test tests[] = {
     UNIT(handlers_stay_on_the_callers_thread),
     UNIT(a_tool_that_hangs_does_not_hold_the_caller),
     UNIT(an_answer_does_not_wait_for_the_functions_end),
+    UNIT(an_answer_to_a_later_call_does_not_wait_either),
     UNIT(endless_quick_calls_meet_their_ends),
     {0},
 };
