@@ -416,8 +416,9 @@ static int execution_run(struct laz_session *session, const char *type, const ch
         laz_execution_log_refused(&execution);
         if (!check && execution.result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
             session->executions++;
-        laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s: %s (%llu ms)",
-                laz_verdict_name(execution.result->verdict), execution.result->detail,
+        const char *detail = execution.result->detail;
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
+                laz_verdict_name(execution.result->verdict), *detail ? ": " : "", detail,
                 (unsigned long long)(execution.result->wall_us / 1000));
         execution_tell_trouble(&execution);
         if (execution.out_of_memory || execution.result->output.kept.failed)

@@ -176,10 +176,15 @@ static const struct {
 
 /* ---- engines and sessions ------------------------------------------------------------------- */
 
+struct laz_buf *test_told;
+
 static void test_log(void *user, uint32_t level, const char *text)
 {
     (void)user;
-    printf("    [%u] %s\n", level, text);
+    if (test_told)
+        laz_buf_printf(test_told, "[%u] %s\n", level, text);
+    else
+        printf("    [%u] %s\n", level, text);
 }
 
 struct laz_engine *test_engine(const char *settings_text)

@@ -37,6 +37,8 @@ const char *test_phrase(const struct words *language, const struct phrase *phras
  * add(a, b), fail(), echo(x), nothing(), slow(ms). NULL and a failed assertion when it cannot be
  * made. */
 struct laz_engine *test_engine(const char *settings);
+/* Where it is set, what engines log is added here as "[LEVEL] TEXT" lines, and not printed. */
+extern struct laz_buf *test_told;
 /* The same without isolation (backend none). */
 struct laz_engine *test_engine_open(const char *settings);
 /* Engines made from now on use the mock agent of the build folder. One engine has been made before,

@@ -277,11 +277,58 @@ static void checking_parses_and_runs_nothing(void)
     test_each("", checking);
 }
 
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+/* A session that calls tools, fails and is closed. */
+static void say_what_happens(const char *settings)
+{
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_session *session = test_session(engine, "lua");
+
+    if (session) {
+        test_expect(session, "local x = add(2, 3)\npcall(fail)\nreturn x", LAZ_VERDICT_OK, "5");
+        test_expect(session, "error('no')", LAZ_VERDICT_ERROR, NULL);
+        laz_session_close(session);
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void only_a_verbose_session_tells_what_it_does(void)
+{
+    static const char *const lines[] = {
+        "[2] Session started (", "[2] Tool call: add({", "[2] Tool result: 5",
+        "[2] Tool call: fail({", "[2] Tool error: ",     "[2] Execution ok (",
+        "[2] Execution error (", "[2] Session closed (",
+    };
+    struct laz_buf told = LAZ_BUF_INIT;
+
+    test_told = &told;
+    say_what_happens("session.verbose=false");
+    UNIT_TEXT(laz_buf_text(&told), "");
+    say_what_happens("session.verbose=true");
+    test_told = NULL;
+    const char *at = laz_buf_text(&told);
+    for (size_t i = 0; at && i < sizeof lines / sizeof *lines; i++) {
+        const char *next = strstr(at, lines[i]);
+        if (!next)
+            printf("\n    \"%s\" is not in\n%s", lines[i], at);
+        CU_ASSERT_PTR_NOT_NULL(next);
+        at = next ? next + strlen(lines[i]) : NULL;
+    }
+    laz_buf_fini(&told);
+}
+
 static const struct unit_test tests[] = {
-    UNIT(clocks_do_not_touch_quick_code),        UNIT(what_code_prints_is_output),
-    UNIT(calls_without_a_limit_are_not_limited), UNIT(nothing_of_the_hosts_environment_is_inside),
-    UNIT(folders_of_a_session_go_with_it),       UNIT(executing_once_needs_no_session),
-    UNIT(checking_parses_and_runs_nothing),      {0},
+    UNIT(clocks_do_not_touch_quick_code),
+    UNIT(what_code_prints_is_output),
+    UNIT(calls_without_a_limit_are_not_limited),
+    UNIT(nothing_of_the_hosts_environment_is_inside),
+    UNIT(folders_of_a_session_go_with_it),
+    UNIT(executing_once_needs_no_session),
+    UNIT(checking_parses_and_runs_nothing),
+    UNIT(only_a_verbose_session_tells_what_it_does),
+    {0},
 };
 
 int main(void)
