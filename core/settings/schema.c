@@ -154,8 +154,8 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_BOOLEAN,
         .default_value = "false",
         .offset = FIELD(session.sanitize_errors),
-        .help = "Remove paths and other details of the host from the messages of failing tools "
-                "before the code sees them.",
+        .help = "Remove paths, hosts and process numbers from the messages of failing tools before "
+                "the code sees them, and from the error and the traceback of a result.",
     },
     {
         .key = "session.verbose",
