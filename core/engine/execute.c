@@ -279,8 +279,7 @@ static void execution_drive(struct laz_execution *execution)
     execution->result->wall_us = laz_clock_us() - execution->started_us;
 }
 
-/* Paths, hosts and process numbers out of what an error says, where the settings want it. */
-static char *execution_words(struct laz_execution *execution, const char *text)
+char *laz_execution_words(const struct laz_execution *execution, const char *text)
 {
     struct laz_buf clean = LAZ_BUF_INIT;
 
@@ -305,14 +304,14 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
                    : j->verdict == LAZ_VERDICT_ERROR ? "exit"
                                                      : laz_verdict_name(j->verdict));
     result->error_message =
-        execution_words(execution, reported && message->message ? message->message : j->detail);
+        laz_execution_words(execution, reported && message->message ? message->message : j->detail);
     execution->out_of_memory |= !result->error_kind || !result->error_message;
     if (!reported)
         return;
     result->line = message->line;
     result->column = message->column;
     for (size_t i = 0; i < message->traceback.n; i++) {
-        char *words = execution_words(execution, message->traceback.items[i]);
+        char *words = laz_execution_words(execution, message->traceback.items[i]);
         laz_strv_add(&result->traceback, words ? words : "");
         free(words);
     }

@@ -35,6 +35,9 @@ struct laz_execution {
     bool out_of_memory;
 };
 
+/* Gives what an error says, without paths, hosts and process numbers where the settings want it. */
+char *laz_execution_words(const struct laz_execution *execution, const char *text);
+
 /* The host ends it; the first reason counts. `number` and `text` are the reason's own. */
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text);

@@ -109,7 +109,9 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
                 (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
     else
         laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool error: %s", error);
-    execution_reply(execution, id, has_id, json, len, json ? NULL : error);
+    char *words = json ? NULL : laz_execution_words(execution, error);
+    execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory");
+    free(words);
     if (!execution->n_calls)
         laz_execution_clock_run(execution);
     if (!has_id) {

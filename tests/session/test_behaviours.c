@@ -371,10 +371,41 @@ static void telling(struct laz_session *session, const struct words *w)
     test_expect_error(session, w->path_error, LAZ_VERDICT_ERROR, "/home/user/secret.txt");
 }
 
+static void fail_with_a_path(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_error(reply, "no such file: /home/user/secret.txt");
+}
+
+/* What the code catches, and what the host is told when it does not. */
+static void failing_tool_tells(const char *settings, const char *says)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "open_it", .description = "Fails"};
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_session *session = NULL;
+
+    if (engine && laz_engine_add_tool(engine, &tool, fail_with_a_path, NULL, NULL) == 0 &&
+        (session = test_session(engine, "lua"))) {
+        struct laz_result *result =
+            test_run(session, "local _, e = pcall(open_it)\nreturn tostring(e)", NULL);
+        const char *value = result ? laz_result_value(result) : "";
+        if (!strstr(value, says))
+            printf("\n    \"%s\" is not in %s", says, value);
+        CU_ASSERT_PTR_NOT_NULL(strstr(value, says));
+        laz_result_free(result);
+        test_expect_error(session, "open_it()", LAZ_VERDICT_ERROR, says);
+    }
+    CU_ASSERT_PTR_NOT_NULL(session);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
 static void errors_are_sanitised_where_asked(void)
 {
     test_each("session.sanitize_errors=true", sanitizing);
     test_each("", telling);
+    failing_tool_tells("session.sanitize_errors=true", "no such file: [path]");
+    failing_tool_tells("", "no such file: /home/user/secret.txt");
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */
