@@ -94,6 +94,8 @@ static void plugins_tell_enforced(struct cli *cli, uint32_t bits)
             any = true;
         }
     cli_puts(cli, any ? "\n" : " nothing\n");
+    cli_puts(cli,
+             "by the host: cpu memory (a control group or a watchdog), nproc (a control group)\n");
 }
 
 static void plugins_tell_options(struct cli *cli, const struct laz_option *options)

@@ -170,7 +170,10 @@ static void verify_record(struct laz_audit_verify *verify, const struct laz_audi
 
     verify_settle_odd(verify, record);
     verify->records++;
-    if (seq > last + 1)
+    if (seq == last + 2)
+        verify_tell(verify, LAZ_AUDIT_MISSING, verify->lines,
+                    "a record is missing before this one: number %" PRIu64, last + 1);
+    else if (seq > last + 1)
         verify_tell(verify, LAZ_AUDIT_MISSING, verify->lines,
                     "records are missing before this one: %" PRIu64 ", numbers %" PRIu64
                     " to %" PRIu64,

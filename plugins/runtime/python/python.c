@@ -281,6 +281,6 @@ static const struct laz_runtime_ops python_ops = {
 };
 
 LAZ_PLUGIN(python) = {
-    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_RUNTIME),      .name = "python",          .version = "0.1.0",
-    .summary = "runs Python " PYTHON_VERSION, .options = python_options, .ops = &python_ops,
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_RUNTIME), .name = "python",          .version = "0.1.0",
+    .summary = "Python " PYTHON_VERSION, .options = python_options, .ops = &python_ops,
 };
