@@ -96,7 +96,7 @@ void laz_os_system_paths(bool programs,
 /* Applies one limit to the calling process, soft and hard: "cpu" (seconds; soft N, hard N+1, so
  * that SIGXCPU tells it from other kills), "memory" (RLIMIT_DATA: RLIMIT_AS stops threads),
  * "fsize", "nproc", "nofile", "stack", "core". A value over the present hard limit is lowered to
- * it. */
+ * it. "nproc_beside": so many processes more than the user has now, and some room. */
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 bool laz_os_is_root(void);
 /* Has the group the name of the user `uid`, and nobody else in it? */

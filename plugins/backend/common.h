@@ -6,7 +6,7 @@
 #include <lazaret/backend.h>
 
 /* The limits the agent sets on itself. `nproc`: what makes that limit count the session alone,
- * NULL: nothing does, and it is not set. `whole`: the code cannot leave what declares them;
+ * NULL: nothing does, and there is a bound on all that the user runs. `whole`: the code cannot leave what declares them;
  * otherwise all of them are declared as weak. */
 void backend_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
                     struct laz_plan *plan, const char *nproc, int whole);

@@ -117,7 +117,7 @@ static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy
     if (rc)
         return rc;
     landlock_rules(api, policy, plan);
-    /* nproc counts every process of a uid: one that the user shares is over it from the start. */
+    /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
     backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
     landlock_steps(api, policy, plan);
     return 0;

@@ -49,7 +49,7 @@ static int none_plan(const struct laz_plan_api *api, const struct laz_policy *po
 
     if (rc)
         return rc;
-    /* nproc counts every process of a uid: one that the user shares is over it from the start. */
+    /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
     backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
     if (none_is_confined(api->json, policy)) {
         api->agent_filter(plan, policy->own_uid ? "session" : "same-user", LAZ_ENFORCE_SYSCALLS);

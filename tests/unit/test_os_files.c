@@ -461,6 +461,55 @@ static int limits_set(void)
     return laz_os_set_limit("nonsense", 1, NULL) == LAZ_EINVAL ? 0 : 6;
 }
 
+#define BESIDE_MANY 700
+#define BESIDE_UID  2080070012u /* nobody's */
+
+/* As an ordinary user: children that can be had, at most BESIDE_MANY. */
+static int children_beside(bool bounded)
+{
+    int ends[2], n = 0, rc = 0;
+    char byte;
+
+    if ((geteuid() == 0 && setresuid(BESIDE_UID, BESIDE_UID, BESIDE_UID) != 0) || pipe(ends) != 0)
+        return -1;
+    if (bounded)
+        rc = laz_os_set_limit("nproc_beside", 10, NULL);
+    for (; !rc && n < BESIDE_MANY; n++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            break;
+        if (pid == 0) { /* until the parent has counted */
+            close(ends[1]);
+            _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+        }
+    }
+    close(ends[1]);
+    while (wait(NULL) > 0)
+        ;
+    return rc ? -1 : n;
+}
+
+static int bounded_beside_the_user(void)
+{
+    int n = children_beside(true);
+
+    if (n < 10 || n >= BESIDE_MANY)
+        printf("\n    %d children", n);
+    return n < 10 ? 1 : n < BESIDE_MANY ? 0 : 2;
+}
+
+static int unbounded_beside_the_user(void)
+{
+    return children_beside(false) == BESIDE_MANY ? 0 : 1;
+}
+
+/* What the user has already does not count, whatever it is; what is started then does. */
+static void a_limit_beside_other_processes_bounds_a_bomb(void)
+{
+    CU_ASSERT_EQUAL(in_child(unbounded_beside_the_user), 0);
+    CU_ASSERT_EQUAL(in_child(bounded_beside_the_user), 0);
+}
+
 static void facts_are_read_below_a_root(void)
 {
     static const struct {
@@ -584,6 +633,7 @@ static const struct unit_test tests[] = {
     UNIT(parts_of_a_program_are_links_file_interpreter_and_loader),
     UNIT(parts_of_what_is_no_program_are_an_error),
     UNIT(limits_are_set_lowered_and_never_raised),
+    UNIT(a_limit_beside_other_processes_bounds_a_bomb),
     UNIT(uid_ranges_are_checked),
     UNIT(each_session_has_a_uid_nobody_else_has),
     {0},

@@ -406,9 +406,9 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
     CU_ASSERT_EQUAL(plan->n_limits, 5);
     laz_plan_free(plan);
-    policy.own_uid = 0; /* a limit on processes would count all of the user's */
+    policy.own_uid = 0; /* a limit on processes counts all of the user's */
     plan = plan_of("none", &policy);
-    CU_ASSERT_EQUAL(plan->n_limits, 4);
+    CU_ASSERT_EQUAL(plan->n_limits, 5);
     for (size_t i = 0; i < plan->n_limits; i++)
         CU_ASSERT_STRING_NOT_EQUAL(plan->limits[i].name, "nproc");
     laz_plan_free(plan);

@@ -98,7 +98,7 @@ struct laz_plan_api {
      * returns its path as the child will find it, or NULL without memory. */
     const char *(*file)(struct laz_plan *plan, const char *name, const void *data, size_t len);
     /* The agent applies this limit to itself, inside: "cpu", "memory", "fsize", "nproc", "nofile",
-     * "stack". Limits that are LAZ_UNLIMITED are passed over. */
+     * "stack"; "nproc_beside": processes, where all of the user's count. Limits that are LAZ_UNLIMITED are passed over. */
     void (*agent_limit)(struct laz_plan *plan, const char *name, uint64_t value);
     /* The plan enforces these bits, each by `mechanism`, a word or two for people. */
     void (*enforces)(struct laz_plan *plan, uint32_t bits, const char *mechanism);
