@@ -289,14 +289,14 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
          "use the backend bwrap, which has a process namespace of its own"},
         {LAZ_ENFORCE_SYSCALLS,
          "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
-         "that "
-         "confines the agent",
+         "that confines the agent",
          NULL},
         {LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_NPROC,
          "use a backend that isolates, where control groups can be had",
-         "so that it counts the session as a whole, let it have a control group: start lazaret as "
-         "root, or as a user to whom one is delegated (systemd-run --user --scope -p "
-         "Delegate=yes)"},
+         "so that the kernel counts the session as a whole and not a watchdog from time to time, "
+         "let "
+         "it have a control group: start lazaret as root, or as a user to whom one is delegated "
+         "(systemd-run --user --scope -p Delegate=yes)"},
         {LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE, "use a backend that isolates", NULL},
     };
     static const char *const others[] = {
