@@ -2,8 +2,10 @@
 /* idle.c - a host with nothing to do, for idle.sh to look at.
  *
  *     idle idle       sessions of every runtime, each has executed once
- *     idle waiting    the same, and the last one executes: it waits for a tool that does not answer
- *     idle ticking    wakes up twenty times a second: what the test must be able to see
+ *     idle waiting    the same, and the last one executes: it waits for a tool that does not
+ * answer; without limits of memory and cpu, because threads and children of the code go on, and
+ * where there is no control group somebody has to look at them idle ticking    wakes up twenty
+ * times a second: what the test must be able to see
  *
  * It prints "ready" and goes on when its standard input ends. Exit status 77: no session can be
  * opened here. */
@@ -86,8 +88,11 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "ticking") == 0)
         tick();
+    const char *limit = strcmp(mode, "waiting") == 0 ? "unlimited" : "100";
     if (laz_settings_new(&settings, &err) ||
         laz_settings_set(settings, "session.timeout", "0", &err) ||
+        laz_settings_set(settings, "limits.cpu", limit, &err) ||
+        (*limit == 'u' && laz_settings_set(settings, "limits.memory", limit, &err)) ||
         laz_engine_new(settings, NULL, &engine, &err) ||
         laz_engine_add_tool(engine, &tool, tool_wait, NULL, &err)) {
         fprintf(stderr, "idle: %s\n", err.text);
