@@ -343,6 +343,7 @@ static void execution_judge(struct laz_execution *execution)
         .exit_code = box->exit_code,
         .counts_all = box->host.cpu != NULL,
         .ran_out = laz_box_out_of_memory(box),
+        .memory_by = box->host.memory,
         .limits = &session->engine->values->limits,
     };
 

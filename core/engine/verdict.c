@@ -74,8 +74,9 @@ static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
              (unsigned long long)e->limits->cpu_s);
 }
 
-static void judge_memory(const struct laz_evidence *e, struct laz_judgement *j)
+static void judge_memory(const struct laz_evidence *e, const char *by, struct laz_judgement *j)
 {
+    judge_counted_by(j, by);
     j->verdict = LAZ_VERDICT_MEMORY_LIMIT;
     j->replace = j->overrules = true;
     if (e->ran_out)
@@ -136,8 +137,7 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     case LAZ_STOP_MEMORY:
         if (e->stop_count)
             judge_evidence(j, "used_bytes", (int64_t)e->stop_count);
-        judge_counted_by(j, e->stop_text);
-        judge_memory(e, j);
+        judge_memory(e, e->stop_text, j);
         break;
     default:
         snprintf(j->detail, sizeof j->detail, "The execution was cancelled");
@@ -267,7 +267,7 @@ void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgem
     *judgement = (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED};
     if (evidence->ran_out &&
         (evidence->stop == LAZ_STOP_NONE || evidence->stop == LAZ_STOP_PROTOCOL))
-        judge_memory(evidence, judgement);
+        judge_memory(evidence, evidence->memory_by, judgement);
     else if (evidence->stop != LAZ_STOP_NONE)
         judge_stop(evidence, judgement);
     else if (evidence->message)

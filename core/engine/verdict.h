@@ -36,6 +36,7 @@ struct laz_evidence {
     uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
     bool counts_all;                   /* cpu_us is that of the whole session */
     uint64_t ran_out;                  /* how often memory ran out in the control group */
+    const char *memory_by;             /* the group's mechanism */
     uint64_t box_us;                   /* how long the box has lived */
     int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;

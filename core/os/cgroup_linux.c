@@ -191,6 +191,7 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
     if (part->version == 2) {
         group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
         group->event_fd = epoll_create1(EPOLL_CLOEXEC);
+        cgroup_pread(group->events, text, sizeof text); /* what was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
                        epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
                    ? 0

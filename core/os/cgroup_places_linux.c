@@ -177,7 +177,9 @@ static void places_sweep(const struct cgroup_place *place, uint64_t pid_namespac
             continue;
         if (rmdir(path) != 0 && errno == EBUSY) {
             cgroup_kill_all(path, place->version);
-            (void)rmdir(path); /* else the next host does it */
+            for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
+                 ms += PLACES_STEP_MS)
+                (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
         }
     }
     if (dir)

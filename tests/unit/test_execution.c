@@ -238,13 +238,13 @@ static void verdict_of_the_whole_session(void)
         const char *evidence;
     } rows[] = {
         {LAZ_STOP_NONE, 0, 1, 0, "", LAZ_VERDICT_MEMORY_LIMIT,
-         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+         "\"counted_by\":\"group\",\"out_of_memory\":1,\"limit_bytes\":1000"},
         {LAZ_STOP_NONE, 0, 2, 0, "runtime", LAZ_VERDICT_MEMORY_LIMIT,
-         "\"out_of_memory\":2,\"limit_bytes\":1000"},
+         "\"counted_by\":\"group\",\"out_of_memory\":2,\"limit_bytes\":1000"},
         {LAZ_STOP_NONE, 0, 1, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
-         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+         "\"counted_by\":\"group\",\"out_of_memory\":1,\"limit_bytes\":1000"},
         {LAZ_STOP_PROTOCOL, 0, 1, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
-         "\"out_of_memory\":1,\"limit_bytes\":1000"},
+         "\"counted_by\":\"group\",\"out_of_memory\":1,\"limit_bytes\":1000"},
         {LAZ_STOP_TIMEOUT, 0, 1, 0, NULL, LAZ_VERDICT_TIMEOUT, "\"timeout_ms\":0"},
         {LAZ_STOP_MEMORY, 1200, 0, 0, NULL, LAZ_VERDICT_MEMORY_LIMIT,
          "\"used_bytes\":1200,\"counted_by\":\"who\",\"limit_bytes\":1000"},
@@ -270,6 +270,7 @@ static void verdict_of_the_whole_session(void)
                                         .cpu_us = rows[i].cpu_us,
                                         .counts_all = true,
                                         .ran_out = rows[i].ran_out,
+                                        .memory_by = "group",
                                         .exit_code = -1,
                                         .limits = &limits};
         struct laz_judgement judgement;
