@@ -461,7 +461,7 @@ static int limits_set(void)
     return laz_os_set_limit("nonsense", 1, NULL) == LAZ_EINVAL ? 0 : 6;
 }
 
-#define BESIDE_MANY 700
+#define BESIDE_MANY 400
 #define BESIDE_UID  2080070012u /* nobody's */
 
 /* As an ordinary user: children that can be had, at most BESIDE_MANY. */
