@@ -160,27 +160,52 @@ static uint64_t places_start(uint64_t pid)
 }
 
 /* Ends and removes what hosts of this user and this process namespace left when they died. */
-static void places_sweep(const struct cgroup_place *place, uint64_t pid_namespace)
+static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
 {
     struct dirent *entry;
-    DIR *dir = opendir(place->folder);
+    DIR *dir = opendir(folder);
 
     while (dir && (entry = readdir(dir))) {
-        char path[CGROUP_FOLDER_MAX + 256];
+        char path[CGROUP_FOLDER_MAX + 16 + 512];
         struct laz_cgroup_name name;
         struct stat st;
         if (!laz_cgroup_name_parse(entry->d_name, &name) || name.pid_namespace != pid_namespace ||
             places_start(name.pid) == name.start)
             continue;
-        snprintf(path, sizeof path, "%s/%s", place->folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
             continue;
         if (rmdir(path) != 0 && errno == EBUSY) {
-            cgroup_kill_all(path, place->version);
+            cgroup_kill_all(path, version);
             for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
                  ms += PLACES_STEP_MS)
                 (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
         }
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* A host that is started anew can find itself in another group than the one that died: beside it,
+ * as a rule. The number of links tells which of those have groups below them. */
+static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
+{
+    char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
+    struct dirent *entry;
+    struct stat st;
+
+    places_sweep(place->folder, place->version, pid_namespace);
+    snprintf(above, sizeof above, "%.*s/cgroup.procs",
+             (int)(strrchr(place->folder, '/') - place->folder), place->folder);
+    if (access(above, F_OK) != 0)
+        return; /* the mount ends here */
+    *strrchr(above, '/') = '\0';
+    DIR *dir = opendir(above);
+    while (dir && (entry = readdir(dir))) {
+        snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
+        if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
+            strcmp(path, place->folder) != 0 && lstat(path, &st) == 0 && st.st_nlink > 2)
+            places_sweep(path, place->version, pid_namespace);
     }
     if (dir)
         (void)closedir(dir);
@@ -207,7 +232,7 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     laz_buf_fini(&self);
     for (int what = 0; what < LAZ_CGROUP_WHATS && !look; what++)
         if (made->places[what].version)
-            places_sweep(&made->places[what], made->next.pid_namespace);
+            places_sweep_around(&made->places[what], made->next.pid_namespace);
     *groups = made;
     return 0;
 }

@@ -361,6 +361,63 @@ static void live_groups_of_dead_hosts_are_swept(void)
     laz_cgroups_free(groups);
 }
 
+/* In the group `folder`: a host that ends and tidies nothing, or one that comes after it. */
+static void host_in(const char *folder, bool dies)
+{
+    char path[4300];
+    int status = -1;
+
+    fflush(stdout);
+    pid_t host = fork();
+    if (host == 0) {
+        struct laz_cgroups *own = NULL;
+        struct laz_cgroup *group = NULL;
+        snprintf(path, sizeof path, "%s/tasks", folder);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        bool good = write(fd, "0", 1) == 1 && laz_cgroups_new(false, &own, NULL) == 0;
+        if (dies)
+            _exit(good && laz_cgroup_new(own, MIB, 9, &group, NULL) == 0 ? 0 : 1);
+        laz_cgroups_free(own);
+        _exit(good ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(waitpid(host, &status, 0), host);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+static void live_groups_of_hosts_that_were_beside_are_swept(void)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    struct laz_cgroups *groups;
+    char a[4200], b[4200];
+    size_t top;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    if (strcmp(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY), "cgroup-v1") != 0) {
+        /* version 2 passes controllers on only where no process is, so all hosts share a place */
+        unit_skip("cgroup-v1", "the groups of all hosts are made in one place");
+        laz_cgroups_free(groups);
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL), 0);
+    char *own = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "memory", &top);
+    snprintf(a, sizeof a, "%s/test-%d-a", own, (int)getpid());
+    snprintf(b, sizeof b, "%s/test-%d-b", own, (int)getpid());
+    CU_ASSERT_EQUAL_FATAL(mkdir(a, 0755), 0);
+    CU_ASSERT_EQUAL_FATAL(mkdir(b, 0755), 0);
+    host_in(a, true);
+    CU_ASSERT(rmdir(a) != 0 && errno == EBUSY);
+    host_in(b, false);
+    for (int i = 0; i < 1000 && rmdir(b) != 0 && errno == EBUSY; i++)
+        poll(NULL, 0, 5);
+    CU_ASSERT_EQUAL(rmdir(a), 0); /* nothing is left in it */
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&self);
+    free(own);
+    laz_cgroups_free(groups);
+}
+
 /* ---- hosts that give none ------------------------------------------------------------------- */
 
 #define HOLDS(condition)                                                                           \
@@ -546,6 +603,7 @@ static const struct unit_test tests[] = {
     UNIT(live_group_is_entered_at_once_and_counts),
     UNIT(live_group_tells_that_memory_ran_out),
     UNIT(live_groups_of_dead_hosts_are_swept),
+    UNIT(live_groups_of_hosts_that_were_beside_are_swept),
     UNIT(groups_that_cannot_be_had_are_not_claimed),
     UNIT(tree_shares_what_forked_processes_share),
     UNIT(tree_counts_the_time_of_children),
