@@ -68,6 +68,7 @@ static bool serve_parse(const char *line, size_t len, struct serve_message *m)
         if (ok && is_type) {
             free(m->type);
             m->type = laz_json_to_string(ignored, ignored_len, &ignored_len);
+            ok = m->type != NULL; /* without memory a request would pass for a late answer */
         }
     }
     ok = ok && !json->reader_failed(reader);

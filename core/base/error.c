@@ -5,6 +5,7 @@
  * be logged and printed anywhere.  One that is too long ends after a whole character. */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,16 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
 int laz_error_nomem(struct laz_error *err)
 {
     return laz_error_set(err, LAZ_ENOMEM, 0, "out of memory");
+}
+
+bool laz_error_is_shortage(const struct laz_error *err)
+{
+    static const int shortages[] = {ENOMEM, EMFILE, ENFILE, EAGAIN, ENOSPC, EDQUOT};
+
+    for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
+        if (err->os_errno == shortages[i])
+            return true;
+    return err->code == LAZ_ENOMEM;
 }
 
 void laz_error_prefix(struct laz_error *err, const char *format, ...)

@@ -4,6 +4,7 @@
 #define LAZ_BASE_ERROR_H
 
 #include <lazaret/error.h>
+#include <stdbool.h>
 
 /* Fills *err (unless NULL) and returns `code`, so that a failing function can end with
  * `return laz_error_set(err, LAZ_ECONFIG, 0, "...")`. The text becomes one line. */
@@ -15,6 +16,10 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) L
 
 /* LAZ_ENOMEM, "out of memory". */
 int laz_error_nomem(struct laz_error *err);
+
+/* Was something short for the moment (memory, descriptors, processes, room)? That says nothing
+ * about what was tried: nobody may take something weaker because of it. */
+bool laz_error_is_shortage(const struct laz_error *err);
 
 /* Puts text before the one that is there. */
 void laz_error_prefix(struct laz_error *err, const char *format, ...) LAZ_PRINTF(2, 3);

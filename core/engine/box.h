@@ -95,9 +95,10 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
                   struct laz_error *err);
 /* Watches what the spawned process does. Called by laz_box_start. */
 int laz_box_watch(struct laz_box *box, struct laz_error *err);
-/* box_group.c: the control group of a session, where the host gives one. A group that cannot be
- * made is no error: box->host says what there is, and the plan whether that is enough. */
-void laz_box_make_group(struct laz_box *box);
+/* box_group.c: the control group of a session, where the host gives one. A group that the
+ * host refuses is no error: box->host says what there is, and the plan whether that is enough. One
+ * that fails for want of memory or descriptors is. */
+int laz_box_make_group(struct laz_box *box, struct laz_error *err);
 /* Mechanisms of a host that gives these groups; `own_uid`: the session has another user. */
 struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid);
 /* The limit on memory of all processes of a box together, what is around the code included;

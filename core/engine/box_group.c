@@ -37,24 +37,30 @@ struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid
     };
 }
 
-void laz_box_make_group(struct laz_box *box)
+int laz_box_make_group(struct laz_box *box, struct laz_error *err)
 {
     const struct laz_limits *limits = &box->engine->values->limits;
-    struct laz_error err = {0};
+    struct laz_error why = {0};
 
     box->host = laz_box_host(box->engine->groups, box->uid != LAZ_SPAWN_SAME_ID);
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)
-        return;
+        return 0;
     uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
                         ? LAZ_UNLIMITED
                         : limits->nproc + BOX_OWN_PROCESSES;
     if (laz_cgroup_new(box->engine->groups, laz_box_memory_limit(limits), pids, &box->group,
-                       &err)) {
+                       &why)) {
+        if (laz_error_is_shortage(&why)) {
+            if (err)
+                *err = why;
+            return why.code;
+        }
         laz_log(&box->engine->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s",
-                err.text,
+                why.text,
                 box->host.is_watched ? "it is watched instead" : "only each process is limited");
         box->host.memory = box->host.nproc = box->host.cpu = NULL;
     }
+    return 0;
 }
 
 static void box_group_ready(void *user, uint32_t events)

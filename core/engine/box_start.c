@@ -253,7 +253,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     if (!rc && purpose->runtime)
         rc = start_listener(box, err);
     if (!rc && purpose->runtime)
-        laz_box_make_group(box);
+        rc = laz_box_make_group(box, err);
     if (!rc)
         rc = start_plan(box, purpose, runtime_file, err);
     if (!rc)

@@ -150,6 +150,14 @@ static bool choice_needs_trial(const struct laz_engine *engine, size_t candidate
     return candidate > 0 || !engine->values->sandbox.strict;
 }
 
+/* Does the failure say that this system does not have the backend? One that is broken or told wrong
+ * things, and a want of memory or descriptors, say nothing of the kind: no other is taken, and no
+ * weaker one, because of them. */
+static bool choice_goes_on(bool taken, const struct laz_error *why)
+{
+    return !laz_error_is_shortage(why) && (taken || why->code == LAZ_ENOENT);
+}
+
 /* Takes the first candidate from number `first` on that works. `why`: empty, or what was wrong with
  * those before it, and then what is wrong with all. */
 static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *why,
@@ -158,19 +166,26 @@ static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *
     struct laz_backend_choice *choice = &engine->choice;
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error last = {0};
+    bool goes_on = true;
     int rc = LAZ_ECONFIG;
 
     laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
     laz_error_set(&last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
-    for (size_t i = first; i < names.n && rc; i++) {
+    if (names.failed) { /* a list that lacks its first is another list */
+        laz_strv_fini(&names);
+        return laz_error_nomem(err);
+    }
+    for (size_t i = first; i < names.n && rc && goes_on; i++) {
         choice->next = i + 1;
         rc = choice_take(engine, names.items[i], choice, &last);
-        if (!rc && choice_needs_trial(engine, i)) {
+        bool taken = !rc;
+        if (taken && choice_needs_trial(engine, i)) {
             rc = choice_probe(engine, choice, &last);
             choice->proven = !rc;
         }
         if (!rc)
             continue;
+        goes_on = choice_goes_on(taken, &last);
         if (names.n > 1)
             laz_buf_printf(why, "%s%s: ", why->len ? "; " : "", names.items[i]);
         laz_buf_puts(why, last.text);
@@ -178,7 +193,10 @@ static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *
                 names.items[i], last.text);
     }
     laz_strv_fini(&names);
-    if (rc) {
+    if (rc && !goes_on) {
+        if (err)
+            *err = last;
+    } else if (rc) {
         if (why->len)
             laz_error_set(&last, last.code, last.os_errno, "%s", laz_buf_text(why));
         rc = choice_none(engine, choice, &last, err);
@@ -220,6 +238,8 @@ bool laz_engine_next_backend(struct laz_engine *engine, struct laz_error *err)
         choice->proven = true; /* what failed was the session's own */
         return false;
     }
+    if (laz_error_is_shortage(&fault))
+        return false;
     laz_log(&engine->log, LAZ_LOG_WARNING, "backend %s: %s", choice->name, fault.text);
     laz_buf_printf(&why, "%s: %s", choice->name, fault.text);
     taken = choice_from(engine, choice->next, &why, err) == 0;

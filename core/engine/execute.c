@@ -354,6 +354,8 @@ static void execution_judge(struct laz_execution *execution)
     result->detail = laz_strdup(judgement.detail);
     result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
     result->isolation = laz_strdup(laz_session_isolation(session));
+    execution->out_of_memory |=
+        !result->detail || !result->evidence || !result->isolation || judgement.evidence.failed;
     memcpy(result->session, session->id, sizeof session->id);
     execution_fill_error(execution, &judgement);
     if (judgement.overrules) {
@@ -416,7 +418,7 @@ static int execution_run(struct laz_session *session, const char *type, const ch
         laz_execution_log_refused(&execution);
         if (!check && execution.result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
             session->executions++;
-        const char *detail = execution.result->detail;
+        const char *detail = laz_result_detail(execution.result);
         laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
                 laz_verdict_name(execution.result->verdict), *detail ? ": " : "", detail,
                 (unsigned long long)(execution.result->wall_us / 1000));

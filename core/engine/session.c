@@ -59,13 +59,17 @@ static void session_authenticated(void *user)
 }
 
 /* What is said of the isolation from here on. */
-static void session_note_isolation(struct laz_session *session)
+static bool session_note_isolation(struct laz_session *session)
 {
     struct laz_buf isolation = LAZ_BUF_INIT;
 
     laz_plan_isolation_json(session->box->plan, &isolation);
+    char *text = laz_buf_steal(&isolation);
+    if (!text)
+        return false;
     free(session->isolation);
-    session->isolation = laz_buf_steal(&isolation);
+    session->isolation = text;
+    return true;
 }
 
 /* No code of a stranger has run yet: what the agent says that it could not do is so. */
@@ -85,8 +89,10 @@ static bool session_confined(struct laz_session *session, const struct laz_messa
     if (message->cost)
         laz_log(&session->engine->log, LAZ_LOG_INFO, "session %s: confined by the agent: %.200s",
                 session->id, message->cost);
-    if (lost)
-        session_note_isolation(session);
+    if (lost && !session_note_isolation(session)) {
+        session_fail(session, LAZ_ENOMEM, "out of memory");
+        return false;
+    }
     return true;
 }
 
@@ -240,7 +246,12 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
-    session_note_isolation(session);
+    if (!session_note_isolation(session)) { /* what is in force has to be known */
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        laz_box_release(session->box);
+        session->box = NULL;
+        return laz_error_nomem(err);
+    }
     laz_guard_reset(&session->guard);
     laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
     return 0;

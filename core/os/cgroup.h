@@ -47,8 +47,8 @@ void laz_cgroup_free(struct laz_cgroup *group);
 
 /* What a new process needs to be in the group before it runs anything (struct laz_spawn). */
 struct laz_cgroup_door {
-    int into;     /* folder for CLONE_INTO_CGROUP; -1: none */
-    int tasks[2]; /* files to write "0" to, of version 1 */
+    int into;                    /* folder for CLONE_INTO_CGROUP; -1: none */
+    int tasks[LAZ_CGROUP_WHATS]; /* files to write "0" to, of version 1 */
     size_t n_tasks;
 };
 int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,

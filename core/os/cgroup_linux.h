@@ -16,6 +16,7 @@ struct laz_cgroups {
     struct cgroup_place places[LAZ_CGROUP_WHATS];
     struct laz_cgroup_name next; /* of the next group */
     struct laz_strv busy;        /* folders that could not be removed yet */
+    bool out_of_memory;          /* while looking: what was found may not be all */
 };
 
 #define CGROUP_FOLDER_MAX 4096

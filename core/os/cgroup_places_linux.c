@@ -89,6 +89,7 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
     int best = -1;
 
     char *folder = laz_strdup(own);
+    groups->out_of_memory |= !folder;
     for (bool first = true; folder; first = false) {
         bool usable = (first || places_is_delegated(folder)) && places_may_write(folder, "") &&
                       places_may_write(folder, "cgroup.procs");
@@ -103,6 +104,7 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
                 free(place->folder);
                 place->folder = given[what] ? laz_strdup(folder) : NULL;
                 place->version = place->folder ? 2 : 0;
+                groups->out_of_memory |= given[what] && !place->folder;
             }
         }
         char *slash = strrchr(folder, '/');
@@ -115,11 +117,21 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
+/* laz_cgroup_folder, which gives NULL for what is not there and without memory. */
+static char *places_folder(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                           const char *controller, size_t *top)
+{
+    errno = 0;
+    char *folder = laz_cgroup_folder(mountinfo, self, controller, top);
+    groups->out_of_memory |= !folder && errno == ENOMEM;
+    return folder;
+}
+
 static void places_find(struct laz_cgroups *groups, const char *mountinfo, const char *self,
                         bool look)
 {
     size_t top;
-    char *own = laz_cgroup_folder(mountinfo, self, "", &top);
+    char *own = places_folder(groups, mountinfo, self, "", &top);
 
     if (own && strlen(own) < CGROUP_FOLDER_MAX)
         places_find_v2(groups, own, top, look);
@@ -128,7 +140,7 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
         struct cgroup_place *place = &groups->places[what];
         if (place->version)
             continue;
-        own = laz_cgroup_folder(mountinfo, self, places_controllers[what].v1, &top);
+        own = places_folder(groups, mountinfo, self, places_controllers[what].v1, &top);
         if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
             *place = (struct cgroup_place){1, own};
             own = NULL;
@@ -215,13 +227,17 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     struct laz_cgroups *made = calloc(1, sizeof *made);
+    struct laz_error why = {0};
     struct stat st;
 
     if (!made)
         return laz_error_nomem(err);
-    if (stat("/proc/self/ns/pid", &st) == 0 &&
-        laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, NULL) == 0 &&
-        laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, NULL) == 0) {
+    int rc = laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, &why);
+    if (!rc)
+        rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
+    if (rc) {
+        made->out_of_memory = laz_error_is_shortage(&why);
+    } else if (stat("/proc/self/ns/pid", &st) == 0) {
         made->next.pid_namespace = st.st_ino;
         made->next.pid = (uint64_t)getpid();
         made->next.start = places_start(made->next.pid);
@@ -230,6 +246,10 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&self);
+    if (made->out_of_memory) { /* no weaker limits because of it */
+        laz_cgroups_free(made);
+        return laz_error_nomem(err);
+    }
     for (int what = 0; what < LAZ_CGROUP_WHATS && !look; what++)
         if (made->places[what].version)
             places_sweep_around(&made->places[what], made->next.pid_namespace);

@@ -522,6 +522,9 @@ void luart_push_json(struct luart_state *st, lua_State *L, const char *json, siz
     if (!st->reader)
         luaL_error(L, "not enough memory");
     value_read(st, L, false);
+    bool failed = st->json->reader_failed(st->reader);
     st->json->reader_free(st->reader);
     st->reader = NULL;
+    if (failed) /* the host sends nothing that cannot be read */
+        luaL_error(L, "not enough memory");
 }

@@ -519,6 +519,8 @@ SEXP r_read(struct r_state *state, const char *json, size_t len)
     if (!state->reader)
         Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);
     SEXP x = PROTECT(read_value(state));
+    if (state->json->reader_failed(state->reader)) /* the host sends nothing that cannot be read */
+        Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);
     state->json->reader_free(state->reader);
     state->reader = NULL;
     UNPROTECT(1);

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* test_memory.c - memory runs out at the n-th request, n = 1, 2, ... until no request is left: an
+ * error or success, never a crash, a leak, a process too many or a weaker box.
+ *
+ * Each part runs once without a fault, which counts its requests; then so many more times as it
+ * made, or, to be quick, with a stride and an offset that are printed. TEST_FAULTS=all leaves none
+ * out, TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both
+ * each time. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/patterns.h"
+#include "engine/sanitize.h"
+#include "engine/tools.h"
+#include "fault.h"
+#include "settings/settings.h"
+#include "wire/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMORY_SECONDS 30 /* for one run of a part; then SIGALRM ends the test */
+
+static unsigned long memory_n; /* of the fault under way */
+
+/* Runs a part once for each n. `most`: runs, where not all are asked for. */
+static void memory_each(const char *name, void (*part)(void *), void *user, bool on,
+                        unsigned long most)
+{
+    const char *asked = getenv("TEST_FAULTS");
+    unsigned long stride = 1, total, runs = 0;
+
+    part(user); /* what is made once and kept */
+    fault_begin(0, false);
+    part(user);
+    total = fault_end();
+    CU_ASSERT(total > 0);
+    if (!(asked && strcmp(asked, "all") == 0) && total > most)
+        stride = total / most + 1;
+    unsigned long first = 1 + (unsigned long)(laz_clock_us() % stride);
+    if (asked && atol(asked) > 0) /* this one and no other */
+        first = total = (unsigned long)atol(asked);
+    printf("\n    %s: %lu requests, stride %lu from %lu%s ", name, total, stride, first,
+           on ? ", and all after it" : "");
+    for (unsigned long n = first; n <= total; n += stride, runs++) {
+        alarm(MEMORY_SECONDS);
+        memory_n = n;
+        if (asked)
+            fprintf(stderr, "\r%lu", n);
+        fault_begin(n, on);
+        part(user);
+        fault_end();
+    }
+    memory_n = 0;
+    alarm(0);
+    CU_ASSERT(runs > 0);
+}
+
+static void memory_both(const char *name, void (*part)(void *))
+{
+    memory_each(name, part, NULL, false, 400);
+    memory_each(name, part, NULL, true, 400);
+}
+
+/* ---- parsers -------------------------------------------------------------------------------- */
+
+static void part_settings(void *user)
+{
+    struct laz_settings *settings = NULL, *copy = NULL;
+    struct laz_error err = {0};
+
+    (void)user;
+    int rc = laz_settings_new(&settings, &err);
+    if (!rc)
+        rc = laz_settings_load(settings, MEMORY_CONFIG, &err);
+    if (!rc)
+        rc = laz_settings_set(settings, "sandbox.read", "[\"/usr\", \"/opt\"]", &err);
+    if (!rc)
+        rc = laz_settings_copy(settings, &copy, &err);
+    if (!rc) /* success means that nothing was lost on the way */
+        CU_ASSERT(laz_settings_values(copy)->sandbox.strict &&
+                  laz_settings_values(copy)->limits.memory_bytes != LAZ_UNLIMITED);
+    CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
+    laz_settings_free(copy);
+    laz_settings_free(settings);
+}
+
+static void settings_without_memory_are_an_error(void)
+{
+    memory_both("settings", part_settings);
+}
+
+static void part_messages(void *user)
+{
+    static const char *const lines[] = {
+        "{\"type\":\"ready\",\"protocol\":1,\"runtime\":\"lua\",\"version\":\"5\"}",
+        "{\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":[1,2,{\"b\":\"x\"}]}}",
+        "{\"type\":\"result\",\"id\":1,\"value\":{\"a\":1},\"text\":\"a text\",\"visible\":true}",
+        "{\"type\":\"error\",\"id\":1,\"kind\":\"runtime\",\"message\":\"m\",\"line\":3,"
+        "\"traceback\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\"]}",
+    };
+
+    (void)user;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct laz_message message;
+        struct laz_error err = {0};
+        int rc = laz_message_parse(lines[i], strlen(lines[i]),
+                                   i ? LAZ_WIRE_RUNNING : LAZ_WIRE_STARTING, &message, &err);
+        CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
+        if (!rc && i == 3)
+            CU_ASSERT(message.kind && message.message && message.traceback.n == 9);
+        if (!rc && i == 1)
+            CU_ASSERT(message.tool && message.args);
+        laz_message_fini(&message);
+    }
+}
+
+static void messages_without_memory_are_refused(void)
+{
+    memory_both("messages", part_messages);
+}
+
+static void part_tools(void *user)
+{
+    static const char args[] = "{\"s\":\"x\",\"n\":{\"$num\":\"NaN\"},\"l\":[1,{\"a\":2}]}";
+    static const struct laz_tool tool = {
+        sizeof(struct laz_tool),
+        "every",
+        "Takes everything",
+        "[{\"name\":\"s\",\"type\":\"string\"},{\"name\":\"n\",\"type\":\"number\"},"
+        "{\"name\":\"l\",\"type\":\"list\"},{\"name\":\"e\",\"enum\":[1,\"two\"],"
+        "\"default\":\"two\"}]",
+        0,
+        0};
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_buf out = LAZ_BUF_INIT, json = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+
+    (void)user;
+    int rc = laz_tool_set_add(&set, &tool, NULL, NULL, 0, &err);
+    if (!rc)
+        rc = laz_tool_check_arguments(&set.entries[0], args, sizeof args - 1, &out, &err);
+    CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
+    if (!rc && !out.failed)
+        CU_ASSERT(strstr(laz_buf_text(&out), "\"e\":\"two\"") != NULL);
+    laz_tool_set_json(&set, &json);
+    laz_buf_fini(&json);
+    laz_buf_fini(&out);
+    laz_tool_set_fini(&set);
+}
+
+static void tools_without_memory_are_an_error(void)
+{
+    memory_both("tools", part_tools);
+}
+
+static void part_texts(void *user)
+{
+    static const char json[] = "{\"a\":[1,2,3,{\"b\":null}],\"c\":\"text\",\"d\":1e5}";
+    static const char code[] = "import os\nos.system('x')\neval('1')\nexec('2')\n";
+    struct laz_strv warnings = LAZ_STRV_INIT;
+    struct laz_buf clean = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+    struct laz_json *tree = laz_json_parse(json, sizeof json - 1, &err);
+
+    (void)user;
+    CU_ASSERT(tree || *err.text);
+    laz_json_free(tree);
+    laz_patterns_find("python", code, sizeof code - 1, &warnings);
+    laz_strv_fini(&warnings);
+    laz_sanitize("cannot open /home/user/x at 192.168.1.1", 500, &clean);
+    CU_ASSERT(clean.failed || !strstr(laz_buf_text(&clean), "192.168"));
+    laz_buf_fini(&clean);
+}
+
+static void texts_without_memory_are_an_error(void)
+{
+    memory_both("texts", part_texts);
+}
+
+/* ---- engines and sessions ------------------------------------------------------------------- */
+
+/* What the code sees of its box: the limits and the filter that hold, and no file of the host. */
+#define LOOK                                                                                       \
+    "local t = add(2, 3)\n"                                                                        \
+    "local s = {tostring(t.a[1]), t.a[2], tostring(t.a[3]), tostring(io.open('" MEMORY_CONFIG      \
+    "'))}\n"                                                                                       \
+    "for l in io.lines('/proc/self/status') do\n"                                                  \
+    "  if l:find('^Seccomp:') or l:find('^NoNewPrivs') or l:find('^CapEff') then s[#s + 1] = l "   \
+    "end\n"                                                                                        \
+    "end\n"                                                                                        \
+    "for l in io.lines('/proc/self/limits') do s[#s + 1] = l end\n"                                \
+    "return table.concat(s, '\\n')"
+
+struct memory_box {
+    const char *settings;
+    char *sight;     /* the value of LOOK without a fault */
+    char *isolation; /* of the result */
+    unsigned good, bad;
+    int descriptors, threads; /* before the first */
+};
+
+static void memory_judge(struct memory_box *box, struct laz_result *result)
+{
+    const char *value = laz_result_value(result);
+    const char *json = laz_result_json(result);
+
+    if (laz_result_verdict(result) != LAZ_VERDICT_OK) {
+        box->bad++;
+        if (laz_result_verdict(result) == LAZ_VERDICT_TIMEOUT)
+            printf("\n    request %lu: %s", memory_n, json);
+        CU_ASSERT_NOT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+        CU_ASSERT(laz_result_error(result) != NULL);
+        return;
+    }
+    box->good++;
+    if (!json)
+        return; /* the object itself could not be made */
+    const char *isolation = strstr(json, "\"isolation\":");
+    char *part = isolation ? laz_strndup(isolation, strcspn(isolation, "}")) : NULL;
+    if (!box->sight) {
+        box->sight = laz_strdup(value);
+        box->isolation = laz_strdup(part);
+        CU_ASSERT(value && strncmp(value, "\"5", 2) == 0 && strstr(value, "nil") &&
+                  strstr(value, "NoNewPrivs:"));
+    }
+    if (!value || strcmp(value, box->sight) != 0)
+        printf("\n    request %lu: %s", memory_n, json);
+    UNIT_TEXT(value, box->sight);
+    if (!part || strcmp(part, box->isolation) != 0)
+        printf("\n    request %lu", memory_n);
+    UNIT_TEXT(part, box->isolation);
+    free(part);
+}
+
+static void memory_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    static const char value[] = "{\"a\":[5,\"x\",{\"$num\":\"NaN\"},null],\"b\":{}}";
+
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, value, sizeof value - 1);
+}
+
+static void part_session(void *user)
+{
+    static const struct laz_tool add = {
+        sizeof add, "add",
+        "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
+        0,          0};
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct memory_box *box = user;
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_session *session = NULL;
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    int rc = laz_settings_new(&settings, &err);
+    if (!rc && *box->settings)
+        rc = laz_settings_set(settings, "env.set", box->settings, &err);
+    if (!rc)
+        rc = laz_settings_set(settings, "session.timeout", "10", &err);
+    if (!rc)
+        rc = laz_engine_new(settings, NULL, &engine, &err);
+    if (!rc)
+        rc = laz_engine_add_tool(engine, &add, memory_tool, NULL, &err);
+    if (!rc)
+        rc = laz_session_open(engine, &options, &session, &err);
+    if (!rc)
+        rc = laz_session_execute(session, LOOK, SIZE_MAX, NULL, &result, &err);
+    if (!rc)
+        memory_judge(box, result);
+    else
+        box->bad++;
+    CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
+    laz_result_free(result);
+    laz_session_free(session);
+    laz_engine_free(engine);
+    laz_settings_free(settings);
+    fault_end(); /* looking at the traces takes memory too */
+    int children = trace_children(), threads = trace_threads(), descriptors = trace_descriptors();
+    if (children || threads != box->threads || descriptors != box->descriptors)
+        printf("\n    request %lu: %d children, %d threads of %d, %d descriptors of %d; %s",
+               memory_n, children, threads, box->threads, descriptors, box->descriptors, err.text);
+    CU_ASSERT_EQUAL(children, 0);
+    CU_ASSERT_EQUAL(threads, box->threads);
+    CU_ASSERT_EQUAL(descriptors, box->descriptors);
+    box->threads = threads; /* told once */
+    box->descriptors = descriptors;
+}
+
+/* With one engine made before, so that what libraries make once and keep is there. */
+static bool memory_has_lua(struct memory_box *box)
+{
+    struct laz_engine *engine = test_engine("");
+    struct laz_session *session = test_session(engine, "lua");
+
+    laz_engine_free(engine);
+    box->descriptors = trace_descriptors();
+    box->threads = trace_threads();
+    return session != NULL;
+}
+
+static void sessions_without_memory_are_an_error(void)
+{
+    struct memory_box box = {.settings = ""};
+
+    if (!memory_has_lua(&box))
+        return;
+    memory_each("sessions", part_session, &box, false, 200);
+    memory_each("sessions", part_session, &box, true, 60);
+    printf("(%u good, %u errors) ", box.good, box.bad);
+    CU_ASSERT(box.good > 0 && box.bad > 0);
+    free(box.sight);
+    free(box.isolation);
+}
+
+/* The agent is the real one, linked with fault.c. */
+static void agents_without_memory_fail_or_are_whole(void)
+{
+    struct memory_box box = {.settings = ""};
+    char path[4096], setting[64];
+    unsigned long stride = getenv("TEST_FAULTS") ? 1 : 3;
+    unsigned long n = 1 + (unsigned long)(laz_clock_us() % stride), quiet = 0;
+
+    if (!memory_has_lua(&box))
+        return;
+    part_session(&box);
+    CU_ASSERT_FATAL(realpath("tests/mock/agent-faults", path) && !setenv("LAZARET_AGENT", path, 1));
+    for (; quiet < 60 && n < 3000; n += stride) { /* beyond the last request all is well */
+        unsigned good = box.good;
+        snprintf(setting, sizeof setting, "{MOCK_FAULT='%lu'}", n);
+        box.settings = setting;
+        memory_n = n;
+        alarm(MEMORY_SECONDS);
+        part_session(&box);
+        quiet = box.good > good ? quiet + stride : 0;
+    }
+    alarm(0);
+    printf("%lu requests, stride %lu (%u good, %u errors) ", n, stride, box.good, box.bad);
+    CU_ASSERT(box.good > 0 && box.bad > 5);
+    free(box.sight);
+    free(box.isolation);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(settings_without_memory_are_an_error),
+    UNIT(messages_without_memory_are_refused),
+    UNIT(tools_without_memory_are_an_error),
+    UNIT(texts_without_memory_are_an_error),
+    UNIT(sessions_without_memory_are_an_error),
+    UNIT(agents_without_memory_fail_or_are_whole),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("memory", tests);
+}
