@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* fuzz_tools.c - declarations that others write, on any bytes: parameters of a tool, and the
+ * description of a runtime beside its plugin. A tool that is taken has a list that is JSON and
+ * stubs in each language that are UTF-8; what is refused has a reason in one line. */
+#include "base/json.h"
+#include "base/utf8.h"
+#include "engine/tools.h"
+#include "plugin/plugin.h"
+
+#include <lazaret/lazaret.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_reason(const struct laz_error *err)
+{
+    if (!*err->text || strchr(err->text, '\n') || !laz_utf8_is_valid(err->text, strlen(err->text)))
+        abort();
+}
+
+static void check_taken(const struct laz_tool_set *set)
+{
+    static const char *const formats[] = {"text", "json", "r", "python", "lua", "javascript"};
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_tool_set_json(set, &text);
+    if (text.failed || laz_json_scan(text.data, text.len, NULL))
+        abort();
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        laz_buf_clear(&text);
+        if (laz_tool_set_format(set, formats[i], &text, NULL) || text.failed ||
+            !laz_utf8_is_valid(laz_buf_text(&text), text.len))
+            abort();
+    }
+    laz_buf_fini(&text);
+}
+
+static void check_tool(const char *name, const char *description, const char *parameters)
+{
+    const struct laz_tool tool = {sizeof tool, name, description, parameters, 0, 0};
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_error err = {0};
+
+    if (laz_tool_set_add(&set, &tool, NULL, NULL, 0, &err))
+        check_reason(&err);
+    else
+        check_taken(&set);
+    laz_tool_set_fini(&set);
+}
+
+static void check_runtime(const char *text, size_t len)
+{
+    struct laz_runtime_info *info = NULL;
+    struct laz_error err = {0};
+
+    if (laz_runtime_info_parse(text, len, "x.json", "x.so", &info, &err))
+        check_reason(&err);
+    else
+        laz_runtime_info_free(info);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    if (!text)
+        return 0;
+    if (size)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    check_runtime(text, size);
+    check_tool("tool", "", text);
+    char *name_end = strchr(text, '\n');
+    char *description_end = name_end ? strchr(name_end + 1, '\n') : NULL;
+    if (description_end) {
+        *name_end = *description_end = '\0';
+        check_tool(text, name_end + 1, description_end + 1);
+    }
+    free(text);
+    return 0;
+}
