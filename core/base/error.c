@@ -5,27 +5,12 @@
  * be logged and printed anywhere.  One that is too long ends after a whole character. */
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static void error_flatten(char *text)
-{
-    for (unsigned char *p = (unsigned char *)text; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-    size_t end = strlen(text);
-    if (end + 1 < LAZ_ERROR_TEXT_SIZE)
-        return;
-    size_t lead = end;
-    while (lead && lead + 4 > end && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
-        lead--;
-    unsigned char first = lead ? (unsigned char)text[lead - 1] : 0;
-    size_t want = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-    if (end - lead < want)
-        text[lead - 1] = '\0';
-}
 
 static void error_fill(struct laz_error *err, int code, int os_errno, const char *format,
                        va_list args)
@@ -35,7 +20,7 @@ static void error_fill(struct laz_error *err, int code, int os_errno, const char
     err->code = code;
     err->os_errno = os_errno;
     vsnprintf(err->text, sizeof err->text, format, args);
-    error_flatten(err->text);
+    laz_utf8_clean(err->text);
 }
 
 int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
@@ -59,7 +44,7 @@ int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...)
     va_end(args);
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(os_errno));
-    error_flatten(err->text);
+    laz_utf8_clean(err->text);
     return LAZ_EOS;
 }
 
@@ -93,5 +78,5 @@ void laz_error_prefix(struct laz_error *err, const char *format, ...)
     size_t used = strlen(before);
     memcpy(err->text, before, used);
     snprintf(err->text + used, sizeof err->text - used, "%s", after);
-    error_flatten(err->text);
+    laz_utf8_clean(err->text);
 }

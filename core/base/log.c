@@ -2,6 +2,8 @@
 /* log.c - messages for the person who runs lazaret. */
 #include "base/log.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,8 +17,6 @@ void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (unsigned char *p = (unsigned char *)text; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    laz_utf8_clean(text);
     log->sink(log->user, level, text);
 }

@@ -92,3 +92,35 @@ size_t laz_utf8_encode(uint32_t c, char out[4])
     out[3] = (char)(0x80 | (c & 0x3f));
     return 4;
 }
+
+/* Does the text end in the middle of a character? */
+static bool utf8_is_cut_off(const char *text, size_t len)
+{
+    unsigned char first = (unsigned char)text[0];
+    size_t want = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0, at = 1;
+
+    while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at++;
+    return at == len && len < want;
+}
+
+void laz_utf8_clean(char *text)
+{
+    size_t len = strlen(text);
+
+    for (size_t at = 0; at < len;) {
+        unsigned char first = (unsigned char)text[at];
+        size_t n = laz_utf8_sequence(text + at, len - at);
+        bool control = first < 0x20 || first == 0x7f ||
+                       (n == 2 && first == 0xc2 && (unsigned char)text[at + 1] < 0xa0);
+        if (!n && utf8_is_cut_off(text + at, len - at)) {
+            text[at] = '\0';
+            return;
+        }
+        if (!n)
+            text[at] = '?';
+        else if (control)
+            memset(text + at, ' ', n);
+        at += n ? n : 1;
+    }
+}

@@ -15,4 +15,9 @@ size_t laz_utf8_count(const char *text, size_t len);
 /* Writes a code point as UTF-8; returns the bytes written (1 to 4), 0 for a surrogate or beyond. */
 size_t laz_utf8_encode(uint32_t code_point, char out[4]);
 
+/* Makes a text of others fit for one line of a log or a terminal, in place: control characters,
+ * also those of two bytes (U+0080 to U+009F), become spaces, bytes that are not UTF-8 question
+ * marks. A character that is cut off at the end is left out. */
+void laz_utf8_clean(char *text);
+
 #endif

@@ -8,6 +8,7 @@
 #include "engine/tool_types.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,6 +402,9 @@ int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
     ret = set_check_duplicate(set, tool->name, err);
     if (ret)
         return ret;
+    if (tool->description && !laz_utf8_is_valid(tool->description, strlen(tool->description)))
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
+                             tool->name);
     entry.name = laz_strdup(tool->name);
     entry.description = laz_strdup(tool->description ? tool->description : "");
     entry.timeout_ms = tool->timeout_ms;

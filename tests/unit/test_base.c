@@ -12,6 +12,31 @@
 #include <errno.h>
 #include <string.h>
 
+static void texts_of_others_are_made_harmless(void)
+{
+    static const struct {
+        const char *text, *clean;
+    } rows[] = {
+        {"", ""},
+        {"plain \xe2\x82\xac", "plain \xe2\x82\xac"},
+        {"a\nb\x1b[2J\x7f", "a b [2J "},
+        {"\xc2\x9b"
+         "2J\xc2\xa0",
+         "  2J\xc2\xa0"}, /* a control sequence in two bytes */
+        {"\xff\xfe x", "?? x"},
+        {"\xed\xa0\x80", "???"}, /* a surrogate */
+        {"cut \xe2\x82", "cut "},
+        {"not cut \xe2\x82 x", "not cut ?? x"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+        strcpy(text, rows[i].text);
+        laz_utf8_clean(text);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].clean);
+    }
+}
+
 static void error_text_is_one_line(void)
 {
     struct laz_error err = {0};
@@ -222,6 +247,7 @@ static void what_a_terminal_would_obey_is_shown(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
     UNIT(error_os_appends_the_cause),
     UNIT(error_prefix_keeps_the_text),

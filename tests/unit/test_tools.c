@@ -171,6 +171,18 @@ static void declarations_that_make_no_sense_are_refused(void)
     }
 }
 
+static void descriptions_are_utf_8(void)
+{
+    static const struct laz_tool tool = {sizeof tool, "T", "caf\xe9", NULL, 0, 0};
+    struct laz_tool_set set = {NULL, 0};
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_tool_set_add(&set, &tool, NULL, NULL, 0, &err), LAZ_EINVAL);
+    UNIT_TEXT(err.text, "Tool 'T': its description is not valid UTF-8");
+    CU_ASSERT_EQUAL(set.n, 0);
+    laz_tool_set_fini(&set);
+}
+
 static void at_most_a_hundred_parameters_are_allowed(void)
 {
     struct laz_buf list = LAZ_BUF_INIT;
@@ -516,6 +528,7 @@ static const struct unit_test tests[] = {
     UNIT(reserved_words_are_refused_with_their_languages),
     UNIT(duplicate_names_are_refused),
     UNIT(declarations_that_make_no_sense_are_refused),
+    UNIT(descriptions_are_utf_8),
     UNIT(at_most_a_hundred_parameters_are_allowed),
     UNIT(types_accept_what_fits),
     UNIT(messages_name_tool_argument_and_both_types),
