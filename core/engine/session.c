@@ -587,12 +587,16 @@ const char *laz_session_isolation(const struct laz_session *session)
 const char *laz_session_describe(struct laz_session *session)
 {
     char pid[24] = "none";
+    enum laz_session_state state = session->state;
 
+    /* The outcome may have come before the last of the output: to who asks it still runs. */
+    if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
+        state = LAZ_SESSION_RUNNING;
     if (session->box)
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
     snprintf(session->description, sizeof session->description,
              "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
-             laz_session_state_name(session->state), pid,
+             laz_session_state_name(state), pid,
              session->engine->choice.name ? session->engine->choice.name : "none",
              session->n_tools);
     return session->description;

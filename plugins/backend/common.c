@@ -19,8 +19,8 @@ void backend_limits(const struct laz_plan_api *api, const struct laz_policy *pol
         {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
         {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
         {"nproc", nproc ? limits->nproc : LAZ_UNLIMITED, LAZ_ENFORCE_NPROC, 0, nproc},
-        {"nproc_beside", nproc ? LAZ_UNLIMITED : limits->nproc, LAZ_ENFORCE_NPROC, 1,
-         "rlimit, beside the user's other processes"},
+        /* An end for bombs, not the number that was asked for: it declares nothing. */
+        {"nproc_beside", nproc ? LAZ_UNLIMITED : limits->nproc, 0, 0, NULL},
         {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
         {"stack", limits->stack_bytes, 0, 0, NULL},
     };

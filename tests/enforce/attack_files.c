@@ -174,14 +174,27 @@ static int files_via_self(char **args)
     return files_read_at(AT_FDCWD, path);
 }
 
-/* The programs that run, to be written over (what CVE-2019-5736 did). */
+/* The programs that run, to be written over (what CVE-2019-5736 did). For the owner of a program
+ * the kernel says that it runs before it asks whether its mount is read-only (do_dentry_open() in
+ * fs/open.c): then it is the folder that tells whether another could take its place. */
 static int files_exe(const char *pid, void *user)
 {
-    char path[64], *args[] = {path};
+    char path[64], program[512], beside[600];
 
     (void)user;
     snprintf(path, sizeof path, "/proc/%s/exe", pid);
-    return files_open_write(args);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    int result = attack_result(fd);
+    ssize_t len = result == ETXTBSY ? readlink(path, program, sizeof program) : -1;
+    if (len > 0) {
+        snprintf(beside, sizeof beside, "%.*s.new", (int)len, program);
+        fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        result = attack_result(fd);
+        unlink(beside);
+    }
+    if (fd >= 0)
+        close(fd);
+    return result;
 }
 
 static int files_write_programs(char **args)

@@ -260,9 +260,19 @@ static void processes_are_refused(struct laz_session *session, const struct word
     UNIT_TEXT(laz_result_value(result), "\"refused\"");
 }
 
+/* Does the limit count the session alone? Under landlock an ordinary user's sessions share its
+ * number, and what is left is an end for bombs. */
+static bool nproc_is_the_sessions(void)
+{
+    const char *backend = getenv("TEST_BACKEND");
+
+    return laz_os_is_root() || !backend || strcmp(backend, "landlock") != 0;
+}
+
 static void nproc_limit_refuses_one_more(void)
 {
-    each("limits.nproc=6", &ten_children, processes_are_refused);
+    each("limits.nproc=6", &ten_children,
+         nproc_is_the_sessions() ? processes_are_refused : succeeds);
     each("limits.nproc=50", &ten_children, succeeds);
 }
 
@@ -409,7 +419,7 @@ static void explode(struct laz_session *session, const struct words *w)
     struct laz_result *result = test_run(session, text, &options);
     if (!result)
         return;
-    CU_ASSERT(seen >= 10 && seen <= 24);
+    CU_ASSERT((TEST_IS_SANITIZED || seen >= 10) && seen <= 24);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
     CU_ASSERT(number_after(result, "\"wall_ms\":") < 1500 + 2000);
     laz_result_free(result);
@@ -449,7 +459,8 @@ static void many_threads(struct laz_session *session, const struct words *w)
 
 static void a_thread_bomb_is_bounded(void)
 {
-    test_each("limits.nproc=50", bomb_of_threads);
+    if (nproc_is_the_sessions())
+        test_each("limits.nproc=50", bomb_of_threads);
     test_each("limits.nproc=300;limits.memory=4GiB", many_threads);
 }
 
