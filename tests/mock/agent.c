@@ -496,12 +496,13 @@ static void mock_run(struct mock *mock, char *script, const char *separator)
 int main(int argc, char **argv)
 {
     struct mock mock = {.fd = -1};
-    const char *given = getenv("MOCK_START");
-    char *start = must(strdup(given ? given : "connect|token|recv|ready"));
 
     if (argc > 1 && strcmp(argv[1], "--probe") == 0)
         return 0;
+    const char *given = getenv("MOCK_START");
+    char *start = must(strdup(given ? given : "connect|token|recv|ready"));
     mock_run(&mock, start, "|");
+    free(start);
     for (;;) {
         if (!mock.is_kept)
             mock_receive(&mock);
