@@ -16,6 +16,7 @@
 
 #include <lazaret/runtime.h>
 
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -31,6 +32,7 @@
 struct agent_channel {
     int fd;
     struct laz_frame in;
+    char head[32]; /* of the line that found no memory, NUL-terminated */
 };
 
 /* Sends the parts as one, in one system call unless the socket is full. False when the peer is
@@ -38,32 +40,72 @@ struct agent_channel {
 bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size_t n);
 /* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:
  * LAZ_ECLOSED at the end of the stream or when it broke; LAZ_ETOOBIG: longer than may be;
- * LAZ_ENOMEM: there was no memory for it, it was read over, and the next one can be had. */
-int agent_channel_line(struct agent_channel *channel, char **line, size_t *len);
+ * LAZ_ENOMEM: there was no memory for it, it was read over, and the next one can be had;
+ * LAZ_ETIMEOUT: none came within wait_ms (-1: without end). */
+int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, size_t *len);
 void agent_channel_fini(struct agent_channel *channel);
 
-/* ---- serve.c: messages ---------------------------------------------------------------------- */
+/* ---- message.c: what the host says ---------------------------------------------------------- */
 
-struct serve_message;
+/* The members of a message from the host, as they stand in the line. */
+struct agent_message {
+    char *type; /* NULL: the answer to a call. Freed by whoever asked. */
+    const char *id, *code, *print, *value, *error;
+    size_t id_len, code_len, print_len, value_len, error_len;
+};
+
+bool agent_message_parse(const char *line, size_t len, struct agent_message *m);
+/* The end of the stream, or what cannot be read: ends the process. `why` is agent_channel_line's.
+ */
+_Noreturn void agent_hang_up(int why);
+
+/* ---- calls.c: calls of tools ---------------------------------------------------------------- */
+
+/* A call that the host has not answered. */
+struct agent_open {
+    uint64_t id;
+    void *user;
+    size_t args_len;
+};
+
+struct agent_calls {
+    pthread_mutex_t lock; /* of what is open: one thread may begin a call, another take an answer */
+    struct agent_open *open;
+    size_t n, cap, bytes;
+    uint64_t last;           /* id of the last call; ids are never used again */
+    struct laz_buf failed;   /* error text of the last call that could not begin */
+    struct laz_buf answered; /* error text of the last answer */
+};
+
+struct agent;
+
+void agent_calls_init(struct agent *agent);
+void agent_calls_fini(struct agent *agent);
+/* The execution is over: nobody waits for what is open. */
+void agent_calls_forget(struct agent *agent);
+/* The functions of agent->services that are about calls. */
+void agent_calls_offer(struct agent *agent);
+
+/* ---- serve.c: messages ---------------------------------------------------------------------- */
 
 struct agent {
     struct agent_channel channel;
     pid_t pid; /* of this process; a forked child has another */
     size_t max_message;
-    uint64_t calls; /* tool calls so far: the id of the last one */
+    struct agent_calls calls;
     struct laz_module *module;
     const struct laz_plugin *plugin;
     const struct laz_runtime_ops *ops;
     void *state;
-    const struct serve_message *request; /* being answered, or NULL */
+    const struct agent_message *request; /* being answered, or NULL */
     struct laz_agent_services services;
     struct laz_buf out;      /* the message being put together */
-    struct laz_buf failed;   /* error text of the last tool call */
     struct laz_buf confined; /* what `ready` says of the confinement */
 };
 
 /* Fills agent->services. */
 void agent_services_init(struct agent *agent);
+bool agent_is_forked(const struct agent *agent);
 /* Sends the text of agent->out as a line. Ends the process when the host is gone. */
 void agent_send(struct agent *agent);
 /* Answers messages until the host says exit; the status to exit with. */

@@ -21,71 +21,7 @@
 #define SERVE_FRAMES     100  /* of a traceback */
 #define SERVE_FRAME_SIZE 1000 /* bytes of each */
 
-/* The members of a message from the host, as they stand in the line. */
-struct serve_message {
-    char *type;
-    const char *id, *code, *print, *value, *error;
-    size_t id_len, code_len, print_len, value_len, error_len;
-};
-
-static bool serve_is(const struct laz_json_token *key, const char *name)
-{
-    return strcmp(key->text, name) == 0;
-}
-
-/* One pass over the line: a value of many megabytes is only stepped over. */
-static bool serve_parse(const char *line, size_t len, struct serve_message *m)
-{
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = json->reader_new(line, len);
-    struct laz_json_token token;
-    bool ok = reader && json->next(reader, &token) == LAZ_JSON_OBJECT_BEGIN;
-
-    *m = (struct serve_message){0};
-    while (ok && json->next(reader, &token) == LAZ_JSON_KEY) {
-        const char *ignored;
-        size_t ignored_len;
-        const char **raw = &ignored;
-        size_t *raw_len = &ignored_len;
-        bool is_type = serve_is(&token, "type");
-        if (serve_is(&token, "id")) {
-            raw = &m->id;
-            raw_len = &m->id_len;
-        } else if (serve_is(&token, "code")) {
-            raw = &m->code;
-            raw_len = &m->code_len;
-        } else if (serve_is(&token, "print")) {
-            raw = &m->print;
-            raw_len = &m->print_len;
-        } else if (serve_is(&token, "value")) {
-            raw = &m->value;
-            raw_len = &m->value_len;
-        } else if (serve_is(&token, "error")) {
-            raw = &m->error;
-            raw_len = &m->error_len;
-        }
-        ok = json->skip(reader, raw, raw_len);
-        if (ok && is_type) {
-            free(m->type);
-            m->type = laz_json_to_string(ignored, ignored_len, &ignored_len);
-            ok = m->type != NULL; /* without memory a request would pass for a late answer */
-        }
-    }
-    ok = ok && !json->reader_failed(reader);
-    json->reader_free(reader);
-    return ok;
-}
-
-/* Nobody is there to be told anything: no time for goodbyes. */
-static _Noreturn void serve_hang_up(int why)
-{
-    if (why == LAZ_ECLOSED)
-        _exit(0);
-    fputs("lazaret-agent: a line of the host is longer than it may be\n", stderr);
-    _exit(AGENT_EXIT_SETUP);
-}
-
-static bool serve_is_forked(const struct agent *agent)
+bool agent_is_forked(const struct agent *agent)
 {
     return getpid() != agent->pid;
 }
@@ -105,7 +41,7 @@ void agent_send(struct agent *agent)
     laz_buf_clear(&agent->out);
 }
 
-static void serve_begin(struct agent *agent, const char *type, const struct serve_message *request)
+static void serve_begin(struct agent *agent, const char *type, const struct agent_message *request)
 {
     laz_buf_clear(&agent->out);
     laz_buf_printf(&agent->out, "{\"type\":\"%s\"", type);
@@ -146,7 +82,7 @@ static void serve_traceback(struct laz_buf *out, const struct laz_outcome *outco
 
 /* An error in at most max_message bytes: first all of it, then without the traceback, then with
  * less and less of the message. */
-static void serve_error(struct agent *agent, const struct serve_message *request, const char *kind,
+static void serve_error(struct agent *agent, const struct agent_message *request, const char *kind,
                         const struct laz_outcome *outcome)
 {
     const char *message = outcome->message ? outcome->message : "unknown error";
@@ -176,7 +112,7 @@ static void serve_error(struct agent *agent, const struct serve_message *request
     agent_send(agent);
 }
 
-static void serve_too_large(struct agent *agent, const struct serve_message *request,
+static void serve_too_large(struct agent *agent, const struct agent_message *request,
                             const char *what)
 {
     char message[128];
@@ -188,7 +124,7 @@ static void serve_too_large(struct agent *agent, const struct serve_message *req
 }
 
 /* The value goes out from where the runtime keeps it. */
-static void serve_result(struct agent *agent, const struct serve_message *request,
+static void serve_result(struct agent *agent, const struct agent_message *request,
                          const struct laz_outcome *outcome)
 {
     struct laz_buf tail = LAZ_BUF_INIT;
@@ -220,103 +156,6 @@ static void serve_result(struct agent *agent, const struct serve_message *reques
 
 /* ---- services of the runtime ---------------------------------------------------------------- */
 
-static int serve_call_failed(struct agent *agent, const char **error, int code)
-{
-    *error = agent->failed.failed ? "out of memory" : laz_buf_text(&agent->failed);
-    return code;
-}
-
-static bool serve_send_call(struct agent *agent, const char *tool, const char *args,
-                            size_t args_len)
-{
-    struct laz_buf *out = &agent->out;
-
-    laz_buf_clear(out);
-    laz_buf_printf(
-        out, "{\"type\":\"tool_call\",\"id\":%llu,\"tool\":", (unsigned long long)++agent->calls);
-    laz_json_quote(out, tool, strlen(tool));
-    laz_buf_puts(out, ",\"args\":");
-    if (out->failed || out->len + args_len + 1 > agent->max_message) {
-        agent->calls--;
-        return false;
-    }
-    struct iovec parts[] = {
-        {out->data, out->len}, {(void *)(uintptr_t)args, args_len}, {(void *)(uintptr_t) "}\n", 2}};
-    if (!agent_channel_send(&agent->channel, parts, 3))
-        _exit(0);
-    return true;
-}
-
-/* Waits for the answer to the call that was sent. 0, or LAZ_ENOMEM: it could not be held. */
-static int serve_await(struct agent *agent, struct serve_message *m)
-{
-    char *line;
-    size_t len;
-
-    for (;;) {
-        int64_t id;
-        int rc = agent_channel_line(&agent->channel, &line, &len);
-        if (rc == LAZ_ENOMEM)
-            return rc; /* small lines find their memory: it was the answer */
-        if (rc)
-            serve_hang_up(rc);
-        if (!serve_parse(line, len, m))
-            _exit(AGENT_EXIT_SETUP);
-        if (m->type) {
-            bool leave = strcmp(m->type, "exit") == 0;
-            free(m->type);
-            if (leave)
-                _exit(0);
-            continue;
-        }
-        if (!m->id || (laz_json_to_int(m->id, m->id_len, &id) && (uint64_t)id == agent->calls))
-            return 0;
-    }
-}
-
-/* May the code talk to the host now? Else why not. A thread that outlives its execution, and what a
- * runtime runs on its way out, may not: the host would take it for a broken agent. */
-static const char *serve_refuses_call(const struct agent *agent)
-{
-    if (serve_is_forked(agent))
-        return "tools cannot be called from a forked process";
-    return agent->request ? NULL : "tools can be called during an execution only";
-}
-
-static int serve_call_tool(void *data, const char *tool, const char *args, size_t args_len,
-                           const char **value, size_t *value_len, const char **error)
-{
-    struct agent *agent = data;
-    struct serve_message m;
-
-    laz_buf_clear(&agent->failed);
-    const char *refusal = serve_refuses_call(agent);
-    if (refusal) {
-        laz_buf_puts(&agent->failed, refusal);
-        return serve_call_failed(agent, error, LAZ_EREFUSED);
-    }
-    if (!serve_send_call(agent, tool, args, args_len)) {
-        laz_buf_printf(&agent->failed,
-                       "Tool '%s': the arguments (%zu bytes) exceed max_message_size (%zu bytes)",
-                       tool, args_len, agent->max_message);
-        return serve_call_failed(agent, error, LAZ_ETOOBIG);
-    }
-    if (serve_await(agent, &m)) {
-        laz_buf_printf(&agent->failed, "Tool '%s': not enough memory for its value", tool);
-        return serve_call_failed(agent, error, LAZ_ENOMEM);
-    }
-    if (m.error) {
-        size_t len;
-        char *text = laz_json_to_string(m.error, m.error_len, &len);
-        laz_buf_append(&agent->failed, text ? text : "the tool failed", text ? len : 15);
-        free(text);
-        return serve_call_failed(agent, error, LAZ_EREFUSED);
-    }
-    *value = m.value ? m.value : "null";
-    *value_len = m.value ? m.value_len : 4;
-    return 0;
-}
-
 static void serve_output(void *data, int stream, const char *text, size_t len)
 {
     (void)data;
@@ -339,7 +178,7 @@ static void serve_leave(void *data, int status)
     struct agent *agent = data;
     char message[64];
 
-    if (serve_is_forked(agent) || !agent->request)
+    if (agent_is_forked(agent) || !agent->request)
         _exit(status);
     snprintf(message, sizeof message, "the code ended its process with status %d", status & 0xff);
     serve_error(agent, agent->request, "exit",
@@ -356,11 +195,11 @@ void agent_services_init(struct agent *agent)
         .size = sizeof agent->services,
         .json = laz_json_api(),
         .agent = agent,
-        .call_tool = serve_call_tool,
         .output = serve_output,
         .leave = serve_leave,
         .max_message = agent->max_message,
     };
+    agent_calls_offer(agent);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -373,7 +212,7 @@ static const char *const serve_kinds[] = {
     [LAZ_OUTCOME_FSIZE] = "fsize",
 };
 
-static void serve_answer(struct agent *agent, const struct serve_message *request,
+static void serve_answer(struct agent *agent, const struct agent_message *request,
                          const struct laz_outcome *outcome)
 {
     if (outcome->kind >= sizeof serve_kinds / sizeof *serve_kinds) {
@@ -392,7 +231,7 @@ static void serve_answer(struct agent *agent, const struct serve_message *reques
 }
 
 /* True when the agent has to end, with *status. */
-static bool serve_run(struct agent *agent, struct serve_message *m, bool check, int *status)
+static bool serve_run(struct agent *agent, struct agent_message *m, bool check, int *status)
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
     bool print = true;
@@ -405,7 +244,7 @@ static bool serve_run(struct agent *agent, struct serve_message *m, bool check, 
         *status = AGENT_EXIT_SETUP;
         return true;
     }
-    /* The line is read over by the next tool call; the id is needed after it. */
+    /* The line is read over by the answers to tool calls; the id is needed after them. */
     if (m->id && m->id_len < sizeof id) {
         memcpy(id, m->id, m->id_len);
         m->id = id;
@@ -415,7 +254,7 @@ static bool serve_run(struct agent *agent, struct serve_message *m, bool check, 
     agent->request = m;
     int rc = check ? agent->ops->check(agent->state, code, len, &outcome)
                    : agent->ops->eval(agent->state, code, len, print, &outcome);
-    if (serve_is_forked(agent)) /* a child of the code came back instead of ending itself */
+    if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
     if (check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
         outcome.value = "true";
@@ -428,6 +267,7 @@ static bool serve_run(struct agent *agent, struct serve_message *m, bool check, 
         fputs("lazaret-agent: the runtime broke down\n", stderr);
     free(code);
     agent->request = NULL;
+    agent_calls_forget(agent);
     *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;
     return rc != 0 || outcome.kind == LAZ_OUTCOME_EXIT;
 }
@@ -440,16 +280,16 @@ int agent_serve(struct agent *agent)
     bool done = false;
 
     while (!done) {
-        struct serve_message m;
-        int rc = agent_channel_line(&agent->channel, &line, &len);
+        struct agent_message m;
+        int rc = agent_channel_line(&agent->channel, -1, &line, &len);
         if (rc == LAZ_ENOMEM) {
-            serve_error(agent, &(struct serve_message){0}, "memory",
+            serve_error(agent, &(struct agent_message){0}, "memory",
                         &(struct laz_outcome){.message = "not enough memory for the code"});
             continue;
         }
         if (rc)
-            serve_hang_up(rc);
-        bool ok = serve_parse(line, len, &m);
+            agent_hang_up(rc);
+        bool ok = agent_message_parse(line, len, &m);
         if (ok && m.type && strcmp(m.type, "execute") == 0) {
             done = serve_run(agent, &m, false, &status);
         } else if (ok && m.type && strcmp(m.type, "check") == 0) {

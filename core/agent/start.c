@@ -164,7 +164,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
     struct laz_json *init = NULL;
     int rc;
 
-    if (agent_channel_line(&agent->channel, &line, &len))
+    if (agent_channel_line(&agent->channel, -1, &line, &len))
         return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
     init = laz_json_parse(line, len, err);
     if (!init)
@@ -193,6 +193,7 @@ static int start_init(struct agent *agent, struct laz_error *err)
 int agent_start(struct agent *agent, struct laz_error *err)
 {
     agent->pid = getpid();
+    agent_calls_init(agent);
     int rc = start_connect(agent, err);
     if (rc == 0)
         rc = start_init(agent, err);
@@ -225,6 +226,6 @@ void agent_stop(struct agent *agent)
     agent->state = NULL;
     agent_channel_fini(&agent->channel);
     laz_buf_fini(&agent->out);
-    laz_buf_fini(&agent->failed);
+    agent_calls_fini(agent);
     laz_buf_fini(&agent->confined);
 }

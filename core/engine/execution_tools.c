@@ -16,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXECUTION_OPEN_CALLS 1024               /* at once, of one session */
-#define EXECUTION_OPEN_BYTES ((size_t)16 << 20) /* of their arguments, unless it is one call */
-
 #define EXECUTION_REFUSED 10000 /* of one execution; code has no use for more */
 #define EXECUTION_LOGGED  10    /* of these; the rest is a number */
 
@@ -235,8 +232,8 @@ static bool execution_is_full(const struct laz_execution *execution, size_t args
 {
     size_t open = execution->n_calls + execution->n_waiting;
 
-    return open >= EXECUTION_OPEN_CALLS ||
-           (open && execution->open_bytes + args_len > EXECUTION_OPEN_BYTES);
+    return open >= LAZ_OPEN_CALLS ||
+           (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
 }
 
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)

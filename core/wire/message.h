@@ -13,6 +13,11 @@
 
 #define LAZ_PROTOCOL 1
 
+/* What an agent may have open: calls of tools, and bytes of their arguments unless it is one call.
+ * More is a breach of the protocol. */
+#define LAZ_OPEN_CALLS 1024
+#define LAZ_OPEN_BYTES ((size_t)16 << 20)
+
 enum laz_message_type {
     LAZ_MESSAGE_READY,
     LAZ_MESSAGE_TOOL_CALL,

@@ -7,6 +7,15 @@
  *     call TOOL JSON      calls the tool; its value, or a runtime error with its text
  *     length TOOL JSON    the same; the length of the value's JSON text
  *     send TOOL N         calls it with {"x": a text of N characters}; the length of the value
+ *     many N TOOL         call_all, the arguments {"i": number from 0}; a list of [code, length or
+ *                         text]
+ *     race N TOOL         begins N calls and takes the answers; a list of [number, code, length or
+ *                         text] as they come
+ *     open N TOOL         begins calls until one is refused, at most N, and leaves them; how many
+ *     beside TOOL         begins one call, calls the tool again, then takes the answer; a list of
+ *                         what was said
+ *     late MS TOOL        begins one call and waits so long; the code, then that of an empty look,
+ *                         then that without an open call
  *     fork TOOL           a child calls the tool and writes what came of it to standard output
  *     return              a child comes back from eval as the parent does
  *     leave N, forkleave N
@@ -20,6 +29,7 @@
 #include <lazaret/runtime.h>
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +164,151 @@ static void script_call(struct script_state *st, const char *tool, const char *a
     }
 }
 
+/* ,[N,code,length of the value or "text of the error"], without the number when n is negative */
+static void script_note(struct script_state *st, int n, int rc, const char *text, size_t len)
+{
+    char *old = st->value, number[16] = "";
+
+    if (n >= 0)
+        snprintf(number, sizeof number, "%d,", n);
+    int made = rc ? asprintf(&st->value, "%s,[%s%d,\"%.*s\"]", old, number, rc, (int)len, text)
+                  : asprintf(&st->value, "%s,[%s0,%zu]", old, number, len);
+    if (made < 0)
+        abort();
+    free(old);
+}
+
+/* A list of what was noted. */
+static void script_give_notes(struct script_state *st, struct laz_outcome *outcome)
+{
+    char *notes = st->value, *list;
+
+    if (asprintf(&list, "[%s]", *notes ? notes + 1 : notes) < 0)
+        abort();
+    free(notes);
+    script_give(st, outcome, list);
+}
+
+/* The n-th of several calls. */
+static char *script_arguments(size_t n)
+{
+    char *args;
+
+    return asprintf(&args, "{\"i\":%zu}", n) < 0 ? NULL : args;
+}
+
+struct script_answers {
+    struct script_state *st;
+    struct script_answer {
+        int rc;
+        char *text;
+        size_t len;
+    } answers[5000];
+};
+
+static void script_answered(void *user, size_t index, int rc, const char *text, size_t len)
+{
+    struct script_answers *all = user;
+
+    all->answers[index] = (struct script_answer){rc, strndup(text, len), len};
+}
+
+static void script_many(struct script_state *st, size_t n, const char *tool,
+                        struct laz_outcome *outcome)
+{
+    struct script_answers *all = calloc(1, sizeof *all);
+    struct laz_agent_call *calls = calloc(n + 1, sizeof *calls);
+    const char *error = "";
+
+    for (size_t i = 0; i < n; i++) {
+        calls[i].tool = tool;
+        calls[i].args = script_arguments(i);
+        calls[i].args_len = strlen(calls[i].args);
+    }
+    st->value = strdup("");
+    int rc = st->services->call_all(st->services->agent, calls, n, script_answered, all, &error);
+    if (rc)
+        script_note(st, -1, rc, error, strlen(error));
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            script_note(st, -1, all->answers[i].rc, all->answers[i].text, all->answers[i].len);
+        free(all->answers[i].text);
+        free((void *)(uintptr_t)calls[i].args);
+    }
+    script_give_notes(st, outcome);
+    free(calls);
+    free(all);
+}
+
+/* Begins calls until one is refused; how many. */
+static size_t script_begin(struct script_state *st, size_t n, const char *tool)
+{
+    const char *error = "";
+
+    for (size_t i = 0; i < n; i++) {
+        char *args = script_arguments(i);
+        int rc = st->services->begin_call(st->services->agent, tool, args, strlen(args),
+                                          (void *)(uintptr_t)i, &error);
+        free(args);
+        if (rc)
+            return i;
+    }
+    return n;
+}
+
+static int script_take(struct script_state *st, int wait_ms)
+{
+    const char *text = "none";
+    void *user = NULL;
+    size_t len = 4;
+    int rc = st->services->next_answer(st->services->agent, wait_ms, &user, &text, &len);
+
+    script_note(st, (int)(uintptr_t)user, rc, text, len);
+    return rc;
+}
+
+static void script_race(struct script_state *st, size_t n, const char *tool,
+                        struct laz_outcome *outcome)
+{
+    st->value = strdup("");
+    n = script_begin(st, n, tool);
+    while (n--)
+        script_take(st, -1);
+    script_give_notes(st, outcome);
+}
+
+static void script_beside(struct script_state *st, const char *tool, struct laz_outcome *outcome)
+{
+    const char *value = "", *error = "";
+    size_t len = 0;
+
+    st->value = strdup("");
+    script_begin(st, 1, tool);
+    int rc = st->services->call_tool(st->services->agent, tool, "{}", 2, &value, &len, &error);
+    script_note(st, -1, rc, error, strlen(error));
+    rc = st->services->call_all(st->services->agent, NULL, 0, NULL, NULL, &error);
+    script_note(st, -1, rc, error, strlen(error));
+    script_take(st, -1);
+    script_give_notes(st, outcome);
+}
+
+static void script_late(struct script_state *st, int wait_ms, const char *tool,
+                        struct laz_outcome *outcome)
+{
+    struct pollfd wait = {st->services->answers_fd(st->services->agent), POLLIN, 0};
+
+    st->value = strdup("");
+    script_begin(st, 1, tool);
+    script_take(st, wait_ms);
+    script_take(st, 0);
+    st->services->output(st->services->agent, 1, "waited", 6);
+    poll(&wait, 1, -1);
+    while (script_take(st, 0) == LAZ_ETIMEOUT) /* a line may come in pieces */
+        poll(&wait, 1, -1);
+    script_take(st, -1);
+    script_give_notes(st, outcome);
+}
+
 static void script_fork(struct script_state *st, const char *tool)
 {
     const char *value, *text;
@@ -167,6 +322,47 @@ static void script_fork(struct script_state *st, const char *tool)
         _exit(0);
     }
     wait(NULL);
+}
+
+/* The words that are about several calls, or about the process. */
+static int script_eval_rest(struct script_state *st, const char *word, const char *tool,
+                            const char *rest, size_t n, struct laz_outcome *outcome)
+{
+    if (strcmp(word, "many") == 0) {
+        script_many(st, n, rest, outcome);
+    } else if (strcmp(word, "race") == 0) {
+        script_race(st, n, rest, outcome);
+    } else if (strcmp(word, "open") == 0) {
+        script_number(st, outcome, script_begin(st, n, rest));
+    } else if (strcmp(word, "beside") == 0) {
+        script_beside(st, tool, outcome);
+    } else if (strcmp(word, "late") == 0) {
+        script_late(st, (int)n, rest, outcome);
+    } else if (strcmp(word, "fork") == 0) {
+        script_fork(st, tool);
+    } else if (strcmp(word, "return") == 0) {
+        if (fork() != 0)
+            wait(NULL);
+    } else if (strcmp(word, "leave") == 0) {
+        st->services->leave(st->services->agent, (int)n);
+    } else if (strcmp(word, "forkleave") == 0) {
+        int how = 0;
+        if (fork() == 0)
+            st->services->leave(st->services->agent, (int)n);
+        wait(&how);
+        script_number(st, outcome, (size_t)WEXITSTATUS(how));
+    } else if (strcmp(word, "write") == 0) {
+        st->services->output(st->services->agent, 1, tool, strlen(tool));
+    } else if (strcmp(word, "symbol") == 0) {
+        script_give(st, outcome, strdup(dlsym(RTLD_DEFAULT, tool) ? "true" : "false"));
+    } else if (strcmp(word, "option") == 0) {
+        script_give(st, outcome, strdup(st->options));
+    } else if (strcmp(word, "tools") == 0) {
+        script_quoted(st, outcome, st->tools);
+    } else if (strcmp(word, "broken") == 0) {
+        return LAZ_EPLUGIN;
+    }
+    return 0;
 }
 
 static int script_eval(void *state, const char *code, size_t len, uint32_t print,
@@ -207,29 +403,8 @@ static int script_eval(void *state, const char *code, size_t len, uint32_t print
         char *args = script_fill("{\"x\":\"", 'a', strtoul(rest, NULL, 10), "\"}");
         script_call(st, tool, args, true, outcome);
         free(args);
-    } else if (strcmp(word, "fork") == 0) {
-        script_fork(st, tool);
-    } else if (strcmp(word, "return") == 0) {
-        if (fork() != 0)
-            wait(NULL);
-    } else if (strcmp(word, "leave") == 0) {
-        st->services->leave(st->services->agent, (int)n);
-    } else if (strcmp(word, "forkleave") == 0) {
-        int how = 0;
-        if (fork() == 0)
-            st->services->leave(st->services->agent, (int)n);
-        wait(&how);
-        script_number(st, outcome, (size_t)WEXITSTATUS(how));
-    } else if (strcmp(word, "write") == 0) {
-        st->services->output(st->services->agent, 1, tool, strlen(tool));
-    } else if (strcmp(word, "symbol") == 0) {
-        script_give(st, outcome, strdup(dlsym(RTLD_DEFAULT, tool) ? "true" : "false"));
-    } else if (strcmp(word, "option") == 0) {
-        script_give(st, outcome, strdup(st->options));
-    } else if (strcmp(word, "tools") == 0) {
-        script_quoted(st, outcome, st->tools);
-    } else if (strcmp(word, "broken") == 0) {
-        return LAZ_EPLUGIN;
+    } else {
+        return script_eval_rest(st, word, tool, rest, n, outcome);
     }
     return 0;
 }

@@ -3,7 +3,8 @@
  *
  * A runtime is loaded by the agent, inside the box, after the agent has confined itself.  It embeds
  * an interpreter, keeps its state from one execution to the next, and makes the tools callable as
- * ordinary functions.  Everything here happens on the main thread of the agent.
+ * ordinary functions.  Everything here happens on the main thread of the agent, except where it
+ * says otherwise.
  *
  * The descriptor of a runtime is also read *outside*, without loading it: `lazaret-agent --describe
  * FILE.so` prints it as JSON, and the build installs that text beside the plugin (FILE.json).  The
@@ -36,6 +37,13 @@ struct laz_tool_signature {
     size_t n_parameters;
 };
 
+/* One of several calls. Strings are borrowed for the call of call_all. */
+struct laz_agent_call {
+    const char *tool;
+    const char *args; /* a JSON object */
+    size_t args_len;
+};
+
 /* What the agent does for a runtime. */
 struct laz_agent_services {
     size_t size;
@@ -54,6 +62,30 @@ struct laz_agent_services {
     /* The code asked to end its process (quit(), os.exit()): reports it and does not return. */
     void (*leave)(void *agent, int status);
     size_t max_message; /* bytes of a line to the host: give it to writer_new for results */
+
+    /* Several calls at once. call_tool and call_all may not be used while one that was begun is
+     * open. What is open when eval returns is given up, and its answer is dropped. */
+
+    /* Calls them side by side and waits for the answers to all; answered() is told each, in the
+     * order in which they come, and may not leave by a jump. `rc` is what call_tool would return,
+     * `text` the value or the error, borrowed during answered(). Not 0: nothing was called, and
+     * *error says why. */
+    int (*call_all)(void *agent, const struct laz_agent_call *calls, size_t n,
+                    void (*answered)(void *user, size_t index, int rc, const char *text,
+                                     size_t len),
+                    void *user, const char **error);
+    /* Sends a call and does not wait; `user` comes back with the answer. Errors are those of
+     * call_tool, *error borrowed until the next begin_call. LAZ_EBUSY: as many calls are open as
+     * the host takes; an answer makes room. One thread at a time, beside one in next_answer. */
+    int (*begin_call)(void *agent, const char *tool, const char *args, size_t args_len, void *user,
+                      const char **error);
+    /* The next answer to a call that was begun. 0: *text is its value; LAZ_EREFUSED: the error of
+     * the tool; LAZ_ENOMEM: there was no memory for it. Borrowed until the next next_answer.
+     * Without an answer: LAZ_ETIMEOUT, none came within wait_ms (0: none is there; -1: without
+     * end); LAZ_ENOENT, no call is open. One thread at a time. */
+    int (*next_answer)(void *agent, int wait_ms, void **user, const char **text, size_t *len);
+    /* To be watched for reading by an event loop; next_answer with 0 takes what is there. */
+    int (*answers_fd)(void *agent);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */
@@ -74,9 +106,9 @@ struct laz_outcome {
     size_t value_len;
     const char *text; /* what the prompt would print, without the last newline; NULL: nothing */
     size_t text_len;
-    const char *message; /* of an error */
-    int32_t line;        /* in the code, from 1; 0: unknown */
-    int32_t column;      /* from 1; 0: unknown */
+    const char *message;          /* of an error */
+    int32_t line;                 /* in the code, from 1; 0: unknown */
+    int32_t column;               /* from 1; 0: unknown */
     const char *const *traceback; /* outermost first */
     size_t n_traceback;
     int32_t exit_status;
