@@ -1,28 +1,73 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench.sh - the bench runs, and its rows are those the documents name. How fast is not looked at
-# here: scripts/bench --check does that, on a quiet machine.
+# bench.sh - the bench runs: every row it lists is measured, or the reason said why not; its JSON has
+# the documented shape, and no value is negative.  How fast is not looked at here: scripts/bench
+# --check does that, on a quiet machine.
 set -eu
-rows=$(./lazaret-bench --json --samples 20 --starts 1)
-for name in floor.pingpong floor.forkexec floor.bwrap; do
-    case $rows in
-        *"\"name\":\"$name\",\"unit\":\"us\",\"n\":"*) ;;
+srcdir=${srcdir:-.}
+scratch=$(mktemp -d /tmp/bench-test.XXXXXXXX)
+trap 'rm -rf "$scratch"' EXIT
+
+wrong() {
+    echo "bench.sh: $*" >&2
+    exit 1
+}
+
+./lazaret-bench --quick --json --markdown "$scratch/table" >"$scratch/rows" 2>"$scratch/said" || {
+    cat "$scratch/said" >&2
+    wrong "it failed"
+}
+[ "$(head -n 1 "$scratch/rows")" = "[" ] && [ "$(tail -n 1 "$scratch/rows")" = "]" ] ||
+    wrong "no list: $(cat "$scratch/rows")"
+
+# One object a line; numbers that are not negative, at least one sample, no name twice.
+number='[0-9]+(\.[0-9]+)?'
+shape='^  \{"name":"[a-z0-9_.]+","unit":"(us|1/s|B)","n":[1-9][0-9]*,'
+shape="$shape\"median\":$number,\"p99\":$number,\"floor\":$number,\"ratio\":$number\},?\$"
+sed '1d;$d' "$scratch/rows" >"$scratch/objects"
+odd=$(grep -vE "$shape" "$scratch/objects") && wrong "not as documented: $odd"
+sed '$d' "$scratch/objects" | grep -v ',$' && wrong "objects are not separated"
+tail -n 1 "$scratch/objects" | grep ',$' && wrong "a comma after the last object"
+sed 's/^ *{"name":"\([^"]*\)".*/\1/' "$scratch/objects" >"$scratch/names"
+twice=$(sort "$scratch/names" | uniq -d)
+[ -z "$twice" ] || wrong "twice: $twice"
+
+# Every row of the list is there, but for runtimes that are not built and peers that are absent.
+for name in $(./lazaret-bench --list); do
+    grep -qxF "$name" "$scratch/names" && continue
+    case $name in
+        peer.*)
+            peer=${name#peer.}
+            grep -q "absent:.* ${peer%%.*}" "$scratch/said" && continue
+            ;;
         *)
-            echo "bench.sh: no row $name in: $rows" >&2
-            exit 1
+            runtime=${name##*.}
+            grep -qx "bench: runtime not built: $runtime" "$scratch/said" &&
+                [ ! -f "plugins/runtime/$runtime/$runtime.json" ] && continue
             ;;
     esac
+    wrong "no row $name"
 done
-for runtime in lua python r; do
-    [ -f "plugins/runtime/$runtime/$runtime.json" ] || continue
-    for name in "execute.$runtime" "tool_call.$runtime" "session.cold.$runtime"; do
-        case $rows in
-            *"\"name\":\"$name\""*) ;;
-            *)
-                echo "bench.sh: no row $name in: $rows" >&2
-                exit 1
-                ;;
-        esac
-    done
+[ "$(wc -l <"$scratch/table")" -eq $(($(wc -l <"$scratch/names") + 2)) ] || wrong "the table is short"
+
+# The rows that documents and other programs name are in the list, and each is explained.
+for name in floor.pingpong floor.forkexec floor.bwrap session.cold.python execute.r tool_call.lua \
+    tool_call16.python value_in_64k.python lines_per_second.r timeout_overshoot; do
+    ./lazaret-bench --list | grep -qxF "$name" || wrong "$name is not listed"
 done
-! ./lazaret-bench --samples 0 2>/dev/null
+for name in $(./lazaret-bench --list | sed 's/\.\(lua\|python\|r\)$//' | sort -u); do
+    case $name in
+        peer.*) continue ;;
+    esac
+    grep -qF "\`$name" "$srcdir/docs/performance.md" || wrong "docs/performance.md has no $name"
+done
+
+./lazaret-bench --only floor.pingpong --quick --json | grep -c '"name"' | grep -qx 1 ||
+    wrong "--only measures something else"
+./lazaret-bench --only nothing 2>/dev/null && wrong "--only takes any name"
+./lazaret-bench --samples 0 2>/dev/null && wrong "an unknown option is taken"
+if command -v gnuplot >/dev/null; then
+    ./lazaret-bench --only floor --quick --svg "$scratch/picture" >/dev/null
+    grep -q '<svg' "$scratch/picture" && grep -q 'floor.forkexec' "$scratch/picture" ||
+        wrong "no picture"
+fi

@@ -2,6 +2,8 @@
 /* pingpong.c - two processes that pass lines over a Unix socket, each with a libuv loop. */
 #include "pingpong.h"
 
+#include "os/os.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,11 +41,26 @@ static void pingpong_alloc(uv_handle_t *handle, size_t size, uv_buf_t *buf)
     *buf = uv_buf_init(pingpong->data, sizeof pingpong->data);
 }
 
+static void pingpong_written(uv_write_t *write, int status)
+{
+    if (status && status != UV_ECANCELED)
+        abort();
+    free(write);
+}
+
+/* What the socket does not take at once follows as it has room. */
 static void pingpong_write(struct pingpong *pingpong, char *text, size_t len)
 {
+    uv_stream_t *stream = (uv_stream_t *)&pingpong->pipe;
     uv_buf_t buf = uv_buf_init(text, (unsigned)len);
 
-    if (uv_try_write((uv_stream_t *)&pingpong->pipe, &buf, 1) != (int)len)
+    int n = uv_try_write(stream, &buf, 1);
+    if (n == (int)len)
+        return;
+    uv_write_t *write = n >= 0 || n == UV_EAGAIN ? malloc(sizeof *write) : NULL;
+    if (n > 0)
+        buf = uv_buf_init(text + n, (unsigned)(len - (size_t)n));
+    if (!write || uv_write(write, stream, &buf, 1, pingpong_written))
         abort();
 }
 
@@ -102,7 +119,7 @@ struct pingpong *pingpong_start(size_t request, size_t answer)
     pingpong->answer_len = answer;
     pingpong->child = fork();
     if (pingpong->child == 0) {
-        close(ends[0]);
+        laz_os_close_from(3, ends[1]); /* sessions must not live on in here */
         pingpong->echo = true;
         pingpong->wanted = request;
         pingpong_open(pingpong, ends[1]);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.h - what the parts of lazaret-bench share: rows, their samples, sessions to measure with.
+ *
+ * A row is one entry of the table in rows.c and one function that takes its samples.  A sample of a
+ * thing and one of its floor are taken in turn, so that a busy moment of the machine hits both. */
+#ifndef LAZ_TESTS_BENCH_H
+#define LAZ_TESTS_BENCH_H
+
+#include "pingpong.h"
+
+#include <lazaret/lazaret.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BENCH_NAME_SIZE 64
+#define N_LANGUAGES     3
+
+/* A runtime, and how its language says what is measured: @n is how often, @b how large. */
+struct bench_language {
+    const char *name;
+    const char *calls;        /* calls add(1, 2) @n times */
+    const char *big_in;       /* calls give(@b), @n times */
+    const char *big_out;      /* a text of @b bytes, then take(text) @n times */
+    const char *lines;        /* prints @n lines of BENCH_LINE bytes, newline included */
+    const char *busy;         /* never ends */
+    const char *const *floor; /* the start of a program in a bare box that a cold session is like */
+};
+
+#define BENCH_LINE       24
+#define BENCH_CLOCK_ROOM 1024 /* calls of one execution */
+
+/* Sizes of the lines that go over the socket, newline included, for 1+1 and add(1, 2). */
+#define BENCH_EXECUTE_BYTES 54
+#define BENCH_RESULT_BYTES  58
+#define BENCH_CALL_BYTES    64
+#define BENCH_ANSWER_BYTES  19
+
+extern const struct bench_language bench_languages[N_LANGUAGES];
+
+struct bench_samples {
+    double *values;
+    int n, room;
+};
+
+enum bench_outcome {
+    BENCH_DONE,
+    BENCH_ABSENT, /* not built, or not installed: there is no row */
+    BENCH_FAILED, /* bench_problem has been told why */
+    BENCH_WORSE,  /* than promised */
+};
+
+/* One row while it is measured. */
+struct bench_point {
+    char name[BENCH_NAME_SIZE];
+    const struct bench_row *row;
+    const struct bench_language *language; /* NULL: the row is not of one runtime */
+    int wanted;                            /* samples */
+    int parameter;                         /* of the row */
+    struct bench_samples values, floors;
+};
+
+struct bench {
+    struct laz_engine *engine;
+    struct laz_session *sessions[N_LANGUAGES]; /* kept open between rows */
+    bool missing[N_LANGUAGES];                 /* the runtime is not built */
+    struct pingpong_cache *pingpongs;
+    struct bench_clock *clock; /* when tools were called */
+    bool quick;
+    char absent[512]; /* peers that are not installed */
+};
+
+typedef enum bench_outcome bench_measure(struct bench *bench, struct bench_point *point);
+
+struct bench_row {
+    const char *name; /* with `by_runtime`: without ".python" */
+    const char *unit; /* "us", "1/s" (more is better) or "B" */
+    bool by_runtime;
+    int samples, quick_samples;
+    int parameter;
+    bench_measure *measure;
+};
+
+/* ---- rows.c ---------------------------------------------------------------------------------- */
+extern const struct bench_row bench_rows[];
+extern const size_t n_bench_rows;
+
+/* ---- sample.c -------------------------------------------------------------------------------- */
+double bench_now_us(void);
+void bench_sleep_us(double us);
+/* One more sample; those beyond `wanted` are dropped. */
+void bench_add(struct bench_point *point, double value);
+void bench_add_floor(struct bench_point *point, double floor);
+static inline bool bench_is_full(const struct bench_point *point)
+{
+    return point->values.n >= point->wanted;
+}
+/* On a terminal: which row, and how far it is. */
+void bench_progress(const struct bench_point *point);
+void bench_progress_of(int row, int rows);
+void bench_progress_end(void);
+/* "bench: NAME: ..." on standard error. Returns BENCH_FAILED. */
+enum bench_outcome bench_problem(const struct bench_point *point, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- report.c -------------------------------------------------------------------------------- */
+struct bench_result {
+    char name[BENCH_NAME_SIZE];
+    const char *unit;
+    int n;
+    double median, p99, floor, ratio; /* floor 0: the row has none */
+};
+
+/* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of what was sampled.
+ */
+void bench_summarise(struct bench_point *point, struct bench_result *result);
+void bench_print_head(FILE *file);
+void bench_print_row(FILE *file, const struct bench_result *result);
+void bench_print_json(FILE *file, const struct bench_result *results, int n);
+void bench_print_markdown(FILE *file, const struct bench_result *results, int n);
+/* Does a row keep what is promised? Else it says, to `why`, which promise is broken and how. */
+bool bench_keeps(const struct bench_result *result, char *why, size_t size);
+
+/* ---- svg.c ----------------------------------------------------------------------------------- */
+bool bench_write_svg(const char *path, const struct bench_result *results, int n);
+
+/* ---- work.c: sessions and what they are given to do ------------------------------------------ */
+int bench_engine(struct laz_engine **engine, struct bench_clock *clock, struct laz_error *err);
+/* Opens a session of the point's runtime and gives it to the caller. */
+enum bench_outcome bench_open(struct bench *bench, struct bench_point *point,
+                              struct laz_session **session);
+/* The session of the point's runtime that is kept open; borrowed. */
+enum bench_outcome bench_session(struct bench *bench, struct bench_point *point,
+                                 struct laz_session **session);
+/* Code with the numbers filled in. */
+void bench_code(const char *pattern, int bytes, int times, char *code, size_t size);
+bool bench_execute(const struct bench_point *point, struct laz_session *session, const char *code);
+/* When each tool call of the last execution reached the host. */
+struct bench_clock *bench_clock_new(int room);
+void bench_clock_free(struct bench_clock *clock);
+void bench_clock_reset(struct bench_clock *clock);
+int bench_clock_times(struct bench_clock *clock, const double **times);
+
+/* ---- floors.c -------------------------------------------------------------------------------- */
+extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const bench_bwrap_r[];
+/* One round trip of messages of these sizes, in microseconds; the other process lives on. */
+double bench_pingpong(struct bench *bench, size_t request, size_t answer);
+void bench_pingpongs_stop(struct bench *bench);
+/* From fork to the end of a command, in microseconds; negative: it failed. */
+double bench_spawn(const char *const *argv);
+
+bench_measure bench_floor_pingpong, bench_floor_forkexec, bench_floor_bwrap;
+/* ---- sessions.c, calls.c, output.c, crowd.c ---------------------------------------------------
+ */
+bench_measure bench_session_cold;
+bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
+bench_measure bench_lines, bench_timeout;
+bench_measure bench_tool_calls_at_once;
+
+/* ---- peers.c --------------------------------------------------------------------------------- */
+bench_measure bench_peer;
+
+#endif

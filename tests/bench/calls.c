@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c - an execution, a tool call, and large values there and back, in one open session.
+ *
+ * The floor is a round trip of messages of the same size between two other processes.  A tool call
+ * is timed in the host, from one call's arrival to the next one's: answer, return, call. */
+#include "bench.h"
+
+#define CALLS_A_TURN 100
+#define WARM_UP      100
+
+enum bench_outcome bench_executes(struct bench *bench, struct bench_point *point)
+{
+    struct laz_session *session;
+    enum bench_outcome outcome = bench_session(bench, point, &session);
+
+    for (int i = 0; outcome == BENCH_DONE && !bench_is_full(point); i++) {
+        double floor = bench_pingpong(bench, BENCH_EXECUTE_BYTES, BENCH_RESULT_BYTES);
+        double before = bench_now_us();
+        if (!bench_execute(point, session, "1+1"))
+            return BENCH_FAILED;
+        double took = bench_now_us() - before;
+        if (i < WARM_UP)
+            continue;
+        bench_add(point, took);
+        bench_add_floor(point, floor);
+    }
+    return outcome;
+}
+
+/* So many calls in one execution, as many round trips of the floor, and again. */
+static enum bench_outcome calls_in_turn(struct bench *bench, struct bench_point *point,
+                                        const char *code, int a_turn, size_t call, size_t answer)
+{
+    struct laz_session *session;
+    enum bench_outcome outcome = bench_session(bench, point, &session);
+
+    while (outcome == BENCH_DONE && !bench_is_full(point)) {
+        const double *times;
+        bench_clock_reset(bench->clock);
+        if (!bench_execute(point, session, code))
+            return BENCH_FAILED;
+        int n = bench_clock_times(bench->clock, &times);
+        if (n != a_turn + 1)
+            return bench_problem(point, "%d calls in place of %d", n, a_turn + 1);
+        for (int i = 0; i < a_turn; i++) {
+            bench_add(point, times[i + 1] - times[i]);
+            bench_add_floor(point, bench_pingpong(bench, call, answer));
+        }
+    }
+    return outcome;
+}
+
+enum bench_outcome bench_tool_calls(struct bench *bench, struct bench_point *point)
+{
+    int a_turn = point->wanted < CALLS_A_TURN ? point->wanted : CALLS_A_TURN;
+    char code[128];
+
+    bench_code(point->language->calls, 0, a_turn + 1, code, sizeof code);
+    return calls_in_turn(bench, point, code, a_turn, BENCH_CALL_BYTES, BENCH_ANSWER_BYTES);
+}
+
+#define BIG_A_TURN 10
+
+enum bench_outcome bench_value_in(struct bench *bench, struct bench_point *point)
+{
+    int a_turn = point->wanted < BIG_A_TURN ? point->wanted : BIG_A_TURN;
+    char code[256];
+
+    bench_code(point->language->big_in, point->parameter, a_turn + 1, code, sizeof code);
+    return calls_in_turn(bench, point, code, a_turn, BENCH_CALL_BYTES,
+                         BENCH_ANSWER_BYTES + (size_t)point->parameter);
+}
+
+enum bench_outcome bench_value_out(struct bench *bench, struct bench_point *point)
+{
+    int a_turn = point->wanted < BIG_A_TURN ? point->wanted : BIG_A_TURN;
+    char code[256];
+
+    bench_code(point->language->big_out, point->parameter, a_turn + 1, code, sizeof code);
+    return calls_in_turn(bench, point, code, a_turn, BENCH_CALL_BYTES + (size_t)point->parameter,
+                         BENCH_ANSWER_BYTES);
+}

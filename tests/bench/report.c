@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c - medians, ratios, and what is promised of them. */
+#include "bench.h"
+
+static int report_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The samples are sorted by it. */
+static double report_quantile(struct bench_samples *samples, double q)
+{
+    if (samples->n == 0)
+        return 0;
+    qsort(samples->values, (size_t)samples->n, sizeof *samples->values, report_order);
+    int at = (int)(q * samples->n);
+    return samples->values[at < samples->n ? at : samples->n - 1];
+}
+
+static bool report_is_rate(const char *unit)
+{
+    return strcmp(unit, "1/s") == 0;
+}
+
+void bench_summarise(struct bench_point *point, struct bench_result *result)
+{
+    snprintf(result->name, sizeof result->name, "%s", point->name);
+    result->unit = point->row->unit;
+    result->n = point->values.n;
+    result->median = report_quantile(&point->values, 0.5);
+    result->p99 = report_quantile(&point->values, report_is_rate(result->unit) ? 0.01 : 0.99);
+    result->floor = report_quantile(&point->floors, 0.5);
+    result->ratio = result->floor > 0 ? result->median / result->floor : 0;
+}
+
+/* ---- what is promised ------------------------------------------------------------------------ */
+
+enum promise_kind {
+    MEDIAN_AT_MOST,
+    P99_AT_MOST,
+    RATIO_AT_MOST,
+    BEYOND_AT_MOST, /* the median less the floor's */
+    MEDIAN_AT_LEAST,
+};
+
+/* By a row's name, or its beginning up to a dot. Of a row that is not measured nothing is said. */
+static const struct {
+    const char *name;
+    enum promise_kind kind;
+    double bound;
+} promises[] = {
+    {"session.template.lua", MEDIAN_AT_MOST, 2000},
+    {"session.template.lua", P99_AT_MOST, 3 * 2000},
+    {"session.template.python", MEDIAN_AT_MOST, 2500},
+    {"session.template.python", P99_AT_MOST, 3 * 2500},
+    {"session.template.r", MEDIAN_AT_MOST, 3500},
+    {"session.template.r", P99_AT_MOST, 3 * 3500},
+    {"session.cold.python", BEYOND_AT_MOST, 15000},
+    {"sessions_per_second.lua", MEDIAN_AT_LEAST, 600},
+    {"sessions_per_second.python", MEDIAN_AT_LEAST, 450},
+    {"sessions_per_second.r", MEDIAN_AT_LEAST, 300},
+    {"execute.", RATIO_AT_MOST, 4},
+    {"tool_call.", RATIO_AT_MOST, 3},
+    {"timeout_overshoot", P99_AT_MOST, 50000},
+    {"alive500.pss", MEDIAN_AT_MOST, 1.5 * 1000 * 1000},
+    {"alive500.engine", MEDIAN_AT_MOST, 100 * 1000},
+    {"alive500.latency", RATIO_AT_MOST, 2},
+};
+
+static bool promise_is_kept(enum promise_kind kind, double bound, const struct bench_result *result,
+                            char *why, size_t size)
+{
+    const char *unit = result->unit;
+
+    switch (kind) {
+    case MEDIAN_AT_MOST:
+        snprintf(why, size, "median %.1f %s, promised: at most %.1f", result->median, unit, bound);
+        return result->median <= bound;
+    case P99_AT_MOST:
+        snprintf(why, size, "99th percentile %.1f %s, promised: at most %.1f", result->p99, unit,
+                 bound);
+        return result->p99 <= bound;
+    case RATIO_AT_MOST:
+        snprintf(why, size, "%.2f times the floor of %.1f %s, promised: at most %.2f",
+                 result->ratio, result->floor, unit, bound);
+        return result->ratio <= bound;
+    case BEYOND_AT_MOST:
+        snprintf(why, size, "%.1f %s beyond the floor, promised: at most %.1f",
+                 result->median - result->floor, unit, bound);
+        return result->median - result->floor <= bound;
+    case MEDIAN_AT_LEAST:
+        snprintf(why, size, "median %.1f %s, promised: at least %.1f", result->median, unit, bound);
+        return result->median >= bound;
+    }
+    return false;
+}
+
+bool bench_keeps(const struct bench_result *result, char *why, size_t size)
+{
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        size_t len = strlen(promises[i].name);
+        bool matches = promises[i].name[len - 1] == '.'
+                           ? strncmp(result->name, promises[i].name, len) == 0
+                           : strcmp(result->name, promises[i].name) == 0;
+        if (matches && !promise_is_kept(promises[i].kind, promises[i].bound, result, why, size))
+            return false;
+    }
+    return true;
+}
+
+/* ---- how rows are printed -------------------------------------------------------------------- */
+
+void bench_print_head(FILE *file)
+{
+    fprintf(file, "%-28s %-4s %6s %12s %12s %12s %8s\n", "name", "unit", "n", "median", "p99",
+            "floor", "ratio");
+}
+
+void bench_print_row(FILE *file, const struct bench_result *result)
+{
+    fprintf(file, "%-28s %-4s %6d %12.1f %12.1f ", result->name, result->unit, result->n,
+            result->median, result->p99);
+    if (result->floor > 0)
+        fprintf(file, "%12.1f %8.2f\n", result->floor, result->ratio);
+    else
+        fprintf(file, "%12s %8s\n", "-", "-");
+    fflush(file);
+}
+
+void bench_print_json(FILE *file, const struct bench_result *results, int n)
+{
+    fprintf(file, "[\n");
+    for (int i = 0; i < n; i++)
+        fprintf(file,
+                "  {\"name\":\"%s\",\"unit\":\"%s\",\"n\":%d,\"median\":%.2f,\"p99\":%.2f,"
+                "\"floor\":%.2f,\"ratio\":%.3f}%s\n",
+                results[i].name, results[i].unit, results[i].n, results[i].median, results[i].p99,
+                results[i].floor, results[i].ratio, i + 1 < n ? "," : "");
+    fprintf(file, "]\n");
+}
+
+void bench_print_markdown(FILE *file, const struct bench_result *results, int n)
+{
+    fprintf(file, "| row | unit | samples | median | 99th percentile | floor | ratio |\n"
+                  "|---|---|---:|---:|---:|---:|---:|\n");
+    for (int i = 0; i < n; i++) {
+        fprintf(file, "| `%s` | %s | %d | %.1f | %.1f | ", results[i].name, results[i].unit,
+                results[i].n, results[i].median, results[i].p99);
+        if (results[i].floor > 0)
+            fprintf(file, "%.1f | %.2f |\n", results[i].floor, results[i].ratio);
+        else
+            fprintf(file, "- | - |\n");
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c - the rows of lazaret-bench, in the order in which they are measured and printed.
+ * docs/performance.md says what each is. */
+#include "bench.h"
+
+#define KIB 1024
+#define MIB (1024 * 1024)
+
+#define ONCE    false
+#define RUNTIME true
+
+/* name, unit, of one runtime, samples, with --quick, parameter, function */
+const struct bench_row bench_rows[] = {
+    {"floor.pingpong", "us", ONCE, 2000, 20, 0, bench_floor_pingpong},
+    {"floor.forkexec", "us", ONCE, 200, 3, 0, bench_floor_forkexec},
+    {"floor.bwrap", "us", ONCE, 40, 1, 0, bench_floor_bwrap},
+    {"session.cold", "us", RUNTIME, 30, 1, 0, bench_session_cold},
+    {"execute", "us", RUNTIME, 2000, 20, 0, bench_executes},
+    {"tool_call", "us", RUNTIME, 2000, 20, 0, bench_tool_calls},
+    {"tool_call16", "us", RUNTIME, 3200, 32, 16, bench_tool_calls_at_once},
+    {"value_in_64k", "us", RUNTIME, 400, 3, 64 * KIB, bench_value_in},
+    {"value_out_64k", "us", RUNTIME, 400, 3, 64 * KIB, bench_value_out},
+    {"value_in_1m", "us", RUNTIME, 60, 2, MIB, bench_value_in},
+    {"value_out_1m", "us", RUNTIME, 60, 2, MIB, bench_value_out},
+    {"lines_per_second", "1/s", RUNTIME, 20, 1, 5000, bench_lines},
+    {"timeout_overshoot", "us", ONCE, 100, 1, 0, bench_timeout},
+    {"peer.srt.start", "us", ONCE, 10, 1, 0, bench_peer},
+    {"peer.deno.start", "us", ONCE, 20, 1, 0, bench_peer},
+    {"peer.isolated_vm.session", "us", ONCE, 100, 3, 0, bench_peer},
+    {"peer.isolated_vm.execute", "us", ONCE, 1000, 3, 0, bench_peer},
+    {"peer.isolated_vm.tool_call", "us", ONCE, 1000, 3, 0, bench_peer},
+    {"peer.securer.session", "us", ONCE, 10, 1, 0, bench_peer},
+    {"peer.securer.execute", "us", ONCE, 20, 1, 0, bench_peer},
+    {"peer.securer.tool_call", "us", ONCE, 100, 1, 0, bench_peer},
+};
+
+const size_t n_bench_rows = sizeof bench_rows / sizeof *bench_rows;

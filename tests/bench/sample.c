@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* sample.c - the clock of lazaret-bench, its samples, and what it shows on a terminal. */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_EVERY_US 100000 /* more often is not seen, and costs time between samples */
+
+static struct {
+    int row, rows;
+    double shown;
+} progress;
+
+double bench_now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+void bench_sleep_us(double us)
+{
+    struct timespec left = {(time_t)(us / 1e6),
+                            (long)((us - (double)(long)(us / 1e6) * 1e6) * 1e3)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+        ;
+}
+
+static void bench_samples_add(struct bench_samples *samples, int room, double value)
+{
+    if (!samples->values) {
+        samples->values = calloc((size_t)room, sizeof *samples->values);
+        samples->room = samples->values ? room : 0;
+    }
+    if (samples->n < samples->room)
+        samples->values[samples->n++] = value;
+}
+
+void bench_add(struct bench_point *point, double value)
+{
+    bench_samples_add(&point->values, point->wanted, value);
+    if (point->values.room == 0)
+        abort(); /* without memory there is nothing to measure */
+    bench_progress(point);
+}
+
+void bench_add_floor(struct bench_point *point, double floor)
+{
+    bench_samples_add(&point->floors, point->wanted, floor);
+}
+
+void bench_progress_of(int row, int rows)
+{
+    progress.row = row;
+    progress.rows = rows;
+    progress.shown = 0;
+}
+
+void bench_progress(const struct bench_point *point)
+{
+    double now = bench_now_us();
+
+    if (!isatty(STDERR_FILENO) || now - progress.shown < PROGRESS_EVERY_US)
+        return;
+    progress.shown = now;
+    fprintf(stderr, "\r\033[K[%d/%d] %s %d/%d", progress.row, progress.rows, point->name,
+            point->values.n, point->wanted);
+}
+
+void bench_progress_end(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
+
+enum bench_outcome bench_problem(const struct bench_point *point, const char *format, ...)
+{
+    va_list args;
+
+    bench_progress_end();
+    fprintf(stderr, "bench: %s: ", point->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return BENCH_FAILED;
+}

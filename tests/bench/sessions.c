@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* sessions.c - from the request for a session to its first results. */
+#include "bench.h"
+
+#include <unistd.h>
+
+/* What a fresh session is asked for before its sample ends: an expression, and one call of a tool.
+ */
+static bool session_work(struct bench_point *point, struct laz_session *session)
+{
+    return bench_execute(point, session, "1+1") && bench_execute(point, session, "add(1, 2)");
+}
+
+/* Fresh sessions, and a program like them in a bare box, in turn. */
+enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *point)
+{
+    const char *const *floor = point->language->floor;
+    enum bench_outcome outcome = BENCH_DONE;
+
+    if (access(floor[0], X_OK))
+        return bench_problem(point, "%s is missing", floor[0]);
+    if (bench_spawn(floor) < 0) /* no such program: an empty box will do */
+        floor = bench_bwrap_true;
+    for (bool warm = false; outcome == BENCH_DONE && !bench_is_full(point); warm = true) {
+        struct laz_session *session = NULL;
+        double bare = bench_spawn(floor);
+        double before = bench_now_us();
+        outcome = bench_open(bench, point, &session);
+        if (outcome == BENCH_DONE && !session_work(point, session))
+            outcome = BENCH_FAILED;
+        double took = bench_now_us() - before;
+        laz_session_free(session);
+        if (outcome == BENCH_DONE && bare < 0)
+            outcome = bench_problem(point, "the floor failed: %s", floor[0]);
+        if (outcome != BENCH_DONE || !warm)
+            continue;
+        bench_add(point, took);
+        bench_add_floor(point, bare);
+    }
+    return outcome;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* svg.c - a picture of the times, drawn by gnuplot: bars on a logarithmic scale, floors as marks.
+ * Its colours are legible on light and on dark ground, which shows through. */
+#include "bench.h"
+
+#define INK "#757575"
+
+/* By the beginning of a row's name; the last one is for all others. */
+static const struct {
+    const char *name;
+    unsigned colour;
+} colours[] = {
+    {"floor.", 0x8c8c8c},    {"session.", 0x2f81f7}, {"execute", 0x2da44e},
+    {"tool_call", 0x2da44e}, {"peer.", 0xbf8700},    {"", 0x8957e5},
+};
+
+static unsigned svg_colour(const char *name)
+{
+    size_t i = 0;
+
+    while (strncmp(name, colours[i].name, strlen(colours[i].name)) != 0)
+        i++;
+    return colours[i].colour;
+}
+
+static bool svg_shows(const struct bench_result *result)
+{
+    return strcmp(result->unit, "us") == 0 && result->median > 0;
+}
+
+/* Rows from the top down: name, position, median, floor, colour, what is written behind the bar. */
+static int svg_data(FILE *gnuplot, const struct bench_result *results, int n)
+{
+    int rows = 0, at;
+
+    for (int i = 0; i < n; i++)
+        rows += svg_shows(&results[i]);
+    at = rows;
+    fprintf(gnuplot, "$rows << END\n");
+    for (int i = 0; i < n; i++) {
+        const struct bench_result *row = &results[i];
+        if (!svg_shows(row))
+            continue;
+        fprintf(gnuplot, "\"%s\" %d %g ", row->name, at--, row->median);
+        if (row->floor > 0)
+            fprintf(gnuplot, "%g %u \"%.4g µs, %.2g ×\"\n", row->floor, svg_colour(row->name),
+                    row->median, row->ratio);
+        else
+            fprintf(gnuplot, "NaN %u \"%.4g µs\"\n", svg_colour(row->name), row->median);
+    }
+    fprintf(gnuplot, "END\n");
+    return rows;
+}
+
+bool bench_write_svg(const char *path, const struct bench_result *results, int n)
+{
+    FILE *gnuplot = strchr(path, '\'') ? NULL : popen("gnuplot -", "w");
+
+    if (!gnuplot) {
+        fprintf(stderr, "bench: %s: gnuplot cannot be started\n", path);
+        return false;
+    }
+    fprintf(gnuplot, "set encoding utf8\n");
+    int rows = svg_data(gnuplot, results, n);
+    fprintf(gnuplot,
+            "set terminal svg size 900,%d dynamic font 'sans-serif,13'\n"
+            "set output '%s'\n"
+            "set title 'Medians of one run, each with its floor' textcolor rgb '" INK "'\n"
+            "set xlabel 'microseconds, logarithmic' textcolor rgb '" INK "'\n"
+            "set border 3 lc rgb '" INK "'\n"
+            "set tics nomirror textcolor rgb '" INK "'\n"
+            "set grid x lc rgb '" INK "' lw 0.3 dt 3\n"
+            "set logscale x\nset format x '%%.0f'\nset xrange [1:*]\nset offsets 0, 0, 0, 0\n"
+            "set yrange [0.3:%d.7]\nset key off\nset lmargin 26\nset rmargin 18\n"
+            "plot $rows using 3:2:(1):3:($2-0.36):($2+0.36):5:ytic(1) with boxxyerror "
+            "fs solid 0.85 noborder lc rgb variable, "
+            "$rows using 4:2 with points pt 2 ps 0.7 lc rgb '#d1242f', "
+            "$rows using 3:2:6 with labels left offset 0.8,0 textcolor rgb '" INK "'\n",
+            80 + 22 * rows, path, rows);
+    if (pclose(gnuplot)) {
+        fprintf(stderr, "bench: %s: gnuplot failed, or is not installed\n", path);
+        return false;
+    }
+    return true;
+}
