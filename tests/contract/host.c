@@ -253,6 +253,97 @@ static int host_call_tool(void *agent, const char *tool, const char *args, size_
     return LAZ_EREFUSED;
 }
 
+/* ---- several calls -------------------------------------------------------------------------- */
+
+static void host_free_open(struct contract_open *open)
+{
+    if (open)
+        laz_buf_fini(&open->answer);
+    free(open);
+}
+
+static int host_begin_call(void *agent, const char *tool, const char *args, size_t args_len,
+                           void *user, const char **error)
+{
+    struct contract_host *host = agent;
+    const char *text = NULL;
+    size_t len = 0;
+
+    if (host->n_open >= host->room) {
+        *error = "host: too many calls are open";
+        return LAZ_EBUSY;
+    }
+    int rc = host_call_tool(agent, tool, args, args_len, &text, &len, error);
+    if (rc == LAZ_ETOOBIG || rc == LAZ_EPROTO)
+        return rc;
+    struct contract_open *open = calloc(1, sizeof *open);
+    open->user = user;
+    open->rc = rc;
+    open->answer = host->answer;
+    host->answer = (struct laz_buf)LAZ_BUF_INIT;
+    open->next = host->open;
+    host->open = open;
+    host->n_open++;
+    if (host->n_open > host->most_open)
+        host->most_open = host->n_open;
+    return write(host->bell[1], "", 1) == 1 ? 0 : LAZ_EOS;
+}
+
+static int host_next_answer(void *agent, int wait_ms, void **user, const char **text, size_t *len)
+{
+    struct contract_host *host = agent;
+    struct contract_open *open = host->open;
+    char ring;
+
+    (void)wait_ms;
+    if (!open)
+        return LAZ_ENOENT;
+    host_free_open(host->taken);
+    host->taken = open;
+    host->open = open->next;
+    host->n_open--;
+    *user = open->user;
+    *text = laz_buf_text(&open->answer);
+    *len = open->answer.len;
+    return read(host->bell[0], &ring, 1) == 1 ? open->rc : LAZ_EOS;
+}
+
+static int host_answers_fd(void *agent)
+{
+    struct contract_host *host = agent;
+
+    return host->bell[0];
+}
+
+/* In portions, as a real one does, each answered from its end. */
+static int host_call_all(void *agent, const struct laz_agent_call *calls, size_t n,
+                         void (*answered)(void *user, size_t index, int rc, const char *text,
+                                          size_t len),
+                         void *user, const char **error)
+{
+    struct contract_host *host = agent;
+    const char *text = NULL;
+    void *index;
+    size_t len, next = 0;
+
+    while (next < n || host->open) {
+        int rc = 0;
+        for (; next < n && rc != LAZ_EBUSY; next += rc != LAZ_EBUSY) {
+            rc = host_begin_call(agent, calls[next].tool, calls[next].args, calls[next].args_len,
+                                 (void *)(uintptr_t)next, error);
+            if (rc && rc != LAZ_EBUSY)
+                answered(user, next, rc, *error, strlen(*error));
+        }
+        while (host->open) {
+            rc = host_next_answer(agent, -1, &index, &text, &len);
+            answered(user, (size_t)(uintptr_t)index, rc, text, len);
+        }
+    }
+    return 0;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
 static void host_output(void *agent, int stream, const char *text, size_t len)
 {
     (void)agent;
@@ -285,10 +376,25 @@ void contract_host_init(struct contract_host *host, size_t max_message)
         .output = host_output,
         .leave = host_leave,
         .max_message = max_message,
+        .call_all = host_call_all,
+        .begin_call = host_begin_call,
+        .next_answer = host_next_answer,
+        .answers_fd = host_answers_fd,
     };
+    host->room = 20;
+    if (pipe(host->bell))
+        abort();
 }
 
 void contract_host_fini(struct contract_host *host)
 {
+    while (host->open) {
+        struct contract_open *open = host->open;
+        host->open = open->next;
+        host_free_open(open);
+    }
+    host_free_open(host->taken);
     laz_buf_fini(&host->answer);
+    close(host->bell[0]);
+    close(host->bell[1]);
 }

@@ -504,9 +504,9 @@ static const char *const libraries[] = {LUART_SONAME, NULL};
 static const char *const nothing[] = {NULL};
 static const char *const programs[] = {"sh", NULL}; /* os.execute(), io.popen() */
 static const char *const reserved_words[] = {
-    "and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
-    "function", "goto",   "if",   "in",   "local",  "nil",   "not",   "or",
-    "repeat",   "return", "then", "true", "until",  "while", NULL};
+    "and",      "break",  "do",   "else", "elseif", "end",   "false",    "for",
+    "function", "goto",   "if",   "in",   "local",  "nil",   "not",      "or",
+    "repeat",   "return", "then", "true", "until",  "while", "tool_map", NULL};
 
 static const struct laz_runtime_ops ops = {
     .size = sizeof ops,

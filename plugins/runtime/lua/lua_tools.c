@@ -169,12 +169,9 @@ static void tools_write(struct luart_state *st, const struct luart_tool *tool, l
     json->object_end(st->args);
 }
 
-static int tools_call(lua_State *L)
+const char *luart_tool_arguments(const struct luart_tool *tool, lua_State *L, size_t *len)
 {
-    const struct luart_tool *tool = lua_touserdata(L, lua_upvalueindex(1));
     struct luart_state *st = tool->runtime;
-    const char *value, *error;
-    size_t args_len, value_len;
     bool too_large = false;
 
     if (tools_is_named(st, tool, L))
@@ -183,12 +180,23 @@ static int tools_call(lua_State *L)
         tools_take_positional(tool, L);
     tools_check(st, tool, L);
     tools_write(st, tool, L);
-    const char *args = st->json->writer_text(st->args, &args_len, &too_large);
+    const char *args = st->json->writer_text(st->args, len, &too_large);
     if (!args && too_large)
-        return luaL_error(L, "Tool '%s': the arguments exceed max_message_size (%I bytes)",
-                          tool->name, (LUAI_UACINT)st->services->max_message);
+        luaL_error(L, "Tool '%s': the arguments exceed max_message_size (%I bytes)", tool->name,
+                   (LUAI_UACINT)st->services->max_message);
     if (!args)
-        return luaL_error(L, "not enough memory");
+        luaL_error(L, "not enough memory");
+    return args;
+}
+
+static int tools_call(lua_State *L)
+{
+    const struct luart_tool *tool = lua_touserdata(L, lua_upvalueindex(1));
+    struct luart_state *st = tool->runtime;
+    const char *value, *error;
+    size_t args_len, value_len;
+
+    const char *args = luart_tool_arguments(tool, L, &args_len);
     fflush(stdout);
     int rc = st->services->call_tool(st->services->agent, tool->name, args, args_len, &value,
                                      &value_len, &error);
@@ -197,6 +205,21 @@ static int tools_call(lua_State *L)
     lua_settop(L, 0);
     luart_push_json(st, L, value, value_len);
     return 1;
+}
+
+const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int index)
+{
+    const struct luart_tool *tool = NULL;
+
+    if (lua_tocfunction(L, index) == tools_call && lua_getupvalue(L, index, 1)) {
+        tool = lua_touserdata(L, -1);
+        lua_pop(L, 1);
+    } else if (lua_type(L, index) == LUA_TSTRING) {
+        for (size_t i = 0; i < st->n_tools && !tool; i++)
+            if (strcmp(st->tools[i].name, lua_tostring(L, index)) == 0)
+                tool = &st->tools[i];
+    }
+    return tool;
 }
 
 /* ---- defining ------------------------------------------------------------------------------- */
@@ -275,6 +298,9 @@ static int tools_define_all(lua_State *L)
 
     lua_settop(L, 1);
     lua_newtable(L); /* the tools by name */
+    lua_pushlightuserdata(L, st);
+    lua_pushcclosure(L, luart_tool_map, 1);
+    lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool is called so */
     for (size_t i = 0; i < st->n_tools; i++) {
         lua_pushglobaltable(L);
         lua_pushstring(L, st->tools[i].name);

@@ -60,6 +60,16 @@ static void value_mark(lua_State *L, const char *key)
     lua_setmetatable(L, -2);
 }
 
+void luart_push_null(lua_State *L)
+{
+    value_push_registered(L, &value_null_key);
+}
+
+void luart_mark_array(lua_State *L)
+{
+    value_mark(L, &value_array_key);
+}
+
 /* lazaret.array(t): marks t (or a new table) as an array, and returns it. */
 static int value_array(lua_State *L)
 {

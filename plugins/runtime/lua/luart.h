@@ -65,6 +65,8 @@ void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_jso
 /* Pushes the value of a JSON text. May raise. */
 void luart_push_json(struct luart_state *st, lua_State *L, const char *json, size_t len);
 bool luart_is_null(lua_State *L, int index);
+void luart_push_null(lua_State *L);
+void luart_mark_array(lua_State *L); /* the table on top, as lazaret.array does */
 /* May the table be written as a JSON array (object)? */
 bool luart_fits_array(struct luart_state *st, lua_State *L, int index);
 bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
@@ -74,5 +76,15 @@ bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
 int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
                        struct laz_error *err);
 void luart_tools_free(struct luart_state *st);
+/* The tool that the value at `index` is or names, or NULL. */
+const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int index);
+/* What the stack holds, as the arguments of a call: checked, and as JSON text that lives until the
+ * next use of st->args. Raises. */
+const char *luart_tool_arguments(const struct luart_tool *tool, lua_State *L, size_t *len);
+
+/* ---- lua_map.c ------------------------------------------------------------------------------ */
+
+/* tool_map(tool, list); upvalue: the state. */
+int luart_tool_map(lua_State *L);
 
 #endif
