@@ -328,7 +328,7 @@ static const char *const r_reserved_words[] = {
     "..1",      "..2",         "..3",           "..4",
     "..5",      "..6",         "..7",           "..8",
     "..9",      ".Call",       "unlockBinding", ".lazaret_call_tool",
-    NULL,
+    "tool_map", NULL,
 };
 
 static const struct laz_runtime_ops r_ops = {

@@ -153,9 +153,26 @@ bool r_date_format(double days, char text[R_TIME_TEXT]);
 bool r_time_format(double seconds, char text[R_TIME_TEXT]);
 
 /* r_tools.c */
+/* A call in the code; within tool_map also which of how many, from 1. */
+struct r_place {
+    SEXP call;
+    size_t at, of;
+};
+/* Raises a condition of class lazaret_tool_error. */
+void r_tool_fail(struct r_state *s, const struct r_place *place, const char *tool,
+                 const char *message) __attribute__((noreturn));
+void r_tool_require_owner(struct r_state *s, const char *name, const struct r_place *place);
+const struct r_tool *r_tool_find(const struct r_state *s, const char *name);
+/* The arguments in a list, named or not, as JSON text, which lives until the next use of the
+ * writer. Raises what a call of the tool would. */
+const char *r_tool_write(struct r_state *s, const struct r_tool *tool, SEXP args,
+                         const struct r_place *place, size_t *len);
 int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
                    struct laz_error *err);
 void r_tools_fini(struct r_state *state);
+
+/* r_map.c: the body of tool_map, .Call(map_tool, tool, arguments, more, sys.call()). */
+SEXP r_tool_map(SEXP tool, SEXP args, SEXP more, SEXP call);
 
 /* r_eval.c */
 int r_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);

@@ -2,7 +2,7 @@
 # r_support.R - the part of the R runtime that is easier said in R.
 #
 # Evaluated once, at the start, in an environment of its own below the base namespace, so that
-# nothing the code defines can take its place.  `note_error`, `call_tool` and `call_named` are
+# nothing the code defines can take its place.  `note_error`, `call_named` and `map_tool` are
 # routines of the plugin, put here by it.  The build turns this file into a C string: keep it free
 # of side effects and short.
 
@@ -142,9 +142,44 @@ as_map <- function(pairs) {
 }
 
 # Raises what a tool call came to, so that code can catch it by class.
-fail_tool <- function(message, tool, call) {
-    stop(structure(class = c("lazaret_tool_error", "error", "condition"),
-                   list(message = message, call = call, tool = tool)))
+tool_condition <- function(message, tool, call, ...) {
+    structure(class = c("lazaret_tool_error", "error", "condition"),
+              list(message = message, call = call, tool = tool, ...))
+}
+
+fail_tool <- function(message, tool, call, index) {
+    stop(if (is.null(index)) tool_condition(message, tool, call)
+         else tool_condition(message, tool, call, index = index))
+}
+
+# The same of tool_map, when all is answered: what failed, and what came of the others.
+fail_map <- function(message, tool, call, rest) {
+    failed <- rest[[1L]]
+    message <- sprintf("tool_map: call %d of %d: %s", failed[1L], length(rest[[2L]]), message)
+    if (length(failed) > 1L)
+        message <- sprintf("%s (and %d more failed)", message, length(failed) - 1L)
+    stop(tool_condition(message, tool, call, index = failed[1L], failed = failed,
+                        results = rest[[2L]]))
+}
+
+# The arguments of each call of tool_map: elements of the vectors, which are recycled, and `more`.
+map_arguments <- function(args, more) {
+    lens <- lengths(args)
+    n <- if (length(lens)) max(lens) else 0L
+    if (n > 0L && any(lens == 0L))
+        stop("tool_map: vectors without elements cannot be mixed with others", call. = FALSE)
+    if (n > 0L && any(n %% lens != 0L))
+        warning("tool_map: the longest vector is not a multiple of the others", call. = FALSE)
+    more <- as.list(more)
+    lapply(seq_len(n), function(i) {
+        c(lapply(args, function(a) a[[(i - 1L) %% length(a) + 1L]]), more)
+    })
+}
+
+# The names of its result, as mapply() gives them.
+map_names <- function(args) {
+    first <- args[[1L]]
+    if (is.null(names(first)) && is.character(first)) first else names(first)
 }
 
 help_text <- function(name, description, f, types, descriptions, required) {
@@ -172,6 +207,7 @@ publish <- function(name, f) {
 
 publish_tool <- function(name, description, f, types, descriptions, required) {
     attr(f, "help") <- help_text(name, description, f, types, descriptions, required)
+    attr(f, "tool") <- name
     class(f) <- c("lazaret_tool", "function")
     publish(name, f)
 }
@@ -182,6 +218,15 @@ attach_tools <- function() {
     by_name <- eval(substitute(function(name, ...) .Call(routine, name, list(...), sys.call()),
                                list(routine = call_named)), baseenv())
     publish(".lazaret_call_tool", by_name)
+    map <- eval(substitute(function(.tool, ..., .more = NULL)
+        .Call(routine, .tool, list(...), .more, sys.call()), list(routine = map_tool)), baseenv())
+    attr(map, "help") <- c("tool_map(.tool, ..., .more = NULL)",
+        "    Calls a tool for each element of the vectors or lists in `...`, as Map() does, and",
+        "    gives the list of the results. The calls run side by side.",
+        "    .tool: the tool, or its name",
+        "    .more: a list of arguments that are the same in every call")
+    class(map) <- c("lazaret_tool", "function")
+    publish("tool_map", map)
     publish("unlockBinding", eval(quote(function(sym, env) {
         stop("unlockBinding is not permitted in this session")
     }), baseenv()))

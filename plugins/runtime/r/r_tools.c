@@ -15,14 +15,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Raises a condition of class lazaret_tool_error. */
-__attribute__((noreturn)) static void tools_fail(struct r_state *s, SEXP call, const char *tool,
-                                                 const char *message)
+void r_tool_fail(struct r_state *s, const struct r_place *place, const char *tool,
+                 const char *message)
 {
-    SEXP text = PROTECT(Rf_ScalarString(r_utf8(message, strlen(message))));
+    char where[64] = "", *whole = R_alloc(sizeof where + strlen(message), 1);
+
+    if (place->of)
+        snprintf(where, sizeof where, "tool_map: call %zu of %zu: ", place->at, place->of);
+    snprintf(whole, sizeof where + strlen(message), "%s%s", where, message);
+    SEXP text = PROTECT(Rf_ScalarString(r_utf8(whole, strlen(whole))));
     SEXP name = PROTECT(Rf_ScalarString(r_utf8(tool, strlen(tool))));
-    SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), call));
-    SEXP raise = PROTECT(Rf_lang4(Rf_install("fail_tool"), text, name, quoted));
+    SEXP quoted = PROTECT(Rf_lang2(Rf_install("quote"), place->call));
+    SEXP at = PROTECT(place->of ? Rf_ScalarInteger((int)place->at) : R_NilValue);
+    SEXP raise = PROTECT(Rf_lang5(Rf_install("fail_tool"), text, name, quoted, at));
 
     Rf_eval(raise, s->support);
     Rf_error("%s", message); /* not reached: fail_tool() has jumped */
@@ -162,44 +167,53 @@ static bool tools_name_is_valid(const char *name)
     return true;
 }
 
-/* Sends the arguments in state->writer; the result, or an R error. */
-static SEXP tools_send(struct r_state *s, const char *name, const struct r_writing *w, SEXP call)
+/* The text of what was written, or an R error. */
+static const char *tools_text(struct r_state *s, const char *name, const struct r_writing *w,
+                              const struct r_place *place, size_t *len)
 {
     char message[512];
-    const char *value = NULL, *error = NULL;
-    size_t len = 0, value_len = 0;
     bool too_large = false;
 
     if (w->refused) {
         snprintf(message, sizeof message, "Tool '%s': %s cannot be sent to a tool", name,
                  w->refused);
-        tools_fail(s, call, name, message);
+        r_tool_fail(s, place, name, message);
     }
-    const char *args = s->json->writer_text(s->writer, &len, &too_large);
-    if (!args) {
-        if (too_large)
-            snprintf(message, sizeof message,
-                     "Tool '%s': the arguments are larger than max_message_size (%zu bytes)", name,
-                     s->services->max_message);
-        else
-            snprintf(message, sizeof message,
-                     "Tool '%s': the arguments do not fit into memory, or are nested too deeply",
-                     name);
-        tools_fail(s, call, name, message);
-    }
+    const char *args = s->json->writer_text(s->writer, len, &too_large);
+    if (args)
+        return args;
+    if (too_large)
+        snprintf(message, sizeof message,
+                 "Tool '%s': the arguments are larger than max_message_size (%zu bytes)", name,
+                 s->services->max_message);
+    else
+        snprintf(message, sizeof message,
+                 "Tool '%s': the arguments do not fit into memory, or are nested too deeply", name);
+    r_tool_fail(s, place, name, message);
+}
+
+/* Sends the arguments in state->writer; the result, or an R error. */
+static SEXP tools_send(struct r_state *s, const char *name, const struct r_writing *w,
+                       const struct r_place *place)
+{
+    const char *value = NULL, *error = NULL;
+    size_t len = 0, value_len = 0;
+    const char *args = tools_text(s, name, w, place, &len);
+
     r_console_flush(s);
     if (s->services->call_tool(s->services->agent, name, args, len, &value, &value_len, &error) !=
         0)
-        tools_fail(s, call, name, error ? error : "the tool failed");
+        r_tool_fail(s, place, name, error ? error : "the tool failed");
     return r_read(s, value, value_len);
 }
 
-static void tools_require_owner(struct r_state *s, const char *name, SEXP call)
+void r_tool_require_owner(struct r_state *s, const char *name, const struct r_place *place)
 {
     if (getpid() != s->owner)
-        tools_fail(s, call, name,
-                   "Tools can be called from the session's own process only, not from a fork of it "
-                   "(parallel::mclapply)");
+        r_tool_fail(
+            s, place, name,
+            "Tools can be called from the session's own process only, not from a fork of it "
+            "(parallel::mclapply)");
 }
 
 static struct r_writing tools_write_begin(struct r_state *s)
@@ -235,17 +249,44 @@ static SEXP tools_argument(const struct r_parameter *parameter, SEXP frame)
     return x;
 }
 
+/* Checks the values and writes them; where given[i] is false, there is none. */
+static void tools_write(struct r_state *s, const struct r_tool *tool, SEXP values,
+                        const bool *given, const struct r_place *place, struct r_writing *w)
+{
+    char message[512];
+
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        const struct r_parameter *parameter = &tool->parameters[i];
+        if (!given[i] && parameter->required) {
+            snprintf(message, sizeof message, "Tool '%s': argument '%s' is missing", tool->name,
+                     CHAR(PRINTNAME(parameter->symbol)));
+            r_tool_fail(s, place, tool->name, message);
+        }
+        if (given[i] &&
+            !tools_check(tool, parameter, VECTOR_ELT(values, (R_xlen_t)i), message, sizeof message))
+            r_tool_fail(s, place, tool->name, message);
+    }
+    *w = tools_write_begin(s);
+    for (size_t i = 0; i < tool->n_parameters; i++) {
+        if (given[i])
+            tools_write_argument(s, w, CHAR(PRINTNAME(tool->parameters[i].symbol)),
+                                 VECTOR_ELT(values, (R_xlen_t)i), &tool->parameters[i]);
+    }
+    s->json->object_end(s->writer);
+}
+
 /* The body of every tool: .Call(call_tool, number, environment(), sys.call()). */
 static SEXP tools_call(SEXP number, SEXP frame, SEXP call)
 {
     struct r_state *s = r_self;
+    const struct r_place place = {.call = call};
     int index = Rf_asInteger(number);
-    char message[512];
+    struct r_writing w;
 
     if (index < 0 || (size_t)index >= s->n_tools || TYPEOF(frame) != ENVSXP)
         Rf_error("not the call of a tool");
     const struct r_tool *tool = &s->tools[index];
-    tools_require_owner(s, tool->name, call);
+    r_tool_require_owner(s, tool->name, &place);
     SEXP values = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)tool->n_parameters));
     bool *given = (bool *)R_alloc(tool->n_parameters + 1, sizeof *given);
     for (size_t i = 0; i < tool->n_parameters; i++) {
@@ -254,30 +295,13 @@ static SEXP tools_call(SEXP number, SEXP frame, SEXP call)
         if (x)
             SET_VECTOR_ELT(values, (R_xlen_t)i, x);
     }
-    for (size_t i = 0; i < tool->n_parameters; i++) {
-        const struct r_parameter *parameter = &tool->parameters[i];
-        if (!given[i] && parameter->required) {
-            snprintf(message, sizeof message, "Tool '%s': argument '%s' is missing", tool->name,
-                     CHAR(PRINTNAME(parameter->symbol)));
-            tools_fail(s, call, tool->name, message);
-        }
-        if (given[i] &&
-            !tools_check(tool, parameter, VECTOR_ELT(values, (R_xlen_t)i), message, sizeof message))
-            tools_fail(s, call, tool->name, message);
-    }
-    struct r_writing w = tools_write_begin(s);
-    for (size_t i = 0; i < tool->n_parameters; i++) {
-        if (given[i])
-            tools_write_argument(s, &w, CHAR(PRINTNAME(tool->parameters[i].symbol)),
-                                 VECTOR_ELT(values, (R_xlen_t)i), &tool->parameters[i]);
-    }
-    s->json->object_end(s->writer);
-    SEXP result = tools_send(s, tool->name, &w, call);
+    tools_write(s, tool, values, given, &place, &w);
+    SEXP result = tools_send(s, tool->name, &w, &place);
     UNPROTECT(1);
     return result;
 }
 
-static const struct r_tool *tools_find(const struct r_state *s, const char *name)
+const struct r_tool *r_tool_find(const struct r_state *s, const char *name)
 {
     for (size_t i = 0; i < s->n_tools; i++) {
         if (strcmp(s->tools[i].name, name) == 0)
@@ -322,17 +346,18 @@ static const struct r_parameter *tools_parameter(const struct r_tool *tool, cons
 static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
 {
     struct r_state *s = r_self;
+    const struct r_place place = {.call = call};
     char message[512];
 
     if (TYPEOF(name_value) != STRSXP || Rf_xlength(name_value) != 1)
-        tools_fail(s, call, "", "The name of a tool must be one string");
+        r_tool_fail(s, &place, "", "The name of a tool must be one string");
     const char *name = Rf_translateCharUTF8(STRING_ELT(name_value, 0));
-    tools_require_owner(s, name, call);
+    r_tool_require_owner(s, name, &place);
     if (!tools_name_is_valid(name)) {
         snprintf(message, sizeof message, "Unknown tool: %.200s", name);
-        tools_fail(s, call, name, message);
+        r_tool_fail(s, &place, name, message);
     }
-    const struct r_tool *tool = tools_find(s, name);
+    const struct r_tool *tool = r_tool_find(s, name);
     SEXP names = PROTECT(Rf_getAttrib(args, R_NamesSymbol));
     struct r_writing w = tools_write_begin(s);
     size_t next = 0;
@@ -347,14 +372,47 @@ static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
         }
         if (wrong) {
             snprintf(message, sizeof message, "Tool '%s': %s", name, wrong);
-            tools_fail(s, call, name, message);
+            r_tool_fail(s, &place, name, message);
         }
         tools_write_argument(s, &w, key, VECTOR_ELT(args, i), tools_parameter(tool, key));
     }
     s->json->object_end(s->writer);
-    SEXP result = tools_send(s, name, &w, call);
+    SEXP result = tools_send(s, name, &w, &place);
     UNPROTECT(1);
     return result;
+}
+
+const char *r_tool_write(struct r_state *s, const struct r_tool *tool, SEXP args,
+                         const struct r_place *place, size_t *len)
+{
+    SEXP names = PROTECT(Rf_getAttrib(args, R_NamesSymbol));
+    SEXP values = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)tool->n_parameters));
+    bool *given = (bool *)R_alloc(tool->n_parameters + 1, sizeof *given);
+    char message[512];
+    struct r_writing w;
+    size_t next = 0;
+
+    memset(given, 0, (tool->n_parameters + 1) * sizeof *given);
+    for (R_xlen_t i = 0; i < Rf_xlength(args); i++) {
+        const char *key = tools_name_of(tool, names, i, &next);
+        const struct r_parameter *parameter = key ? tools_parameter(tool, key) : NULL;
+        size_t at = parameter ? (size_t)(parameter - tool->parameters) : tool->n_parameters;
+        if (!parameter || given[at]) {
+            snprintf(message, sizeof message, "Tool '%s': %s%.100s%s", tool->name,
+                     !key         ? "there are more arguments than parameters"
+                     : !parameter ? "unexpected argument '"
+                                  : "two arguments '",
+                     key ? key : "", key ? "'" : "");
+            r_tool_fail(s, place, tool->name, message);
+        }
+        SEXP x = VECTOR_ELT(args, i);
+        given[at] = x != R_NilValue || parameter->required;
+        SET_VECTOR_ELT(values, (R_xlen_t)at, x);
+    }
+    tools_write(s, tool, values, given, place, &w);
+    const char *text = tools_text(s, tool->name, &w, place, len);
+    UNPROTECT(2);
+    return text;
 }
 
 /* ---- definition ---- */
@@ -417,11 +475,13 @@ static void tools_define(struct r_state *s)
     SEXP routine = PROTECT(r_routine((void (*)(void))tools_call_named));
     SEXP attach = PROTECT(Rf_lang1(Rf_install("attach_tools")));
 
+    SEXP map = PROTECT(r_routine((void (*)(void))r_tool_map));
     Rf_defineVar(Rf_install("call_named"), routine, s->support);
+    Rf_defineVar(Rf_install("map_tool"), map, s->support);
     Rf_eval(attach, s->support);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
-    UNPROTECT(2);
+    UNPROTECT(3);
 }
 
 /* Copies what calls need; symbols live as long as R. */
