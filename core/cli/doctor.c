@@ -249,6 +249,20 @@ static void doctor_fini(struct doctor *doctor)
     laz_strv_fini(&doctor->problems);
 }
 
+/* Not even a session without isolation comes up: what is in the way of every session is what there
+ * is to tell, and nothing else was tried. */
+static int doctor_found_no_session(struct doctor *doctor, struct laz_error *err)
+{
+    bool failed = false;
+
+    laz_strv_addf(&doctor->problems, "no session can be started: %s", err->text);
+    for (size_t i = 0; i < doctor->names.n; i++) {
+        doctor->backends[i].problem = laz_strdup(err->text);
+        failed |= !doctor->backends[i].problem;
+    }
+    return failed || doctor->problems.failed ? laz_error_nomem(err) : 0;
+}
+
 int cli_doctor(struct cli *cli)
 {
     struct doctor doctor = {
@@ -264,9 +278,12 @@ int cli_doctor(struct cli *cli)
 
     if (!rc && !status)
         rc = doctor_prepare(&doctor, &err);
-    for (size_t i = 0; i < doctor.names.n && !rc && !status; i++)
+    bool no_session = rc == LAZ_ESETUP;
+    if (no_session)
+        rc = doctor_found_no_session(&doctor, &err);
+    for (size_t i = 0; i < doctor.names.n && !rc && !status && !no_session; i++)
         rc = doctor_backend_try(&doctor, &doctor.backends[i], &err);
-    if (!rc && !status)
+    if (!rc && !status && !no_session)
         rc = doctor_choose(&doctor, &err);
     doctor_progress(&doctor, NULL, NULL);
     if (rc) {

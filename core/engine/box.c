@@ -122,6 +122,7 @@ static void box_authenticated(struct laz_box *box)
     snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
     unlink(path);
     box->usage_fd = laz_os_usage_open(box->agent_pid);
+    box->agent_fd = laz_os_pidfd(box->agent_pid);
     if (box->owner.authenticated)
         box->owner.authenticated(box->owner.user);
 }
@@ -633,6 +634,7 @@ static void box_free(struct laz_box *box)
         laz_os_close(&box->output[i]);
     }
     laz_os_close(&box->usage_fd);
+    laz_os_close(&box->agent_fd);
     laz_os_close(&box->init_fd);
     laz_timer_stop(box->patience);
     laz_timer_stop(box->line_timer);

@@ -63,6 +63,7 @@ struct laz_box {
     uint64_t pid_namespace;     /* from its documents; 0: none came */
     int64_t agent_pid;          /* on the host, as the kernel tells it; -1 */
     int usage_fd;               /* /proc/PID/stat of the agent; -1 */
+    int agent_fd;               /* its pidfd, which tells how it ended; -1 */
     int init_fd;                /* pidfd of the first process inside, when it was told; -1 */
     bool has_child;             /* its documents told of a first process */
     bool authenticated, killed, ended, hung_up;

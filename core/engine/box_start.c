@@ -241,7 +241,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
-    box->usage_fd = box->init_fd = -1;
+    box->usage_fd = box->agent_fd = box->init_fd = -1;
     box->exit_code = box->agent_pid = -1;
     box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */

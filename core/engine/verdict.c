@@ -7,7 +7,8 @@
  * together with the count that belongs to it, the control group's own count, or the language's own
  * error.  A group that ran out of memory has lost a process: whatever is reported after that is not
  * what the code would have done, so it is never ok.  Exit status 137 alone
- * is a crash by SIGKILL, whoever sent it. */
+ * may be SIGKILL, whoever sent it, or a status that the code chose: the kernel is asked which, and
+ * where it does not tell, neither is claimed. */
 #include "engine/verdict.h"
 
 #include "base/json.h"
@@ -192,22 +193,26 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
     }
 }
 
-/* The signal that ended the agent, 0 when it exited; *status is then its exit status. The program
- * around it reports 128 + signal, so an exit status above 128 cannot be told from a signal. */
-static int judge_signal(const struct laz_evidence *e, int *status)
-{
-    int64_t code = e->exit_code >= 0                               ? e->exit_code
-                   : e->exit && e->exit->known && !e->exit->signal ? e->exit->status
-                                                                   : -1;
+/* How the agent ended: by `signal`, or, with signal 0, with `status`. `alike`: the program around
+ * it reported 128 + signal, which an exit status can be as well, and the kernel told nobody which.
+ */
+struct judge_end {
+    int signal, status; /* -1: not known */
+    bool alike;
+};
 
-    *status = -1;
+static struct judge_end judge_how(const struct laz_evidence *e)
+{
+    const struct laz_exit *outer = e->exit && e->exit->known ? e->exit : NULL;
+    int64_t code = e->exit_code >= 0 ? e->exit_code : outer && !outer->signal ? outer->status : -1;
+
+    if (e->agent_ended)
+        return (struct judge_end){e->agent_signal, e->agent_status, false};
     if (code > 128 && code <= 128 + 64)
-        return (int)code - 128;
-    if (code >= 0) {
-        *status = (int)code;
-        return 0;
-    }
-    return e->exit && e->exit->known ? e->exit->signal : -1;
+        return (struct judge_end){(int)code - 128, (int)code, true};
+    if (code >= 0)
+        return (struct judge_end){0, (int)code, false};
+    return (struct judge_end){outer ? outer->signal : -1, -1, false};
 }
 
 /* Was the CPU time of the limit really used? The soft limit sends SIGXCPU, the hard one, a second
@@ -230,35 +235,56 @@ static bool judge_cpu_used(const struct laz_evidence *e, int number)
     return e->cpu_us >= limit_us / 2 || (e->cpu_us < 100000 && e->box_us >= limit_us);
 }
 
+/* What is known of a process that no limit ended. */
+static void judge_end_words(const struct judge_end *how, struct laz_judgement *j)
+{
+    const char *cause =
+        how->signal == SIGKILL ? ", cause unknown; want of memory is one possibility" : "";
+
+    j->verdict = LAZ_VERDICT_CRASHED;
+    if (how->alike) {
+        snprintf(
+            j->detail, sizeof j->detail,
+            "The process ended with exit status %d, or by signal %d (%s): this system does not "
+            "tell which%s",
+            how->status, how->signal, strsignal(how->signal), cause);
+    } else if (how->signal > 0) {
+        snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
+                 how->signal, strsignal(how->signal), cause);
+    } else if (how->signal == 0 && how->status >= 0) {
+        j->verdict = how->status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
+        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
+                 how->status);
+    } else {
+        snprintf(j->detail, sizeof j->detail, "The process ended, how is not known");
+    }
+}
+
 static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
 {
-    int status;
-    int number = judge_signal(e, &status);
+    const struct judge_end how = judge_how(e);
+    bool used_up = judge_cpu_used(e, how.signal);
 
     j->replace = true;
-    if (number > 0)
-        judge_evidence(j, "signal", number);
-    else if (status >= 0)
-        judge_evidence(j, "exit_status", status);
-    judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
-    if (judge_cpu_used(e, number)) {
+    if (how.alike || how.signal == 0)
+        judge_evidence(j, "exit_status", how.status);
+    else if (how.signal > 0)
+        judge_evidence(j, "signal", how.signal);
+    /* The kernel ends a process by another count than the one it tells: only one that has reached
+     * the limit is evidence for it. */
+    if (!used_up || e->cpu_us >= e->limits->cpu_s * 1000000)
+        judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
+    else
+        judge_counted_by(j, "rlimit");
+    if (used_up) {
         judge_cpu(e, j);
-    } else if (number == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
+    } else if (how.signal == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
         j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
         judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
         snprintf(j->detail, sizeof j->detail, "A file grew over the limit of %llu bytes",
                  (unsigned long long)e->limits->fsize_bytes);
-    } else if (number == 0 && status >= 0) {
-        j->verdict = status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
-        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d", status);
     } else {
-        j->verdict = LAZ_VERDICT_CRASHED;
-        if (number > 0)
-            snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
-                     number, strsignal(number),
-                     number == SIGKILL ? ", cause unknown; want of memory is one possibility" : "");
-        else
-            snprintf(j->detail, sizeof j->detail, "The process ended, how is not known");
+        judge_end_words(&how, j);
     }
 }
 

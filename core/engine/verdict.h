@@ -38,6 +38,10 @@ struct laz_evidence {
     uint64_t ran_out;                  /* how often memory ran out in the control group */
     const char *memory_by;             /* the group's mechanism */
     uint64_t box_us;                   /* how long the box has lived */
+    /* How the agent ended, in the kernel's words (agent_ended): signal 0 and a status, or a signal.
+     */
+    bool agent_ended;
+    int agent_signal, agent_status;
     int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;
 };

@@ -11,12 +11,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "os/io.h"
 #include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -233,39 +232,12 @@ ssize_t laz_append_read(const struct laz_append *file, uint64_t offset, void *da
     return (ssize_t)done;
 }
 
-/* Returns 0 or an errno; *done: bytes that were written. */
-static int append_write_all(int fd, const char *data, size_t len, size_t *done)
-{
-    while (*done < len) {
-        ssize_t n = write(fd, data + *done, len - *done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno;
-        if (n == 0)
-            return ENOSPC;
-        *done += (size_t)n;
-    }
-    return 0;
-}
-
 int laz_append_write(struct laz_append *file, uint64_t size, const void *data, size_t len,
                      bool sync, struct laz_error *err)
 {
-    sigset_t limit, before, pending;
-    size_t done = 0;
-    int taken;
+    size_t done;
+    int failed = laz_os_write_all(file->fd, data, len, &done);
 
-    /* Beyond RLIMIT_FSIZE write(2) sends SIGXFSZ, which would end the application. */
-    sigemptyset(&limit);
-    sigaddset(&limit, SIGXFSZ);
-    sigpending(&pending);
-    bool was_pending = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &limit, &before);
-    int failed = append_write_all(file->fd, data, len, &done);
-    if (failed && !was_pending && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1)
-        sigwait(&limit, &taken);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed && done && ftruncate(file->fd, (off_t)size) != 0)
         done = 0; /* append-only: the next writer finds the torn line, and seals it */
     if (!failed && sync && fdatasync(file->fd) != 0)

@@ -5,6 +5,7 @@
  * seals keep the reader from changing what another reader sees.  Closing by range must also work
  * in a child between fork and exec, hence system calls only. */
 #include "os/fds_linux.h"
+#include "os/io.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -18,30 +19,26 @@
 
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
-    const char *bytes = data;
+    size_t done;
     int memory = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (memory < 0)
         return laz_error_os(err, errno, "no memory file for %s could be made", name);
-    while (len) {
-        ssize_t n = write(memory, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            goto fail;
-        bytes += n;
-        len -= (size_t)n;
+    int failed = laz_os_write_all(memory, data, len, &done);
+    if (!failed &&
+        (lseek(memory, 0, SEEK_SET) != 0 ||
+         fcntl(memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0))
+        failed = errno;
+    if (failed) {
+        (void)close(memory);
+        return laz_error_os(err, failed, "the memory file for %s could not be filled%s", name,
+                            failed == EFBIG
+                                ? ", the limit on the size of files (ulimit -f) is that "
+                                  "small"
+                                : "");
     }
-    if (lseek(memory, 0, SEEK_SET) != 0)
-        goto fail;
-    if (fcntl(memory, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
-        goto fail;
     *fd = memory;
     return 0;
-fail:
-    laz_error_os(err, errno, "the memory file for %s could not be filled", name);
-    (void)close(memory);
-    return LAZ_EOS;
 }
 
 struct fds_dirent { /* what getdents64 writes, linux_dirent64 of getdents(2) */

@@ -6,6 +6,7 @@
  * nested deeper than a path or a stack can be.  Removal walks by descriptor, follows no link, and
  * moves what lies too deep up to the top before it goes on.  System: POSIX. */
 #include "base/random.h"
+#include "os/io.h"
 #include "os/os.h"
 
 #include <dirent.h>
@@ -36,20 +37,6 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     return rc;
 }
 
-static int files_write_all(int fd, const char *data, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        data += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 static int files_create(const char *path, unsigned mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -68,10 +55,11 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
                       struct laz_error *err)
 {
     int fd = files_create(path, mode);
+    size_t done;
 
     if (fd < 0)
         return laz_error_os(err, errno, "the file %s cannot be made", path);
-    int failed = files_write_all(fd, data, len) != 0 ? errno : 0;
+    int failed = laz_os_write_all(fd, data, len, &done);
     if (close(fd) != 0 && !failed)
         failed = errno;
     if (!failed)
@@ -138,6 +126,7 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 {
     char block[32768];
     struct stat st;
+    size_t done;
     int rc = 0, out = -1, in = files_open_regular(from, &st, err);
 
     if (in < 0)
@@ -153,8 +142,9 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
             continue;
         if (n == 0)
             break;
-        if (n < 0 || files_write_all(out, block, (size_t)n) != 0) {
-            rc = laz_error_os(err, errno, "%s cannot be copied to %s", from, to);
+        int failed = n < 0 ? errno : laz_os_write_all(out, block, (size_t)n, &done);
+        if (failed) {
+            rc = laz_error_os(err, failed, "%s cannot be copied to %s", from, to);
             break;
         }
     }

@@ -11,6 +11,9 @@
 /* Bytes read; 0: nothing is there now; -1: the other end is gone. For sockets and pipes that do not
  * block. */
 ssize_t laz_os_read(int fd, void *data, size_t len);
+/* Writes all of it to a file; *done: bytes that were written. Returns 0 or an errno. Raises no
+ * SIGXFSZ: a file that may not grow so far (RLIMIT_FSIZE) is EFBIG. */
+int laz_os_write_all(int fd, const void *data, size_t len, size_t *done);
 /* Waits until something can be read, or `ms` milliseconds. False: nothing can. */
 bool laz_os_await(int fd, uint64_t ms);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
@@ -29,5 +32,9 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
 int laz_os_pidfd(int64_t pid);
 void laz_os_pidfd_kill(int pidfd);
 bool laz_os_pidfd_has_ended(int pidfd); /* true for -1 */
+/* How the process ended, in the kernel's words: true, and the number of the signal or 0, and its
+ * exit status or -1. False: it has not ended and been reaped, or the kernel (before 6.15) does not
+ * tell. */
+bool laz_os_pidfd_end(int pidfd, int *signal, int *status);
 
 #endif

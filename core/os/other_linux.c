@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int laz_os_usage_open(int64_t pid)
@@ -57,6 +59,27 @@ bool laz_os_pidfd_has_ended(int pidfd)
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 
     return pidfd < 0 || poll(&ended, 1, 0) == 1;
+}
+
+/* Of pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for headers that are older. */
+struct other_pidfd_info {
+    uint64_t mask, cgroup;
+    uint32_t ids[11]; /* pid, tgid, ppid, and uids and gids */
+    int32_t exit_code;
+};
+#define OTHER_INFO_EXIT ((uint64_t)1 << 3)
+#define OTHER_GET_INFO  _IOWR(0xFF, 11, struct other_pidfd_info)
+_Static_assert(sizeof(struct other_pidfd_info) == 64, "the size is part of the request's number");
+
+bool laz_os_pidfd_end(int pidfd, int *signal, int *status)
+{
+    struct other_pidfd_info info = {.mask = OTHER_INFO_EXIT};
+
+    if (pidfd < 0 || ioctl(pidfd, OTHER_GET_INFO, &info) != 0 || !(info.mask & OTHER_INFO_EXIT))
+        return false;
+    *signal = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : 0;
+    *status = WIFEXITED(info.exit_code) ? WEXITSTATUS(info.exit_code) : -1;
+    return true;
 }
 
 void laz_os_pidfd_kill(int pidfd)

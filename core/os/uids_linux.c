@@ -94,7 +94,7 @@ static int uids_range(struct laz_uids *uids, const char *range, struct laz_error
                                  UIDS_MAX, range);
     }
     if (!uids_are_mapped(uids->first, uids->last))
-        return laz_error_set(err, LAZ_ECONFIG, 0,
+        return laz_error_set(err, LAZ_ESETUP, 0,
                              "sandbox.uids: %u to %u are not all mapped in this container; set a "
                              "range that /proc/self/uid_map holds, or run lazaret as an ordinary "
                              "user",

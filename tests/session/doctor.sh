@@ -156,6 +156,10 @@ refusals() {
             exec setpriv --inh-caps -all --ambient-caps -all --bounding-set -all "$@"' sh $doctor $only
         refused within_a_box 'inside another sandbox' "$bwrap" --unshare-user --disable-userns \
             --uid 1000 --gid 1000 --dev-bind / / $doctor $only
+        # root of a namespace that has no other uid
+        refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor
+        refused one_uid_json 'problems":["no session can be started: sandbox.uids: ' \
+            unshare --user --map-root-user $doctor --json
     else
         may_be_missing namespaces 'unshare cannot make user namespaces here'
     fi

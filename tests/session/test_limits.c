@@ -7,14 +7,17 @@
 #include "session.h"
 
 #include "base/clock.h"
+#include "os/io.h"
 #include "os/os.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool is_one_of(enum laz_verdict verdict, enum laz_verdict a, enum laz_verdict b)
@@ -67,6 +70,69 @@ static void says(struct laz_result *result, const char *part)
     CU_ASSERT(error && strstr(error, part));
 }
 
+/* ---- how it ended --------------------------------------------------------------------------- */
+
+/* Does this kernel tell how a process ended that is nobody's child here (Linux 6.15)? */
+static bool kernel_tells_ends(void)
+{
+    int signal, status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    int fd = laz_os_pidfd(pid);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    bool told = laz_os_pidfd_end(fd, &signal, &status) && signal == SIGKILL;
+    close(fd);
+    return told;
+}
+
+static void it_was_a_status(struct laz_session *session, const struct words *w,
+                            struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_TRUE(test_result_has(result, "\"exit_status\":137"));
+    CU_ASSERT(strstr(laz_result_json(result), "\"signal\":") == NULL);
+    if (kernel_tells_ends()) {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_ERROR);
+        says(result, "The code ended its process with status 137");
+    } else {
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+        says(result, "this system does not tell which");
+    }
+}
+
+static void it_was_a_signal(struct laz_session *session, const struct words *w,
+                            struct laz_result *result)
+{
+    (void)session, (void)w;
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
+    if (!kernel_tells_ends()) {
+        says(result, "this system does not tell which");
+        return;
+    }
+    CU_ASSERT_TRUE(test_result_has(result, "\"signal\":9"));
+    says(result, "ended by signal 9");
+}
+
+/* Programs around the agent report 137 for both. */
+static void a_status_of_137_is_told_from_signal_9(void)
+{
+    static const struct phrase status = {.python = "import os; os._exit(137)"};
+    static const struct phrase killed = {"import os; os.kill(os.getpid(), 9)",
+                                         "tools::pskill(Sys.getpid(), 9)",
+                                         "local r = os.execute('kill -9 $PPID')"};
+    static const char *const settings[] = {"sandbox.backend=bwrap", "sandbox.backend=landlock"};
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        each(settings[i], &status, it_was_a_status);
+        each(settings[i], &killed, it_was_a_signal);
+    }
+}
+
 /* ---- CPU ------------------------------------------------------------------------------------ */
 
 static const struct phrase loop = {"while True: pass", "repeat {}", "while true do end"};
@@ -85,6 +151,7 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
 {
     double wall_ms = number_after(result, "\"wall_ms\":");
     double cpu_ms = number_after(result, "\"cpu_ms\":"); /* the first one: that of the evidence */
+    bool is_evidence = strstr(laz_result_json(result), "\"counted_by\":\"rlimit\"") == NULL;
 
     (void)session;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CPU_LIMIT);
@@ -93,6 +160,7 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
     CU_ASSERT_TRUE(strstr(laz_result_json(result), "\"signal\":24") ||
                    test_result_has(result, "\"counted_by\":\""));
     says(result, "CPU time of 1 s");
+    CU_ASSERT(!is_evidence || cpu_ms >= 1000); /* never less than what it is evidence for */
     printf("\n    %s: %.0f ms", w->runtime, wall_ms);
     /* the limit is the process's: the start of the interpreter counts */
     CU_ASSERT(wall_ms >= (TEST_IS_SANITIZED ? 100 : 500));
@@ -465,6 +533,7 @@ static void a_thread_bomb_is_bounded(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_status_of_137_is_told_from_signal_9),
     UNIT(cpu_limit_ends_a_busy_loop),
     UNIT(cpu_limit_ends_a_busy_loop_without_a_namespace),
     UNIT(memory_limit_refuses_an_allocation),

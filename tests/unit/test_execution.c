@@ -171,6 +171,85 @@ static void verdict_of_a_death_needs_evidence(void)
     }
 }
 
+/* An exit status is no signal, whatever its number; where nobody tells which it was, that is said.
+ */
+static void a_signal_is_named_only_when_there_was_one(void)
+{
+    static const char evidence_of_137[] = "\"exit_status\":137,\"cpu_ms\":0";
+    static const struct {
+        int64_t exit_code;
+        bool told;
+        int signal, status; /* by the kernel */
+        enum laz_verdict verdict;
+        const char *detail, *evidence;
+    } rows[] = {
+        {137, false, 0, 0, LAZ_VERDICT_CRASHED,
+         "exit status 137, or by signal 9 (Killed): this system does not tell which",
+         evidence_of_137},
+        {137, true, 0, 137, LAZ_VERDICT_ERROR, "The code ended its process with status 137",
+         evidence_of_137},
+        {137, true, 9, -1, LAZ_VERDICT_CRASHED, "was ended by signal 9 (Killed), cause unknown",
+         "\"signal\":9,\"cpu_ms\":0"},
+        {139, true, 11, -1, LAZ_VERDICT_CRASHED, "was ended by signal 11",
+         "\"signal\":11,\"cpu_ms\":0"},
+        {153, true, 0, 153, LAZ_VERDICT_ERROR, "with status 153",
+         "\"exit_status\":153,\"cpu_ms\":0"},
+        {153, true, 25, -1, LAZ_VERDICT_FSIZE_LIMIT, "A file grew",
+         "\"signal\":25,\"cpu_ms\":0,\"limit_bytes\":2000"},
+        {0, true, 0, 0, LAZ_VERDICT_OK, "with status 0", "\"exit_status\":0,\"cpu_ms\":0"},
+        {-1, true, 9, -1, LAZ_VERDICT_CRASHED, "by signal 9", "\"signal\":9,\"cpu_ms\":0"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_exit how = {.known = true, .status = (int)rows[i].exit_code};
+        struct laz_evidence evidence = {.ended = true,
+                                        .exit = &how,
+                                        .box_us = 100,
+                                        .agent_ended = rows[i].told,
+                                        .agent_signal = rows[i].signal,
+                                        .agent_status = rows[i].status,
+                                        .exit_code = rows[i].exit_code,
+                                        .limits = &limits};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, rows[i].verdict);
+        if (!strstr(judgement.detail, rows[i].detail))
+            printf("\n    row %zu: %s", i, judgement.detail);
+        CU_ASSERT(strstr(judgement.detail, rows[i].detail) != NULL);
+        UNIT_TEXT(laz_buf_text(&judgement.evidence), rows[i].evidence);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
+/* What the kernel counts for a limit and what it tells are two clocks: the time is evidence only
+ * when it has reached the limit. */
+static void evidence_does_not_contradict_its_verdict(void)
+{
+    static const struct {
+        uint64_t cpu_us;
+        const char *evidence;
+    } rows[] = {
+        {1900000, "\"signal\":24,\"counted_by\":\"rlimit\",\"limit_s\":2"},
+        {2000000, "\"signal\":24,\"cpu_ms\":2000,\"limit_s\":2"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_evidence evidence = {.ended = true,
+                                        .cpu_us = rows[i].cpu_us,
+                                        .box_us = 9000000,
+                                        .agent_ended = true,
+                                        .agent_signal = SIGXCPU,
+                                        .agent_status = -1,
+                                        .exit_code = -1,
+                                        .limits = &limits};
+        struct laz_judgement judgement;
+        laz_judge(&evidence, &judgement);
+        CU_ASSERT_EQUAL(judgement.verdict, LAZ_VERDICT_CPU_LIMIT);
+        UNIT_TEXT(laz_buf_text(&judgement.evidence), rows[i].evidence);
+        laz_buf_fini(&judgement.evidence);
+    }
+}
+
 static void verdict_of_the_host_comes_first(void)
 {
     struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
@@ -403,6 +482,8 @@ static const struct unit_test tests[] = {
     UNIT(output_at_its_cap_of_lines_is_not_truncated),
     UNIT(output_keeps_exactly_the_bytes_of_its_cap),
     UNIT(verdict_of_a_death_needs_evidence),
+    UNIT(a_signal_is_named_only_when_there_was_one),
+    UNIT(evidence_does_not_contradict_its_verdict),
     UNIT(verdict_of_the_host_comes_first),
     UNIT(verdict_of_a_report),
     UNIT(verdict_of_the_whole_session),

@@ -3,6 +3,7 @@
  */
 #include "unit.h"
 
+#include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -14,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -379,6 +382,51 @@ static void child_dies_with_the_host(void)
     close(ends[0]);
 }
 
+/* How a process that is not our child ended, while somebody else (here: an init that waits) has
+ * reaped it. Kernels before 6.15 do not tell. */
+static void the_kernel_tells_how_a_stranger_ended(void)
+{
+    static const struct {
+        int raised, status;
+    } rows[] = {{0, 0}, {0, 137}, {SIGKILL, -1}, {SIGSEGV, -1}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int signal = -2, status = -2, go[2];
+        struct rlimit none = {0, 0};
+        char c;
+        CU_ASSERT_FATAL(pipe(go) == 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            close(go[1]);
+            setrlimit(RLIMIT_CORE, &none);
+            if (read(go[0], &c, 1) != 0)
+                _exit(99);
+            if (rows[i].raised == SIGSEGV) /* a sanitizer would handle it */
+                (void)!sigaction(SIGSEGV, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+            if (rows[i].raised)
+                raise(rows[i].raised);
+            _exit(rows[i].status);
+        }
+        int pidfd = laz_os_pidfd(pid);
+        CU_ASSERT(pidfd >= 0);
+        CU_ASSERT_FALSE(laz_os_pidfd_end(pidfd, &signal, &status)); /* it lives */
+        close(go[0]);
+        close(go[1]);
+        CU_ASSERT(waitpid(pid, NULL, 0) == pid);
+        if (laz_os_pidfd_end(pidfd, &signal, &status)) {
+            CU_ASSERT_EQUAL(signal, rows[i].raised);
+            CU_ASSERT_EQUAL(status, rows[i].status);
+        } else {
+            struct utsname kernel;
+            int major = 0, minor = 0;
+            CU_ASSERT(uname(&kernel) == 0 && sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
+            CU_ASSERT(major < 6 || (major == 6 && minor < 15));
+        }
+        close(pidfd);
+    }
+    CU_ASSERT_FALSE(laz_os_pidfd_end(-1, &(int){0}, &(int){0}));
+}
+
 static void signals_reach_process_and_group(void)
 {
     struct laz_spawner *spawner;
@@ -493,6 +541,7 @@ static const struct unit_test tests[] = {
     UNIT(spawn_reports_the_errno_of_exec),
     UNIT(child_dies_with_the_spawner),
     UNIT(child_dies_with_the_host),
+    UNIT(the_kernel_tells_how_a_stranger_ended),
     UNIT(signals_reach_process_and_group),
     UNIT(exit_status_and_usage_are_known),
     UNIT(ignored_sigchld_leaves_the_end_known_but_not_how),

@@ -556,6 +556,47 @@ static void limits_are_set_lowered_and_never_raised(void)
     CU_ASSERT_EQUAL(in_child(limits_set), 0);
 }
 
+static volatile sig_atomic_t limits_told;
+
+static void tell_limit(int number)
+{
+    limits_told = number;
+}
+
+/* In a child, for the limit cannot be raised again by everybody. */
+static int write_over_the_limit(void)
+{
+    static char data[65536];
+    struct sigaction act = {.sa_handler = tell_limit};
+    struct rlimit limit = {1000, 1000};
+    struct laz_error err = {0};
+    char path[300], copy[300];
+    int fd = -1, wrong = 0;
+
+    snprintf(path, sizeof path, "%s/limited", base);
+    snprintf(copy, sizeof copy, "%s/copied", base);
+    wrong |= laz_os_write_file(path, data, sizeof data, 0600, NULL) != 0; /* without the limit */
+    sigaction(SIGXFSZ, &act, NULL);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return 99;
+    wrong |= 2 * (laz_os_data_fd("data", data, sizeof data, &fd, &err) != LAZ_EOS || fd != -1 ||
+                  err.os_errno != EFBIG || !strstr(err.text, "ulimit -f"));
+    wrong |= 4 * (laz_os_data_fd("data", data, 1000, &fd, NULL) != 0); /* so much is allowed */
+    wrong |= 8 * (laz_os_copy_file(path, copy, 0600, NULL) != LAZ_EOS || access(copy, F_OK) == 0);
+    unlink(path);
+    wrong |= 16 * (laz_os_write_file(path, data, sizeof data, 0600, NULL) != LAZ_EOS ||
+                   access(path, F_OK) == 0);
+    wrong |= 32 * (limits_told != 0);
+    raise(SIGXFSZ); /* who wants to hear of one hears of it as before */
+    wrong |= 64 * (limits_told != SIGXFSZ);
+    return wrong;
+}
+
+static void files_over_the_limit_are_an_error_and_no_signal(void)
+{
+    CU_ASSERT_EQUAL(in_child(write_over_the_limit), 0);
+}
+
 static void uid_ranges_are_checked(void)
 {
     static const char *const wrong[] = {"",   "5",  "0-9",          "9-5",          "a-b",
@@ -634,6 +675,7 @@ static const struct unit_test tests[] = {
     UNIT(parts_of_what_is_no_program_are_an_error),
     UNIT(limits_are_set_lowered_and_never_raised),
     UNIT(a_limit_beside_other_processes_bounds_a_bomb),
+    UNIT(files_over_the_limit_are_an_error_and_no_signal),
     UNIT(uid_ranges_are_checked),
     UNIT(each_session_has_a_uid_nobody_else_has),
     {0},
