@@ -113,7 +113,7 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
                               doctor->cli->settings, err);
     if (!rc)
         rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);
-    if (rc)
+    if (rc && rc != LAZ_ESETUP)
         laz_error_prefix(err, "nothing can be compared with: ");
     return rc;
 }

@@ -15,6 +15,7 @@
 #include "os/io.h"
 #include "os/os.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,21 @@ static void box_hung_up(struct laz_box *box)
     box_close_channel(box);
     if (!box->killed)
         laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
+}
+
+/* What the system says of the channel: that the agent is gone (it told so by an end of file, or by
+ * the errors that mean the same), or that something is wrong on this side of it, which has to be
+ * told: an agent that finds its channel closed ends as if all was well. */
+static void box_channel_failed(struct laz_box *box, int os_errno)
+{
+    char text[128];
+
+    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET) {
+        box_hung_up(box);
+        return;
+    }
+    snprintf(text, sizeof text, "its channel failed on this side: %s", strerror(os_errno));
+    box_broken(box, LAZ_EOS, text);
 }
 
 /* ---- the channel ---------------------------------------------------------------------------- */
@@ -229,7 +245,7 @@ static void box_flush(struct laz_box *box)
             return;
         }
         if (n < 0) {
-            box_hung_up(box);
+            box_channel_failed(box, errno);
             return;
         }
         box->out_done += (size_t)n;
@@ -263,7 +279,7 @@ static void box_channel_ready(void *user, uint32_t events)
         laz_frame_added(&box->in, (size_t)n);
         box_lines(box);
     } else if (n < 0) {
-        box_hung_up(box);
+        box_channel_failed(box, errno);
     }
 }
 
@@ -337,7 +353,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     if (!box->out.len) {
         ssize_t n = laz_os_send(box->channel, data, len);
         if (n < 0) {
-            box_hung_up(box);
+            box_channel_failed(box, errno);
             return false;
         }
         data += n;

@@ -243,7 +243,9 @@ static int execution_send(struct laz_execution *execution, const char *type, con
                            "the code is larger than max_value_size (%zu bytes)", most);
     if (!rc) {
         laz_box_hear(session->box);
-        laz_box_send(session->box, line.data, line.len, 0); /* a dead agent is told by its box */
+        if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
+            laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                               "it was gone before the code could be sent");
     }
     laz_buf_fini(&line);
     if (rc)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes read; 0: nothing is there now; -1: the other end is gone. For sockets and pipes that do not
- * block. */
+/* Bytes read; 0: nothing is there now; -1: the other end is gone (errno is 0), or cannot be read
+ * from. For sockets and pipes that do not block. */
 ssize_t laz_os_read(int fd, void *data, size_t len);
 /* Writes all of it to a file; *done: bytes that were written. Returns 0 or an errno. Raises no
  * SIGXFSZ: a file that may not grow so far (RLIMIT_FSIZE) is EFBIG. */
@@ -17,7 +17,7 @@ int laz_os_write_all(int fd, const void *data, size_t len, size_t *done);
 /* Waits until something can be read, or `ms` milliseconds. False: nothing can. */
 bool laz_os_await(int fd, uint64_t ms);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
- * gone. Raises no SIGPIPE. */
+ * gone (EPIPE, ECONNRESET), or cannot be written to. Raises no SIGPIPE. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);
 /* A connection of a listening socket, non-blocking; -1: there is none. */
 int laz_os_accept(int listener);

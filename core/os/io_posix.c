@@ -23,6 +23,8 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
     do
         n = read(fd, data, len);
     while (n < 0 && errno == EINTR);
+    if (n == 0)
+        errno = 0;
     return n == 0 ? -1 : io_result(n);
 }
 

@@ -7,7 +7,7 @@
  * out, TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both
  * each time. */
 #include "session.h"
-#include "traces.h"
+#include "sight.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -27,6 +27,16 @@
 #define MEMORY_SECONDS 30 /* for one run of a part; then SIGALRM ends the test */
 
 static unsigned long memory_n; /* of the fault under way */
+
+static void memory_name(void)
+{
+    printf("request %lu", memory_n);
+}
+
+static void memory_end(void)
+{
+    fault_end();
+}
 
 /* Runs a part once for each n. `most`: runs, where not all are asked for. */
 static void memory_each(const char *name, void (*part)(void *), void *user, bool on,
@@ -185,155 +195,30 @@ static void texts_without_memory_are_an_error(void)
 
 /* ---- engines and sessions ------------------------------------------------------------------- */
 
-/* What the code sees of its box: the limits and the filter that hold, and no file of the host. */
-#define LOOK                                                                                       \
-    "local t = add(2, 3)\n"                                                                        \
-    "local s = {tostring(t.a[1]), t.a[2], tostring(t.a[3]), tostring(io.open('" MEMORY_CONFIG      \
-    "'))}\n"                                                                                       \
-    "for l in io.lines('/proc/self/status') do\n"                                                  \
-    "  if l:find('^Seccomp:') or l:find('^NoNewPrivs') or l:find('^CapEff') then s[#s + 1] = l "   \
-    "end\n"                                                                                        \
-    "end\n"                                                                                        \
-    "for l in io.lines('/proc/self/limits') do s[#s + 1] = l end\n"                                \
-    "return table.concat(s, '\\n')"
-
-struct memory_box {
-    const char *settings;
-    char *sight;     /* the value of LOOK without a fault */
-    char *isolation; /* of the result */
-    unsigned good, bad;
-    int descriptors, threads; /* before the first */
-};
-
-static void memory_judge(struct memory_box *box, struct laz_result *result)
-{
-    const char *value = laz_result_value(result);
-    const char *json = laz_result_json(result);
-
-    if (laz_result_verdict(result) != LAZ_VERDICT_OK) {
-        box->bad++;
-        if (laz_result_verdict(result) == LAZ_VERDICT_TIMEOUT)
-            printf("\n    request %lu: %s", memory_n, json);
-        CU_ASSERT_NOT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-        CU_ASSERT(laz_result_error(result) != NULL);
-        return;
-    }
-    box->good++;
-    if (strcmp(json, "{\"ok\":false,\"value\":null}") == 0)
-        return; /* the object itself could not be made */
-    const char *isolation = strstr(json, "\"isolation\":");
-    char part[2000] = "";
-    if (isolation)
-        snprintf(part, sizeof part, "%.*s", (int)strcspn(isolation, "}"), isolation);
-    if (!box->sight) {
-        box->sight = laz_strdup(value);
-        box->isolation = laz_strdup(part);
-        CU_ASSERT(value && strncmp(value, "\"5", 2) == 0 && strstr(value, "nil") &&
-                  strstr(value, "NoNewPrivs:"));
-    }
-    if (!value || strcmp(value, box->sight) != 0)
-        printf("\n    request %lu: %s", memory_n, json);
-    UNIT_TEXT(value, box->sight);
-    if (strcmp(part, box->isolation) != 0)
-        printf("\n    request %lu", memory_n);
-    UNIT_TEXT(part, box->isolation);
-}
-
-static void memory_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
-{
-    static const char value[] = "{\"a\":[5,\"x\",{\"$num\":\"NaN\"},null],\"b\":{}}";
-
-    (void)user, (void)args, (void)len;
-    laz_reply_value(reply, value, sizeof value - 1);
-}
-
-static void part_session(void *user)
-{
-    static const struct laz_tool add = {
-        sizeof add, "add",
-        "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
-        0,          0};
-    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
-    struct memory_box *box = user;
-    struct laz_settings *settings = NULL;
-    struct laz_engine *engine = NULL;
-    struct laz_session *session = NULL;
-    struct laz_result *result = NULL;
-    struct laz_error err = {0};
-
-    int rc = laz_settings_new(&settings, &err);
-    if (!rc && *box->settings)
-        rc = laz_settings_set(settings, "env.set", box->settings, &err);
-    if (!rc)
-        rc = laz_settings_set(settings, "session.timeout", "10", &err);
-    if (!rc)
-        rc = laz_engine_new(settings, NULL, &engine, &err);
-    if (!rc)
-        rc = laz_engine_add_tool(engine, &add, memory_tool, NULL, &err);
-    if (!rc)
-        rc = laz_session_open(engine, &options, &session, &err);
-    if (!rc)
-        rc = laz_session_execute(session, LOOK, SIZE_MAX, NULL, &result, &err);
-    if (!rc)
-        memory_judge(box, result);
-    else
-        box->bad++;
-    CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
-    laz_result_free(result);
-    laz_session_free(session);
-    laz_engine_free(engine);
-    laz_settings_free(settings);
-    fault_end(); /* looking at the traces takes memory too */
-    for (int i = 0; i < 1000 && trace_threads() != box->threads; i++)
-        usleep(1000); /* joined, a thread is still listed for a moment */
-    int children = trace_children(), threads = trace_threads(), descriptors = trace_descriptors();
-    if (children || threads != box->threads || descriptors != box->descriptors)
-        printf("\n    request %lu: %d children, %d threads of %d, %d descriptors of %d; %s",
-               memory_n, children, threads, box->threads, descriptors, box->descriptors, err.text);
-    CU_ASSERT_EQUAL(children, 0);
-    CU_ASSERT_EQUAL(threads, box->threads);
-    CU_ASSERT_EQUAL(descriptors, box->descriptors);
-    box->threads = threads; /* told once */
-    box->descriptors = descriptors;
-}
-
-/* With one engine made before, so that what libraries make once and keep is there. */
-static bool memory_has_lua(struct memory_box *box)
-{
-    struct laz_engine *engine = test_engine("");
-    struct laz_session *session = test_session(engine, "lua");
-
-    laz_engine_free(engine);
-    box->descriptors = trace_descriptors();
-    box->threads = trace_threads();
-    return session != NULL;
-}
-
 static void sessions_without_memory_are_an_error(void)
 {
-    struct memory_box box = {.settings = ""};
+    struct sight box = {.settings = "", .end = memory_end, .name = memory_name};
 
-    if (!memory_has_lua(&box))
+    if (!sight_begin(&box))
         return;
-    memory_each("sessions", part_session, &box, false, 200);
-    memory_each("sessions", part_session, &box, true, 60);
+    memory_each("sessions", sight_session, &box, false, 200);
+    memory_each("sessions", sight_session, &box, true, 60);
     printf("(%u good, %u errors) ", box.good, box.bad);
     CU_ASSERT(box.good > 0 && box.bad > 0);
-    free(box.sight);
-    free(box.isolation);
+    sight_end(&box);
 }
 
 /* The agent is the real one, linked with fault.c. */
 static void agents_without_memory_fail_or_are_whole(void)
 {
-    struct memory_box box = {.settings = ""};
+    struct sight box = {.settings = "", .end = memory_end, .name = memory_name};
     char path[4096], setting[64];
     unsigned long stride = getenv("TEST_FAULTS") ? 1 : 3;
     unsigned long n = 1 + (unsigned long)(laz_clock_us() % stride), quiet = 0;
 
-    if (!memory_has_lua(&box))
+    if (!sight_begin(&box))
         return;
-    part_session(&box);
+    sight_session(&box);
     CU_ASSERT_FATAL(realpath("tests/mock/agent-faults", path) && !setenv("LAZARET_AGENT", path, 1));
     for (; quiet < 60 && n < 3000; n += stride) { /* beyond the last request all is well */
         unsigned good = box.good;
@@ -341,14 +226,14 @@ static void agents_without_memory_fail_or_are_whole(void)
         box.settings = setting;
         memory_n = n;
         alarm(MEMORY_SECONDS);
-        part_session(&box);
+        sight_session(&box);
         quiet = box.good > good ? quiet + stride : 0;
     }
+    memory_n = 0;
     alarm(0);
     printf("%lu requests, stride %lu (%u good, %u errors) ", n, stride, box.good, box.bad);
     CU_ASSERT(box.good > 0 && box.bad > 5);
-    free(box.sight);
-    free(box.isolation);
+    sight_end(&box);
 }
 
 static const struct unit_test tests[] = {

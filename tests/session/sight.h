@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* sight.h - one session from engine to end, whose code looks at its box, while something fails.
+ *
+ * Whatever fails: an error with a text, or the value, the limits, the filter and the isolation that
+ * there are without a fault; and afterwards no descriptor, thread or child more than before. */
+#ifndef LAZ_TESTS_SIGHT_H
+#define LAZ_TESTS_SIGHT_H
+
+#include <stdbool.h>
+
+struct sight {
+    const char *settings; /* TOML of env.set; "" */
+    const char *backend;  /* NULL: as it is by default */
+    char *require;        /* TOML of sandbox.require; NULL: as it is by default */
+    bool has_orphans;     /* who adopts them looks for processes by itself */
+    bool only_enforced;   /* by whatever mechanism, it is enforced */
+    void (*end)(void);    /* called before the traces are looked at */
+    void (*name)(void);   /* prints which fault is under way; not NULL */
+    char *sight;          /* the value without a fault: of the first session */
+    char *isolation;      /* of its result */
+    unsigned good, bad;
+    int descriptors, threads; /* before the first */
+};
+
+/* With one engine made before, so that what libraries make once and keep is there. False: skipped.
+ */
+bool sight_begin(struct sight *sight);
+void sight_end(struct sight *sight);
+/* One session; `user` is a struct sight. */
+void sight_session(void *user);
+
+#endif

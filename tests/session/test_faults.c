@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* test_faults.c - the system says no to the host: each call of the system that a session takes,
+ * from engine to end, fails at each place of the code that makes it.
+ *
+ * The rule: an error, or the value and the isolation that there are without the fault; never a
+ * crash, a weaker box, a descriptor, thread, process or folder left.  Two sessions without a fault
+ * teach which places there are (deny.h: a function with its four callers).  Each of them then fails
+ * in each of its ways where it is passed first, and each third of them, counted from one that is
+ * printed, at every time it is passed as well; TEST_FAULTS=all takes all of them, TEST_FAULTS=N the
+ * N-th alone. The places that only an older system passes are learned and taken the same way.
+ *
+ * What the system did not remove is the one thing that may be left: the next engine removes it. */
+#include "deny.h"
+#include "session.h"
+#include "sight.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FAULTS_FULLY   5  /* one place of so many */
+#define FAULTS_SECONDS 30 /* for one session; then SIGALRM ends the test */
+static struct {
+    size_t site, error;
+    bool on, any;
+    unsigned long came, never;
+} fault;
+
+static void faults_name(void)
+{
+    int os_errno;
+
+    if (!fault.any) {
+        printf("without a fault");
+        return;
+    }
+    const char *name = deny_name(fault.site, fault.error, &os_errno);
+    printf("site %zu, %s: %s%s", fault.site, name, strerror(os_errno), fault.on ? ", always" : "");
+}
+
+static void faults_hang(int number)
+{
+    (void)number;
+    printf("\n    ");
+    faults_name();
+    printf(": it hangs\n");
+    fflush(stdout);
+    _exit(1);
+}
+
+static void faults_end(void)
+{
+    unsigned long came = deny_end();
+
+    if (fault.any)
+        came ? fault.came++ : fault.never++;
+}
+
+/* Processes that nobody waits for come to us (PR_SET_CHILD_SUBREAPER) and end at once; those of the
+ * engine are the engine's to wait for. */
+static void faults_no_process_is_left(void)
+{
+    uint64_t end = laz_clock_ms() + 5000;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 && laz_clock_ms() < end) {
+        if (pid == 0)
+            usleep(1000);
+        else if (deny_started((int)pid)) {
+            printf("\n    ");
+            faults_name();
+            printf(": process %d was not waited for", (int)pid);
+            CU_FAIL("a process of the engine is left");
+        }
+    }
+    CU_ASSERT(pid < 0 && errno == ECHILD);
+}
+
+static void faults_session(struct sight *box)
+{
+    bool may_be_left = fault.any && deny_removes(fault.site);
+
+    alarm(FAULTS_SECONDS);
+    sight_session(box);
+    faults_no_process_is_left();
+    size_t left = deny_folders_left(!may_be_left);
+    if (left && !may_be_left) {
+        printf("\n    ");
+        faults_name();
+        CU_FAIL("a folder is left");
+    }
+    alarm(0);
+}
+
+/* The sessions in which a place fails: in its first way, once; and, where `fully`, in the others
+ * and each time it is passed as well. */
+static unsigned long faults_at(struct sight *box, size_t site, bool fully, unsigned missing)
+{
+    unsigned long runs = 0;
+
+    for (size_t error = 0; error < deny_errors(site); error++)
+        for (int on = 0; on < 2; on++) {
+            int os_errno;
+            (void)deny_name(site, error, &os_errno);
+            if (((error || on) && !fully) || (on && os_errno == EINTR)) /* no signal comes always */
+                continue;
+            fault.site = site;
+            fault.error = error;
+            fault.on = on;
+            fault.any = true;
+            deny_begin(site, error, on, missing);
+            faults_session(box);
+            runs++;
+        }
+    fault.any = false;
+    return runs;
+}
+
+/* The places from `first` on, where `missing` is not there. */
+static void faults_each(struct sight *box, size_t first, unsigned missing)
+{
+    const char *asked = getenv("TEST_FAULTS");
+    const bool all = asked && strcmp(asked, "all") == 0;
+    const size_t turn = laz_clock_us() % FAULTS_FULLY, n = deny_sites();
+    const size_t step = TEST_IS_SANITIZED && !all ? 4 : 1; /* which makes a session take long */
+    unsigned long runs = 0;
+    uint64_t began = laz_clock_ms();
+
+    printf("\n    %zu places, fully: of %d the %zuth; ", n - first, FAULTS_FULLY, turn);
+    for (size_t site = first + turn % step; site < n; site += step)
+        if (!asked || all || (size_t)atol(asked) == site)
+            runs += faults_at(box, site, asked || site % FAULTS_FULLY == turn, missing);
+    printf("%lu sessions in %.1f s, %lu faults came about, %u good, %u errors ", runs,
+           (double)(laz_clock_ms() - began) / 1000, fault.came, box->good, box->bad);
+    CU_ASSERT(runs > 0 && fault.came > 0);
+    if (!asked) /* the first time a place is passed does not depend on what came before */
+        CU_ASSERT(fault.never * 10 <= runs);
+}
+
+/* Everything that is in force is asked for from here on: with less a session is refused. */
+static void faults_require(struct sight *box)
+{
+    const char *list = box->isolation ? strchr(box->isolation, '[') : NULL;
+
+    CU_ASSERT_FATAL(list != NULL && strstr(list, "fs_read") && strstr(list, "syscalls"));
+    box->require = laz_strdupf("%s]", list);
+}
+
+static void faults_on(const char *backend, unsigned missing)
+{
+    struct sight box = {.settings = "",
+                        .backend = backend,
+                        .has_orphans = true,
+                        .only_enforced = true,
+                        .name = faults_name,
+                        .end = faults_end};
+    size_t first = deny_sites();
+
+    memset(&fault, 0, sizeof fault);
+    if (!sight_begin(&box))
+        return;
+    deny_learn(missing);
+    faults_session(&box);
+    faults_require(&box);
+    deny_learn(missing);
+    faults_session(&box);
+    CU_ASSERT_EQUAL(box.good, 2);
+    if (deny_sites() > first)
+        faults_each(&box, first, missing);
+    CU_ASSERT(box.good > 2);
+    unsigned good = box.good;
+    deny_learn(missing);
+    faults_session(&box); /* all is as it was */
+    CU_ASSERT_EQUAL(box.good, good + 1);
+    sight_end(&box);
+}
+
+static void calls_of_the_host_fail_in_turn(void)
+{
+    faults_on(NULL, 0);
+}
+
+static void calls_of_the_host_fail_on_an_older_system(void)
+{
+    faults_on(NULL, DENY_CLONE3 | DENY_CLOSE_RANGE | DENY_PEER_PIDFD | DENY_GROUPS);
+}
+
+static void calls_of_the_host_fail_without_namespaces(void)
+{
+    faults_on("landlock", 0);
+}
+
+/* ---- the size of files ---------------------------------------------------------------------- */
+
+static volatile sig_atomic_t sizes_told;
+
+static void sizes_tell(int number)
+{
+    sizes_told = number;
+}
+
+/* The limit on the size of files is the application's; its signal is not for us to raise. */
+static void a_limit_on_files_is_an_error_and_no_signal(void)
+{
+    static const rlim_t sizes[] = {0, 1, 100, 1000, 4096, 20000, 100000};
+    struct sigaction act = {.sa_handler = sizes_tell}, before;
+    struct rlimit old, limit;
+    struct sight box = {.settings = "", .has_orphans = true, .name = faults_name};
+
+    memset(&fault, 0, sizeof fault);
+    if (!sight_begin(&box))
+        return;
+    sight_session(&box);
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &old) == 0 && sigaction(SIGXFSZ, &act, &before) == 0);
+    fflush(stdout); /* which is limited, too, where it is a file */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct laz_engine *engine = test_engine("limits.fsize=unlimited");
+        struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        limit = (struct rlimit){sizes[i], old.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        int rc = laz_session_open(engine, &options, &session, &err);
+        setrlimit(RLIMIT_FSIZE, &old);
+        CU_ASSERT(rc < 0 ? *err.text != '\0' : session != NULL);
+        CU_ASSERT(sizes[i] > 1000 || rc < 0);
+        if (rc == 0)
+            test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        laz_engine_free(engine);
+    }
+    CU_ASSERT_EQUAL(sizes_told, 0);
+    sigaction(SIGXFSZ, &before, NULL);
+    unsigned good = box.good;
+    sight_session(&box);
+    CU_ASSERT_EQUAL(box.good, good + 1);
+    sight_end(&box);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(calls_of_the_host_fail_in_turn),
+    UNIT(calls_of_the_host_fail_on_an_older_system),
+    UNIT(calls_of_the_host_fail_without_namespaces),
+    UNIT(a_limit_on_files_is_an_error_and_no_signal),
+    {0},
+};
+
+int main(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    signal(SIGALRM, faults_hang);
+    return unit_run("faults", tests);
+}
