@@ -262,6 +262,14 @@ static void host_free_open(struct contract_open *open)
     free(open);
 }
 
+static size_t host_n_open(struct contract_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    size_t n = host->n_open;
+    pthread_mutex_unlock(&host->lock);
+    return n;
+}
+
 static int host_begin_call(void *agent, const char *tool, const char *args, size_t args_len,
                            void *user, const char **error)
 {
@@ -269,7 +277,7 @@ static int host_begin_call(void *agent, const char *tool, const char *args, size
     const char *text = NULL;
     size_t len = 0;
 
-    if (host->n_open >= host->room) {
+    if (host_n_open(host) >= host->room) {
         *error = "host: too many calls are open";
         return LAZ_EBUSY;
     }
@@ -281,27 +289,31 @@ static int host_begin_call(void *agent, const char *tool, const char *args, size
     open->rc = rc;
     open->answer = host->answer;
     host->answer = (struct laz_buf)LAZ_BUF_INIT;
+    pthread_mutex_lock(&host->lock);
     open->next = host->open;
     host->open = open;
     host->n_open++;
-    if (host->n_open > host->most_open)
-        host->most_open = host->n_open;
+    pthread_mutex_unlock(&host->lock);
     return write(host->bell[1], "", 1) == 1 ? 0 : LAZ_EOS;
 }
 
 static int host_next_answer(void *agent, int wait_ms, void **user, const char **text, size_t *len)
 {
     struct contract_host *host = agent;
-    struct contract_open *open = host->open;
     char ring;
 
     (void)wait_ms;
+    pthread_mutex_lock(&host->lock);
+    struct contract_open *open = host->open;
+    if (open) {
+        host->open = open->next;
+        host->n_open--;
+    }
+    pthread_mutex_unlock(&host->lock);
     if (!open)
         return LAZ_ENOENT;
     host_free_open(host->taken);
     host->taken = open;
-    host->open = open->next;
-    host->n_open--;
     *user = open->user;
     *text = laz_buf_text(&open->answer);
     *len = open->answer.len;
@@ -382,6 +394,7 @@ void contract_host_init(struct contract_host *host, size_t max_message)
         .answers_fd = host_answers_fd,
     };
     host->room = 20;
+    pthread_mutex_init(&host->lock, NULL);
     if (pipe(host->bell))
         abort();
 }
@@ -395,6 +408,7 @@ void contract_host_fini(struct contract_host *host)
     }
     host_free_open(host->taken);
     laz_buf_fini(&host->answer);
+    pthread_mutex_destroy(&host->lock);
     close(host->bell[0]);
     close(host->bell[1]);
 }

@@ -7,21 +7,24 @@
 
 #include <lazaret/runtime.h>
 
+#include <pthread.h>
+
 struct contract_host {
     struct laz_agent_services services;
     void (*left)(struct contract_host *host, int status); /* the code ended its process */
     struct laz_buf answer;                                /* of the last tool call */
     void *user;
-    /* Calls that were begun: answered when the runtime looks, the last one first. */
+    /* Calls that were begun: answered when the runtime looks, the last one first. One thread may
+     * begin them while another looks. */
+    pthread_mutex_t lock;
     struct contract_open {
         struct contract_open *next;
         void *user;
         int rc;
         struct laz_buf answer;
-    } * open, *taken;         /* taken: the answer that was handed out last */
-    size_t n_open, most_open; /* most_open: at once, so far */
-    size_t room;              /* how many may be open */
-    int bell[2];              /* a pipe: readable while calls are open */
+    } * open, *taken;    /* taken: the answer that was handed out last */
+    size_t n_open, room; /* how many are open, and may be */
+    int bell[2];         /* a pipe: readable while calls are open */
 };
 
 void contract_host_init(struct contract_host *host, size_t max_message);

@@ -12,8 +12,11 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_REPORT] =
 #include "report.inc"
-                                                     , [PY_PART_TOOLS] =
+                                                     ,
+                                                 [PY_PART_TOOLS] =
 #include "tools.inc"
+                                                     , [PY_PART_AIO] =
+#include "aio.inc"
 };
 
 static const struct {
@@ -28,6 +31,9 @@ static const struct {
     [PY_LEAVE] = {"leave", PY_PART_REPORT},
     [PY_RUN_EXIT_FUNCTIONS] = {"run_exit_functions", PY_PART_START},
     [PY_DEFINE_TOOL] = {"define_tool", PY_PART_TOOLS},
+    [PY_LATER] = {"later", PY_PART_AIO},
+    [PY_SETTLE] = {"settle", PY_PART_AIO},
+    [PY_MAKE_ROOM] = {"make_room", PY_PART_AIO},
 };
 
 PyObject *py_take_exception(void)

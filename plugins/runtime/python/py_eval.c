@@ -277,10 +277,10 @@ int py_eval(void *data, const char *code, size_t len, uint32_t print, struct laz
     if (!codes) {
         outcome_syntax(state, outcome);
     } else {
-        py_tools_set_running(state, true);
+        py_calls_set_running(state, true);
         eval_run(state, codes, name, print, outcome);
         py_flush(state);
-        py_tools_set_running(state, false);
+        py_calls_set_running(state, false);
         Py_DECREF(codes);
     }
     return eval_end(state);

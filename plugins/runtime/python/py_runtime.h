@@ -37,8 +37,8 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* bootstrap.py, report.py, tools.py. */
-enum py_part { PY_PART_START, PY_PART_REPORT, PY_PART_TOOLS, PY_PARTS };
+/* bootstrap.py, report.py, tools.py, aio.py. */
+enum py_part { PY_PART_START, PY_PART_REPORT, PY_PART_TOOLS, PY_PART_AIO, PY_PARTS };
 
 /* Functions in them, by name. */
 enum py_function {
@@ -50,6 +50,9 @@ enum py_function {
     PY_LEAVE,
     PY_RUN_EXIT_FUNCTIONS,
     PY_DEFINE_TOOL,
+    PY_LATER,
+    PY_SETTLE,
+    PY_MAKE_ROOM,
     PY_FUNCTIONS
 };
 
@@ -69,12 +72,9 @@ struct python_state {
     PyObject *streams[2]; /* sys.stdout and sys.stderr of the start, or NULL */
     uint64_t executions;
 
-    /* Tools. The lock is held while a call is on the wire, and where `running` changes; whoever
-     * waits for it does not hold the GIL. */
     struct py_tool *tools;
     size_t n_tools;
-    PyThread_type_lock wire;
-    bool running; /* an execution: the host takes calls */
+    struct py_calls *calls; /* under way */
 
     /* What the last outcome points to. */
     struct laz_json_writer *value;
@@ -113,9 +113,25 @@ void py_eval_fini(struct python_state *state);
 
 int py_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
                     struct laz_error *err);
-/* From now on calls go to the host, or fail. Waits for one that is under way. With the GIL. */
-void py_tools_set_running(struct python_state *state, bool running);
 void py_tools_fini(struct python_state *state);
+/* What a call came to: its value, or NULL with an exception. `rc` is the agent's, or LAZ_ECLOSED
+ * (nothing was executed) or LAZ_ECANCELLED (the execution ended); no text, no memory for it. */
+PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, const char *text,
+                          size_t len);
+
+/* ---- py_calls.c: calls under way. With the GIL, which is given back while they wait ---------- */
+
+int py_calls_init(struct python_state *state);
+/* From now on calls go to the host; or fail, and those that are open do. */
+void py_calls_set_running(struct python_state *state, bool running);
+/* Calls a tool and waits: its value, or NULL with an exception. */
+PyObject *py_calls_wait(struct python_state *state, const char *tool, const char *args, size_t len);
+/* Sends a call whose answer settles a future of the loop that runs in this thread. 1; 0: too many
+ * are open; -1 with an exception. */
+int py_calls_begin(struct python_state *state, const char *tool, const char *args, size_t len,
+                   PyObject *loop, PyObject *future);
+/* Takes the answers that are there, unless a thread that waits does. */
+void py_calls_pump(struct python_state *state);
 
 /* ---- py_write.c: Python to JSON ------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
 /* py_tools.c - tools of the host as functions.
  * Side: box.  Input trusted: no (arguments are objects of the code; declarations are the host's).
  *
- * The functions themselves are made by bootstrap.py, each with the tool's signature; all they do is
- * to hand their arguments to `call` here.  One call at a time is on the wire, whatever thread it
- * comes from; a call that the host would not expect (from a forked child, or when nothing is being
- * executed) is refused here, because to the host it would be a breach of the protocol. */
+ * The functions themselves are made by tools.py, each with the tool's signature; all they do is to
+ * hand their arguments to `call` here, or `call_later`.  A call that the host would not expect
+ * (from a forked child, or when nothing is being executed) is refused, because to the host it would
+ * be a breach of the protocol. */
 #include "py_runtime.h"
 
 #include <math.h>
@@ -143,119 +143,175 @@ static int arguments_write(const struct py_tool *tool, PyObject *values, struct 
 
 /* ---- a call --------------------------------------------------------------------------------- */
 
-struct tool_answer {
-    int rc;
-    bool refused; /* nothing is being executed */
-    char *text;   /* the value or the error, ours */
-    size_t len;
-};
-
-/* Without the GIL. */
-static void tool_exchange(struct python_state *state, const struct py_tool *tool, const char *args,
-                          size_t len, struct tool_answer *answer)
+PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, const char *text,
+                          size_t len)
 {
-    const struct laz_agent_services *services = state->services;
-    const char *value = NULL, *error = NULL;
+    PyObject *message;
 
-    PyThread_acquire_lock(state->wire, WAIT_LOCK);
-    answer->refused = !state->running;
-    if (!answer->refused) {
-        answer->rc = services->call_tool(services->agent, tool->name, args, len, &value,
-                                         &answer->len, &error);
-        if (answer->rc) {
-            value = error ? error : "the tool failed";
-            answer->len = strlen(value);
-        }
-        /* Borrowed until the next call, which another thread may make as soon as it can. */
-        answer->text = malloc(answer->len + 1);
-        if (answer->text) {
-            memcpy(answer->text, value, answer->len);
-            answer->text[answer->len] = '\0';
-        }
-    }
-    PyThread_release_lock(state->wire);
-}
-
-static PyObject *tool_answered(struct python_state *state, const struct py_tool *tool,
-                               const struct tool_answer *answer)
-{
-    if (answer->refused)
+    if (rc == LAZ_ECLOSED)
         return PyErr_Format(state->tool_error,
-                            "Tool '%s': called by a thread while nothing is executed", tool->name);
-    if (!answer->text)
+                            "Tool '%s': called by a thread while nothing is executed", tool);
+    if (rc == LAZ_ECANCELLED)
+        return PyErr_Format(state->tool_error,
+                            "Tool '%s': the execution ended before the tool had answered", tool);
+    if (!text)
         return PyErr_NoMemory();
-    if (answer->rc == 0)
-        return py_read(state->json, answer->text, answer->len);
-    PyObject *message = PyUnicode_DecodeUTF8(answer->text, (Py_ssize_t)answer->len, "replace");
+    if (rc == 0)
+        return py_read(state->json, text, len);
+    message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "replace");
     if (message)
         PyErr_SetObject(state->tool_error, message);
     Py_XDECREF(message);
     return NULL;
 }
 
-static PyObject *tool_send(struct python_state *state, const struct py_tool *tool,
-                           struct py_writer *writer)
+/* What the functions here are called with first. */
+static struct python_state *tool_state(PyObject *self)
 {
-    struct tool_answer answer = {0};
-    bool too_large = false;
-    size_t len;
-    const char *args = state->json->writer_text(writer->out, &len, &too_large);
-    PyObject *value;
+    return PyCapsule_GetPointer(self, NULL);
+}
 
-    if (!args && !too_large)
-        return PyErr_NoMemory();
-    if (!args)
-        return PyErr_Format(state->tool_error,
-                            "Tool '%s': the arguments exceed max_message_size (%zu bytes)",
-                            tool->name, state->services->max_message);
-    py_flush(state);
-    Py_BEGIN_ALLOW_THREADS;
-    tool_exchange(state, tool, args, len, &answer);
-    Py_END_ALLOW_THREADS;
-    value = tool_answered(state, tool, &answer);
-    free(answer.text);
+static const struct py_tool *tool_at(struct python_state *state, Py_ssize_t index)
+{
+    if (index >= 0 && (size_t)index < state->n_tools)
+        return &state->tools[index];
+    PyErr_Format(PyExc_SystemError, "no such tool");
+    return NULL;
+}
+
+/* Writes (INDEX, (VALUE, ...)), one value for each parameter in their order. Their text lives as
+ * long as the writer; NULL with an exception. */
+static const char *tool_write(struct python_state *state, PyObject *args, struct py_writer *writer,
+                              const struct py_tool **tool, size_t *len)
+{
+    bool too_large = false;
+    PyObject *values;
+    Py_ssize_t index;
+
+    if (!PyArg_ParseTuple(args, "nO!", &index, &PyTuple_Type, &values) ||
+        !(*tool = tool_at(state, index)))
+        return NULL;
+    if ((size_t)PyTuple_GET_SIZE(values) != (*tool)->n_parameters) {
+        PyErr_Format(PyExc_SystemError, "not the arguments of the tool");
+        return NULL;
+    }
+    if (getpid() != state->pid) {
+        PyErr_Format(state->tool_error, "Tool '%s': tools cannot be called from a forked process",
+                     (*tool)->name);
+        return NULL;
+    }
+    writer->json = state->json;
+    writer->lossless = true;
+    writer->out = state->json->writer_new(state->services->max_message);
+    if (!writer->out) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (arguments_write(*tool, values, writer))
+        return NULL;
+    const char *text = state->json->writer_text(writer->out, len, &too_large);
+    if (!text && too_large)
+        PyErr_Format(state->tool_error,
+                     "Tool '%s': the arguments exceed max_message_size (%zu bytes)", (*tool)->name,
+                     state->services->max_message);
+    else if (!text)
+        PyErr_NoMemory();
+    return text;
+}
+
+/* call(INDEX, VALUES): the value. */
+static PyObject *tool_call(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+    struct py_writer writer = {0};
+    const struct py_tool *tool;
+    PyObject *value = NULL;
+    size_t len;
+    const char *text = state ? tool_write(state, args, &writer, &tool, &len) : NULL;
+
+    if (text) {
+        py_flush(state);
+        value = py_calls_wait(state, tool->name, text, len);
+    }
+    if (writer.out)
+        state->json->writer_free(writer.out);
     return value;
 }
 
-/* call(INDEX, (VALUE, ...)): one value for each parameter, in their order. */
-static PyObject *tool_call(PyObject *self, PyObject *args)
+/* call_later(INDEX, VALUES): a coroutine that calls. */
+static PyObject *tool_call_later(PyObject *self, PyObject *args)
 {
-    struct python_state *state = PyCapsule_GetPointer(self, NULL);
-    struct py_writer writer = {.lossless = true};
-    PyObject *values, *value = NULL;
-    Py_ssize_t index;
+    struct python_state *state = tool_state(self);
+    struct py_writer writer = {0};
+    const struct py_tool *tool;
+    PyObject *later = NULL, *name = NULL;
+    size_t len;
+    const char *text = state ? tool_write(state, args, &writer, &tool, &len) : NULL;
 
-    if (!state || !PyArg_ParseTuple(args, "nO!", &index, &PyTuple_Type, &values))
+    if (text) {
+        later = py_call(state, PY_LATER, "(ny#)", (Py_ssize_t)(tool - state->tools), text,
+                        (Py_ssize_t)len);
+        name = PyUnicode_FromFormat("%s.aio", tool->name);
+    }
+    if (later && (!name || PyObject_SetAttrString(later, "__qualname__", name)))
+        Py_CLEAR(later);
+    Py_XDECREF(name);
+    if (writer.out)
+        state->json->writer_free(writer.out);
+    return later;
+}
+
+/* begin(INDEX, ARGUMENTS, LOOP, FUTURE): False when too many calls are open. */
+static PyObject *tool_begin(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+    const struct py_tool *tool;
+    PyObject *loop, *future;
+    Py_ssize_t index, len;
+    const char *text;
+
+    if (!state || !PyArg_ParseTuple(args, "ny#OO", &index, &text, &len, &loop, &future) ||
+        !(tool = tool_at(state, index)))
         return NULL;
-    if (index < 0 || (size_t)index >= state->n_tools ||
-        (size_t)PyTuple_GET_SIZE(values) != state->tools[index].n_parameters)
-        return PyErr_Format(PyExc_SystemError, "no such tool");
-    const struct py_tool *tool = &state->tools[index];
     if (getpid() != state->pid)
         return PyErr_Format(state->tool_error,
                             "Tool '%s': tools cannot be called from a forked process", tool->name);
-    writer.json = state->json;
-    writer.out = state->json->writer_new(state->services->max_message);
-    if (!writer.out)
-        return PyErr_NoMemory();
-    if (arguments_write(tool, values, &writer) == 0)
-        value = tool_send(state, tool, &writer);
-    state->json->writer_free(writer.out);
-    return value;
+    py_flush(state);
+    int begun = py_calls_begin(state, tool->name, text, (size_t)len, loop, future);
+    return begun < 0 ? NULL : PyBool_FromLong(begun);
 }
 
-void py_tools_set_running(struct python_state *state, bool running)
+/* pump(): takes the answers that are there. */
+static PyObject *tool_pump(PyObject *self, PyObject *args)
 {
-    Py_BEGIN_ALLOW_THREADS;
-    PyThread_acquire_lock(state->wire, WAIT_LOCK);
-    state->running = running;
-    PyThread_release_lock(state->wire);
-    Py_END_ALLOW_THREADS;
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    if (!state)
+        return NULL;
+    if (getpid() == state->pid)
+        py_calls_pump(state);
+    Py_RETURN_NONE;
+}
+
+/* channel(): the descriptor on which answers come. */
+static PyObject *tool_channel(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    return state ? PyLong_FromLong(state->services->answers_fd(state->services->agent)) : NULL;
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
-static PyMethodDef tool_method = {"call", tool_call, METH_VARARGS, NULL};
+static PyMethodDef tool_methods[] = {
+    {"call", tool_call, METH_VARARGS, NULL},
+    {"call_later", tool_call_later, METH_VARARGS, NULL},
+    {"begin", tool_begin, METH_VARARGS, NULL},
+    {"pump", tool_pump, METH_NOARGS, NULL},
+    {"channel", tool_channel, METH_NOARGS, NULL},
+};
 
 static bool tool_copy(struct py_tool *tool, const struct laz_tool_signature *from)
 {
@@ -348,14 +404,17 @@ static bool tool_define(struct python_state *state, size_t index,
     return done != NULL;
 }
 
-/* Puts `call` where the functions look for it. */
-static bool tools_offer_call(struct python_state *state)
+/* Puts the functions above where those in Python look for them. */
+static bool tools_offer_calls(struct python_state *state)
 {
     PyObject *self = PyCapsule_New(state, NULL, NULL);
-    PyObject *call = self ? PyCFunction_New(&tool_method, self) : NULL;
-    bool ok = call && PyDict_SetItemString(state->boot, "call", call) == 0;
+    bool ok = self != NULL;
 
-    Py_XDECREF(call);
+    for (size_t i = 0; ok && i < sizeof tool_methods / sizeof *tool_methods; i++) {
+        PyObject *function = PyCFunction_New(&tool_methods[i], self);
+        ok = function && PyDict_SetItemString(state->boot, tool_methods[i].ml_name, function) == 0;
+        Py_XDECREF(function);
+    }
     Py_XDECREF(self);
     return ok;
 }
@@ -370,7 +429,7 @@ int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n
     state->pid = getpid(); /* a session made from a template is a fork that defines its own tools */
     py_tools_fini(state);
     state->tools = calloc(n + 1, sizeof *state->tools);
-    if (!state->tools || !tools_offer_call(state)) {
+    if (!state->tools || !tools_offer_calls(state)) {
         if (!PyErr_Occurred())
             PyErr_NoMemory();
         rc = py_boot_error(err, LAZ_ENOMEM, "the tools");

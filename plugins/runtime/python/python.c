@@ -210,6 +210,10 @@ static int python_create(const struct laz_agent_services *services, const char *
     struct python_state *state = calloc(1, sizeof *state);
     int rc;
 
+    if (!LAZ_HAS(services, answers_fd)) {
+        rc = python_fail(err, LAZ_EPLUGIN, "its start", "lazaret-agent is older than this runtime");
+        goto out;
+    }
     if (!state || !python_read_options(services->json, options, options_len, &paths)) {
         rc = python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
         goto out;
@@ -221,11 +225,11 @@ static int python_create(const struct laz_agent_services *services, const char *
     rc = python_initialize(err);
     if (rc)
         goto out;
-    state->wire = PyThread_allocate_lock();
     snprintf(state->version, sizeof state->version, "%.*s", (int)strcspn(Py_GetVersion(), " "),
              Py_GetVersion());
-    rc = state->wire ? py_boot_start(state, (const char *const *)paths.paths, paths.n, err)
-                     : python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
+    rc = py_calls_init(state) == 0
+             ? py_boot_start(state, (const char *const *)paths.paths, paths.n, err)
+             : python_fail(err, LAZ_ENOMEM, "its start", "out of memory");
     state->main_thread = PyEval_SaveThread();
     if (rc)
         python_destroy(state);
@@ -260,8 +264,8 @@ static void python_destroy(void *data)
     py_flush(state);
     py_eval_fini(state);
     py_boot_fini(state);
-    /* The interpreter's lock is kept: no thread of the code runs any more. The tools and their lock
-     * stay, because one may be waiting for an answer. */
+    /* The interpreter's lock is kept: no thread of the code runs any more. The tools and their
+     * calls stay, because one may be waiting for an answer. */
 }
 
 static const struct laz_runtime_ops python_ops = {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # tools.py - the functions that stand for the tools of the host.
 #
-# Runs in the namespace of bootstrap.py, which C has given the function `call`.  Names of tools and
-# parameters are words of somebody else: they never become part of a text that is compiled.
+# Runs in the namespace of bootstrap.py, which C has given the functions `call` and `call_later`.
+# Names of tools and parameters are words of somebody else: they never become part of a text that is
+# compiled.
 TYPES = {'string': str, 'number': float, 'integer': int, 'boolean': bool, 'array': list,
          'object': dict}
 
@@ -41,6 +42,17 @@ def make_tool(index, name, parameters):
     return tool
 
 
+def make_aio(tool):
+    # The same code, where `call` gives a coroutine instead of a value.
+    aio = type(tool)(tool.__code__, {'call': call_later, '__name__': 'lazaret'}, tool.__name__,
+                     tool.__defaults__)
+    aio.__qualname__ = tool.__name__ + '.aio'
+    aio.__kwdefaults__ = tool.__kwdefaults__
+    aio.__annotations__ = tool.__annotations__
+    aio.__doc__ = tool.__doc__
+    return aio
+
+
 def define_tool(index, original, doc, parameters):
     # The function is found in builtins, where no `del` reaches it; a tool that has the name of a
     # builtin is put before it for the code, not for modules.
@@ -54,6 +66,7 @@ def define_tool(index, original, doc, parameters):
                              % (original, twice))
     tool = make_tool(index, name, parameters)
     tool.__doc__ = doc
+    tool.aio = make_aio(tool)
     lazaret.tools[original] = tool
     tool_names.add(name)
     if not hasattr(lazaret, name):

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# aio.py - tools as coroutines, for event loops of asyncio.
+#
+# Runs in the namespace of bootstrap.py, when the first such coroutine is made.  C has given it
+# `begin`, which sends a call, `pump`, which takes the answers that are there, and `channel`; it calls
+# `settle` for each answer, in any thread, and `make_room` when calls that were refused may be tried.
+from _thread import get_ident
+
+turns = []    # (loop, thread, future) of coroutines that wait because too many calls are open
+watched = {}  # loop: [calls open, descriptor]
+
+
+def watch(loop):
+    entry = watched.setdefault(loop, [0, -1])
+    entry[0] += 1
+    if entry[1] < 0:
+        entry[1] = channel()
+        loop.add_reader(entry[1], pump)
+
+
+def unwatch(loop):
+    # Not at once: the next call of a chain is sent before the loop comes to it.
+    entry = watched.get(loop)
+    if entry is not None:
+        entry[0] -= 1
+        if entry[0] <= 0:
+            loop.call_soon(release, loop)
+
+
+def release(loop):
+    entry = watched.get(loop)
+    if entry is not None and entry[0] <= 0:
+        del watched[loop]
+        loop.remove_reader(entry[1])
+
+
+def send(index, args, loop, future):
+    sent = False
+    watch(loop)
+    try:
+        sent = begin(index, args, loop, future)
+    finally:
+        if not sent:
+            unwatch(loop)
+    return sent
+
+
+async def later(index, args):
+    import asyncio
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    while not send(index, args, loop, future):
+        # In the queue before the second try, so that no room is made in between.
+        turn = loop.create_future()
+        turns.append((loop, get_ident(), turn))
+        if send(index, args, loop, future):
+            turn.cancel()
+            break
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled():
+                make_room(1)
+            raise
+    return await future
+
+
+def finish(loop, future, value, error):
+    if not future.done():
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+    unwatch(loop)
+
+
+def in_loop(loop, thread, function, *args):
+    # A loop that is closed has nobody who waits.
+    try:
+        if thread == get_ident():
+            function(*args)
+        else:
+            loop.call_soon_threadsafe(function, *args)
+        return True
+    except RuntimeError:
+        watched.pop(loop, None)
+        return False
+
+
+def settle(loop, thread, future, value, error):
+    in_loop(loop, thread, finish, loop, future, value, error)
+
+
+def take_turn(turn):
+    if turn.done():
+        make_room(1)
+    else:
+        turn.set_result(None)
+
+
+def make_room(n):
+    while n and turns:
+        loop, thread, turn = turns.pop(0)
+        if not turn.done() and in_loop(loop, thread, take_turn, turn):
+            n -= 1
