@@ -28,9 +28,21 @@ static bool svg_shows(const struct bench_result *result)
     return strcmp(result->unit, "us") == 0 && result->median > 0;
 }
 
+/* A time as people say it. */
+static void svg_time(double us, char *text, size_t size)
+{
+    if (us < 1000)
+        snprintf(text, size, "%.3g µs", us);
+    else if (us < 1e6)
+        snprintf(text, size, "%.3g ms", us / 1e3);
+    else
+        snprintf(text, size, "%.3g s", us / 1e6);
+}
+
 /* Rows from the top down: name, position, median, floor, colour, what is written behind the bar. */
 static int svg_data(FILE *gnuplot, const struct bench_result *results, int n)
 {
+    char took[32];
     int rows = 0, at;
 
     for (int i = 0; i < n; i++)
@@ -41,12 +53,13 @@ static int svg_data(FILE *gnuplot, const struct bench_result *results, int n)
         const struct bench_result *row = &results[i];
         if (!svg_shows(row))
             continue;
+        svg_time(row->median, took, sizeof took);
         fprintf(gnuplot, "\"%s\" %d %g ", row->name, at--, row->median);
         if (row->floor > 0)
-            fprintf(gnuplot, "%g %u \"%.4g µs, %.2g ×\"\n", row->floor, svg_colour(row->name),
-                    row->median, row->ratio);
+            fprintf(gnuplot, "%g %u \"%s, %.1f ×\"\n", row->floor, svg_colour(row->name), took,
+                    row->ratio);
         else
-            fprintf(gnuplot, "NaN %u \"%.4g µs\"\n", svg_colour(row->name), row->median);
+            fprintf(gnuplot, "NaN %u \"%s\"\n", svg_colour(row->name), took);
     }
     fprintf(gnuplot, "END\n");
     return rows;
@@ -63,14 +76,15 @@ bool bench_write_svg(const char *path, const struct bench_result *results, int n
     fprintf(gnuplot, "set encoding utf8\n");
     int rows = svg_data(gnuplot, results, n);
     fprintf(gnuplot,
-            "set terminal svg size 900,%d dynamic font 'sans-serif,13'\n"
+            "set terminal svg size 900,%d dynamic noenhanced font 'sans-serif,13'\n"
             "set output '%s'\n"
-            "set title 'Medians of one run, each with its floor' textcolor rgb '" INK "'\n"
-            "set xlabel 'microseconds, logarithmic' textcolor rgb '" INK "'\n"
+            "set title 'Medians of one run, each with its floor (x)' textcolor rgb '" INK "'\n"
+            "set xtics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, "
+            "'1 s' 1e6, '10 s' 1e7)\n"
             "set border 3 lc rgb '" INK "'\n"
             "set tics nomirror textcolor rgb '" INK "'\n"
             "set grid x lc rgb '" INK "' lw 0.3 dt 3\n"
-            "set logscale x\nset format x '%%.0f'\nset xrange [1:*]\nset offsets 0, 0, 0, 0\n"
+            "set logscale x\nset xrange [1:*]\n"
             "set yrange [0.3:%d.7]\nset key off\nset lmargin 26\nset rmargin 18\n"
             "plot $rows using 3:2:(1):3:($2-0.36):($2+0.36):5:ytic(1) with boxxyerror "
             "fs solid 0.85 noborder lc rgb variable, "

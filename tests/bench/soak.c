@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* soak.c - random use for as long as one likes: lazaret-soak SECONDS [SEED]
+ *
+ * Players open sessions, execute, restart and close; code in them is quick, wrong, endless, floods,
+ * hoards and ends; a villain kills processes and cancels at any moment.  Every few seconds all rest
+ * with their sessions closed: then there are no processes, and descriptors and memory are as they
+ * were in the rest before.  Every execution has ended with one result, and the right one unless it
+ * was disturbed.  The seed is printed and can be given; threads and the kernel add chance of their
+ * own. */
+#include "soak.h"
+#include "../session/traces.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N_PLAYERS 4
+#define ROUND_S   4
+#define WARM_UP   2 /* rounds after which memory is what it will be */
+#define GROWTH                                                                                     \
+    (4 << 20) /* bytes between the first and the last rest, whatever the time between              \
+               */
+
+static pthread_barrier_t round_begins, round_ends;
+
+void soak_wrong(struct soak *soak, const char *format, ...)
+{
+    va_list args;
+
+    flockfile(stderr);
+    fprintf(stderr, "soak: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+    atomic_fetch_add(&soak->counts.wrong, 1);
+}
+
+/* Private memory of this process (proc(5), smaps_rollup), what malloc keeps for later given back.
+ */
+static long soak_memory(void)
+{
+    FILE *file;
+    char line[256];
+    long kib = 0;
+
+    malloc_trim(0);
+    file = fopen("/proc/self/smaps_rollup", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "Anonymous:", 10) == 0)
+            kib = strtol(line + 10, NULL, 10);
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+struct picture {
+    int descriptors, threads, children;
+    long memory;
+};
+
+static struct picture picture_take(void)
+{
+    return (struct picture){
+        .descriptors = trace_descriptors(),
+        .threads = trace_threads(),
+        .children = trace_children(),
+        .memory = soak_memory(),
+    };
+}
+
+static void *player_main(void *arg)
+{
+    struct soak_player *player = arg;
+
+    for (;;) {
+        pthread_barrier_wait(&round_begins);
+        if (atomic_load(&player->soak->phase) == SOAK_END)
+            return NULL;
+        soak_play(player);
+        pthread_barrier_wait(&round_ends);
+    }
+}
+
+struct villain {
+    struct soak *soak;
+    struct soak_dice dice;
+};
+
+static void *villain_main(void *arg)
+{
+    struct villain *villain = arg;
+
+    for (;;) {
+        pthread_barrier_wait(&round_begins);
+        if (atomic_load(&villain->soak->phase) == SOAK_END)
+            return NULL;
+        soak_disturb(villain->soak, &villain->dice);
+        pthread_barrier_wait(&round_ends);
+    }
+}
+
+/* What the descriptors are, for who looks for one that was left. */
+static void soak_list_descriptors(void)
+{
+    for (int fd = 0; fd < 256; fd++) {
+        char path[64], target[256];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        if (n > 0)
+            fprintf(stderr, "    %d %.*s\n", fd, (int)n, target);
+    }
+}
+
+/* What is compared with the first rest after the warm-up. Threads: workers may go and come. */
+static void soak_compare(struct soak *soak, const struct picture *first, const struct picture *now)
+{
+    if (now->children)
+        soak_wrong(soak, "%d processes are left", now->children);
+    if (first->descriptors && now->descriptors != first->descriptors) {
+        soak_wrong(soak, "descriptors: %d became %d", first->descriptors, now->descriptors);
+        soak_list_descriptors();
+    }
+    if (first->memory && now->memory > first->memory + GROWTH)
+        soak_wrong(soak, "memory: %ld bytes became %ld", first->memory, now->memory);
+}
+
+static void soak_say(const struct soak *soak, long seconds, const struct picture *now)
+{
+    fprintf(stderr,
+            "%s%5ld s: %lu executions (%lu disturbed), %lu sessions, %lu tool calls, %lu kills, "
+            "%lu cancels; %d descriptors, %d threads, %d children, %.2f MiB%s",
+            isatty(STDERR_FILENO) ? "\r\033[K" : "", seconds, atomic_load(&soak->counts.executions),
+            atomic_load(&soak->counts.disturbed), atomic_load(&soak->counts.sessions),
+            atomic_load(&soak->counts.calls), atomic_load(&soak->counts.kills),
+            atomic_load(&soak->counts.cancels), now->descriptors, now->threads, now->children,
+            (double)now->memory / 1048576, isatty(STDERR_FILENO) ? "" : "\n");
+}
+
+/* Boxes of sessions that were replaced leave when their engine is used. */
+static void soak_settle(struct soak *soak)
+{
+    for (unsigned i = 0; i < soak->n_players * 5 && trace_children() > 0; i++) {
+        struct laz_session_options options = {.size = sizeof options, .runtime = soak->runtimes[0]};
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        if (laz_session_open(soak->players[i % soak->n_players].engine, &options, &session, &err))
+            soak_wrong(soak, "at rest: %s", err.text);
+        laz_session_free(session);
+    }
+}
+
+/* Rounds until the time is over, with a rest after each. */
+static void soak_rounds(struct soak *soak, long seconds)
+{
+    struct timespec round = {ROUND_S, 0};
+    struct picture first = {0}, now;
+    time_t began = time(NULL);
+
+    for (long n = 0; n <= WARM_UP || time(NULL) - began < seconds; n++) {
+        atomic_store(&soak->phase, SOAK_PLAY);
+        pthread_barrier_wait(&round_begins);
+        nanosleep(&round, NULL); /* how long they play */
+        atomic_store(&soak->phase, SOAK_REST);
+        pthread_barrier_wait(&round_ends);
+        soak_settle(soak);
+        now = picture_take();
+        soak_compare(soak, &first, &now);
+        if (n == WARM_UP)
+            first = now;
+        soak_say(soak, (long)(time(NULL) - began), &now);
+    }
+    if (isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+}
+
+/* Runtimes that are built: quick ones are chosen more often. */
+static void soak_find_runtimes(struct soak *soak)
+{
+    static const char *const names[] = {"lua", "lua", "lua", "python", "python", "r"};
+    struct laz_error err;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct laz_session_options options = {.size = sizeof options, .runtime = names[i]};
+        struct laz_session *session = NULL;
+        int rc = laz_session_open(soak->players[0].engine, &options, &session, &err);
+        if (rc == 0)
+            soak->runtimes[soak->n_runtimes++] = names[i];
+        else if (rc != LAZ_ENOENT)
+            soak_wrong(soak, "%s: %s", names[i], err.text);
+        laz_session_free(session);
+    }
+}
+
+static void soak_run(struct soak *soak, long seconds, uint64_t seed)
+{
+    struct villain villain = {.soak = soak, .dice = {seed}};
+    pthread_t threads[N_PLAYERS + 1];
+
+    pthread_barrier_init(&round_begins, NULL, N_PLAYERS + 2);
+    pthread_barrier_init(&round_ends, NULL, N_PLAYERS + 2);
+    for (unsigned i = 0; i <= N_PLAYERS; i++)
+        if (i < N_PLAYERS ? pthread_create(&threads[i], NULL, player_main, &soak->players[i])
+                          : pthread_create(&threads[i], NULL, villain_main, &villain))
+            abort();
+    soak_rounds(soak, seconds);
+    atomic_store(&soak->phase, SOAK_END);
+    pthread_barrier_wait(&round_begins);
+    for (unsigned i = 0; i <= N_PLAYERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&round_begins);
+    pthread_barrier_destroy(&round_ends);
+}
+
+int main(int argc, char **argv)
+{
+    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
+    struct soak soak = {.n_players = N_PLAYERS};
+    struct picture before, after;
+    struct laz_engine *engine = NULL;
+    char folder[300];
+
+    if (seconds < 1 || argc > 3) {
+        fprintf(stderr, "usage: lazaret-soak SECONDS [SEED]\n");
+        return 2;
+    }
+    laz_engine_new(NULL, NULL, &engine, NULL); /* what libraries make once and keep is there */
+    laz_engine_free(engine);
+    before = picture_take();
+    soak.players = calloc(N_PLAYERS, sizeof *soak.players);
+    if (!soak.players)
+        return 1;
+    printf("soak: seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    for (unsigned i = 0; i < N_PLAYERS; i++)
+        soak_player_init(&soak.players[i], &soak, i, seed);
+    if (atomic_load(&soak.counts.wrong) == 0)
+        soak_find_runtimes(&soak);
+    if (soak.n_runtimes > 0 && atomic_load(&soak.counts.wrong) == 0)
+        soak_run(&soak, seconds, seed);
+    else
+        soak_wrong(&soak, "nothing could be started");
+    for (unsigned i = 0; i < N_PLAYERS; i++)
+        soak_player_fini(&soak.players[i]);
+    after = picture_take();
+    trace_folder(folder, sizeof folder);
+    if (after.children || after.threads != before.threads || *folder ||
+        after.descriptors != before.descriptors) {
+        soak_wrong(&soak, "left behind: %d processes, %d threads, %d descriptors, folder \"%s\"",
+                   after.children, after.threads - before.threads,
+                   after.descriptors - before.descriptors, folder);
+        soak_list_descriptors();
+    }
+    free(soak.players);
+    printf("soak: %lu executions, %lu sessions, %lu wrong\n", atomic_load(&soak.counts.executions),
+           atomic_load(&soak.counts.sessions), atomic_load(&soak.counts.wrong));
+    return atomic_load(&soak.counts.wrong) != 0;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* soak_play.c - a player of the soak: opens sessions, has them do things, restarts and closes them.
+ *
+ * What comes of an execution is known, unless somebody disturbed it: then any verdict will do, but
+ * there has to be one, and the session has to be usable or closed afterwards. */
+#include "soak.h"
+
+#include <time.h>
+
+#define PATIENCE_S 60 /* no execution takes longer, whatever happens to it */
+
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY "unlimited" /* sanitizers need much of it */
+#else
+#define MEMORY "192MiB"
+#endif
+
+static const struct {
+    const char *key, *value;
+} settings_table[] = {
+    {"session.timeout", "10"},
+    {"session.deadline", "20"},
+    {"session.max_output_size", "16KiB"},
+    {"session.start_timeout", "60"},
+    {"limits.memory", MEMORY},
+};
+
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+static void tool_add(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    struct soak_player *player = user;
+    char text[256], answer[32];
+    int a = 0, b = 0;
+
+    atomic_fetch_add(&player->calls, 1);
+    atomic_fetch_add(&player->soak->counts.calls, 1);
+    snprintf(text, sizeof text, "%.*s", (int)len, args);
+    if (sscanf(text, "{\"a\":%d,\"b\":%d}", &a, &b) != 2)
+        soak_wrong(player->soak, "add: %s", text);
+    snprintf(answer, sizeof answer, "%d", a + b);
+    laz_reply_value(reply, answer, strlen(answer));
+}
+
+static void tool_fail(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_error(reply, "it fails");
+}
+
+static void tool_slow(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    struct timespec some = {0, 30000000};
+
+    (void)user, (void)args, (void)len;
+    nanosleep(&some, NULL); /* this is what the tool does */
+    laz_reply_value(reply, "true", 4);
+}
+
+static const struct {
+    const char *name, *parameters;
+    void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
+} tools[] = {
+    {"add", "[{\"name\":\"a\",\"type\":\"integer\"},{\"name\":\"b\",\"type\":\"integer\"}]",
+     tool_add},
+    {"fail", NULL, tool_fail},
+    {"slow", "[{\"name\":\"ms\",\"type\":\"integer\"}]", tool_slow},
+};
+
+/* ---- engine ---------------------------------------------------------------------------------- */
+
+bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned number, uint64_t seed)
+{
+    struct laz_settings *settings = NULL;
+    struct laz_error err = {0};
+
+    player->soak = soak;
+    player->number = number;
+    player->dice.state = seed + number * 1000003u;
+    int rc = laz_settings_new(&settings, &err);
+    for (size_t i = 0; rc == 0 && i < sizeof settings_table / sizeof *settings_table; i++)
+        rc = laz_settings_set(settings, settings_table[i].key, settings_table[i].value, &err);
+    if (rc == 0)
+        rc = laz_engine_new(settings, NULL, &player->engine, &err);
+    for (size_t i = 0; rc == 0 && i < sizeof tools / sizeof *tools; i++) {
+        struct laz_tool tool = {.size = sizeof tool,
+                                .name = tools[i].name,
+                                .description = "",
+                                .parameters = tools[i].parameters};
+        rc = laz_engine_add_tool(player->engine, &tool, tools[i].call, player, &err);
+    }
+    laz_settings_free(settings);
+    if (rc)
+        soak_wrong(soak, "engine: %s", err.text);
+    return rc == 0;
+}
+
+void soak_player_fini(struct soak_player *player)
+{
+    laz_engine_free(player->engine);
+    player->engine = NULL;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static void slot_publish(struct soak_slot *slot)
+{
+    int64_t pid = slot->session ? laz_session_pid(slot->session) : -1;
+
+    atomic_store(&slot->pid, pid > 0 ? pid : 0);
+}
+
+static void slot_close(struct soak_slot *slot)
+{
+    atomic_store(&slot->pid, 0);
+    laz_session_free(slot->session);
+    slot->session = NULL;
+}
+
+/* Has nothing been done to the session, or to its engine, that may not be over and done with? */
+static bool slot_is_calm(const struct soak_player *player, const struct soak_slot *slot)
+{
+    return slot->seen % 2 == 0 && slot->seen == atomic_load(&slot->disturbed) &&
+           slot->engine_seen % 2 == 0 && slot->engine_seen == atomic_load(&player->disturbed);
+}
+
+/* From here on, what is done to it counts. */
+static void slot_see(const struct soak_player *player, struct soak_slot *slot)
+{
+    slot->seen = atomic_load(&slot->disturbed);
+    slot->engine_seen = atomic_load(&player->disturbed);
+}
+
+static void slot_open(struct soak_player *player, struct soak_slot *slot)
+{
+    struct soak *soak = player->soak;
+    struct laz_session_options options = {.size = sizeof options};
+    struct laz_error err = {0};
+
+    slot->runtime = soak->runtimes[soak_roll(&player->dice, soak->n_runtimes)];
+    options.runtime = slot->runtime;
+    slot_see(player, slot);
+    if (laz_session_open(player->engine, &options, &slot->session, &err) == 0)
+        atomic_fetch_add(&soak->counts.sessions, 1);
+    else if (slot_is_calm(player, slot))
+        soak_wrong(soak, "open %s: %s", slot->runtime, err.text);
+    slot_publish(slot);
+}
+
+static void slot_restart(struct soak_player *player, struct soak_slot *slot)
+{
+    struct laz_error err = {0};
+
+    atomic_store(&slot->pid, 0);
+    slot_see(player, slot);
+    if (laz_session_restart(slot->session, &err) == 0)
+        atomic_fetch_add(&player->soak->counts.sessions, 1);
+    else if (slot_is_calm(player, slot))
+        soak_wrong(player->soak, "restart %s: %s", slot->runtime, err.text);
+    slot_publish(slot);
+}
+
+/* What came of an execution that nobody disturbed is checked; of another one, that it ended. */
+static void slot_judge(struct soak_player *player, struct soak_slot *slot,
+                       const struct soak_act *act, const struct laz_result *result, bool calm)
+{
+    char why[1024];
+
+    if (calm) {
+        if (!soak_is_right(act, result, atomic_load(&player->calls), why, sizeof why))
+            soak_wrong(player->soak, "%s: %s", slot->runtime, why);
+        return;
+    }
+    atomic_fetch_add(&player->soak->counts.disturbed, 1);
+}
+
+static void slot_execute(struct soak_player *player, struct soak_slot *slot)
+{
+    const struct soak_act *act = soak_choose(&player->dice);
+    struct laz_execute_options options = {.size = sizeof options,
+                                          .timeout_ms = act->timeout_ms,
+                                          .max_tool_calls = act->max_tool_calls};
+    struct soak_slot before = {.seen = atomic_load(&slot->disturbed),
+                               .engine_seen = atomic_load(&player->disturbed)};
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+    time_t began = time(NULL);
+
+    atomic_store(&player->calls, 0);
+    int rc = laz_session_execute(slot->session, soak_code(act, slot->runtime), SIZE_MAX, &options,
+                                 &result, &err);
+    atomic_fetch_add(&player->soak->counts.executions, 1);
+    bool calm = slot_is_calm(player, slot);
+    if (time(NULL) - began > PATIENCE_S)
+        soak_wrong(player->soak, "%s: %s took more than %d s", slot->runtime, act->name,
+                   PATIENCE_S);
+    if (rc == 0)
+        slot_judge(player, slot, act, result, calm);
+    else if (calm || rc != LAZ_ECLOSED)
+        soak_wrong(player->soak, "%s: %s: %s", slot->runtime, act->name, err.text);
+    if (rc || !laz_session_is_alive(slot->session)) {
+        slot_close(slot);
+    } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
+        slot->seen = before.seen; /* it has worked, with all that was done before */
+        slot->engine_seen = before.engine_seen;
+    }
+    laz_result_free(result);
+    if (slot->session)
+        slot_publish(slot);
+}
+
+/* A session for one execution. */
+static void play_once(struct soak_player *player)
+{
+    struct laz_session_options options = {.size = sizeof options};
+    unsigned engine_before = atomic_load(&player->disturbed);
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+    struct soak_act sum = {.name = "once", .value = "2"};
+    char why[1024];
+
+    options.runtime = player->soak->runtimes[soak_roll(&player->dice, player->soak->n_runtimes)];
+    atomic_store(&player->calls, 0);
+    int rc = laz_execute(player->engine, &options, "1+1", SIZE_MAX, NULL, &result, &err);
+    bool calm = engine_before % 2 == 0 && engine_before == atomic_load(&player->disturbed);
+    if (rc)
+        soak_wrong(player->soak, "once: %s", err.text);
+    else if (calm && !soak_is_right(&sum, result, 0, why, sizeof why))
+        soak_wrong(player->soak, "%s: %s", options.runtime, why);
+    atomic_fetch_add(&player->soak->counts.executions, 1);
+    laz_result_free(result);
+}
+
+void soak_play(struct soak_player *player)
+{
+    while (atomic_load(&player->soak->phase) == SOAK_PLAY) {
+        struct soak_slot *slot = &player->slots[soak_roll(&player->dice, SOAK_SLOTS)];
+        uint32_t what = soak_roll(&player->dice, 100);
+        if (!slot->session)
+            slot_open(player, slot);
+        else if (what < 3)
+            slot_close(slot);
+        else if (what < 5)
+            slot_restart(player, slot);
+        else if (what < 7)
+            play_once(player);
+        else
+            slot_execute(player, slot);
+    }
+    for (int i = 0; i < SOAK_SLOTS; i++)
+        slot_close(&player->slots[i]);
+}
