@@ -423,7 +423,7 @@ void laz_calls_settle(struct laz_engine *engine)
     if (timer)
         laz_timer_start(timer, CALLS_PATIENCE_MS);
     while (engine->calls && timer && !over)
-        laz_loop_step(engine->loop);
+        laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
     laz_timer_stop(timer);
     for (const struct laz_call *call = engine->calls; call; call = call->after)
         laz_log(&engine->log, LAZ_LOG_ERROR, "tool '%s' never answered a call",

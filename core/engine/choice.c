@@ -37,7 +37,7 @@ static int choice_explain(struct laz_box *box, const struct laz_backend_choice *
     if (timed_out) { /* its last words count, too */
         laz_box_kill(box);
         while (!box->ended)
-            laz_loop_step(box->engine->loop);
+            laz_loop_step(box->engine->loop, LAZ_LOOP_FOREVER);
     }
     if (!laz_box_explain(box, choice->ops, timed_out, &text) && timed_out)
         laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within 5 seconds%s%s",
@@ -70,7 +70,7 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
     if (!rc) {
         laz_timer_start(timer, PROBE_MS);
         while (!box->ended && !over)
-            laz_loop_step(engine->loop);
+            laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
         if (!choice_came_up(box))
             rc = choice_explain(box, choice, !box->ended, err);
         laz_box_release(box);

@@ -273,27 +273,24 @@ static void hook_reason(const char *text, size_t len, char *reason, size_t size)
         reason[used] = '\0';
 }
 
-int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const char *code, size_t len,
-                 char *reason, size_t reason_size, struct laz_error *err)
+int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const char *const *env,
+                 const char *code, size_t len, char *reason, size_t reason_size,
+                 struct laz_error *err)
 {
     struct laz_command command = {
         .size = sizeof command, .argv = argv, .input = code, .input_len = len};
     struct laz_command_result result;
-    struct laz_strv env = LAZ_STRV_INIT;
     struct laz_buf out = LAZ_BUF_INIT, errs = LAZ_BUF_INIT;
-    int ret = laz_command_environment(&env, err);
 
     if (reason_size)
         reason[0] = '\0';
-    if (!ret)
-        ret = command_run_until(spawner, &command, (const char *const *)env.items, -1,
-                                laz_clock_ms() + LAZ_HOOK_TIMEOUT_MS, &result, &out, &errs, err);
+    int ret = command_run_until(spawner, &command, env, -1, laz_clock_ms() + LAZ_HOOK_TIMEOUT_MS,
+                                &result, &out, &errs, err);
     if (!ret && result.exit_status != 0) {
         hook_reason(result.errors, result.errors_len, reason, reason_size);
         ret = laz_error_set(err, LAZ_EREFUSED, 0, "Execution blocked by `pre_execute_hook`%s%s",
                             reason_size && reason[0] ? ": " : "", reason_size ? reason : "");
     }
-    laz_strv_fini(&env);
     laz_buf_fini(&out);
     laz_buf_fini(&errs);
     return ret;

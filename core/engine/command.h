@@ -32,11 +32,13 @@ int laz_command_run(struct laz_spawner *spawner, const struct laz_command *comma
                     const char *const *env, int cancel_fd, struct laz_command_result *result,
                     struct laz_buf *out, struct laz_buf *errs, struct laz_error *err);
 
-/* Asks a hook about code, given to it on standard input. 0: it exited with 0, the code may run.
+/* Asks a hook about code, given to it on standard input, with exactly `env`; it blocks.
+ * 0: it exited with 0, the code may run.
  * LAZ_EREFUSED: it exited with anything else; `reason` is the first line of its standard error
  * without control bytes, or "" when it said nothing. Other errors: it could not be asked (or took
  * longer than LAZ_HOOK_TIMEOUT_MS, LAZ_ETIMEOUT): the code must not run either. */
-int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const char *code, size_t len,
-                 char *reason, size_t reason_size, struct laz_error *err);
+int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const char *const *env,
+                 const char *code, size_t len, char *reason, size_t reason_size,
+                 struct laz_error *err);
 
 #endif

@@ -2,9 +2,13 @@
 /* engine.c - an engine: what its sessions share, made in one order and undone in the other.
  *
  * The engine is driven by the thread that calls it and by nobody else: a flag, not a lock, keeps a
- * second thread or a callback out, so a mistake is an error and never a deadlock. */
+ * second thread or a callback out, so a mistake is an error and never a deadlock.  One turn of its
+ * loop serves what has happened; reports of boxes are only noted by then, and the sessions that
+ * they concern go on after it, each in its turn.  There everything is in order, so the callbacks of
+ * what has ended are called there, and these alone may use the engine. */
 #include "engine/engine.h"
 
+#include "base/clock.h"
 #include "engine/audit.h"
 #include "engine/audit_events.h"
 #include "engine/lend.h"
@@ -16,33 +20,134 @@
 #include <string.h>
 
 #define ENGINE_WORKERS 64u /* tools that may block at the same time */
+#define ENGINE_LEFT_MS 50u /* a loop that nobody drove for so long was left alone */
 
 const char *laz_version(void)
 {
     return LAZ_VERSION;
 }
 
-int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
+/* The engine whose callbacks this thread is inside of, where these may use it. */
+static _Thread_local const struct laz_engine *engine_open;
+
+static int engine_take(struct laz_engine *engine, struct laz_error *err)
 {
-    if (atomic_exchange(&engine->in_use, true))
+    if (!atomic_exchange(&engine->in_use, true))
+        return 0;
+    if (engine_open != engine)
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the engine is in use, by another thread or by the execution that "
                              "called back");
-    atomic_store(&engine->cancel, false);
+    engine_open = NULL; /* its own callbacks are as closed as any */
+    engine->depth++;
+    return 0;
+}
+
+int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
+{
+    int rc = engine_take(engine, err);
+
+    if (rc)
+        return rc;
+    if (!atomic_load(&engine->busy)) {
+        atomic_store(&engine->cancel, false);
+        atomic_store(&engine->cancel_all, false);
+    }
+    if (laz_clock_ms() - engine->driven_ms > ENGINE_LEFT_MS)
+        for (struct laz_session *session = engine->sessions; session; session = session->next)
+            laz_session_be_patient(session);
     return 0;
 }
 
 void laz_engine_leave(struct laz_engine *engine)
 {
-    atomic_store(&engine->in_use, false);
+    engine->driven_ms = laz_clock_ms();
+    engine->touched = true;
+    if (engine->depth) {
+        engine->depth--;
+        engine_open = engine;
+    } else {
+        atomic_store(&engine->in_use, false);
+    }
+}
+
+void laz_engine_begin_callback(struct laz_engine *engine)
+{
+    if (!engine->is_ending)
+        engine_open = engine;
+}
+
+void laz_engine_end_callback(struct laz_engine *engine)
+{
+    (void)engine;
+    engine_open = NULL;
+}
+
+/* ---- driving -------------------------------------------------------------------------------- */
+
+static void engine_cancel_now(struct laz_engine *engine)
+{
+    bool all = atomic_exchange(&engine->cancel_all, false);
+
+    for (struct laz_session *session = engine->sessions; session; session = session->next)
+        if (atomic_exchange(&session->cancel, false) || all)
+            laz_execution_cancel(session);
+}
+
+void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms)
+{
+    if (engine->stirred)
+        wait_ms = 0;
+    if (!wait_ms || !laz_lend_serve(engine))
+        laz_loop_step(engine->loop, wait_ms);
+    if (atomic_exchange(&engine->cancel, false))
+        engine_cancel_now(engine);
+    while (engine->stirred) { /* a callback may free any session */
+        struct laz_session *session = engine->stirred;
+        engine->stirred = session->next_stirred;
+        session->is_stirred = false;
+        laz_session_advance(session);
+    }
+}
+
+int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err)
+{
+    int rc = engine_take(engine, err);
+
+    if (rc)
+        return rc;
+    laz_engine_turn(engine, wait_ms < 0 ? LAZ_LOOP_FOREVER : (uint64_t)wait_ms);
+    laz_engine_leave(engine);
+    engine->touched = engine->stirred != NULL;
+    return 0;
+}
+
+int laz_engine_fd(const struct laz_engine *engine)
+{
+    return laz_loop_fd(engine->loop);
+}
+
+int laz_engine_timeout(const struct laz_engine *engine)
+{
+    return engine->touched ? 0 : laz_loop_timeout(engine->loop);
 }
 
 void laz_engine_cancel(struct laz_engine *engine)
 {
-    if (!engine || !atomic_load(&engine->in_use))
+    if (!engine || (!atomic_load(&engine->in_use) && !atomic_load(&engine->busy)))
         return;
+    atomic_store(&engine->cancel_all, true);
     atomic_store(&engine->cancel, true);
     laz_loop_wake(engine->loop);
+}
+
+void laz_session_cancel(struct laz_session *session)
+{
+    if (!session || !atomic_load(&session->executing))
+        return;
+    atomic_store(&session->cancel, true);
+    atomic_store(&session->engine->cancel, true);
+    laz_loop_wake(session->engine->loop);
 }
 
 /* ---- making and undoing --------------------------------------------------------------------- */
@@ -125,14 +230,12 @@ void laz_engine_free(struct laz_engine *engine)
 {
     if (!engine)
         return;
-    while (engine->sessions) {
-        struct laz_session *session = engine->sessions;
-        atomic_store(&session->executing, false);
-        atomic_store(&engine->in_use, false);
-        laz_session_free(session);
-    }
+    engine->is_ending = true;
+    atomic_store(&engine->in_use, false);
+    while (engine->sessions) /* what they were executing is cancelled, and told so */
+        laz_session_free(engine->sessions);
     while (engine->leaving) /* each has a timer that ends the wait */
-        laz_loop_step(engine->loop);
+        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
     laz_workers_free(engine->workers);
     if (engine->loop)
         laz_calls_settle(engine);

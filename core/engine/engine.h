@@ -62,17 +62,32 @@ struct laz_engine {
     struct laz_backend_choice choice;
     struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
+    struct laz_session *stirred;    /* to be looked at between two turns of the loop */
+    bool is_ending;                 /* no callback may use it any more */
+    bool touched;                   /* something began since the last step */
+    unsigned running;               /* executions in boxes */
+    uint64_t driven_ms;             /* when the loop was last driven */
+    unsigned depth;                 /* calls from inside of callbacks that may call */
     struct laz_box *leaving; /* released, and not ended yet */
     unsigned boxes;          /* names their folders */
     struct laz_engine_programs *programs;
-    atomic_bool in_use; /* one thread at a time */
-    atomic_bool cancel; /* laz_engine_cancel was called since the last entry */
+    atomic_bool in_use;     /* one thread at a time */
+    atomic_uint busy;       /* starts and executions under way */
+    atomic_bool cancel;     /* something is to be cancelled: ... */
+    atomic_bool cancel_all; /* everything, or the sessions that say so */
 };
 
 /* Guards every public function that uses the loop: LAZ_EBUSY when a thread, or a callback's caller,
  * is inside already. */
 int laz_engine_enter(struct laz_engine *engine, struct laz_error *err);
 void laz_engine_leave(struct laz_engine *engine);
+/* Waits for events, serves them, and then lets the sessions that they concern go on: callbacks of
+ * executions that have ended are called here, and may use the engine. `wait_ms`: at most so long;
+ * LAZ_LOOP_FOREVER. */
+void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms);
+/* Around a callback of the application that may use the engine. */
+void laz_engine_begin_callback(struct laz_engine *engine);
+void laz_engine_end_callback(struct laz_engine *engine);
 /* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too.
  * `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program. */
 int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,

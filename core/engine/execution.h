@@ -4,14 +4,33 @@
 #ifndef LAZ_ENGINE_EXECUTION_H
 #define LAZ_ENGINE_EXECUTION_H
 
+#include "engine/hook.h"
 #include "engine/session.h"
 #include "engine/verdict.h"
 
 struct waiting_call; /* execution_tools.c */
 
+/* Where an execution stands. */
+enum laz_phase {
+    LAZ_PHASE_ASKED,   /* may it run? */
+    LAZ_PHASE_HOOK,    /* a command of the settings is being asked */
+    LAZ_PHASE_BOX,     /* its session is starting */
+    LAZ_PHASE_RUNNING, /* in the box */
+};
+
 struct laz_execution {
     struct laz_session *session;
     struct laz_result *result;
+    enum laz_phase phase;
+    const char *code; /* borrowed from who waits, or `copy` */
+    size_t len;
+    char *copy;
+    bool print, no_validate;
+    bool cancelled; /* before it ran */
+    struct laz_hook *hook;
+    bool hook_answered;
+    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
+    void *user;
     int64_t id;
     bool is_check; /* nothing runs */
     bool over;     /* the outcome has come, or the box has ended */

@@ -18,6 +18,7 @@
 struct laz_loop {
     uv_loop_t uv;
     uv_async_t wake;
+    uv_timer_t most; /* ends a step that waits */
     pthread_mutex_t lock;
     struct laz_post *first, **last; /* under lock */
     unsigned handles;
@@ -91,6 +92,7 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
         goto fail;
     }
     loop->wake.data = loop;
+    uv_timer_init(&loop->uv, &loop->most);
     *out = loop;
     return 0;
 fail:
@@ -117,6 +119,7 @@ void laz_loop_free(struct laz_loop *loop)
         return;
     laz_loop_flush(loop);
     uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_close((uv_handle_t *)&loop->most, NULL);
     uv_walk(&loop->uv, loop_close_left, NULL); /* or the next line would wait for them */
     uv_run(&loop->uv, UV_RUN_DEFAULT);         /* lets closed handles be freed */
     uv_loop_close(&loop->uv);
@@ -124,9 +127,30 @@ void laz_loop_free(struct laz_loop *loop)
     free(loop);
 }
 
-void laz_loop_step(struct laz_loop *loop)
+static void loop_waited(uv_timer_t *timer)
 {
-    uv_run(&loop->uv, UV_RUN_ONCE);
+    (void)timer;
+}
+
+void laz_loop_step(struct laz_loop *loop, uint64_t ms)
+{
+    if (ms && ms != LAZ_LOOP_FOREVER) {
+        uv_update_time(&loop->uv);
+        uv_timer_start(&loop->most, loop_waited, ms, 0);
+    }
+    uv_run(&loop->uv, ms ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (ms && ms != LAZ_LOOP_FOREVER)
+        uv_timer_stop(&loop->most);
+}
+
+int laz_loop_fd(const struct laz_loop *loop)
+{
+    return uv_backend_fd(&loop->uv);
+}
+
+int laz_loop_timeout(const struct laz_loop *loop)
+{
+    return uv_backend_timeout(&loop->uv);
 }
 
 unsigned laz_loop_handles(const struct laz_loop *loop)

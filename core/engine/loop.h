@@ -23,8 +23,14 @@ int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
 /* Every watch and timer should have been stopped; what is left is closed, its owner must not stop
  * it any more. */
 void laz_loop_free(struct laz_loop *loop);
-/* Waits for events and serves them once. */
-void laz_loop_step(struct laz_loop *loop);
+#define LAZ_LOOP_FOREVER UINT64_MAX
+
+/* Waits for events, `ms` at most, and serves them once. */
+void laz_loop_step(struct laz_loop *loop, uint64_t ms);
+/* For a loop inside another one: a descriptor that is readable when a step has something to serve,
+ * and the time after which it has in any case, in milliseconds (-1: none). */
+int laz_loop_fd(const struct laz_loop *loop);
+int laz_loop_timeout(const struct laz_loop *loop);
 /* Handles that are still open: 0 when everything was stopped. */
 unsigned laz_loop_handles(const struct laz_loop *loop);
 

@@ -14,9 +14,27 @@
 
 struct laz_execution; /* execute.c */
 
+/* The start of a box, from its spawn to the idle session, or to why there is none. */
+struct laz_start {
+    bool under_way;
+    bool is_first;      /* it may go on with another backend */
+    bool is_dying;      /* it failed; the process's last words are on their way */
+    bool has_ended;     /* and nobody was called back yet */
+    bool is_unrecorded; /* the session is idle, but the audit log lacks its start: `why` */
+    const char *cause;  /* for the audit log: "first", "asked", "replaced" */
+    int rc;             /* how it ended, until somebody was told */
+    struct laz_error why;
+};
+
 struct laz_session {
     struct laz_engine *engine;
     struct laz_session *next;
+    struct laz_session *next_stirred;
+    bool is_stirred;
+    struct laz_start start;
+    /* Called when a start has ended; may be NULL. It may free the session. */
+    void (*started)(void *user, struct laz_session *session);
+    void *started_user;
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
@@ -38,22 +56,51 @@ struct laz_session {
     int64_t last_id;
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;
-    struct laz_execution *execution; /* under way */
+    struct laz_execution *execution; /* runs in its box */
+    struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_bool executing;
+    atomic_bool cancel;  /* what it does is to be ended */
     atomic_bool closing; /* at the end of the execution that is under way */
+    atomic_bool freeing; /* and freed */
+    unsigned waiters;    /* callers that wait for what it executes */
     char description[192];
 };
 
-/* Starts a box for a session without one; it becomes ready later. Errors: as laz_session_open. */
-int laz_session_spawn(struct laz_session *session, struct laz_error *err);
-/* Drives the loop until the session is idle. Errors: why it cannot be. */
+/* session_start.c: the start of a box. Begin returns at once; what comes of it is in session->start
+ * when it is no longer under way, and the session is idle if all is well. */
+void laz_session_begin_start(struct laz_session *session, const char *cause);
+/* Nobody wants it any more. */
+void laz_session_abandon_start(struct laz_session *session);
+/* Its timer; `user` is the session. */
+void laz_session_start_too_late(void *user);
+/* Looks whether it has ended. Between two turns of the loop. */
+void laz_session_advance_start(struct laz_session *session);
+/* Drives the loop until it has ended. Errors: why there is no idle session; told once. */
 int laz_session_await(struct laz_session *session, struct laz_error *err);
+/* The clocks of a start begin anew: for one that nobody drove meanwhile. */
+void laz_session_be_patient(struct laz_session *session);
+/* Something has happened to it that has to be looked at between two turns of the loop. */
+void laz_session_stir(struct laz_session *session);
+/* ... which is done here. */
+void laz_session_advance(struct laz_session *session);
+/* Ends its box and frees it. */
+void laz_session_destroy(struct laz_session *session);
+/* Notes why no session comes of the box that starts; the first reason counts. */
+void laz_session_fail(struct laz_session *session, int code, const char *text);
+/* An idle agent that has something to say says it out of turn: it is noted. */
+void laz_session_listen(struct laz_session *session);
+/* Makes a box for it. Errors: as laz_session_open. */
+int laz_session_spawn(struct laz_session *session, struct laz_error *err);
 /* Ends the box, if any, and (unless `event` is LAZ_EVENT_CLOSE) makes room for another. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);
 /* Notices a box that ended, or an agent that spoke, while nobody looked. */
 void laz_session_look(struct laz_session *session);
 
-/* execute.c: what the box of a running session reports. */
+/* execute.c: an execution that waits for its session, or has ended, goes on. */
+void laz_execution_advance(struct laz_session *session);
+/* The caller wants it ended. */
+void laz_execution_cancel(struct laz_session *session);
+/* What the box of a running session reports. */
 void laz_execution_message(struct laz_session *session, struct laz_message *message);
 void laz_execution_output(struct laz_session *session, int stream, const char *data, size_t len);
 void laz_execution_broken(struct laz_session *session, const char *why);

@@ -292,9 +292,11 @@ static void no_descriptor_is_left_open(void)
     run_fini(&r);
 }
 
+static const char *const hook_env[] = {"PATH=/usr/bin:/bin", NULL};
+
 static int hook(const char *script, char *reason, size_t size, struct laz_error *err)
 {
-    return laz_hook_run(spawner, SHELL(script), "x <- 1", 6, reason, size, err);
+    return laz_hook_run(spawner, SHELL(script), hook_env, "x <- 1", 6, reason, size, err);
 }
 
 static void hooks_allow_with_status_zero_only(void)
@@ -316,8 +318,8 @@ static void hooks_allow_with_status_zero_only(void)
                          reason, sizeof reason, &err),
                     LAZ_EREFUSED);
     UNIT_TEXT(reason, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); /* cut before the character */
-    CU_ASSERT_EQUAL(laz_hook_run(spawner, (const char *const[]){"/nowhere/hook", NULL}, "1", 1,
-                                 reason, sizeof reason, &err),
+    CU_ASSERT_EQUAL(laz_hook_run(spawner, (const char *const[]){"/nowhere/hook", NULL}, hook_env, "1",
+                                 1, reason, sizeof reason, &err),
                     LAZ_EOS);
     UNIT_TEXT(reason, "");
 }

@@ -17,10 +17,16 @@
  * one box; what its code defines lasts until the session is restarted or closed.  An execution ends
  * with one *verdict*.  Values are JSON text (see lazaret/json.h for what JSON cannot say).
  *
+ * Many sessions of one engine execute at the same time: laz_session_execute_async begins one and
+ * returns.  They go on whenever the engine is driven: by laz_engine_step, from the application's
+ * own loop say, or by any function below that waits.
+ *
  * Threads: an engine and everything opened in it is used by one thread at a time; different
  * engines are independent.  A call from a second thread, or from a callback of a running
- * execution, is refused with LAZ_EBUSY and does no harm.  Tool callbacks run on worker threads,
- * output handlers and hooks on the thread that called execute.
+ * execution, is refused with LAZ_EBUSY and does no harm.  Tool callbacks run on worker threads;
+ * output handlers, hooks and the callbacks that tell of an end run on the thread that drives the
+ * engine.  Those that tell of an end, and only those, may use the engine and free what is theirs.
+ * No lock is held while any callback runs.
  *
  * A guest: the library changes no signal disposition, no locale, no environment variable and no
  * working folder of its process, and prints nothing.  Children are started by one thread of the
@@ -87,11 +93,27 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
 /* Closes what is still open and frees everything, folders of the engine included. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
-/* Ends what the engine is doing: an execution gets the verdict cancelled, a start of a session
- * fails with LAZ_ECANCELLED. Without anything going on it has no effect. The one function that may
- * be called from any thread, from callbacks and from a signal handler, while another thread uses
- * the engine. */
+/* Ends what the engine is doing: executions get the verdict cancelled, starts of sessions that
+ * nobody executes in fail with LAZ_ECANCELLED. Without anything going on it has no effect. May be
+ * called from any thread, from callbacks and from a signal handler, while another thread uses the
+ * engine. */
 LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed */
+
+/* ---- driving it from a loop of the application -------------------------------------------------
+ *
+ * Watch laz_engine_fd for reading, wait at most laz_engine_timeout, and then call laz_engine_step
+ * with 0. Ask for the timeout again after any call: what was begun meanwhile makes it 0. */
+
+/* A descriptor that becomes readable when a step has something to serve. Borrowed; the same as long
+ * as the engine lives. */
+LAZ_EXPORT int laz_engine_fd(const struct laz_engine *engine);
+/* Milliseconds after which a step has something to serve in any case; -1: only the descriptor
+ * tells. */
+LAZ_EXPORT int laz_engine_timeout(const struct laz_engine *engine);
+/* Waits up to `wait_ms` milliseconds (0: not at all, negative: as long as it takes) until something
+ * has happened, and serves it. Callbacks of what has ended are called from here.
+ * Errors: LAZ_EBUSY. */
+LAZ_EXPORT int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err);
 
 struct laz_reply; /* the answer of a tool that the application provides */
 
@@ -117,6 +139,8 @@ struct laz_session_options {
      * written to `reason` (may be left empty). */
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
+    uint32_t no_wait; /* not 0: return while it starts; what is executed meanwhile waits for it, and
+                         says so when it did not start (verdict setup_failed) */
 };
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
@@ -155,6 +179,19 @@ struct laz_execute_options {
 LAZ_EXPORT int laz_session_execute(struct laz_session *session, const char *code, size_t len,
                                    const struct laz_execute_options *options,
                                    struct laz_result **result, struct laz_error *err);
+/* Begins an execution and returns; `code` and `options` are copied. When it has ended, `done` is
+ * called once, with a result that is the callee's to free (laz_result_free), or with NULL and an
+ * error, by the thread that drives the engine then: never from inside this call. One execution at a
+ * time in a session. Until `done` the handlers of `options` may be called.
+ * Errors, and then `done` is not called: LAZ_ECLOSED, LAZ_EBUSY, LAZ_EINVAL, LAZ_ENOMEM. */
+LAZ_EXPORT int laz_session_execute_async(struct laz_session *session, const char *code, size_t len,
+                                         const struct laz_execute_options *options,
+                                         void (*done)(void *user, struct laz_result *result,
+                                                      const struct laz_error *err),
+                                         void *user, struct laz_error *err);
+/* Ends what the session executes: verdict cancelled. Without anything going on it has no effect.
+ * Any thread, as long as the session is not freed meanwhile. */
+LAZ_EXPORT void laz_session_cancel(struct laz_session *session); /* NULL is allowed */
 /* Parses and looks for patterns; runs nothing. The verdict is ok or syntax_error. */
 LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
                                  struct laz_result **result, struct laz_error *err);
@@ -164,8 +201,8 @@ LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error
  * execution, from one of its callbacks or another thread, it cancels that, and the session is
  * closed when the execution has returned. */
 LAZ_EXPORT void laz_session_close(struct laz_session *session);
-/* Closes, and frees the object; during an execution that is left to laz_engine_free. NULL is
- * allowed. */
+/* Closes, and frees the object: at once, or, from a callback of its own execution, when that has
+ * returned. NULL is allowed. */
 LAZ_EXPORT void laz_session_free(struct laz_session *session);
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
