@@ -57,6 +57,10 @@ struct laz_execution {
 /* Gives what an error says, without paths, hosts and process numbers where the settings want it. */
 char *laz_execution_words(const struct laz_execution *execution, const char *text);
 
+/* execution_judge.c: fills the result of one that is over, and replaces the box where it has to be.
+ */
+void laz_execution_judge(struct laz_execution *execution);
+
 /* The host ends it; the first reason counts. `number` and `text` are the reason's own. */
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text);

@@ -266,7 +266,7 @@ void laz_session_look(struct laz_session *session)
     bool starved = laz_box_out_of_memory(session->box) > 0; /* by what was left running */
     if (starved)
         laz_session_fail(session, LAZ_ECLOSED,
-                     "it ran out of memory (limits.memory) while no code was executed");
+                         "it ran out of memory (limits.memory) while no code was executed");
     if (!laz_box_has_ended(session->box) && !starved) {
         laz_session_listen(session);
         return;

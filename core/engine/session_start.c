@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* session_start.c - the start of a box: from its spawn to the idle session, or to why there is none.
- * Side: host.  Input trusted: no (what a box that does not start has printed).
+/* session_start.c - the start of a box: from its spawn to the idle session, or to why there is
+ * none. Side: host.  Input trusted: no (what a box that does not start has printed).
  *
  * It is begun, and then looked at whenever its box has reported something; who needs the session
  * waits for it, or is called back.  A start that fails is given the time to say its last words. */
