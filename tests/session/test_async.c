@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* test_async.c - many sessions on one loop: executions that are begun and told of later, an
+ * application's own loop, cancelling, and what callbacks may do. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/clock.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 12
+
+static struct laz_engine *engine;
+
+/* What was told of one execution. */
+struct told {
+    unsigned times;
+    int code;
+    enum laz_verdict verdict;
+    char value[64];
+    pthread_t thread;
+};
+
+static void tell(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct told *told = user;
+
+    told->times++;
+    told->thread = pthread_self();
+    told->code = err ? err->code : 0;
+    if (result) {
+        told->verdict = laz_result_verdict(result);
+        snprintf(told->value, sizeof told->value, "%s", laz_result_value(result));
+    }
+    laz_result_free(result);
+}
+
+static bool begin(struct laz_session *session, const char *code, struct told *told)
+{
+    struct laz_error err = {0};
+
+    *told = (struct told){0};
+    int rc = laz_session_execute_async(session, code, SIZE_MAX, NULL, tell, told, &err);
+    CU_ASSERT_EQUAL(rc, 0);
+    if (rc)
+        printf("    %s\n", err.text);
+    CU_ASSERT_EQUAL(told->times, 0); /* never from inside the call */
+    return rc == 0;
+}
+
+static void step_until_told(const struct told *told)
+{
+    uint64_t until = laz_clock_ms() + 60000;
+
+    while (!told->times && laz_clock_ms() < until)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 1000, NULL), 0);
+    CU_ASSERT_EQUAL(told->times, 1);
+}
+
+static struct laz_session *open_lua(uint32_t no_wait)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .no_wait = no_wait};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    int rc = laz_session_open(engine, &options, &session, &err);
+    if (rc == LAZ_ENOENT)
+        unit_skip("lua", err.text);
+    else
+        CU_ASSERT_EQUAL(rc, 0);
+    return session;
+}
+
+/* ---- side by side ---------------------------------------------------------------------------- */
+
+static atomic_uint meeting, met;
+
+/* Answers when MANY calls are open at once: none is, if sessions wait for each other. */
+static void tool_meet(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    atomic_fetch_add(&meeting, 1);
+    for (uint64_t until = laz_clock_ms() + 60000; laz_clock_ms() < until;) {
+        if (atomic_load(&meeting) >= MANY) {
+            atomic_fetch_add(&met, 1);
+            laz_reply_value(reply, "true", 4);
+            return;
+        }
+        poll(NULL, 0, 1);
+    }
+    laz_reply_error(reply, "the others did not come");
+}
+
+static void sessions_execute_side_by_side(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "meet", .description = ""};
+    struct laz_session *sessions[MANY];
+    struct told told[MANY];
+
+    engine = test_engine("sandbox.backend=none;sandbox.require=[]");
+    if (!engine)
+        return;
+    atomic_store(&meeting, 0);
+    atomic_store(&met, 0);
+    CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_meet, NULL, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        sessions[i] = open_lua(1); /* none waits for another one's start, either */
+        if (!sessions[i])
+            goto out;
+        begin(sessions[i], "return meet() and 7", &told[i]);
+    }
+    for (int i = 0; i < MANY; i++) {
+        step_until_told(&told[i]);
+        CU_ASSERT_EQUAL(told[i].verdict, LAZ_VERDICT_OK);
+        CU_ASSERT_STRING_EQUAL(told[i].value, "7");
+        CU_ASSERT(pthread_equal(told[i].thread, pthread_self()));
+    }
+    CU_ASSERT_EQUAL(atomic_load(&met), MANY);
+out:
+    laz_engine_free(engine);
+}
+
+static void a_call_that_waits_drives_the_others(void)
+{
+    struct told told[2];
+
+    engine = test_engine("");
+    struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
+    if (b) {
+        begin(a, "return 1", &told[0]);
+        struct laz_result *result = NULL;
+        CU_ASSERT_EQUAL(laz_session_execute(a, "1", SIZE_MAX, NULL, &result, NULL), LAZ_EBUSY);
+        CU_ASSERT_EQUAL(laz_session_execute_async(a, "1", SIZE_MAX, NULL, tell, &told[1], NULL),
+                        LAZ_EBUSY);
+        while (!told[0].times)
+            test_expect(b, "2", LAZ_VERDICT_OK, "2");
+        CU_ASSERT_STRING_EQUAL(told[0].value, "1");
+        CU_ASSERT_EQUAL(told[0].times, 1);
+        test_expect(a, "3", LAZ_VERDICT_OK, "3");
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- a loop of the application ----------------------------------------------------------------
+ */
+
+static void the_descriptor_and_the_timeout_are_enough(void)
+{
+    struct told told[2];
+
+    engine = test_engine("session.timeout=0.3");
+    struct laz_session *a = engine ? open_lua(1) : NULL, *b = a ? open_lua(1) : NULL;
+    if (b) {
+        struct pollfd descriptor = {.fd = laz_engine_fd(engine), .events = POLLIN};
+        CU_ASSERT(descriptor.fd >= 0);
+        begin(a, "return 40 + 2", &told[0]);
+        begin(b, "while true do end", &told[1]);        /* only a timer ends it */
+        CU_ASSERT_EQUAL(laz_engine_timeout(engine), 0); /* something was begun */
+        int turns = 0;
+        uint64_t until = laz_clock_ms() + 60000;
+        while (!(told[0].times && told[1].times) && laz_clock_ms() < until) {
+            poll(&descriptor, 1, laz_engine_timeout(engine));
+            CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+            turns++;
+        }
+        CU_ASSERT_STRING_EQUAL(told[0].value, "42");
+        CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_TIMEOUT);
+        CU_ASSERT(turns < 2000); /* nothing spins */
+    }
+    laz_engine_free(engine);
+}
+
+static void a_step_may_wait_for_nothing(void)
+{
+    engine = test_engine("");
+    if (!engine)
+        return;
+    uint64_t began = laz_clock_ms();
+    CU_ASSERT_EQUAL(laz_engine_step(engine, 50, NULL), 0);
+    CU_ASSERT(laz_clock_ms() - began >= 49);
+    CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+    laz_engine_free(engine);
+}
+
+/* ---- ending ------------------------------------------------------------------------------------
+ */
+
+static void one_of_many_is_cancelled(void)
+{
+    struct told told[3];
+
+    engine = test_engine("");
+    struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
+    if (b) {
+        begin(a, "while true do end", &told[0]);
+        begin(b, "local x = 0; for i = 1, 3000000 do x = x + i end; return x", &told[1]);
+        laz_engine_step(engine, 20, NULL);
+        laz_session_cancel(a);
+        step_until_told(&told[0]);
+        step_until_told(&told[1]);
+        CU_ASSERT_EQUAL(told[0].verdict, LAZ_VERDICT_CANCELLED);
+        CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_OK);
+        laz_session_cancel(a); /* nothing is going on: no effect on what comes */
+        test_expect(a, "1", LAZ_VERDICT_OK, "1");
+        begin(a, "while true do end", &told[0]);
+        begin(b, "while true do end", &told[1]);
+        laz_engine_cancel(engine);
+        step_until_told(&told[0]);
+        step_until_told(&told[1]);
+        CU_ASSERT_EQUAL(told[0].verdict, LAZ_VERDICT_CANCELLED);
+        CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_CANCELLED);
+    }
+    laz_engine_free(engine);
+}
+
+static void what_is_open_at_the_end_is_told_once(void)
+{
+    struct told told[3] = {0};
+    int descriptors = trace_descriptors(), threads = trace_threads();
+
+    engine = test_engine("");
+    struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(1) : NULL;
+    struct laz_session *c = b ? open_lua(0) : NULL;
+    if (c) {
+        begin(a, "while true do end", &told[0]);
+        begin(b, "while true do end", &told[1]);
+        begin(c, "while true do end", &told[2]);
+        laz_engine_step(engine, 20, NULL);
+        laz_session_free(c); /* waits until nothing of it runs */
+        CU_ASSERT_EQUAL(told[2].times, 1);
+        CU_ASSERT_EQUAL(told[2].verdict, LAZ_VERDICT_CANCELLED);
+    }
+    laz_engine_free(engine);
+    if (c) {
+        CU_ASSERT_EQUAL(told[0].times, 1);
+        CU_ASSERT_EQUAL(told[1].times, 1);
+        CU_ASSERT_EQUAL(told[0].verdict, LAZ_VERDICT_CANCELLED);
+        CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_CANCELLED);
+    }
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    CU_ASSERT_EQUAL(trace_threads(), threads);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+}
+
+static void a_start_that_fails_is_told_to_who_waits_for_it(void)
+{
+    struct told told = {0};
+
+    engine = test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap");
+    struct laz_session *session = engine ? open_lua(1) : NULL;
+    if (session) {
+        begin(session, "1", &told);
+        step_until_told(&told);
+        CU_ASSERT_EQUAL(told.verdict, LAZ_VERDICT_SETUP_FAILED);
+        CU_ASSERT_EQUAL(laz_session_execute_async(session, "1", SIZE_MAX, NULL, tell, &told, NULL),
+                        LAZ_ECLOSED);
+        CU_ASSERT_FALSE(laz_session_is_alive(session));
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- callbacks ---------------------------------------------------------------------------------
+ */
+
+/* Executes again and again, each time from inside the callback of the last, and frees its session
+ * in the end. */
+struct chain {
+    struct laz_session *session, *other;
+    int left, depth, nested;
+};
+
+static void chain_on(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct chain *chain = user;
+
+    CU_ASSERT_PTR_NULL(err);
+    CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_OK);
+    laz_result_free(result);
+    if (--chain->left) {
+        CU_ASSERT_EQUAL(
+            laz_session_execute_async(chain->session, "1", SIZE_MAX, NULL, chain_on, chain, NULL),
+            0);
+        /* Waiting is allowed as well, and drives the rest: the next callback comes from here. */
+        struct laz_result *inner = NULL;
+        chain->depth++;
+        int rc = laz_session_execute(chain->other, "2", SIZE_MAX, NULL, &inner, NULL);
+        CU_ASSERT(!rc || (rc == LAZ_EBUSY && chain->depth > 1));
+        chain->depth--;
+        chain->nested += inner && laz_result_verdict(inner) == LAZ_VERDICT_OK;
+        laz_result_free(inner);
+    } else {
+        laz_session_free(chain->session);
+        chain->session = NULL;
+    }
+}
+
+static void callbacks_may_use_the_engine(void)
+{
+    struct chain chain = {.left = 20};
+
+    engine = test_engine("");
+    chain.session = engine ? open_lua(0) : NULL;
+    chain.other = chain.session ? open_lua(0) : NULL;
+    if (chain.other) {
+        CU_ASSERT_EQUAL(
+            laz_session_execute_async(chain.session, "1", SIZE_MAX, NULL, chain_on, &chain, NULL),
+            0);
+        for (uint64_t until = laz_clock_ms() + 60000; chain.session && laz_clock_ms() < until;)
+            CU_ASSERT_EQUAL(laz_engine_step(engine, 1000, NULL), 0);
+        CU_ASSERT_PTR_NULL(chain.session);
+        CU_ASSERT(chain.nested > 0);
+        test_expect(chain.other, "3", LAZ_VERDICT_OK, "3");
+    }
+    laz_engine_free(engine);
+}
+
+/* Another thread, while a callback is inside: it is as closed to it as ever. */
+static void *step_elsewhere(void *user)
+{
+    *(int *)user = laz_engine_step(engine, 0, NULL);
+    return NULL;
+}
+
+static void tell_and_let_another_try(void *user, struct laz_result *result,
+                                     const struct laz_error *err)
+{
+    pthread_t thread;
+
+    (void)err;
+    laz_result_free(result);
+    pthread_create(&thread, NULL, step_elsewhere, user);
+    pthread_join(thread, NULL);
+}
+
+static void a_callback_opens_the_engine_to_its_own_thread_only(void)
+{
+    int rc = 1;
+
+    engine = test_engine("");
+    struct laz_session *session = engine ? open_lua(0) : NULL;
+    if (session) {
+        laz_session_execute_async(session, "1", SIZE_MAX, NULL, tell_and_let_another_try, &rc,
+                                  NULL);
+        for (uint64_t until = laz_clock_ms() + 60000; rc == 1 && laz_clock_ms() < until;)
+            laz_engine_step(engine, 1000, NULL);
+        CU_ASSERT_EQUAL(rc, LAZ_EBUSY);
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- hooks -------------------------------------------------------------------------------------
+ */
+
+static void a_slow_hook_delays_nobody_else(void)
+{
+    struct told told;
+
+    engine = test_engine("session.pre_execute_hook=['/bin/sh','-c',"
+                         "'grep -q slow && sleep 0.5 || true']");
+    struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
+    if (b) {
+        unsigned quick = 0;
+        begin(a, "return 'slow'", &told);
+        laz_engine_step(engine, 0, NULL);
+        while (!told.times) {
+            test_expect(b, "2", LAZ_VERDICT_OK, "2");
+            quick++;
+        }
+        CU_ASSERT_STRING_EQUAL(told.value, "\"slow\"");
+        CU_ASSERT(quick >= 2);
+        begin(a, "return 'slow'", &told); /* cancelled while the hook is asked */
+        laz_engine_step(engine, 0, NULL);
+        laz_session_cancel(a);
+        step_until_told(&told);
+        CU_ASSERT_EQUAL(told.verdict, LAZ_VERDICT_CANCELLED);
+        test_expect(a, "3", LAZ_VERDICT_OK, "3");
+    }
+    laz_engine_free(engine);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(sessions_execute_side_by_side),
+    UNIT(a_call_that_waits_drives_the_others),
+    UNIT(the_descriptor_and_the_timeout_are_enough),
+    UNIT(a_step_may_wait_for_nothing),
+    UNIT(one_of_many_is_cancelled),
+    UNIT(what_is_open_at_the_end_is_told_once),
+    UNIT(a_start_that_fails_is_told_to_who_waits_for_it),
+    UNIT(callbacks_may_use_the_engine),
+    UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
+    UNIT(a_slow_hook_delays_nobody_else),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("async", tests);
+}
