@@ -8,6 +8,7 @@
 #include "engine/result.h"
 #include "engine/sanitize.h"
 #include "engine/verdict.h"
+#include "os/io.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ void laz_execution_judge(struct laz_execution *execution)
         cpu_us = session->guard.seen_us;
     if (result->max_rss_bytes < session->guard.peak_bytes)
         result->max_rss_bytes = session->guard.peak_bytes;
-    const struct laz_evidence evidence = {
+    struct laz_evidence evidence = {
         .stop = execution->stop,
         .stop_ms = execution->stop_ms,
         .stop_count = execution->stop_count,
@@ -82,6 +83,8 @@ void laz_execution_judge(struct laz_execution *execution)
         .limits = &session->engine->values->limits,
     };
 
+    evidence.agent_ended =
+        laz_os_pidfd_end(box->agent_fd, &evidence.agent_signal, &evidence.agent_status);
     laz_judge(&evidence, &judgement);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
