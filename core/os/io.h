@@ -19,6 +19,13 @@ bool laz_os_await(int fd, uint64_t ms);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
  * gone (EPIPE, ECONNRESET), or cannot be written to. Raises no SIGPIPE. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);
+/* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
+ * caller owns them): at most so many, all of one message. What read(2) returns. */
+#define LAZ_OS_HANDOVER 4
+ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds);
+/* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
+ * gone. */
+bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds);
 /* A connection of a listening socket, non-blocking; -1: there is none. */
 int laz_os_accept(int listener);
 
