@@ -144,6 +144,20 @@ struct laz_runtime_ops {
      * or absolute paths; a folder stands for all in it. Missing ones are passed over. Ends with
      * NULL; may be NULL. */
     const char *const *programs;
+    /* For templates: a process that has loaded the runtime and is copied for each session, so that
+     * a session need not wait for it. Only code that the host's settings name ever runs in it. Any
+     * may be NULL; then there is nothing to do, or for preload, nothing can be loaded.
+     *
+     * Once, after create: loads packages by name. One that does not load is an error of the start,
+     * which names it. */
+    int (*preload)(void *state, const char *const *names, size_t n, struct laz_error *err);
+    /* Once, after preload: from here on this process is only copied (fork(2)), and no other
+     * operation is called in it but destroy. Buffered output is written, locks are taken. */
+    void (*before_fork)(void *state);
+    /* In each copy, before define_tools: makes anew what must not be the same in two sessions, such
+     * as seeds of random numbers, and what no longer holds: process ids, names of temporary files.
+     * The working folder and the folders for temporary files are empty and of this session. */
+    int (*renew)(void *state, struct laz_error *err);
 };
 
 #ifdef __cplusplus

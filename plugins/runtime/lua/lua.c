@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* Debian's name; others say so in CPPFLAGS. */
 #ifndef LUART_SONAME
@@ -395,25 +396,58 @@ static void luart_apply_options(lua_State *L)
     lua_pop(L, 1);
 }
 
-struct luart_start {
-    struct luart_state *st;
-    const char *options;
-    size_t options_len;
-};
+/* Lua's own seed is made of the time in seconds and of addresses, which the copies of a template
+ * have in common. */
+static void luart_seed(lua_State *L)
+{
+    lua_Integer seed[2];
+
+    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        luaL_error(L, "the system gives no random numbers");
+    lua_getglobal(L, "math");
+    lua_getfield(L, -1, "randomseed");
+    lua_pushinteger(L, seed[0]);
+    lua_pushinteger(L, seed[1]);
+    lua_call(L, 2, 0);
+    lua_pop(L, 1);
+}
 
 static int luart_open(lua_State *L)
 {
-    struct luart_start *start = lua_touserdata(L, 1);
+    struct luart_state *st = lua_touserdata(L, 1);
 
     luaL_openlibs(L);
     luart_value_open(L);
+    luart_seed(L);
     lua_getglobal(L, "os");
-    lua_pushlightuserdata(L, start->st);
+    lua_pushlightuserdata(L, st);
     lua_pushcclosure(L, luart_exit, 1);
     lua_setfield(L, -2, "exit");
-    luart_push_json(start->st, L, start->options, start->options_len);
+    luart_push_json(st, L, st->options, st->options_len);
     luart_apply_options(L);
     return 0;
+}
+
+/* Makes the interpreter. */
+static int luart_start(struct luart_state *st, struct laz_error *err)
+{
+    const char *problem = "out of memory";
+    int code = LAZ_ENOMEM;
+
+    st->L = luaL_newstate();
+    if (st->L) {
+        lua_pushcfunction(st->L, luart_open);
+        lua_pushlightuserdata(st->L, st);
+        if (lua_pcall(st->L, 1, 0, 0) == LUA_OK)
+            return 0;
+        code = LAZ_ESETUP;
+        problem = lua_tostring(st->L, -1);
+    }
+    if (err) {
+        err->code = code;
+        snprintf(err->text, sizeof err->text, "%s", problem ? problem : "Lua did not start");
+    }
+    return code;
 }
 
 /* A file over the limit is an error of the write, not the end of the process. A handler, and not
@@ -442,6 +476,7 @@ static void luart_destroy(void *state)
             st->json->writer_free(st->probe);
     }
     free(st->traceback);
+    free(st->options);
     free(st);
 }
 
@@ -449,40 +484,52 @@ static int luart_create(const struct laz_agent_services *services, const char *o
                         size_t options_len, void **state, struct laz_error *err)
 {
     struct luart_state *st = calloc(1, sizeof *st);
-    const char *problem = "out of memory";
     int code = LAZ_ENOMEM;
 
     if (!st)
-        goto fail;
+        goto no_memory;
     st->services = services;
     st->json = services->json;
     st->value = st->json->writer_new(services->max_message);
     st->args = st->json->writer_new(services->max_message);
     st->probe = st->json->writer_new(0);
     st->traceback = calloc(LUART_FRAMES, sizeof *st->traceback);
-    st->L = luaL_newstate();
-    if (!st->value || !st->args || !st->probe || !st->traceback || !st->L)
+    st->options = strndup(options_json, options_len);
+    st->options_len = options_len;
+    if (!st->value || !st->args || !st->probe || !st->traceback || !st->options)
+        goto no_memory;
+    code = luart_start(st, err);
+    if (code)
         goto fail;
-    struct luart_start start = {st, options_json, options_len};
-    lua_pushcfunction(st->L, luart_open);
-    lua_pushlightuserdata(st->L, &start);
-    if (lua_pcall(st->L, 1, 0, 0)) {
-        code = LAZ_ESETUP;
-        problem = lua_tostring(st->L, -1);
-        goto fail;
-    }
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = luart_on_signal, .sa_flags = SA_RESTART},
               NULL);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     *state = st;
     return 0;
-fail:
+no_memory:
     if (err) {
         err->code = code;
-        snprintf(err->text, sizeof err->text, "%s", problem ? problem : "Lua did not start");
+        snprintf(err->text, sizeof err->text, "out of memory");
     }
+fail:
     luart_destroy(st);
     return code;
+}
+
+/* A new interpreter costs less than what a used one would have to renew: a template only shows that
+ * the options are right, and has none while it is copied. */
+static void luart_before_fork(void *state)
+{
+    struct luart_state *st = state;
+
+    lua_close(st->L);
+    st->L = NULL;
+    fflush(NULL);
+}
+
+static int luart_renew(void *state, struct laz_error *err)
+{
+    return luart_start(state, err);
 }
 
 static const char *luart_version(void *state)
@@ -522,6 +569,8 @@ static const struct laz_runtime_ops ops = {
     .eval = luart_eval,
     .destroy = luart_destroy,
     .programs = programs,
+    .before_fork = luart_before_fork,
+    .renew = luart_renew,
 };
 
 LAZ_PLUGIN(lua) = {

@@ -49,6 +49,8 @@ struct luart_state {
     struct luart_tool *tools;
     size_t n_tools;
     const char **traceback; /* texts live on the stack of L */
+    char *options;          /* JSON, as create got them */
+    size_t options_len;
 };
 
 /* ---- lua_value.c ---------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
 #include "tools.inc"
                                                      , [PY_PART_AIO] =
 #include "aio.inc"
+                                                     , [PY_PART_TEMPLATE] =
+#include "template.inc"
 };
 
 static const struct {
@@ -34,6 +36,9 @@ static const struct {
     [PY_LATER] = {"later", PY_PART_AIO},
     [PY_SETTLE] = {"settle", PY_PART_AIO},
     [PY_MAKE_ROOM] = {"make_room", PY_PART_AIO},
+    [PY_PRELOAD] = {"preload", PY_PART_TEMPLATE},
+    [PY_BEFORE_FORK] = {"before_fork", PY_PART_TEMPLATE},
+    [PY_RENEW] = {"renew", PY_PART_TEMPLATE},
 };
 
 PyObject *py_take_exception(void)
@@ -107,7 +112,7 @@ void py_flush(struct python_state *state)
     boot_restore_exception(exception);
 }
 
-static PyObject *boot_paths(const char *const *paths, size_t n)
+PyObject *py_texts(const char *const *paths, size_t n)
 {
     PyObject *list = PyList_New(0);
 
@@ -135,20 +140,35 @@ static bool boot_run(struct python_state *state, enum py_part part)
     return state->ran[part];
 }
 
+/* Borrowed, or NULL with an exception. */
+static PyObject *boot_function(struct python_state *state, enum py_function function)
+{
+    PyObject *callable = state->functions[function];
+
+    if (callable || !boot_run(state, boot_functions[function].part))
+        return callable;
+    callable = PyDict_GetItemString(state->boot, boot_functions[function].name);
+    if (!callable)
+        return PyErr_Format(PyExc_RuntimeError, "the runtime lacks '%s'",
+                            boot_functions[function].name);
+    return state->functions[function] = Py_NewRef(callable);
+}
+
+bool py_boot_all(struct python_state *state)
+{
+    for (int i = 0; i < PY_FUNCTIONS; i++)
+        if (!boot_function(state, (enum py_function)i))
+            return false;
+    return true;
+}
+
 PyObject *py_call(struct python_state *state, enum py_function function, const char *format, ...)
 {
-    PyObject *callable = state->functions[function], *args, *result = NULL;
+    PyObject *callable = boot_function(state, function), *args, *result = NULL;
     va_list values;
 
-    if (!callable) {
-        if (!boot_run(state, boot_functions[function].part))
-            return NULL;
-        callable = PyDict_GetItemString(state->boot, boot_functions[function].name);
-        if (!callable)
-            return PyErr_Format(PyExc_RuntimeError, "the runtime lacks '%s'",
-                                boot_functions[function].name);
-        state->functions[function] = Py_NewRef(callable);
-    }
+    if (!callable)
+        return NULL;
     va_start(values, format);
     args = Py_VaBuildValue(format, values);
     va_end(values);
@@ -195,7 +215,7 @@ int py_boot_start(struct python_state *state, const char *const *paths, size_t n
     if (!state->globals || !state->builtins || !boot_namespace(state))
         return py_boot_error(err, LAZ_ESETUP, "its own code does not start");
     boot_streams(state);
-    list = boot_paths(paths, n_paths);
+    list = py_texts(paths, n_paths);
     if (list)
         started = py_call(state, PY_START, "(O)", list);
     Py_XDECREF(list);

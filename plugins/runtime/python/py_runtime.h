@@ -37,8 +37,15 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 struct py_tool;
 
-/* bootstrap.py, report.py, tools.py, aio.py. */
-enum py_part { PY_PART_START, PY_PART_REPORT, PY_PART_TOOLS, PY_PART_AIO, PY_PARTS };
+/* bootstrap.py, report.py, tools.py, aio.py, template.py. */
+enum py_part {
+    PY_PART_START,
+    PY_PART_REPORT,
+    PY_PART_TOOLS,
+    PY_PART_AIO,
+    PY_PART_TEMPLATE,
+    PY_PARTS
+};
 
 /* Functions in them, by name. */
 enum py_function {
@@ -53,13 +60,17 @@ enum py_function {
     PY_LATER,
     PY_SETTLE,
     PY_MAKE_ROOM,
+    PY_PRELOAD,
+    PY_BEFORE_FORK,
+    PY_RENEW,
     PY_FUNCTIONS
 };
 
 struct python_state {
     const struct laz_agent_services *services;
     const struct laz_json_api *json;
-    PyThreadState *main_thread; /* between operations, when the GIL is free */
+    PyThreadState *main_thread; /* between operations, when the GIL is free; else NULL */
+    bool copied;                /* a template, whose interpreter stands still */
     pid_t pid;                  /* a forked child has another */
     char version[32];
 
@@ -96,10 +107,14 @@ int py_boot_start(struct python_state *state, const char *const *paths, size_t n
 void py_boot_fini(struct python_state *state);
 /* Calls one of its functions; `format` makes a tuple. New reference, or NULL with an exception. */
 PyObject *py_call(struct python_state *state, enum py_function function, const char *format, ...);
+/* A list of texts. New reference, or NULL with an exception. */
+PyObject *py_texts(const char *const *texts, size_t n);
 /* Fills `err` from the exception that is set, and clears it. */
 int py_boot_error(struct laz_error *err, int code, const char *what);
 /* Empties sys.stdout and sys.stderr; a failure is nobody's. Keeps an exception that is set. */
 void py_flush(struct python_state *state);
+/* Compiles all parts and finds all functions, for copies. False with an exception. */
+bool py_boot_all(struct python_state *state);
 /* The exception that is set, as an object with its traceback, and clears it. New reference. */
 PyObject *py_take_exception(void);
 
@@ -108,6 +123,12 @@ PyObject *py_take_exception(void);
 int py_check(void *state, const char *code, size_t len, struct laz_outcome *outcome);
 int py_eval(void *state, const char *code, size_t len, uint32_t print, struct laz_outcome *outcome);
 void py_eval_fini(struct python_state *state);
+
+/* ---- py_template.c -------------------------------------------------------------------------- */
+
+int py_preload(void *state, const char *const *names, size_t n, struct laz_error *err);
+void py_before_fork(void *state);
+int py_renew(void *state, struct laz_error *err);
 
 /* ---- py_tools.c ----------------------------------------------------------------------------- */
 

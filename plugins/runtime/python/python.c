@@ -256,7 +256,10 @@ static void python_destroy(void *data)
 
     if (!state)
         return;
-    PyEval_RestoreThread(state->main_thread);
+    if (state->main_thread)
+        PyEval_RestoreThread(state->main_thread);
+    if (state->copied)
+        PyOS_AfterFork_Parent();
     if (state->boot && getpid() == state->pid)
         done = py_call(state, PY_RUN_EXIT_FUNCTIONS, "()");
     Py_XDECREF(done);
@@ -282,6 +285,9 @@ static const struct laz_runtime_ops python_ops = {
     .eval = py_eval,
     .destroy = python_destroy,
     .programs = python_programs,
+    .preload = py_preload,
+    .before_fork = py_before_fork,
+    .renew = py_renew,
 };
 
 LAZ_PLUGIN(python) = {

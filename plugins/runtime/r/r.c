@@ -345,6 +345,9 @@ static const struct laz_runtime_ops r_ops = {
     .eval = r_eval,
     .destroy = r_destroy,
     .programs = r_programs,
+    .preload = r_preload,
+    .before_fork = r_before_fork,
+    .renew = r_renew,
 };
 
 LAZ_PLUGIN(r) = {

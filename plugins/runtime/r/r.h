@@ -75,6 +75,9 @@ struct r_state {
     bool utf8;                      /* its native encoding is UTF-8 */
     char version[32];
 
+    const char *const *preload; /* while packages are loaded in advance */
+    size_t n_preload;
+
     SEXP support; /* the environment of r_support.R */
     void (*task)(struct r_state *state);
     bool muted; /* no code of the session runs: R's own words about an error go nowhere */
@@ -152,6 +155,11 @@ bool r_time_parse(const char *text, double *seconds, bool *local);
 bool r_date_format(double days, char text[R_TIME_TEXT]);
 bool r_time_format(double seconds, char text[R_TIME_TEXT]);
 
+/* r_template.c */
+int r_preload(void *state, const char *const *names, size_t n, struct laz_error *err);
+void r_before_fork(void *state);
+int r_renew(void *state, struct laz_error *err);
+
 /* r_tools.c */
 /* A call in the code; within tool_map also which of how many, from 1. */
 struct r_place {
@@ -169,6 +177,7 @@ const char *r_tool_write(struct r_state *s, const struct r_tool *tool, SEXP args
                          const struct r_place *place, size_t *len);
 int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
                    struct laz_error *err);
+void r_tools_attach(struct r_state *state); /* the place of tools; its errors are R's (jumps) */
 void r_tools_fini(struct r_state *state);
 
 /* r_map.c: the body of tool_map, .Call(map_tool, tool, arguments, more, sys.call()). */

@@ -213,6 +213,8 @@ publish_tool <- function(name, description, f, types, descriptions, required) {
 }
 
 attach_tools <- function() {
+    if ("lazaret:tools" %in% search()) # a template has done it
+        return()
     attach(NULL, pos = 2L, name = "lazaret:tools", warn.conflicts = FALSE)
     call_named <- call_named # the routine, not this environment
     by_name <- eval(substitute(function(name, ...) .Call(routine, name, list(...), sys.call()),
@@ -253,4 +255,31 @@ set_up <- function(libs, packages) {
         .libPaths(c(libs, .libPaths()))
     for (package in packages)
         suppressPackageStartupMessages(library(package, character.only = TRUE))
+}
+
+# In a template, once: namespaces are loaded, not attached.
+preload <- function(packages) {
+    for (package in packages)
+        tryCatch(suppressPackageStartupMessages(loadNamespace(package)),
+                 error = function(e) stop(package, ": ", conditionMessage(e), call. = FALSE))
+}
+
+# What a session does at its start and for each execution, done once before: R compiles a function
+# when it has been used twice, and loads its compiler for the first.
+warm_up <- function(...) {
+    for (i in 1:3) {
+        publish_tool("lazaret", "", function(x) x, "string", "", TRUE)
+        for (env in list(as.environment("lazaret:tools"), globalenv())) {
+            unlockBinding("lazaret", env)
+            rm("lazaret", envir = env)
+        }
+        renew()
+    }
+}
+
+# In each copy of it. The folder of temporary files was the template's, and is gone; without seeds
+# R makes new ones of the time and the process id when it needs them.
+renew <- function(...) {
+    tempdir(check = TRUE)
+    rm(list = intersect(".Random.seed", ls(globalenv(), all.names = TRUE)), envir = globalenv())
 }

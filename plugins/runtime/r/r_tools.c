@@ -470,18 +470,23 @@ static void tools_publish(struct r_state *s, const struct laz_tool_signature *to
     UNPROTECT(7);
 }
 
-static void tools_define(struct r_state *s)
+void r_tools_attach(struct r_state *s)
 {
     SEXP routine = PROTECT(r_routine((void (*)(void))tools_call_named));
+    SEXP map = PROTECT(r_routine((void (*)(void))r_tool_map));
     SEXP attach = PROTECT(Rf_lang1(Rf_install("attach_tools")));
 
-    SEXP map = PROTECT(r_routine((void (*)(void))r_tool_map));
     Rf_defineVar(Rf_install("call_named"), routine, s->support);
     Rf_defineVar(Rf_install("map_tool"), map, s->support);
     Rf_eval(attach, s->support);
+    UNPROTECT(3);
+}
+
+static void tools_define(struct r_state *s)
+{
+    r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
-    UNPROTECT(3);
 }
 
 /* Copies what calls need; symbols live as long as R. */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* py_template.c - an interpreter that is loaded once and copied for each session.
+ * Side: box.  Input trusted: yes (names of packages of the host's settings).
+ *
+ * CPython has the rules for this: PyOS_BeforeFork() takes the locks that a copy must find in order,
+ * PyOS_AfterFork_Child() makes them anew, forgets threads that are not there, and runs what
+ * packages registered with os.register_at_fork.  The first is called once; from then on the
+ * template holds the interpreter's lock and stands still, so every copy begins at the same point.
+ */
+#include "py_runtime.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+int py_preload(void *data, const char *const *names, size_t n, struct laz_error *err)
+{
+    struct python_state *state = data;
+    PyObject *list, *done = NULL;
+    int rc = 0;
+
+    PyEval_RestoreThread(state->main_thread);
+    list = py_texts(names, n);
+    if (list)
+        done = py_call(state, PY_PRELOAD, "(O)", list);
+    if (!done)
+        rc = py_boot_error(err, LAZ_ESETUP, "a package of pool.preload cannot be loaded");
+    Py_XDECREF(done);
+    Py_XDECREF(list);
+    py_flush(state);
+    state->main_thread = PyEval_SaveThread();
+    return rc;
+}
+
+void py_before_fork(void *data)
+{
+    struct python_state *state = data;
+    PyObject *done = NULL;
+
+    PyEval_RestoreThread(state->main_thread);
+    state->main_thread = NULL;
+    /* What fails here a session does for itself, or tells of. */
+    if (py_boot_all(state))
+        done = py_call(state, PY_BEFORE_FORK, "()");
+    Py_XDECREF(done);
+    PyErr_Clear();
+    py_flush(state);
+    fflush(NULL);
+    PyOS_BeforeFork();
+    state->copied = true;
+}
+
+int py_renew(void *data, struct laz_error *err)
+{
+    struct python_state *state = data;
+    PyObject *done;
+    int rc = 0;
+
+    PyOS_AfterFork_Child();
+    state->copied = false;
+    state->pid = getpid();
+    done = py_call(state, PY_RENEW, "()");
+    if (!done)
+        rc = py_boot_error(err, LAZ_ESETUP, "a session cannot be made of the template");
+    Py_XDECREF(done);
+    state->main_thread = PyEval_SaveThread();
+    return rc;
+}

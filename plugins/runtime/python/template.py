@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+# template.py - what a process that is copied for each session does before, and each copy after.
+#
+# CPython's own hooks (os.register_at_fork) renew random, threading, logging and whatever a package
+# asked for; here is what they leave the same in every copy.  A module that nobody loaded has
+# nothing to renew.
+import os
+
+
+def preload(names):
+    import importlib
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            raise ImportError("%s: %s: %s" % (name, type(error).__name__, error)) from error
+
+
+def before_fork():
+    # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
+    import gc
+    gc.collect()
+    gc.freeze()
+
+
+def renew_ssl(ssl):
+    ssl.RAND_add(os.urandom(32), 32.0)  # its generators are seeded anew when they are used next
+
+
+def renew_numpy(random):
+    random.seed()
+
+
+def renew_multiprocessing(process):
+    process.current_process().authkey = os.urandom(32)
+
+
+def renew_tempfile(tempfile):
+    tempfile._name_sequence = None
+
+
+def renew_uuid(uuid):
+    uuid._node = uuid._last_timestamp = None
+
+
+RENEWED = {
+    '_ssl': renew_ssl,
+    'numpy.random': renew_numpy,
+    'multiprocessing.process': renew_multiprocessing,
+    'tempfile': renew_tempfile,
+    'uuid': renew_uuid,
+}
+
+
+def renew():
+    for name, function in RENEWED.items():
+        module = sys.modules.get(name)
+        if module is not None:
+            function(module)

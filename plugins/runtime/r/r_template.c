@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* r_template.c - an R that is started once and copied for each session.
+ * Side: agent.  Input trusted: yes (names of packages of the host's settings).
+ *
+ * R keeps few things that belong to a process: the folder of temporary files, the seeds of its
+ * generators and of the C library's, by which it names temporary files, and our own note of who the
+ * session is.  Nothing runs between the last of these calls in the template and the first in a
+ * copy. */
+#include "r.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define TEMPLATE_ROUNDS 3 /* a use more than the compiler waits for; generations of the collector  \
+                           */
+
+static int template_fail(struct laz_error *err, const char *what, const char *why)
+{
+    if (err) {
+        err->code = LAZ_ESETUP;
+        snprintf(err->text, sizeof err->text, "%s: %.800s", what, why);
+        for (char *p = err->text; *p; p++)
+            if (*p == '\n')
+                *p = ' ';
+    }
+    return LAZ_ESETUP;
+}
+
+static void template_load(struct r_state *state)
+{
+    SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)state->n_preload));
+
+    for (size_t i = 0; i < state->n_preload; i++)
+        SET_STRING_ELT(names, (R_xlen_t)i, Rf_mkCharCE(state->preload[i], CE_UTF8));
+    r_support1(state, "preload", names);
+    UNPROTECT(1);
+}
+
+int r_preload(void *data, const char *const *names, size_t n, struct laz_error *err)
+{
+    struct r_state *state = data;
+
+    state->preload = names;
+    state->n_preload = n;
+    bool loaded = r_protected(state, template_load);
+    state->preload = NULL;
+    state->n_preload = 0;
+    int rc = loaded ? 0
+                    : template_fail(err, "a package of pool.preload cannot be loaded",
+                                    r_last_error(state));
+    r_failure_clear(&state->failure);
+    r_console_flush(state);
+    return rc;
+}
+
+static void template_warm_up(struct r_state *state)
+{
+    r_tools_attach(state);
+    r_support1(state, "warm_up", R_NilValue);
+}
+
+/* What is in memory now is in every copy. Each collection makes what it leaves older, until only a
+ * full one looks at it, and writes to its pages (R internals, 1.12). */
+void r_before_fork(void *data)
+{
+    struct r_state *state = data;
+    struct laz_outcome outcome;
+
+    r_protected(state, template_warm_up);
+    for (int i = 0; i < TEMPLATE_ROUNDS; i++) {
+        outcome = (struct laz_outcome){.size = sizeof outcome};
+        r_eval(state, "1 + 1", 5, 1, &outcome);
+        R_gc();
+    }
+    r_failure_clear(&state->failure);
+    r_console_flush(state);
+    fflush(NULL);
+}
+
+static void template_renew(struct r_state *state)
+{
+    r_support1(state, "renew", R_NilValue);
+}
+
+int r_renew(void *data, struct laz_error *err)
+{
+    struct r_state *state = data;
+    unsigned seed;
+
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return template_fail(err, "a session cannot be made of the template",
+                             "the system gives no random numbers");
+    srand(seed); /* tempfile() */
+    state->owner = getpid();
+    if (!r_protected(state, template_renew))
+        return template_fail(err, "a session cannot be made of the template", r_last_error(state));
+    return 0;
+}
