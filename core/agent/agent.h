@@ -23,6 +23,7 @@
 
 #define AGENT_PROTOCOL    1
 #define AGENT_EXIT_SETUP  125
+#define AGENT_CHANNEL     3              /* the channel's descriptor; what is above it is closed */
 #define AGENT_MAX_MESSAGE (1024u * 1024) /* of a line to the host, unless init says otherwise */
 #define AGENT_MAX_LINE    (64u * 1024 * 1024) /* of a value from the host, likewise */
 #define AGENT_LINE_SLACK  (1024u * 1024)      /* what may stand around a value in its line */
@@ -88,7 +89,14 @@ void agent_calls_offer(struct agent *agent);
 
 /* ---- serve.c: messages ---------------------------------------------------------------------- */
 
+enum agent_role {
+    AGENT_COLD,     /* a process for one session */
+    AGENT_TEMPLATE, /* is copied for sessions */
+    AGENT_SESSION,  /* such a copy */
+};
+
 struct agent {
+    enum agent_role role;
     struct agent_channel channel;
     pid_t pid; /* of this process; a forked child has another */
     size_t max_message;
@@ -101,6 +109,10 @@ struct agent {
     struct laz_agent_services services;
     struct laz_buf out;      /* the message being put together */
     struct laz_buf confined; /* what `ready` says of the confinement */
+    struct laz_buf cost;     /* and of the time of each step: "fork 210, filter 150" */
+    /* Of a template: what its sessions get in place of its own. */
+    char *home, *socket_folder;
+    uint64_t tmp_size;
 };
 
 /* Fills agent->services. */
@@ -140,18 +152,37 @@ bool agent_left_out(const char *step);
 void agent_close_descriptors(int channel);
 /* Applies the steps that `confine` of `init` asks for (NULL: none), and those that nobody has to
  * ask for, in the order of the table. Appends to `report` the members of `ready` that tell of it:
- * ,"confined":[...],"missing":[...],"cost":"...". LAZ_ESETUP when a step fails that may not. */
-int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_error *err);
+ * ,"confined":[...],"missing":[...], and to `cost` the time of each. LAZ_ESETUP when a step fails
+ * that may not. */
+int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_buf *cost,
+                  struct laz_error *err);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 
 int agent_start(struct agent *agent, struct laz_error *err);
+/* Tells the host that the start failed. */
+void agent_setup_failed(struct agent *agent, const struct laz_error *err);
 /* Ends the runtime and the connection; the module stays loaded, the process ends right after. */
 void agent_stop(struct agent *agent);
+
+/* ---- template.c ----------------------------------------------------------------------------- */
+
+/* Once the runtime is there: preloads what `options` of `init` says, and gets ready for copying. */
+int agent_template_load(struct agent *agent, const struct laz_json *options, struct laz_error *err);
+/* Makes sessions until the host says exit, then false. True in the process of a session, which goes
+ * on with agent_start. */
+bool agent_template_serve(struct agent *agent, int *status);
+/* What the process of a session gives back before it confines itself. */
+int agent_template_strip(struct agent *agent, struct laz_error *err);
+/* Notes what a step took. */
+void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 
 /* ---- reap.c --------------------------------------------------------------------------------- */
 
 /* Runs argv[0], leaves no descendant of it alive, and returns the exit status. */
 int agent_reap(char *const *argv);
+/* As the first process of a pid namespace: reaps until `session` ends, writes how to `tell`, and
+ * ends, and all others with it. */
+_Noreturn void agent_reap_session(pid_t session, int tell);
 
 #endif

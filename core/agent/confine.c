@@ -189,9 +189,10 @@ static bool confine_is_required(const struct laz_json *confine, const char *name
     return false;
 }
 
-int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_error *err)
+int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_buf *cost,
+                  struct laz_error *err)
 {
-    struct laz_buf missing = LAZ_BUF_INIT, cost = LAZ_BUF_INIT;
+    struct laz_buf missing = LAZ_BUF_INIT;
     int rc = confine_check(confine, err);
 
     laz_buf_puts(report, ",\"confined\":[");
@@ -203,7 +204,7 @@ int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct
             continue;
         uint64_t begun = laz_clock_us();
         int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(asked, &why);
-        laz_buf_printf(&cost, "%s%s %llu", cost.len ? ", " : "", step->name,
+        laz_buf_printf(cost, "%s%s %llu", cost->len ? ", " : "", step->name,
                        (unsigned long long)(laz_clock_us() - begun));
         if (!failed) {
             laz_buf_printf(report, "%s\"%s\"", n++ ? "," : "", step->name);
@@ -215,11 +216,9 @@ int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct
             rc = laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s", why.text);
         }
     }
-    laz_buf_printf(report, "],\"missing\":[%s],\"cost\":\"%s us\"", laz_buf_text(&missing),
-                   laz_buf_text(&cost));
-    if (!rc && (report->failed || missing.failed || cost.failed))
+    laz_buf_printf(report, "],\"missing\":[%s]", laz_buf_text(&missing));
+    if (!rc && (report->failed || missing.failed || cost->failed))
         rc = laz_error_nomem(err);
     laz_buf_fini(&missing);
-    laz_buf_fini(&cost);
     return rc;
 }

@@ -25,29 +25,44 @@ const char *__asan_default_options(void)
 }
 #endif
 
-static int main_serve(char **argv)
+static int main_run(enum agent_role role)
 {
     struct agent agent = {
+        .role = role,
         .channel = {.fd = -1},
         .max_message = AGENT_MAX_MESSAGE,
     };
     struct laz_error err = {0};
 
-    (void)argv;
     laz_frame_init(&agent.channel.in, AGENT_MAX_LINE + AGENT_LINE_SLACK);
     /* Interpreters take the encoding of their text from here; the box has LANG=C.UTF-8. No other
      * category: a decimal comma must not reach a number. */
     setlocale(LC_CTYPE, "");
     int status = AGENT_EXIT_SETUP;
-    if (agent_start(&agent, &err))
+    int rc = agent_start(&agent, &err);
+    if (!rc && role == AGENT_TEMPLATE && agent_template_serve(&agent, &status))
+        rc = agent_start(&agent, &err); /* a copy, for one session */
+    if (rc)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
-    else
+    else if (agent.role != AGENT_TEMPLATE)
         status = agent_serve(&agent);
     agent_stop(&agent);
     fflush(NULL);
     /* Handlers of interpreters and of libraries that code loaded are not run, nor is anything
      * unloaded below their threads: the process ends here. */
     _exit(status);
+}
+
+static int main_serve(char **argv)
+{
+    (void)argv;
+    return main_run(AGENT_COLD);
+}
+
+static int main_template(char **argv)
+{
+    (void)argv;
+    return main_run(AGENT_TEMPLATE);
 }
 
 static int main_describe(char **argv)
@@ -71,14 +86,15 @@ static int main_describe(char **argv)
 static int main_probe(char **argv)
 {
     struct laz_error err = {0};
-    struct laz_buf report = LAZ_BUF_INIT;
+    struct laz_buf report = LAZ_BUF_INIT, cost = LAZ_BUF_INIT;
     struct laz_json *confine = argv[0] ? laz_json_parse(argv[0], strlen(argv[0]), &err) : NULL;
     int rc = argv[0] && !confine ? LAZ_EPROTO : 0;
 
     if (confine)
-        rc = agent_confine(confine, &report, &err);
+        rc = agent_confine(confine, &report, &cost, &err);
     laz_json_free(confine);
     laz_buf_fini(&report);
+    laz_buf_fini(&cost);
     if (rc) {
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
         return AGENT_EXIT_SETUP;
@@ -114,7 +130,7 @@ static const struct {
 } main_modes[] = {
     {"--describe", 1, 1, main_describe}, {"--probe", 0, 1, main_probe},
     {"--reap", 1, 1 << 20, main_reap},   {"--version", 0, 0, main_version},
-    {"--wait", 1, 1, main_wait},
+    {"--wait", 1, 1, main_wait},         {"--template", 0, 0, main_template},
 };
 
 int main(int argc, char **argv)
@@ -126,7 +142,8 @@ int main(int argc, char **argv)
             argc - 2 <= main_modes[i].max)
             return main_modes[i].run(argv + 2);
     fputs("usage: lazaret-agent [--describe FILE.so | --probe [JSON] | --reap PROGRAM ARG... | "
-          "--version | --wait MARK]\nIt is started by lazaret; there is no use in running it by "
+          "--template | --version | --wait MARK]\nIt is started by lazaret; there is no use in "
+          "running it by "
           "hand.\n",
           stderr);
     return 2;

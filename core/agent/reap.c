@@ -129,6 +129,24 @@ static void reap_exec(pid_t reaper, char *const *argv, const sigset_t *before)
     _exit(AGENT_EXIT_SETUP);
 }
 
+_Noreturn void agent_reap_session(pid_t session, int tell)
+{
+    char line[40];
+    int how = 0;
+    pid_t pid;
+
+    do
+        pid = waitpid(-1, &how, 0);
+    while (pid != session && (pid > 0 || errno == EINTR));
+    if (pid == session) {
+        int len = WIFSIGNALED(how)
+                      ? snprintf(line, sizeof line, "{\"signal\":%d}\n", WTERMSIG(how))
+                      : snprintf(line, sizeof line, "{\"exit-code\":%d}\n", WEXITSTATUS(how));
+        (void)!write(tell, line, (size_t)len); /* a host that is gone needs no word */
+    }
+    _exit(0);
+}
+
 int agent_reap(char *const *argv)
 {
     sigset_t watched, child_ended, before;

@@ -7,6 +7,7 @@
  * starts. Nothing that a stranger wrote is looked at in this file. */
 #include "agent/agent.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "os/os.h"
 #include "wire/message.h"
@@ -17,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define START_CHANNEL 3 /* the channel's descriptor; what is above it is closed */
 
 /* Overwrites NAME=value in the block that execve made, which /proc/self/environ shows, and takes
  * the variable out. Gives a copy of the value. */
@@ -55,8 +54,8 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     rc = laz_os_connect(path, &fd, err);
     if (rc)
         goto out;
-    if (fd != START_CHANNEL) {
-        int moved = dup3(fd, START_CHANNEL, O_CLOEXEC);
+    if (fd != AGENT_CHANNEL) {
+        int moved = dup3(fd, AGENT_CHANNEL, O_CLOEXEC);
         if (moved < 0) {
             rc = laz_error_os(err, errno, "cannot move the channel");
             laz_os_close(&fd);
@@ -64,8 +63,10 @@ static int start_connect(struct agent *agent, struct laz_error *err)
         }
         close(fd);
     }
-    agent->channel.fd = START_CHANNEL;
-    agent_close_descriptors(START_CHANNEL);
+    agent->channel.fd = AGENT_CHANNEL;
+    agent_close_descriptors(AGENT_CHANNEL);
+    if (agent->role == AGENT_TEMPLATE)
+        agent->socket_folder = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
     struct iovec parts[] = {{token, len}, {(void *)(uintptr_t) "\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
@@ -127,21 +128,35 @@ static int start_create(struct agent *agent, const char *line, size_t len, struc
 {
     const char *raw, *options = "{}";
     size_t raw_len, options_len = 2;
-    struct agent_tools tools = {0};
-    int rc;
 
     if (laz_json_member(line, len, "options", &raw, &raw_len))
         laz_json_member(raw, raw_len, "options", &options, &options_len);
-    rc = agent->ops->create(&agent->services, options, options_len, &agent->state, err);
-    if (rc) {
-        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
-        return rc;
-    }
+    return agent->ops->create(&agent->services, options, options_len, &agent->state, err);
+}
+
+static int start_renew(struct agent *agent, struct laz_error *err)
+{
+    uint64_t begun = laz_clock_us();
+    int rc = LAZ_HAS(agent->ops, renew) ? agent->ops->renew(agent->state, err) : 0;
+
+    agent_cost(agent, "renew", begun);
+    return rc;
+}
+
+static int start_tools(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+{
+    const char *raw;
+    size_t raw_len;
+    struct agent_tools tools = {0};
+    uint64_t begun = laz_clock_us();
+    int rc = 0;
+
     if (laz_json_member(line, len, "tools", &raw, &raw_len))
         rc = agent_tools_parse(raw, raw_len, &tools, err);
     if (rc == 0)
         rc = agent->ops->define_tools(agent->state, tools.tools, tools.n, err);
     agent_tools_fini(&tools);
+    agent_cost(agent, "tools", begun);
     return rc;
 }
 
@@ -154,6 +169,48 @@ static void start_sizes(struct agent *agent, const struct laz_json *options)
         agent->max_message = (size_t)laz_json_number(message);
     if (value && laz_json_number(value) >= 1)
         agent->channel.in.max = (size_t)laz_json_number(value) + AGENT_LINE_SLACK;
+}
+
+static bool start_is_template(const struct laz_json *init)
+{
+    const struct laz_json *asked = laz_json_get(init, "template");
+
+    return asked && laz_json_is_true(asked);
+}
+
+/* What `init` asks for, in the order of the table; what a template has done its sessions have. */
+static int start_follow(struct agent *agent, const struct laz_json *init, const char *line,
+                        size_t len, struct laz_error *err)
+{
+    const struct laz_json *confine = laz_json_get(init, "confine");
+    int rc = 0;
+
+    start_sizes(agent, laz_json_get(init, "options"));
+    if (agent->role != AGENT_SESSION)
+        agent_services_init(agent);
+    else
+        rc = agent_template_strip(agent, err);
+    /* Sessions confine themselves; what forbids them to be made is not for a template. */
+    if (rc == 0)
+        rc = agent_confine(agent->role == AGENT_TEMPLATE ? NULL : confine, &agent->confined,
+                           &agent->cost, err);
+    if (rc)
+        return rc;
+    if (agent->role != AGENT_SESSION) {
+        rc = start_load(agent, init, err);
+        if (rc)
+            return rc;
+        rc = start_create(agent, line, len, err);
+    } else {
+        rc = start_renew(agent, err);
+    }
+    if (rc == 0 && agent->role == AGENT_TEMPLATE)
+        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
+    if (rc)
+        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
+    else if (agent->role != AGENT_TEMPLATE)
+        rc = start_tools(agent, line, len, err);
+    return rc;
 }
 
 /* Steps 2 to 6. */
@@ -177,35 +234,40 @@ static int start_init(struct agent *agent, struct laz_error *err)
     } else if (!protocol || (int)laz_json_number(protocol) != LAZ_PROTOCOL) {
         rc = laz_error_set(err, LAZ_EPROTO, 0, "the host does not speak protocol %d of this agent",
                            LAZ_PROTOCOL);
+    } else if (start_is_template(init) != (agent->role == AGENT_TEMPLATE)) {
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "init: %s",
+                           agent->role == AGENT_TEMPLATE ? "this agent is a template"
+                                                         : "this agent is no template");
     } else {
-        start_sizes(agent, laz_json_get(init, "options"));
-        agent_services_init(agent);
-        rc = agent_confine(laz_json_get(init, "confine"), &agent->confined, err);
-        if (rc == 0)
-            rc = start_load(agent, init, err);
-        if (rc == 0)
-            rc = start_create(agent, line, len, err);
+        rc = start_follow(agent, init, line, len, err);
     }
     laz_json_free(init);
     return rc;
 }
 
+void agent_setup_failed(struct agent *agent, const struct laz_error *err)
+{
+    laz_buf_clear(&agent->out);
+    laz_buf_puts(&agent->out, "{\"type\":\"error\",\"id\":0,\"kind\":\"setup\",\"message\":");
+    laz_json_quote(&agent->out, err->text, strlen(err->text));
+    laz_buf_puts(&agent->out, "}");
+    agent_send(agent);
+}
+
 int agent_start(struct agent *agent, struct laz_error *err)
 {
-    agent->pid = getpid();
-    agent_calls_init(agent);
-    int rc = start_connect(agent, err);
+    int rc = 0;
+
+    if (agent->role != AGENT_SESSION) {
+        agent->pid = getpid();
+        agent_calls_init(agent);
+        rc = start_connect(agent, err);
+    }
     if (rc == 0)
         rc = start_init(agent, err);
     if (rc) {
-        if (agent->channel.fd >= 0) {
-            laz_buf_clear(&agent->out);
-            laz_buf_puts(&agent->out,
-                         "{\"type\":\"error\",\"id\":0,\"kind\":\"setup\",\"message\":");
-            laz_json_quote(&agent->out, err->text, strlen(err->text));
-            laz_buf_puts(&agent->out, "}");
-            agent_send(agent);
-        }
+        if (agent->channel.fd >= 0)
+            agent_setup_failed(agent, err);
         return rc;
     }
     const char *version = agent->ops->version(agent->state);
@@ -214,8 +276,10 @@ int agent_start(struct agent *agent, struct laz_error *err)
     laz_buf_puts(&agent->out, ",\"version\":");
     laz_json_quote(&agent->out, version, strlen(version));
     laz_buf_append(&agent->out, agent->confined.data, agent->confined.len);
-    laz_buf_puts(&agent->out, "}");
+    laz_buf_printf(&agent->out, ",\"cost\":\"%s us\"}", laz_buf_text(&agent->cost));
     agent_send(agent);
+    laz_buf_clear(&agent->confined); /* a session begins with its own */
+    laz_buf_clear(&agent->cost);
     return 0;
 }
 
@@ -228,4 +292,7 @@ void agent_stop(struct agent *agent)
     laz_buf_fini(&agent->out);
     agent_calls_fini(agent);
     laz_buf_fini(&agent->confined);
+    laz_buf_fini(&agent->cost);
+    free(agent->home);
+    free(agent->socket_folder);
 }

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* template.c - an agent that has loaded its runtime and is copied for each session.
+ * Side: box.  Input trusted: yes (the host); no code of a stranger ever runs in this process.
+ *
+ * A session is made in two steps.  A *vessel* is a copy of this process in namespaces of its own,
+ * with mounts of its own: the first process there.  It is made while nobody waits, one ahead of the
+ * sessions.  A spawn hands it the descriptors of its session and the token; it tells the host who
+ * it is, waits until the host has put it where its limits are, forks the process of the session and
+ * from then on only reaps.  Nothing of one session is ever in the memory of another: a vessel
+ * exists before its token has come, and what comes for a vessel is wiped here before the next is
+ * made.
+ *
+ * Threads would not be in a copy, but their locks would.  So a runtime with threads is put behind a
+ * fork(2) of the C library first, whose handlers (pthread_atfork(3)) libraries with threads have.
+ */
+#include "agent/agent.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "os/io.h"
+#include "os/namespaces.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEMPLATE_READ   4096
+#define TEMPLATE_STATUS 4 /* beside the channel at 3 */
+
+/* What a spawn comes with, in this order. */
+enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
+
+/* What a vessel is told. */
+struct template_order {
+    uint64_t sent_us;
+    char token[LAZ_TOKEN_LEN];
+};
+
+struct template
+{
+    struct agent *agent;
+    pid_t vessel; /* the one that waits, or 0 */
+    int door;     /* to it */
+    int fds[LAZ_OS_HANDOVER];
+    size_t n_fds; /* received, and not handed on */
+};
+
+void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
+{
+    laz_buf_printf(&agent->cost, "%s%s %llu", agent->cost.len ? ", " : "", step,
+                   (unsigned long long)(laz_clock_us() - since_us));
+}
+
+/* ---- the vessel ----------------------------------------------------------------------------- */
+
+/* Ids of processes differ from the template's: libraries notice a fork by that (OpenSSL), or take
+ * it for a seed. */
+static uint32_t vessel_last_pid(const struct agent *agent)
+{
+    uint16_t random = 0;
+    uint32_t pid;
+
+    laz_random_bytes(&random, sizeof random, NULL);
+    pid = 100 + random % 30000;
+    return pid + 1 == (uint32_t)agent->pid ? pid + 1 : pid;
+}
+
+static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_error *err)
+{
+    uint64_t begun = laz_clock_us();
+    int rc = laz_os_map_ids(uid, gid, err);
+
+    agent_cost(agent, "maps", begun);
+    begun = laz_clock_us();
+    if (!rc)
+        rc = laz_os_own_mounts(
+            &(struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder},
+            vessel_last_pid(agent), err);
+    agent_cost(agent, "mounts", begun);
+    return rc;
+}
+
+/* What the template has read is not for a session. */
+static void vessel_forget(struct laz_frame *in)
+{
+    size_t max = in->max;
+
+    if (in->buf.data)
+        explicit_bzero(in->buf.data, in->buf.cap);
+    laz_frame_fini(in);
+    laz_frame_init(in, max);
+}
+
+/* The descriptors of the session at their numbers, and no others. What came is above AGENT_CHANNEL,
+ * where the door was. */
+static int vessel_place(const int *fds, struct laz_error *err)
+{
+    if (dup3(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL, O_CLOEXEC) < 0 ||
+        dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0 ||
+        (fds[TEMPLATE_TELL] != TEMPLATE_STATUS &&
+         dup3(fds[TEMPLATE_TELL], TEMPLATE_STATUS, O_CLOEXEC) < 0))
+        return laz_error_os(err, errno, "the session's descriptors cannot be set");
+    laz_os_close_from(TEMPLATE_STATUS + 1, -1);
+    return 0;
+}
+
+/* Waits for the order, and tells the host who is there. The process ends when the template does. */
+static int vessel_take(struct agent *agent, int door, struct laz_error *err)
+{
+    struct template_order order;
+    int fds[LAZ_OS_HANDOVER];
+    size_t n;
+
+    ssize_t got = laz_os_receive(door, &order, sizeof order, fds, &n);
+    if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
+        _exit(0);
+    agent_cost(agent, "handover", order.sent_us);
+    int rc = vessel_place(fds, err);
+    agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
+    struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
+    if (!agent_channel_send(&agent->channel, parts, 2))
+        _exit(0);
+    explicit_bzero(&order, sizeof order);
+    return rc;
+}
+
+static void vessel_await_init(const struct agent *agent)
+{
+    struct pollfd ready = {agent->channel.fd, POLLIN, 0};
+
+    while (poll(&ready, 1, -1) < 0 && errno == EINTR)
+        ;
+}
+
+/* Returns in the process of the session only: 1. */
+static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint64_t begun)
+{
+    struct agent *agent = t->agent;
+    struct laz_error err = {0};
+
+    agent_cost(agent, "clone", begun);
+    if (dup3(door, AGENT_CHANNEL, O_CLOEXEC) < 0) /* the control connection is closed by it */
+        _exit(AGENT_EXIT_SETUP);
+    laz_os_close_from(AGENT_CHANNEL + 1, -1);
+    vessel_forget(&agent->channel.in);
+    signal(SIGCHLD, SIG_DFL);
+    setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
+    int rc = vessel_fit_out(agent, uid, gid, &err);
+    int took = vessel_take(agent, AGENT_CHANNEL, rc ? NULL : &err);
+    if (rc || took) {
+        agent_setup_failed(agent, &err);
+        _exit(AGENT_EXIT_SETUP);
+    }
+    vessel_await_init(agent);
+    laz_os_set_open(false);
+    begun = laz_clock_us();
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(TEMPLATE_STATUS);
+        setsid();
+        agent_cost(agent, "fork", begun);
+        agent->role = AGENT_SESSION;
+        agent->pid = getpid();
+        return 1;
+    }
+    if (pid < 0) {
+        laz_error_os(&err, errno, "the process of the session cannot be made");
+        agent_setup_failed(agent, &err);
+        _exit(AGENT_EXIT_SETUP);
+    }
+    laz_os_default_signals();
+    dup2(STDIN_FILENO,
+         STDOUT_FILENO); /* /dev/null: the pipes and the channel end with the session */
+    dup2(STDIN_FILENO, STDERR_FILENO);
+    close(AGENT_CHANNEL);
+    agent_reap_session(pid, TEMPLATE_STATUS);
+}
+
+/* ---- the template --------------------------------------------------------------------------- */
+
+static void template_drop_vessel(struct template *t)
+{
+    laz_os_close(&t->door);
+    t->vessel = 0;
+}
+
+/* Makes the next vessel. 1: this is the process of a session. */
+static int template_make_vessel(struct template *t, struct laz_error *err)
+{
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
+    int pair[2], rc;
+    uint64_t begun = laz_clock_us();
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return laz_error_os(err, errno, "no way to a session can be made");
+    rc = laz_os_clone_apart(&t->vessel, err);
+    if (!rc && t->vessel == 0) {
+        return vessel_main(t, pair[1], uid, gid, begun);
+    }
+    close(pair[1]);
+    t->door = pair[0];
+    if (rc)
+        template_drop_vessel(t);
+    return rc;
+}
+
+static void template_close_fds(struct template *t)
+{
+    for (size_t i = 0; i < t->n_fds; i++)
+        close(t->fds[i]);
+    t->n_fds = 0;
+}
+
+/* A vessel may have died while it waited: then there is another. */
+static int template_hand_over(struct template *t, const char *token, struct laz_error *err)
+{
+    struct template_order order;
+    int rc = 0;
+
+    if (t->n_fds != TEMPLATE_FDS)
+        return laz_error_set(err, LAZ_EPROTO, 0, "a spawn comes with %d descriptors, not with %zu",
+                             TEMPLATE_FDS, t->n_fds);
+    for (int try = 0;; try++) {
+        if (!t->vessel)
+            rc = template_make_vessel(t, err);
+        if (rc)
+            break;
+        memcpy(order.token, token, sizeof order.token);
+        order.sent_us = laz_clock_us();
+        if (laz_os_hand_over(t->door, &order, sizeof order, t->fds, t->n_fds))
+            break;
+        template_drop_vessel(t);
+        if (try > 0) {
+            rc = laz_error_set(err, LAZ_ESETUP, 0, "a session ended before it began");
+            break;
+        }
+    }
+    explicit_bzero(&order, sizeof order);
+    return rc;
+}
+
+/* 1: this is the process of a session. */
+static int template_spawn(struct template *t, const char *line, size_t len)
+{
+    struct agent *agent = t->agent;
+    const char *id = "0", *token;
+    size_t id_len = 1, token_len;
+    struct laz_error err = {0};
+    int rc;
+
+    laz_json_member(line, len, "id", &id, &id_len);
+    if (!laz_json_member(line, len, "token", &token, &token_len) || *token != '"' ||
+        token_len != LAZ_TOKEN_LEN + 2)
+        rc = laz_error_set(&err, LAZ_EPROTO, 0, "a spawn has a token of %d characters",
+                           LAZ_TOKEN_LEN);
+    else
+        rc = template_hand_over(t, token + 1, &err);
+    if (rc == 1)
+        return 1;
+    template_close_fds(t);
+    laz_buf_clear(&agent->out);
+    laz_buf_puts(&agent->out, "{\"id\":");
+    laz_buf_append(&agent->out, id, id_len);
+    if (rc) {
+        laz_buf_puts(&agent->out, ",\"error\":");
+        laz_json_quote(&agent->out, err.text, strlen(err.text));
+        laz_buf_puts(&agent->out, "}");
+    } else {
+        laz_buf_printf(&agent->out, ",\"value\":{\"pid\":%ld}}", (long)t->vessel);
+        template_drop_vessel(t);
+    }
+    agent_send(agent);
+    return 0;
+}
+
+/* 0, 1: this is the process of a session, 2: the host wants it to end, or an error: a message that
+ * no template takes. */
+static int template_answer(struct template *t, char *line, size_t len)
+{
+    const char *raw;
+    size_t raw_len;
+    bool scanned = laz_json_scan(line, len, NULL) == 0;
+    int rc = LAZ_EPROTO;
+
+    if (scanned && laz_json_member(line, len, "type", &raw, &raw_len)) {
+        if (raw_len == 7 && memcmp(raw, "\"spawn\"", 7) == 0)
+            rc = template_spawn(t, line, len);
+        else if (raw_len == 6 && memcmp(raw, "\"exit\"", 6) == 0)
+            rc = 2;
+    }
+    if (rc != 1) /* a session has no such line any more */
+        explicit_bzero(line, len);
+    return rc;
+}
+
+/* The next bytes from the host, with descriptors. False: it is gone. */
+static bool template_read(struct template *t)
+{
+    struct agent_channel *channel = &t->agent->channel;
+    char *room = laz_frame_room(&channel->in, TEMPLATE_READ);
+    int fds[LAZ_OS_HANDOVER];
+    size_t n = 0;
+
+    if (!room)
+        return false;
+    ssize_t got = laz_os_receive(channel->fd, room, TEMPLATE_READ, fds, &n);
+    if (n) { /* what came before belongs to no spawn */
+        template_close_fds(t);
+        memcpy(t->fds, fds, n * sizeof *fds);
+        t->n_fds = n;
+    }
+    if (got <= 0)
+        return false;
+    laz_frame_added(&channel->in, (size_t)got);
+    return true;
+}
+
+static bool template_has_word(const struct template *t)
+{
+    return laz_os_await(t->agent->channel.fd, 0);
+}
+
+static int template_loop(struct template *t)
+{
+    struct laz_frame *in = &t->agent->channel.in;
+    char *line;
+    size_t len;
+
+    for (;;) {
+        int have = laz_frame_next(in, &line, &len);
+        if (have < 0)
+            return LAZ_EPROTO;
+        if (have > 0) {
+            int rc = template_answer(t, line, len);
+            if (rc)
+                return rc;
+            continue;
+        }
+        /* Without a vessel a spawn makes one itself, and tells the host if that fails. */
+        if (!t->vessel && !template_has_word(t) && template_make_vessel(t, NULL) == 1)
+            return 1;
+        if (!template_read(t))
+            return 2;
+    }
+}
+
+/* Becomes a process with one thread. The first process stays until the second ends, for whoever
+ * started it waits for it. */
+static int template_leave_threads(struct agent *agent, struct laz_error *err)
+{
+    int how = 0;
+
+    pid_t pid = fork();
+    if (pid < 0)
+        return laz_error_os(err, errno, "the template cannot leave its threads behind");
+    if (pid == 0) {
+        agent->pid = getpid();
+        return 0;
+    }
+    close(agent->channel.fd);
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
+        ;
+    _exit(WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
+}
+
+static int template_settle(struct agent *agent, struct laz_error *err)
+{
+    int rc = 0;
+
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+        return laz_error_os(err, errno, "/dev/null cannot be opened");
+    if (null != STDIN_FILENO)
+        close(null);
+    if (LAZ_HAS(agent->ops, before_fork))
+        agent->ops->before_fork(agent->state);
+    if (laz_os_threads() != 1)
+        rc = template_leave_threads(agent, err);
+    if (!rc)
+        laz_os_large_pages();
+    return rc;
+}
+
+int agent_template_load(struct agent *agent, const struct laz_json *options, struct laz_error *err)
+{
+    const struct laz_json *home = options ? laz_json_get(options, "home") : NULL;
+    const struct laz_json *size = options ? laz_json_get(options, "tmp_size") : NULL;
+    const struct laz_json *list = options ? laz_json_get(options, "preload") : NULL;
+    const struct laz_json *item = list ? laz_json_first(list) : NULL;
+    struct laz_strv names = LAZ_STRV_INIT;
+    int rc = 0;
+
+    agent->home = laz_strdup(home ? laz_json_string(home) : NULL);
+    agent->tmp_size = size && laz_json_number(size) >= 1 ? (uint64_t)laz_json_number(size) : 0;
+    if (!agent->home || !agent->tmp_size)
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
+    for (; item && !rc; item = laz_json_next(item)) {
+        if (!laz_json_string(item))
+            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: a name of preload is no string");
+        else
+            laz_strv_add(&names, laz_json_string(item));
+    }
+    if (!rc && names.failed)
+        rc = laz_error_nomem(err);
+    if (!rc && names.n && !LAZ_HAS(agent->ops, preload))
+        rc = laz_error_set(err, LAZ_ESETUP, 0,
+                           "the runtime %s can load nothing in advance (pool.preload)",
+                           agent->plugin->name);
+    if (!rc && names.n)
+        rc = agent->ops->preload(agent->state, (const char *const *)names.items, names.n, err);
+    laz_strv_fini(&names);
+    return rc ? rc : template_settle(agent, err);
+}
+
+bool agent_template_serve(struct agent *agent, int *status)
+{
+    struct template t = {.agent = agent, .door = -1};
+
+    signal(SIGCHLD, SIG_IGN); /* vessels leave no zombies: sigaction(2), SA_NOCLDWAIT */
+    int rc = template_loop(&t);
+    if (rc == 1)
+        return true;
+    if (rc < 0)
+        fputs("lazaret-agent: not a message for a template\n", stderr);
+    template_drop_vessel(&t);
+    template_close_fds(&t);
+    *status = rc < 0 ? AGENT_EXIT_SETUP : 0;
+    return false;
+}
+
+/* The first steps of a session, with the rights that its namespaces gave it, and without them from
+ * then on. */
+int agent_template_strip(struct agent *agent, struct laz_error *err)
+{
+    uint64_t begun = laz_clock_us();
+
+    laz_os_own_cgroup_root();
+    int rc = laz_os_drop_capabilities(err);
+    laz_os_set_open(true); /* the host looks at it as at any agent */
+    agent_cost(agent, "capabilities", begun);
+    return rc;
+}
