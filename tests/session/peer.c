@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PEER_MEMORY_MOST ((size_t)256 << 20) /* the sanitizers' own maps are larger by far */
+
 const char *peer_agent(void)
 {
     const char *given = getenv("LAZARET_AGENT");
@@ -258,4 +260,32 @@ char *peer_proc(const struct peer *peer, const char *name)
         if (!text[i])
             text[i] = ' ';
     return laz_strndup(text, (size_t)n);
+}
+
+bool peer_memory_has(pid_t pid, const char *text)
+{
+    char path[64], line[512];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    FILE *maps = fopen(path, "r");
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    int memory = open(path, O_RDONLY);
+    CU_ASSERT(maps != NULL && memory >= 0);
+    while (maps && memory >= 0 && !found && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        char rights[5];
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 || rights[1] != 'w' ||
+            to - from > PEER_MEMORY_MOST)
+            continue;
+        char *copy = malloc(to - from);
+        ssize_t n = copy ? pread(memory, copy, to - from, (off_t)from) : -1;
+        found = n > 0 && memmem(copy, (size_t)n, text, strlen(text)) != NULL;
+        free(copy);
+    }
+    if (maps)
+        fclose(maps);
+    if (memory >= 0)
+        close(memory);
+    return found;
 }

@@ -41,6 +41,9 @@ char *peer_output(struct peer *peer, bool to_the_end);
 /* Content of /proc/PID/NAME; NULs become spaces. Free it. */
 char *peer_proc(const struct peer *peer, const char *name);
 
+/* Is the text anywhere in what the process can write? */
+bool peer_memory_has(pid_t pid, const char *text);
+
 /* Starts a program with standard output and error in a pipe. */
 pid_t peer_run(const char *const *argv, int *out);
 int peer_wait_pid(pid_t pid);

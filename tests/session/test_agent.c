@@ -90,45 +90,14 @@ static void agent_wipes_token_before_init(void)
     peer_close(&peer);
 }
 
-#define MEMORY_MOST ((size_t)256 << 20) /* the sanitizers' own maps are larger by far */
-
-/* Is the text anywhere in what the process can write? */
-static bool memory_has(pid_t pid, const char *text)
-{
-    char path[64], line[512];
-    bool found = false;
-
-    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-    FILE *maps = fopen(path, "r");
-    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
-    int memory = open(path, O_RDONLY);
-    CU_ASSERT(maps != NULL && memory >= 0);
-    while (maps && memory >= 0 && !found && fgets(line, sizeof line, maps)) {
-        unsigned long from, to;
-        char rights[5];
-        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 || rights[1] != 'w' ||
-            to - from > MEMORY_MOST)
-            continue;
-        char *copy = malloc(to - from);
-        ssize_t n = copy ? pread(memory, copy, to - from, (off_t)from) : -1;
-        found = n > 0 && memmem(copy, (size_t)n, text, strlen(text)) != NULL;
-        free(copy);
-    }
-    if (maps)
-        fclose(maps);
-    if (memory >= 0)
-        close(memory);
-    return found;
-}
-
 static void agent_keeps_no_token_in_memory(void)
 {
     struct peer peer;
 
     if (peer_start(&peer, "", "", "")) {
-        CU_ASSERT(memory_has(peer.pid, "BEFORE=stays")); /* looking finds what is there */
+        CU_ASSERT(peer_memory_has(peer.pid, "BEFORE=stays")); /* looking finds what is there */
 #ifndef __SANITIZE_ADDRESS__ /* it keeps a copy of the first environment for itself */
-        CU_ASSERT(!memory_has(peer.pid, PEER_TOKEN));
+        CU_ASSERT(!peer_memory_has(peer.pid, PEER_TOKEN));
 #endif
     }
     peer_close(&peer);

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: MIT */
+/* test_template_agent.c - a template and its sessions: how they begin, what is renewed in them, how
+ * they end. What they can do to each other is in test_template_siblings.c. */
+#include "template.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "unit.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOBODY                                                                                     \
+    {                                                                                              \
+        .peer = {.pid = -1, .fd = -1, .out = -1}, .err = -1, .status = -1, .pidfd = -1             \
+    }
+
+/* ---- beginning ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *runtime, *sum, *print, *exit, *run;
+} languages[] = {
+    {"lua", "1 + 1", "print('hello')", "os.exit(7)", "os.execute('exit 3') == nil"},
+    {"python", "1 + 1", "print('hello')", "import os; os._exit(7)",
+     "import subprocess; subprocess.run(['sh', '-c', 'exit 3']).returncode == 3"},
+    {"r", "1 + 1", "cat('hello\\n')", "quit(status = 7)", "system('exit 3') == 3"},
+};
+#define LANGUAGES (sizeof languages / sizeof languages[0])
+
+static void template_makes_sessions_of_each_runtime(void)
+{
+    static const char *const parts[] = {"\"cost\":\"clone ",
+                                        "maps ",
+                                        "mounts ",
+                                        "handover ",
+                                        "fork ",
+                                        "limits",
+                                        "renew ",
+                                        "tools "};
+
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        struct template_box box;
+        struct template_session session = NOBODY;
+        if (template_open(&box, languages[i].runtime, "") &&
+            template_session_open(&box, &session, template_confined)) {
+            for (size_t j = 0; j < sizeof parts / sizeof parts[0]; j++)
+                CU_ASSERT(strstr(session.peer.line, parts[j]) != NULL);
+            UNIT_TEXT(template_run(&session, languages[i].sum), "2");
+            UNIT_TEXT(template_run(&session, languages[i].run), "true");
+            template_run(&session, languages[i].print);
+            template_run(&session, languages[i].exit);
+            UNIT_TEXT(template_ended(&session), "{\"exit-code\":7}");
+            char *output = peer_output(&session.peer, true);
+            UNIT_TEXT(output, "hello\n");
+            free(output);
+        }
+        template_session_close(&session);
+        template_close(&box);
+    }
+}
+
+static void template_has_tools_for_its_sessions(void)
+{
+    static const char *const codes[] = {"add(2, 3)", "add(2, 3)", "add(2, 3)"};
+
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        struct template_box box;
+        struct template_session session = NOBODY;
+        if (template_open(&box, languages[i].runtime, "") && template_ask(&box, &session) > 0 &&
+            template_met(&session)) {
+            const char *line = template_init(
+                &session, template_confined,
+                "{\"name\":\"add\",\"parameters\":[{\"name\":\"a\",\"type\":\"number\"},{\"name\":"
+                "\"b\",\"type\":\"number\"}]}");
+            CU_ASSERT(line && strstr(line, "\"ready\"") != NULL);
+            peer_send(&session.peer, "{\"type\":\"execute\",\"id\":1,\"code\":\"%s\"}", codes[i]);
+            line = peer_line(&session.peer);
+            CU_ASSERT(line && strstr(line, "\"tool_call\"") && strstr(line, "\"add\""));
+            peer_send(&session.peer, "{\"id\":1,\"value\":5}");
+            line = peer_line(&session.peer);
+            CU_ASSERT(line && strstr(line, "\"value\":5") != NULL);
+        }
+        template_session_close(&session);
+        template_close(&box);
+    }
+}
+
+static void template_runs_no_code(void)
+{
+    static const char *const words[] = {"execute", "check"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct template_box box;
+        if (template_open(&box, "lua", "")) {
+            peer_send(&box.peer, "{\"type\":\"%s\",\"id\":1,\"code\":\"print(1)\"}", words[i]);
+            CU_ASSERT(peer_line(&box.peer) == NULL);
+            CU_ASSERT(peer_wait(&box.peer) == 125);
+        }
+        template_close(&box);
+    }
+}
+
+static void template_ends_when_it_is_told_or_left(void)
+{
+    for (int told = 0; told < 2; told++)
+        for (size_t i = 0; i < LANGUAGES; i++) {
+            struct template_box box;
+            if (template_open(&box, languages[i].runtime, "")) {
+                if (told)
+                    peer_send(&box.peer, "{\"type\":\"exit\"}");
+                else
+                    peer_hang_up(&box.peer);
+                CU_ASSERT(peer_wait(&box.peer) == 0);
+            }
+            template_close(&box);
+        }
+}
+
+static void template_answers_spawns_in_order(void)
+{
+    struct template_session sessions[6] = {NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY};
+    struct template_box box;
+    char expected[32];
+
+    if (!template_open(&box, "lua", ""))
+        return;
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT(template_ask(&box, &sessions[i]) == i + 1);
+    for (int i = 0; i < 6; i++) {
+        snprintf(expected, sizeof expected, "{\"id\":%d,\"value\":{\"pid\":", i + 1);
+        const char *line = peer_line(&box.peer);
+        CU_ASSERT(line && strncmp(line, expected, strlen(expected)) == 0);
+    }
+    for (int i = 5; i >= 0; i--) {
+        CU_ASSERT(template_met(&sessions[i]));
+        const char *line = template_init(&sessions[i], template_confined, "");
+        CU_ASSERT(line && strstr(line, "\"ready\""));
+        UNIT_TEXT(template_run(&sessions[i], "1 + 1"), "2");
+    }
+    for (int i = 0; i < 6; i++)
+        template_session_close(&sessions[i]);
+    template_close(&box);
+}
+
+static void a_bad_spawn_is_an_error_and_no_more(void)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"{\"type\":\"spawn\",\"id\":70,\"token\":\"" PEER_TOKEN "\"}",
+         "{\"id\":70,\"error\":\"a spawn comes with 4 descriptors, not with 0\"}"},
+        {"{\"type\":\"spawn\",\"id\":71,\"token\":\"short\"}",
+         "{\"id\":71,\"error\":\"a spawn has a token of 32 characters\"}"},
+        {"{\"type\":\"spawn\",\"id\":72}",
+         "{\"id\":72,\"error\":\"a spawn has a token of 32 characters\"}"},
+    };
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    if (!template_open(&box, "lua", ""))
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        peer_send(&box.peer, "%s", rows[i].line);
+        UNIT_TEXT(peer_line(&box.peer), rows[i].says);
+    }
+    if (template_session_open(&box, &session, template_confined))
+        UNIT_TEXT(template_run(&session, "1 + 1"), "2");
+    template_session_close(&session);
+    template_close(&box);
+}
+
+static bool says(const char *line, const char *text)
+{
+    bool said = line && strstr(line, "\"id\":0,\"kind\":\"setup\"") && strstr(line, text);
+
+    if (!said)
+        printf("\n    %s\n", line ? line : "(nothing)");
+    return said;
+}
+
+static void a_session_that_cannot_begin_says_why_and_ends(void)
+{
+    struct template_session bad = NOBODY, good = NOBODY;
+    struct template_box box;
+
+    if (!template_open(&box, "lua", ""))
+        return;
+    if (template_ask(&box, &bad) > 0 && peer_line(&box.peer) && template_met(&bad)) {
+        CU_ASSERT(says(template_init(&bad, "{\"shrink\":1}", ""), "shrink"));
+        UNIT_TEXT(template_ended(&bad), "{\"exit-code\":125}");
+    }
+    template_session_close(&bad);
+    if (template_ask(&box, &bad) > 0 && peer_line(&box.peer) && template_met(&bad)) {
+        peer_hang_up(&bad.peer); /* nobody is left to be told */
+        UNIT_TEXT(template_ended(&bad), "{\"exit-code\":0}");
+    }
+    template_session_close(&bad);
+    if (template_session_open(&box, &good, template_confined))
+        UNIT_TEXT(template_run(&good, "1 + 1"), "2");
+    template_session_close(&good);
+    template_close(&box);
+}
+
+/* Before the session's process exists. */
+static void a_vessel_that_cannot_be_fitted_out_says_why(void)
+{
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    if (template_stage(&box, "lua")) {
+        box.home = "/nowhere";
+        const char *line = template_start(&box, "");
+        CU_ASSERT(line && strstr(line, "\"ready\""));
+        if (template_ask(&box, &session) > 0 && peer_line(&box.peer) && template_met(&session)) {
+            CU_ASSERT(says(peer_line(&session.peer), "/nowhere"));
+            UNIT_TEXT(template_ended(&session), "");
+        }
+    }
+    template_session_close(&session);
+    template_close(&box);
+}
+
+/* ---- loading in advance --------------------------------------------------------------------- */
+
+static void packages_are_there_before_the_code(void)
+{
+    static const struct {
+        const char *runtime, *preload, *code;
+    } rows[] = {
+        {"python", "", "import sys; 'json' in sys.modules"},
+        {"python", "\"preload\":[\"json\"]", "import sys; 'json' in sys.modules"},
+        {"r", "", "'splines' %in% loadedNamespaces()"},
+        {"r", "\"preload\":[\"splines\"]", "'splines' %in% loadedNamespaces()"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct template_session session = NOBODY;
+        struct template_box box;
+        if (template_open(&box, rows[i].runtime, rows[i].preload) &&
+            template_session_open(&box, &session, template_confined))
+            UNIT_TEXT(template_run(&session, rows[i].code), *rows[i].preload ? "true" : "false");
+        template_session_close(&session);
+        template_close(&box);
+    }
+}
+
+static void a_package_that_does_not_load_is_an_error_of_the_start(void)
+{
+    static const struct {
+        const char *runtime, *preload, *says;
+    } rows[] = {
+        {"python", "\"preload\":[\"json\",\"nowhere\"]", "nowhere: ModuleNotFoundError"},
+        {"python", "\"options\":{\"path\":[\"/run/lazaret/agent\"]},\"preload\":[\"leaves\"]",
+         "leaves: SystemExit: 3"},
+        {"r", "\"preload\":[\"nowhere\"]", "nowhere: there is no package called"},
+        {"lua", "\"preload\":[\"nowhere\"]", "can load nothing in advance"},
+        {"lua", "\"preload\":[7]", "a name of preload is no string"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct template_box box;
+        if (template_stage(&box, rows[i].runtime)) {
+            template_file(&box, "leaves.py", "raise SystemExit(3)\n");
+            CU_ASSERT(says(template_start(&box, rows[i].preload), rows[i].says));
+            CU_ASSERT(peer_wait(&box.peer) == 125);
+        }
+        template_close(&box);
+    }
+}
+
+static void numpy_computes_in_sessions(void)
+{
+    static const char code[] =
+        "import numpy\n"
+        "a = numpy.arange(90000.0).reshape(300, 300) + numpy.eye(300) * 1e6\n"
+        "b = a.dot(a)\n"
+        "c = numpy.linalg.solve(a, b)\n"
+        "bool(abs(c - a).max() < 1e-3)";
+    struct template_session sessions[2] = {NOBODY, NOBODY};
+    struct template_box box;
+
+    if (access("/usr/lib/python3/dist-packages/numpy", F_OK)) {
+        unit_skip("numpy", "python3-numpy is not installed");
+        return;
+    }
+    if (template_open(&box, "python", "\"preload\":[\"numpy\"]"))
+        for (int i = 0; i < 2; i++)
+            if (template_session_open(&box, &sessions[i], template_confined))
+                UNIT_TEXT(template_run(&sessions[i], code), "true");
+    CU_ASSERT(strcmp(template_run(&sessions[0], "list(numpy.random.bytes(8))"),
+                     template_run(&sessions[1], "list(numpy.random.bytes(8))")) != 0);
+    template_session_close(&sessions[0]);
+    template_session_close(&sessions[1]);
+    template_close(&box);
+}
+
+/* A package with a thread that holds a lock for ever: in a plain copy nobody would let go of it. */
+static void threads_of_packages_stay_behind(void)
+{
+    static const char module[] = "import threading, time, os\n"
+                                 "begun, lock = threading.Event(), threading.Lock()\n"
+                                 "def hold():\n"
+                                 "    with lock:\n"
+                                 "        begun.set()\n"
+                                 "        time.sleep(100000)\n"
+                                 "threading.Thread(target=hold, daemon=True).start()\n"
+                                 "begun.wait()\n"
+                                 "def renew():\n"
+                                 "    global lock\n"
+                                 "    lock = threading.Lock()\n"
+                                 "os.register_at_fork(after_in_child=renew)\n";
+    struct template_session session = NOBODY;
+    struct template_box box;
+
+    if (template_stage(&box, "python")) {
+        template_file(&box, "threaded.py", module);
+        const char *line = template_start(
+            &box, "\"options\":{\"path\":[\"/run/lazaret/agent\"]},\"preload\":[\"threaded\"]");
+        CU_ASSERT(line && strstr(line, "\"ready\""));
+        if (line && template_session_open(&box, &session, template_confined)) {
+            UNIT_TEXT(template_run(&session, "import threading; threading.active_count()"), "1");
+            UNIT_TEXT(template_run(&session, "import threaded; threaded.lock.acquire(timeout=9)"),
+                      "true");
+            UNIT_TEXT(template_run(&session, "t = threading.Thread(target=print, args=(1,))\n"
+                                             "t.start(); t.join(); 5"),
+                      "5");
+        }
+    }
+    template_session_close(&session);
+    template_close(&box);
+}
+
+/* ---- what is made anew ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *runtime, *code;
+    bool same; /* shows that they are copies of one process */
+} renewed[] = {
+    {"python", "hash('lazaret')", true},
+    {"python", "import own; own.number", true},
+    {"python", "import own; own.renewed", false},
+    {"python", "import random; random.random()", false},
+    {"python", "import secrets; secrets.token_hex(8)", false},
+    {"python", "import uuid; str(uuid.uuid4())", false},
+    {"python", "import uuid; str(uuid.uuid1())", false},
+    {"python", "import ssl; list(ssl.RAND_bytes(8))", false},
+    {"python", "import tempfile; tempfile.mktemp()", false},
+    {"python", "import os; os.getpid()", false},
+    {"python", "import multiprocessing; list(multiprocessing.current_process().authkey)", false},
+    {"python", "import time; time.time_ns()", false},
+    {"r", "as.character(.leaf <- R.home())", true},
+    {"r", "runif(1)", false},
+    {"r", "tempdir()", false},
+    {"r", "basename(tempfile())", false},
+    {"r", "Sys.getpid()", false},
+    {"r", "sample(1e9, 1)", false},
+    {"r", "format(Sys.time(), '%H%M%OS6')", false},
+    {"lua", "_VERSION", true},
+    {"lua", "math.random(1 << 62)", false},
+    {"lua", "os.tmpname()", false},
+    {"lua", "io.open('/proc/self/stat'):read('n')", false},
+};
+#define RENEWED (sizeof renewed / sizeof renewed[0])
+
+static const char *const renewed_options[] = {
+    "\"preload\":[\"stats\",\"parallel\"]", /* which draws a random number when it is loaded */
+    "\"options\":{\"path\":[\"/run/lazaret/agent\"]},\"preload\":[\"own\",\"random\",\"ssl\","
+    "\"uuid\",\"tempfile\",\"multiprocessing\"]",
+};
+
+static void siblings_of(const char *runtime, const char *options)
+{
+    static const char module[] = "import random, os, uuid, ssl, tempfile\n"
+                                 "number = renewed = random.random()\n"
+                                 "uuid.uuid1(), ssl.RAND_bytes(8), tempfile.mktemp()\n"
+                                 "def renew():\n"
+                                 "    global renewed\n"
+                                 "    renewed = random.SystemRandom().random()\n"
+                                 "os.register_at_fork(after_in_child=renew)\n";
+    struct template_session sessions[2] = {NOBODY, NOBODY};
+    struct template_box box;
+    bool open = true;
+
+    if (!template_stage(&box, runtime))
+        return;
+    template_file(&box, "own.py", module);
+    const char *line = template_start(&box, options);
+    CU_ASSERT(line && strstr(line, "\"ready\""));
+    for (int i = 0; i < 2; i++)
+        open = open && line && template_session_open(&box, &sessions[i], template_confined);
+    for (size_t i = 0; i < RENEWED && open; i++) {
+        if (strcmp(renewed[i].runtime, runtime) != 0)
+            continue;
+        const char *a = template_run(&sessions[0], renewed[i].code);
+        const char *b = template_run(&sessions[1], renewed[i].code);
+        bool right = (strcmp(a, b) == 0) == renewed[i].same && !strstr(a, "\"error\"");
+        if (!right)
+            printf("\n    %s: %s and %s\n", renewed[i].code, a, b);
+        CU_ASSERT(right);
+    }
+    template_session_close(&sessions[0]);
+    template_session_close(&sessions[1]);
+    template_close(&box);
+}
+
+static void siblings_have_nothing_random_in_common(void)
+{
+    siblings_of("lua", "");
+    siblings_of("python", renewed_options[1]);
+    siblings_of("r", renewed_options[0]);
+}
+
+static void a_session_is_a_process_like_any(void)
+{
+    static const struct {
+        const char *runtime, *code;
+    } rows[] = {
+        {"python",
+         "import os; os.getpid() == int(os.readlink('/proc/self')) and os.getppid() == 1"},
+        {"python", "os.getpid() > 99 and os.getpgid(0) == os.getpid() == os.getsid(0)"},
+        {"python", "os.getcwd() == '/tmp' and os.listdir('/tmp') == []"},
+        {"python", "os.stat('/tmp').st_uid == os.getuid() == 1000"},
+        {"python", "os.statvfs('/tmp').f_blocks * os.statvfs('/tmp').f_frsize == 8 << 20"},
+        {"python", "os.read(0, 1) == b''"},
+        {"python", "sorted(os.listdir('/dev/shm')) == []"},
+        {"python", "os.waitpid(os.spawnlp(os.P_NOWAIT, 'true', 'true'), 0)[1] == 0"},
+        {"python", "open('/proc/self/cgroup').read().count('..') == 0"},
+        {"r", "tempdir() != '' && dir.exists(tempdir()) && startsWith(tempdir(), '/tmp/')"},
+        {"r", "identical(list.files('/tmp'), basename(tempdir()))"},
+        {"r", "identical(unlist(parallel::mclapply(1:3, function(i) i)), 1:3)"},
+        {"r", "identical(ls(all.names = TRUE, pattern = 'seed'), character())"},
+        {"r", "!exists('lazaret')"},
+    };
+    const char *runtime = "";
+    struct template_session session = NOBODY;
+    struct template_box box = {.peer = {.pid = -1, .fd = -1, .out = -1}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(runtime, rows[i].runtime) != 0) {
+            runtime = rows[i].runtime;
+            template_session_close(&session);
+            template_close(&box);
+            if (!template_open(&box, runtime, "") ||
+                !template_session_open(&box, &session, template_confined))
+                break;
+        }
+        const char *value = template_run(&session, rows[i].code);
+        if (strcmp(value, "true") != 0)
+            printf("\n    %s: %s\n", rows[i].code, value);
+        UNIT_TEXT(value, "true");
+    }
+    template_session_close(&session);
+    template_close(&box);
+}
+
+/* ---- the token ------------------------------------------------------------------------------ */
+
+static pid_t process_of(const struct template_session *session)
+{
+    char path[64], text[32] = "";
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)session->peer.pid,
+             (long)session->peer.pid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return (pid_t)strtol(text, NULL, 10);
+}
+
+static void no_token_stays_in_memory(void)
+{
+    struct template_session sessions[3] = {NOBODY, NOBODY, NOBODY};
+    struct template_box box;
+    bool open = template_open(&box, "lua", "\"options\":{}");
+
+    for (int i = 0; i < 3; i++)
+        open = open && template_session_open(&box, &sessions[i], template_bare);
+    if (open) {
+        pid_t places[] = {template_pid(&box), sessions[2].peer.pid, process_of(&sessions[2]),
+                          process_of(&sessions[0])};
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            CU_ASSERT(places[i] > 1 && peer_memory_has(places[i], "LANG=C.UTF-8"));
+            for (int j = 0; j < 3; j++)
+                CU_ASSERT(!peer_memory_has(places[i], sessions[j].token));
+            CU_ASSERT(!peer_memory_has(places[i], PEER_TOKEN));
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        template_session_close(&sessions[i]);
+    template_close(&box);
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+static void the_end_of_a_session_is_told(void)
+{
+    static const struct {
+        const char *code, *status;
+    } rows[] = {
+        {"import os; os._exit(0)", "{\"exit-code\":0}"},
+        {"import os; os._exit(255)", "{\"exit-code\":255}"},
+        {"import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "{\"signal\":9}"},
+        {"import os; os.abort()", "{\"signal\":6}"},
+        {"import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "{\"signal\":24}"},
+    };
+    struct template_box box;
+
+    if (!template_open(&box, "python", ""))
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct template_session session = NOBODY;
+        if (template_session_open(&box, &session, template_confined)) {
+            template_run(&session, rows[i].code);
+            UNIT_TEXT(template_ended(&session), rows[i].status);
+        }
+        template_session_close(&session);
+    }
+    template_close(&box);
+}
+
+/* A daemon that left the session's process keeps the output open as long as it lives. */
+static const char daemon_code[] = "import os, time\n"
+                                  "told, tell = os.pipe()\n"
+                                  "if os.fork() == 0:\n"
+                                  "    os.setsid()\n"
+                                  "    if os.fork() == 0:\n"
+                                  "        print('daemon', flush=True)\n"
+                                  "        os.write(tell, b'.')\n"
+                                  "        time.sleep(100000)\n"
+                                  "    os._exit(0)\n"
+                                  "os.read(told, 1) and os.wait()[1]";
+
+static void nothing_outlives_a_session(void)
+{
+    struct template_box box;
+
+    if (!template_open(&box, "python", ""))
+        return;
+    for (int killed = 0; killed < 2; killed++) {
+        struct template_session session = NOBODY, sibling = NOBODY;
+        if (template_session_open(&box, &sibling, template_confined) &&
+            template_session_open(&box, &session, template_confined)) {
+            UNIT_TEXT(template_run(&session, daemon_code), "0");
+            if (killed)
+                syscall(SYS_pidfd_send_signal, session.pidfd, SIGKILL, NULL, 0);
+            else
+                template_run(&session, "os._exit(1)");
+            UNIT_TEXT(template_ended(&session), killed ? "" : "{\"exit-code\":1}");
+            char *output = peer_output(&session.peer, true); /* to its end: nobody has it open */
+            UNIT_TEXT(output, "daemon\n");
+            free(output);
+            UNIT_TEXT(template_run(&sibling, "1 + 1"), "2");
+        }
+        template_session_close(&session);
+        template_session_close(&sibling);
+    }
+    template_close(&box);
+}
+
+static void sessions_end_with_their_template(void)
+{
+    struct template_session sessions[2] = {NOBODY, NOBODY};
+    struct template_box box;
+
+    if (template_open(&box, "lua", "") &&
+        template_session_open(&box, &sessions[0], template_confined) &&
+        template_session_open(&box, &sessions[1], template_bare)) {
+        kill(box.peer.pid, SIGKILL);
+        for (int i = 0; i < 2; i++)
+            UNIT_TEXT(template_ended(&sessions[i]), "");
+    }
+    template_session_close(&sessions[0]);
+    template_session_close(&sessions[1]);
+    template_close(&box);
+}
+
+static size_t children_of(pid_t pid)
+{
+    char path[64], text[4096];
+    size_t words = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, sizeof text, file) : 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < n; i++)
+        words += text[i] == ' ';
+    return words;
+}
+
+static void a_template_keeps_nothing_of_its_sessions(void)
+{
+    struct template_box box;
+    char path[64];
+    unsigned descriptors[2] = {0};
+
+    if (!template_open(&box, "lua", ""))
+        return;
+    for (int i = 0; i < 40; i++) {
+        struct template_session session = NOBODY;
+        if (template_session_open(&box, &session, template_confined) && (i & 1))
+            template_run(&session, "os.exit(1)");
+        template_session_close(&session);
+        if (i == 0 || i == 39) {
+            struct template_session last = NOBODY; /* answered: the one before is done with */
+            CU_ASSERT(template_session_open(&box, &last, template_confined));
+            template_session_close(&last);
+            const uint64_t end = laz_clock_ms() + PEER_WAIT_MS;
+            pid_t pid = template_pid(&box);
+            while (children_of(pid) > 1 && laz_clock_ms() < end)
+                sched_yield(); /* the kernel reaps: nobody is told when */
+            CU_ASSERT(children_of(pid) <= 1);
+            for (int fd = 0; fd < 256; fd++) {
+                snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)pid, fd);
+                char target[64];
+                descriptors[i != 0] += readlink(path, target, sizeof target) > 0;
+            }
+        }
+    }
+    CU_ASSERT(descriptors[0] > 3 && descriptors[1] <= 6);
+    template_close(&box);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(template_makes_sessions_of_each_runtime),
+    UNIT(template_has_tools_for_its_sessions),
+    UNIT(template_runs_no_code),
+    UNIT(template_ends_when_it_is_told_or_left),
+    UNIT(template_answers_spawns_in_order),
+    UNIT(a_bad_spawn_is_an_error_and_no_more),
+    UNIT(a_session_that_cannot_begin_says_why_and_ends),
+    UNIT(a_vessel_that_cannot_be_fitted_out_says_why),
+    UNIT(packages_are_there_before_the_code),
+    UNIT(a_package_that_does_not_load_is_an_error_of_the_start),
+    UNIT(numpy_computes_in_sessions),
+    UNIT(threads_of_packages_stay_behind),
+    UNIT(siblings_have_nothing_random_in_common),
+    UNIT(a_session_is_a_process_like_any),
+    UNIT(no_token_stays_in_memory),
+    UNIT(the_end_of_a_session_is_told),
+    UNIT(nothing_outlives_a_session),
+    UNIT(sessions_end_with_their_template),
+    UNIT(a_template_keeps_nothing_of_its_sessions),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("template_agent", tests);
+}
