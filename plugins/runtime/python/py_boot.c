@@ -15,7 +15,8 @@ static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
                                                      ,
                                                  [PY_PART_TOOLS] =
 #include "tools.inc"
-                                                     , [PY_PART_AIO] =
+                                                     ,
+                                                 [PY_PART_AIO] =
 #include "aio.inc"
                                                      , [PY_PART_TEMPLATE] =
 #include "template.inc"
