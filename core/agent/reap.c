@@ -93,16 +93,22 @@ static void reap_kill_below(long pid, int depth)
     free(text);
 }
 
-/* Takes the exit status of every child that has ended; true while there are others. */
+/* Takes the exit status of every child that has ended; true while there are others. What is left of
+ * the command's group is killed before its number is given back, never later. */
 static bool reap_collect(pid_t command, int *status)
 {
-    int how;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &how, WNOHANG)) > 0)
-        if (pid == command)
+    for (;;) {
+        siginfo_t ended = {0};
+        int how;
+        if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return false;
+        if (ended.si_pid <= 0)
+            return true;
+        if (ended.si_pid == command)
+            kill(-command, SIGKILL);
+        if (waitpid(ended.si_pid, &how, 0) == command)
             *status = WIFSIGNALED(how) ? 128 + WTERMSIG(how) : WEXITSTATUS(how);
-    return pid == 0;
+    }
 }
 
 static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
@@ -112,7 +118,8 @@ static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
 
     while (reap_collect(command, status) && laz_clock_ms() < end) {
         reap_kill_below(getpid(), 0);
-        kill(-command, SIGKILL); /* where /proc is not mounted it is this that helps */
+        if (*status < 0)
+            kill(-command, SIGKILL); /* where /proc is not mounted it is this that helps */
         if (reap_collect(command, status))
             sigtimedwait(child_ended, NULL, &wait);
     }

@@ -449,14 +449,14 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
     if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->exit_code = number;
-    if (laz_json_member(text, len, "child-pid", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number) && !box->has_child) {
-        box->has_child = true;
-        box->init_fd = laz_os_pidfd(number);
-    }
     if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->pid_namespace = (uint64_t)number;
+    if (laz_json_member(text, len, "child-pid", &raw, &raw_len) &&
+        laz_json_to_int(raw, raw_len, &number) && !box->has_child) {
+        box->has_child = true; /* read late, for nobody drove the loop, it may be long gone */
+        box->init_fd = laz_os_pidfd_within(number, box->pid_namespace);
+    }
 }
 
 static void box_status_ready(void *user, uint32_t events)

@@ -80,5 +80,7 @@ struct laz_cgroup_name {
     uint64_t pid_namespace, pid, start, number;
 };
 bool laz_cgroup_name_parse(const char *text, struct laz_cgroup_name *name);
+/* Is a process with this /proc/PID/cgroup in a group of the name? */
+bool laz_cgroup_is_named(const char *self, const char *name);
 
 #endif

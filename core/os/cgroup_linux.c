@@ -354,6 +354,18 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
+/* Does a text as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? The name of one may
+ * begin with that of another. */
+bool laz_cgroup_is_named(const char *self, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = self; (at = strstr(at, name)); at += len)
+        if (at > self && at[-1] == '/' && (!at[len] || at[len] == '/' || at[len] == '\n'))
+            return true;
+    return false;
+}
+
 /* SIGKILL to a process as long as it is in the group: not to another that got its number. */
 static void cgroup_kill_one(pid_t pid, const char *folder)
 {
@@ -363,7 +375,8 @@ static void cgroup_kill_one(pid_t pid, const char *folder)
     if (pidfd < 0)
         return;
     snprintf(proc, sizeof proc, "/proc/%d", (int)pid);
-    if (cgroup_read(proc, "cgroup", text, sizeof text) && strstr(text, strrchr(folder, '/')))
+    if (cgroup_read(proc, "cgroup", text, sizeof text) &&
+        laz_cgroup_is_named(text, strrchr(folder, '/') + 1))
         laz_os_pidfd_kill(pidfd);
     laz_os_close(&pidfd);
 }

@@ -6,7 +6,8 @@
  * sessions too.  Version 2 takes controllers only where no process is (cgroups(7), "no internal
  * processes"): there an ancestor will do if it was left to us, by its owner for an ordinary user,
  * by the mark that systemd puts on it (xattr trusted.delegate) for root.  Groups that a dead host
- * left are told by their names: number, start and namespace of its process. */
+ * left are told by their names: number, start and namespace of its process.  A host that lives, or
+ * may live, is never taken for a dead one. */
 #include "os/cgroup_linux.h"
 #include "os/os.h"
 
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,26 +151,69 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
     }
 }
 
-/* When a process started, in ticks since the boot (proc(5), field 22); 0: none of the number lives.
- */
-static uint64_t places_start(uint64_t pid)
+/* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: it cannot be
+ * told. `*ended`: it only waits for its parent; one whose first thread has ended and others have
+ * not is a zombie that lives. */
+static uint64_t places_start(uint64_t pid, bool *ended)
 {
     char folder[48], text[1024];
     unsigned long long start = 0;
+    long threads;
     char state;
 
+    *ended = false;
     snprintf(folder, sizeof folder, "/proc/%llu", (unsigned long long)pid);
     if (!cgroup_read(folder, "stat", text, sizeof text))
         return 0;
     const char *p = strrchr(text, ')');
-    if (!p ||
-        sscanf(p + 1,
-               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-               "%*d %llu",
-               &state, &start) != 2 ||
-        state == 'Z' || state == 'X')
+    if (!p || sscanf(p + 1,
+                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld "
+                     "%*d %llu",
+                     &state, &threads, &start) != 3)
         return 0;
+    *ended = state == 'X' || (state == 'Z' && threads <= 1);
     return start;
+}
+
+/* Does the process count its time as this one does? In another time namespace (Linux 5.6) /proc
+ * shows another start of the very same process. */
+static bool places_same_time(uint64_t pid)
+{
+    struct stat own, other;
+    char path[48];
+
+    if (stat("/proc/self/ns/time", &own) != 0)
+        return errno == ENOENT;
+    snprintf(path, sizeof path, "/proc/%llu/ns/time", (unsigned long long)pid);
+    return stat(path, &other) == 0 && own.st_ino == other.st_ino;
+}
+
+/* Has the host that made the name ended for certain? Whatever keeps this from being seen, want of
+ * descriptors or a /proc that hides processes, is no answer: what a host that lives has in a group
+ * would be killed. */
+static bool places_host_is_gone(const struct laz_cgroup_name *name)
+{
+    bool ended;
+
+    if (name->pid < 1 || name->pid > INT32_MAX)
+        return false;
+    if (kill((pid_t)name->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    uint64_t start = places_start(name->pid, &ended);
+    if (!start)
+        return false;
+    return start == name->start ? ended : places_same_time(name->pid);
+}
+
+/* Is /proc that of this process namespace? One of another tells of other processes by our numbers.
+ */
+static bool places_proc_is_ours(void)
+{
+    char text[24];
+    ssize_t n = readlink("/proc/self", text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    return strtol(text, NULL, 10) == (long)getpid();
 }
 
 /* Ends and removes what hosts of this user and this process namespace left when they died. */
@@ -182,7 +227,7 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
         struct laz_cgroup_name name;
         struct stat st;
         if (!laz_cgroup_name_parse(entry->d_name, &name) || name.pid_namespace != pid_namespace ||
-            places_start(name.pid) == name.start)
+            !places_host_is_gone(&name))
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
@@ -237,10 +282,11 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
         rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
     if (rc) {
         made->out_of_memory = laz_error_is_shortage(&why);
-    } else if (stat("/proc/self/ns/pid", &st) == 0) {
+    } else if (places_proc_is_ours() && stat("/proc/self/ns/pid", &st) == 0) {
+        bool ended;
         made->next.pid_namespace = st.st_ino;
         made->next.pid = (uint64_t)getpid();
-        made->next.start = places_start(made->next.pid);
+        made->next.start = places_start(made->next.pid, &ended);
         if (made->next.start)
             places_find(made, laz_buf_text(&mountinfo), laz_buf_text(&self), look);
     }

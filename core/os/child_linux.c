@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <poll.h>
@@ -210,12 +211,20 @@ static void child_main(struct child_plan *plan)
 }
 
 /* Kills what runs under the uid of the plan. The change of user made it a process that nobody may
- * trace, and the kernel signals all others in one go. */
+ * trace, and the kernel signals all others in one go: those of that uid, if no capability has
+ * outlived the change, which securebits of the host could bring about (capabilities(7)). */
 static void child_end_all(struct child_plan *plan)
 {
     const uid_t uid = plan->spawn->uid;
 
+    struct __user_cap_header_struct self = {.version = _LINUX_CAPABILITY_VERSION_3};
+    static const struct __user_cap_data_struct none[2];
+    struct __user_cap_data_struct left[2];
+
     if (syscall(CHILD_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
+        _exit(1);
+    if (syscall(SYS_capset, &self, none) != 0 || syscall(SYS_capget, &self, left) != 0 ||
+        memcmp(left, none, sizeof none) != 0)
         _exit(1);
     (void)kill(-1, SIGKILL);
     _exit(0);

@@ -37,6 +37,9 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
 /* A descriptor for a process that is not a child of ours (pidfd_open(2)), -1 when there is none;
  * and SIGKILL to it, which reaches that process or nobody (-1 is passed over). */
 int laz_os_pidfd(int64_t pid);
+/* The same for a process of this pid namespace (its inode; 0: not known, any): a number that was
+ * learned a while ago may be another process's by now. */
+int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace);
 void laz_os_pidfd_kill(int pidfd);
 bool laz_os_pidfd_has_ended(int pidfd); /* true for -1 */
 /* How the process ended, in the kernel's words: true, and the number of the signal or 0, and its

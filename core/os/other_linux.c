@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,23 @@ void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
 int laz_os_pidfd(int64_t pid)
 {
     return pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+}
+
+int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)
+{
+    int pidfd = laz_os_pidfd(pid);
+    char path[48];
+    struct stat st;
+
+    if (pidfd < 0 || !pid_namespace)
+        return pidfd;
+    snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
+    /* what was looked at is the process of the descriptor only if that lives still */
+    if (stat(path, &st) != 0 || st.st_ino != pid_namespace || laz_os_pidfd_has_ended(pidfd)) {
+        (void)close(pidfd);
+        return -1;
+    }
+    return pidfd;
 }
 
 bool laz_os_pidfd_has_ended(int pidfd)

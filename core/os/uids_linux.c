@@ -4,7 +4,9 @@
  * One shared uid would let sessions signal and trace each other where no namespace is between
  * them, and let one session use up the processes of all.  A uid is taken by a lock (flock) on a
  * file with its number; the kernel gives the lock up when its holder dies, so no uid is lost and
- * none is given out twice, by however many processes of the machine.
+ * none is given out twice, by however many processes of the machine.  Two that do not see each
+ * other's locks, in containers say, are kept apart by the size of the range; and a uid under which
+ * something runs, whatever it is, is passed over: what is left under a uid is killed in the end.
  *
  * The range "auto" lies where nothing usual is: below 2^31 (uid maps are written as signed numbers
  * by some tools), above subordinate uids (100000 to 600100000), containers of systemd (524288 to
@@ -13,20 +15,23 @@
 #include "base/random.h"
 #include "os/os.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define UIDS_FIRST       2080000000u
-#define UIDS_LAST        2080065535u
-#define UIDS_SMALL_FIRST 60578u /* between users of containers and dynamic users of systemd */
+#define UIDS_LAST        2147352575u /* above: files of foreign images (systemd), and 2^31 */
+#define UIDS_SMALL_FIRST 60578u      /* between users of containers and dynamic users of systemd */
 #define UIDS_SMALL_LAST  61183u
 #define UIDS_MAX         4294967293u
+#define UIDS_LOOKED_AT   256 /* locks, for those that the dead left */
 
 struct uids_taken {
     uint32_t uid;
@@ -117,6 +122,88 @@ static bool uids_folder(struct laz_uids *uids, const char *path)
     return true;
 }
 
+static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%u", uids->folder, uid);
+}
+
+static bool uids_is_named(int fd, const char *path)
+{
+    struct stat locked, named;
+
+    return fstat(fd, &locked) == 0 && lstat(path, &named) == 0 && locked.st_ino == named.st_ino &&
+           locked.st_dev == named.st_dev;
+}
+
+/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
+ * `*made`: there was none; else somebody died who held it. */
+static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int *os_errno)
+{
+    const int how = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    char path[64];
+
+    *os_errno = 0;
+    uids_path(uids, uid, path, sizeof path);
+    int fd = open(path, how | O_EXCL, 0600);
+    *made = fd >= 0;
+    if (fd < 0 && errno == EEXIST)
+        fd = open(path, how, 0600);
+    if (fd < 0) {
+        *os_errno = errno;
+        return -1;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
+        if (uids_is_named(fd, path))
+            return fd;
+    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+        *os_errno = errno;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+/* Only the file that was locked: somebody may have removed it, and others made it anew. */
+static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
+{
+    char path[64];
+
+    uids_path(uids, taken->uid, path, sizeof path);
+    if (uids_is_named(taken->lock_fd, path))
+        (void)unlink(path); /* before the lock goes */
+    laz_os_close(&taken->lock_fd);
+}
+
+/* Does nothing run under the uid, as far as this process namespace goes? Without a process the
+ * kernel does not even know it (getpriority(2), ESRCH). */
+static bool uids_is_free(uint32_t uid)
+{
+    errno = 0;
+    return getpriority(PRIO_USER, uid) == -1 && errno == ESRCH;
+}
+
+/* Removes files of locks that nobody holds, for their holders were killed. One under whose uid
+ * something is left stays: it tells of that. */
+static void uids_tidy(const struct laz_uids *uids)
+{
+    DIR *dir = opendir(uids->folder);
+    struct dirent *entry;
+    uint32_t uid;
+    bool made;
+    int failed;
+
+    for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
+        if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
+            continue;
+        struct uids_taken taken = {uid, uids_lock(uids, uid, &made, &failed)};
+        if (taken.lock_fd >= 0 && uids_is_free(uid))
+            uids_unlock(uids, &taken);
+        laz_os_close(&taken.lock_fd);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err)
 {
     struct laz_uids *made;
@@ -136,37 +223,9 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
         free(made);
         return rc;
     }
+    uids_tidy(made);
     *uids = made;
     return 0;
-}
-
-static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%u", uids->folder, uid);
-}
-
-/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be. */
-static int uids_lock(const struct laz_uids *uids, uint32_t uid, int *os_errno)
-{
-    char path[64];
-    struct stat locked, named;
-
-    *os_errno = 0;
-    uids_path(uids, uid, path, sizeof path);
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        *os_errno = errno;
-        return -1;
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
-        if (fstat(fd, &locked) == 0 && lstat(path, &named) == 0 && locked.st_ino == named.st_ino)
-            return fd;
-    } else if (errno != EWOULDBLOCK && errno != EINTR) {
-        *os_errno = errno;
-    }
-    (void)close(fd);
-    return -1;
 }
 
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
@@ -185,14 +244,22 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
         uids->taken = taken;
         uids->cap_taken = cap;
     }
-    for (uint32_t i = 0; i < count && !failed; i++) {
-        uint32_t candidate = uids->first + (uint32_t)(((uint64_t)start + i) % count);
-        int fd = uids_lock(uids, candidate, &failed);
-        if (fd < 0)
+    /* Best is one under which nothing runs. Where there is none left, one that its last session
+     * gave back will do: what it left was killed, and may not be quite gone. */
+    for (uint64_t i = 0; i < 2 * (uint64_t)count && !failed; i++) {
+        uint32_t candidate = uids->first + (uint32_t)((start + i) % count);
+        bool made;
+        struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, &failed)};
+        if (taken.lock_fd < 0)
             continue;
-        uids->taken[uids->n_taken++] = (struct uids_taken){candidate, fd};
-        *uid = candidate;
-        return 0;
+        if (uids_is_free(candidate) || (made && i >= count)) {
+            uids->taken[uids->n_taken++] = taken;
+            *uid = candidate;
+            return 0;
+        }
+        if (made)
+            uids_unlock(uids, &taken);
+        laz_os_close(&taken.lock_fd);
     }
     if (failed)
         return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
@@ -200,15 +267,6 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
     return laz_error_set(err, LAZ_EBUSY, 0,
                          "all uids from %u to %u are in use: widen sandbox.uids or close sessions",
                          uids->first, uids->last);
-}
-
-static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
-{
-    char path[64];
-
-    uids_path(uids, taken->uid, path, sizeof path);
-    (void)unlink(path); /* before the lock goes */
-    laz_os_close(&taken->lock_fd);
 }
 
 void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)

@@ -416,7 +416,8 @@ static int case_run(const char *runtime, const char *file, const struct test_cas
     close(report[1]);
     if (!case_listen(report[0], &complaints)) {
         laz_buf_printf(&complaints, "    not done in %d s\n", RUNTIME_CASE_MS / 1000);
-        kill(child, SIGKILL);
+        if (child > 0)
+            kill(child, SIGKILL);
     }
     close(report[0]);
     waitpid(child, &how, 0);

@@ -516,7 +516,8 @@ static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
 
 static void tree_end(pid_t root)
 {
-    kill(-root, SIGKILL);
+    if (root > 1)
+        kill(-root, SIGKILL);
     (void)waitpid(root, NULL, 0);
 }
 

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* test_living.c - what the host ends or removes by a number or a name is never what lives on:
+ * another host's control groups, another session's uid, a process that got a number again.
+ *
+ * Each is shown with its control: the same thing, when it is dead or ours, is ended or removed.
+ * What would kill too much if it were wrong is tried in a process namespace of its own; the exit
+ * status of such a child is the number of the line that did not hold. */
+#include "unit.h"
+
+#include "os/cgroup.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+#define MIB ((uint64_t)1 << 20)
+
+#define HOLDS(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            _exit(__LINE__ % 256 ? __LINE__ % 256 : 255);                                          \
+    } while (0)
+
+/* 0, or the line that did not hold. */
+static int in_child(void (*run)(void))
+{
+    int status = -1;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        run();
+        _exit(0);
+    }
+    CU_ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid);
+    if (status)
+        printf("\n    status %d: line %d or 256 more\n", status, WEXITSTATUS(status));
+    return status;
+}
+
+/* ---- control groups of other hosts ---------------------------------------------------------- */
+
+/* A host with one group and a process in it. */
+struct living {
+    pid_t host;
+    int held; /* ends when the process in the group does */
+};
+
+static pid_t living_host; /* of the row that is tried */
+
+__attribute__((noreturn)) static void *living_wait(void *nothing)
+{
+    (void)nothing;
+    for (;;)
+        pause();
+}
+
+__attribute__((noreturn)) static void living_be_host(int to, bool first_thread_ends)
+{
+    struct laz_cgroups *own = NULL;
+    struct laz_cgroup *group = NULL;
+    struct laz_cgroup_door door;
+    pthread_t thread;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    HOLDS(laz_cgroups_new(false, &own, NULL) == 0);
+    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0);
+    HOLDS(laz_cgroup_open(group, &door, NULL) == 0);
+    pid_t in = fork();
+    if (in == 0) {
+        bool good = true;
+        for (size_t i = 0; i < door.n_tasks; i++)
+            good = write(door.tasks[i], "0", 1) == 1 && good;
+        int procs = door.into < 0 ? -1 : openat(door.into, "cgroup.procs", O_WRONLY);
+        good = (door.into < 0 || write(procs, "0", 1) == 1) && good;
+        HOLDS(write(to, good ? "y" : "n", 1) == 1);
+        living_wait(NULL);
+    }
+    HOLDS(in > 0);
+    laz_os_close(&to);
+    if (first_thread_ends) {
+        HOLDS(pthread_create(&thread, NULL, living_wait, NULL) == 0);
+        syscall(SYS_exit, 0);
+    }
+    living_wait(NULL);
+}
+
+static bool living_start(struct living *living, bool first_thread_ends)
+{
+    int ends[2];
+    char c = 'n';
+
+    *living = (struct living){-1, -1};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    fflush(stdout);
+    living->host = fork();
+    if (living->host == 0)
+        living_be_host(ends[1], first_thread_ends);
+    laz_os_close(&ends[1]);
+    living->held = ends[0];
+    bool good = living->host > 0 && read(ends[0], &c, 1) == 1 && c == 'y';
+    CU_ASSERT(good);
+    return good;
+}
+
+static bool living_is_unhurt(const struct living *living)
+{
+    struct pollfd ended = {.fd = living->held, .events = POLLIN};
+
+    return poll(&ended, 1, 0) == 0;
+}
+
+/* Once its host is dead, what is in the group is ended by who comes next. */
+static void living_end(struct living *living)
+{
+    struct laz_cgroups *next = NULL;
+    struct pollfd ended = {.fd = living->held, .events = POLLIN};
+
+    if (living->host > 0) {
+        kill(living->host, SIGKILL);
+        waitpid(living->host, NULL, 0);
+        CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0);
+        CU_ASSERT_EQUAL(poll(&ended, 1, 10000), 1);
+        laz_cgroups_free(next);
+    }
+    laz_os_close(&living->held);
+}
+
+static bool there_are_groups(void)
+{
+    struct laz_cgroups *groups = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(true, &groups, NULL), 0);
+    bool are = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY) &&
+               laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS);
+    laz_cgroups_free(groups);
+    if (!are)
+        unit_skip("root", "no control group can be made here");
+    return are;
+}
+
+static void sweep(void)
+{
+    struct laz_cgroups *groups = NULL;
+
+    HOLDS(laz_cgroups_new(false, &groups, NULL) == 0);
+    laz_cgroups_free(groups);
+}
+
+/* What /proc says about the host cannot be had. */
+static void sweep_without_an_answer(void)
+{
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)living_host);
+    HOLDS(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    HOLDS(mount("/dev/null", path, NULL, MS_BIND, NULL) == 0);
+    sweep();
+}
+
+/* Where the clock of the boot is another, so is the start of every process. */
+static void sweep_in_another_time(void)
+{
+    int fd = unshare(CLONE_NEWTIME) == 0 ? open("/proc/self/timens_offsets", O_WRONLY) : -1;
+    int status = -1;
+
+    HOLDS(fd >= 0 && write(fd, "boottime 86400 0", 16) == 16 && close(fd) == 0);
+    pid_t pid = fork(); /* children are in it */
+    if (pid == 0) {
+        sweep();
+        _exit(0);
+    }
+    HOLDS(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+/* A process namespace that sees /proc of the one above. */
+static void sweep_in_another_namespace(void)
+{
+    int status = -1;
+
+    HOLDS(unshare(CLONE_NEWPID) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        sweep();
+        _exit(0);
+    }
+    HOLDS(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void groups_of_living_hosts_are_left_alone(void)
+{
+    static const struct {
+        const char *how;
+        void (*sweep)(void);
+        bool first_thread_ends, root;
+    } rows[] = {
+        {"plainly", sweep, false, false},
+        {"its first thread has ended", sweep, true, false},
+        {"/proc tells nothing about it", sweep_without_an_answer, false, true},
+        {"in another time namespace", sweep_in_another_time, false, true},
+        {"in another process namespace", sweep_in_another_namespace, false, true},
+    };
+
+    if (!there_are_groups())
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct living living;
+        if (rows[i].root && !laz_os_is_root())
+            continue;
+        if (living_start(&living, rows[i].first_thread_ends)) {
+            living_host = living.host;
+            CU_ASSERT_EQUAL(in_child(rows[i].sweep), 0);
+            if (!living_is_unhurt(&living))
+                printf("\n    swept though its host lives: %s", rows[i].how);
+            CU_ASSERT(living_is_unhurt(&living));
+        }
+        living_end(&living);
+    }
+}
+
+static void a_group_is_known_by_its_whole_name(void)
+{
+    static const struct {
+        const char *self, *name;
+        bool named;
+    } rows[] = {
+        {"4:memory:/a/lazaret-1-2-3-1\n", "lazaret-1-2-3-1", true},
+        {"4:memory:/a/lazaret-1-2-3-1", "lazaret-1-2-3-1", true},
+        {"4:memory:/a/lazaret-1-2-3-1/below\n", "lazaret-1-2-3-1", true},
+        {"4:memory:/a/lazaret-1-2-3-12\n", "lazaret-1-2-3-1", false},
+        {"4:memory:/lazaret-1-2-3-12\n0::/lazaret-1-2-3-1\n", "lazaret-1-2-3-1", true},
+        {"4:memory:/a-lazaret-1-2-3-1\n", "lazaret-1-2-3-1", false},
+        {"", "lazaret-1-2-3-1", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(laz_cgroup_is_named(rows[i].self, rows[i].name), rows[i].named);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static void a_number_is_a_process_of_its_namespace_only(void)
+{
+    struct stat st;
+    siginfo_t ended;
+
+    CU_ASSERT_EQUAL_FATAL(stat("/proc/self/ns/pid", &st), 0);
+    int fd = laz_os_pidfd_within(getpid(), st.st_ino);
+    CU_ASSERT(fd >= 0 && !laz_os_pidfd_has_ended(fd));
+    laz_os_close(&fd);
+    fd = laz_os_pidfd_within(getpid(), 0);
+    CU_ASSERT(fd >= 0);
+    laz_os_close(&fd);
+    CU_ASSERT_EQUAL(laz_os_pidfd_within(getpid(), st.st_ino + 1), -1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    CU_ASSERT_EQUAL(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+    CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* ended */
+    waitpid(child, NULL, 0);
+    CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* nobody's */
+}
+
+/* ---- uids ----------------------------------------------------------------------------------- */
+
+/* A process that does nothing under a uid. */
+static pid_t idle_under(uint32_t uid)
+{
+    int ends[2];
+    char c;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        HOLDS(setresuid(uid, uid, uid) == 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the change took it away */
+        HOLDS(write(ends[1], "r", 1) == 1);
+        living_wait(NULL);
+    }
+    laz_os_close(&ends[1]);
+    bool ready = pid > 0 && read(ends[0], &c, 1) == 1;
+    laz_os_close(&ends[0]);
+    return ready ? pid : -1;
+}
+
+static bool has_ended(pid_t pid)
+{
+    siginfo_t ended = {0};
+
+    return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid;
+}
+
+static uint32_t dying_uid;
+
+/* A range of one uid that no other process of this test has. */
+static uint32_t test_uid(char *range, size_t size)
+{
+    uint32_t uid = 2100000000u + (uint32_t)getpid();
+
+    snprintf(range, size, "%u-%u", uid, uid);
+    return uid;
+}
+
+/* Takes a uid as another process does, and leaves the lock's file when it is killed. */
+static void die_with_a_uid(void)
+{
+    struct laz_uids *uids = NULL;
+    char range[32];
+    uint32_t uid;
+
+    snprintf(range, sizeof range, "%u-%u", dying_uid, dying_uid);
+    HOLDS(laz_uids_new(range, &uids, NULL) == 0 && laz_uids_take(uids, &uid, NULL) == 0);
+    raise(SIGKILL);
+}
+
+static void a_holder_is_killed(uint32_t uid)
+{
+    int status;
+
+    dying_uid = uid;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        die_with_a_uid();
+    CU_ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+}
+
+static void a_uid_that_is_in_use_without_a_lock_is_passed_over(void)
+{
+    struct laz_uids *uids = NULL;
+    uint32_t uid = 0;
+    char range[32];
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    const uint32_t only = test_uid(range, sizeof range), next = only + (1u << 23);
+    snprintf(range, sizeof range, "%u-%u", only, only);
+    pid_t other = idle_under(only);
+    CU_ASSERT_FATAL(other > 0);
+    a_holder_is_killed(only); /* and what runs could be of its session */
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), LAZ_EBUSY);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+    CU_ASSERT_EQUAL(uid, only);
+    laz_uids_free(uids);
+    /* without a file of a dead holder: the other one of two, and that itself when there is none */
+    snprintf(range, sizeof range, "%u-%u", next, next + 1);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+    other = idle_under(next);
+    CU_ASSERT_FATAL(other > 0);
+    for (int i = 0; i < 20; i++) {
+        CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+        CU_ASSERT_EQUAL(uid, next + 1);
+        laz_uids_give_back(uids, uid);
+    }
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+    CU_ASSERT_EQUAL(uid, next);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    laz_uids_free(uids);
+}
+
+/* The lock file of a uid; which of the folders holds it depends on the host. */
+static bool lock_path(uint32_t uid, char *path, size_t size)
+{
+    static const char *const folders[] = {"/run/lazaret", "/tmp/lazaret-uids"};
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, size, "%s/%u", folders[i], uid);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void a_lock_is_removed_by_its_holder_only(void)
+{
+    struct laz_uids *one = NULL, *two = NULL, *three = NULL;
+    char range[32], path[64];
+    uint32_t uid = 0, only;
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    only = test_uid(range, sizeof range);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &one, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &two, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(one, &uid, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &three, NULL), 0); /* tidies, but not what is held */
+    CU_ASSERT(lock_path(only, path, sizeof path));
+    CU_ASSERT_EQUAL(unlink(path), 0); /* a cleaner of old files, say */
+    CU_ASSERT_EQUAL(laz_uids_take(two, &uid, NULL), 0);
+    laz_uids_give_back(one, only); /* its file has no name any more */
+    CU_ASSERT(lock_path(only, path, sizeof path));
+    CU_ASSERT_EQUAL(laz_uids_take(three, &uid, NULL), LAZ_EBUSY);
+    laz_uids_free(two);
+    CU_ASSERT(!lock_path(only, path, sizeof path));
+    laz_uids_free(three);
+    laz_uids_free(one);
+}
+
+static void locks_of_the_dead_are_removed(void)
+{
+    struct laz_uids *uids = NULL;
+    char path[64], range[32];
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    const uint32_t only = test_uid(range, sizeof range);
+    a_holder_is_killed(only);
+    CU_ASSERT(lock_path(only, path, sizeof path));
+    for (int i = 0; i < 100 && lock_path(only, path, sizeof path); i++) {
+        CU_ASSERT_EQUAL_FATAL(laz_uids_new("auto", &uids, NULL), 0); /* so many at a time */
+        laz_uids_free(uids);
+    }
+    CU_ASSERT(!lock_path(only, path, sizeof path));
+}
+
+/* First process of a namespace: a kill of too much ends at its borders. */
+static void end_one_of_two(void)
+{
+    const uint32_t uid = 2100000000u;
+    pid_t mine = idle_under(uid), other = idle_under(uid + 1);
+
+    HOLDS(mine > 0 && other > 0);
+    HOLDS(!has_ended(mine) && !has_ended(other));
+    HOLDS(laz_os_end_all_of(uid));
+    HOLDS(waitpid(mine, NULL, 0) == mine);
+    HOLDS(!has_ended(other));
+    /* a host whose children keep their capabilities through a change of user */
+    HOLDS(prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) == 0);
+    mine = idle_under(uid);
+    HOLDS(mine > 0);
+    HOLDS(laz_os_end_all_of(uid));
+    HOLDS(waitpid(mine, NULL, 0) == mine);
+    HOLDS(!has_ended(other));
+}
+
+static void end_one_of_two_inside(void)
+{
+    int status = -1;
+
+    HOLDS(unshare(CLONE_NEWPID) == 0);
+    pid_t first = fork();
+    if (first == 0) {
+        HOLDS(getpid() == 1);
+        end_one_of_two();
+        _exit(0);
+    }
+    HOLDS(waitpid(first, &status, 0) == first);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 255);
+}
+
+static void all_of_a_uid_is_nobody_elses(void)
+{
+    if (!laz_os_is_root()) {
+        CU_ASSERT_FALSE(laz_os_end_all_of(2100000000u));
+        unit_skip("root", "only root ends what has another uid");
+        return;
+    }
+    CU_ASSERT_FALSE(laz_os_end_all_of(0));
+    CU_ASSERT_FALSE(laz_os_end_all_of(LAZ_SPAWN_SAME_ID));
+    CU_ASSERT_EQUAL(in_child(end_one_of_two_inside), 0);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(groups_of_living_hosts_are_left_alone),
+    UNIT(a_group_is_known_by_its_whole_name),
+    UNIT(a_number_is_a_process_of_its_namespace_only),
+    UNIT(a_uid_that_is_in_use_without_a_lock_is_passed_over),
+    UNIT(a_lock_is_removed_by_its_holder_only),
+    UNIT(locks_of_the_dead_are_removed),
+    UNIT(all_of_a_uid_is_nobody_elses),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("living", tests);
+}
