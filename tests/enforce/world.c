@@ -236,7 +236,7 @@ void world_end(void)
 bool arena_engine(struct arena *arena, const char *backend, const char *settings)
 {
     char text[1024];
-    uint32_t uid = WORLD_UIDS + (unsigned)getpid() % 400 * 10 + world.arenas++ % 10;
+    uint32_t uid = WORLD_UIDS + (unsigned)getpid() * 10 + world.arenas++ % 10;
 
     *arena = (struct arena){.uid = LAZ_SPAWN_SAME_ID};
     snprintf(text, sizeof text, "sandbox.backend=%s;sandbox.require=[]%s%s", backend,

@@ -204,15 +204,18 @@ static void stranger(const char *folder, uid_t uid)
     snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", folder);
     while (glob(pattern, 0, NULL, &found) != 0)
         nanosleep(&moment, NULL);
+    /* whose session it is, the folder tells: the socket is given its owner after its name */
     snprintf(address.sun_path, sizeof address.sun_path, "%s", found.gl_pathv[0]);
+    *strrchr(address.sun_path, '/') = '\0';
     if (stat(address.sun_path, &st))
         _exit(2);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", found.gl_pathv[0]);
     if (uid == SAME_UID)
         uid = st.st_uid;
     if (uid != getuid() && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
         _exit(3);
     while (connect(fd, (struct sockaddr *)&address, sizeof address)) {
-        if (errno != ECONNREFUSED) /* bound, and not listening yet */
+        if (errno != ECONNREFUSED && errno != EACCES) /* bound, and not listening yet, or not its */
             _exit(4);
         nanosleep(&moment, NULL);
     }

@@ -615,14 +615,18 @@ static void uid_ranges_are_checked(void)
     laz_uids_free(NULL);
 }
 
+/* Uids that no other run of this test has at the same time. */
+static uint32_t first_uid;
+static char one_uid[32], three_uids[32];
+
 static int take_and_die(void)
 {
     struct laz_uids *uids;
     uint32_t uid;
 
-    if (laz_uids_new("2090000000-2090000000", &uids, NULL) || laz_uids_take(uids, &uid, NULL))
+    if (laz_uids_new(one_uid, &uids, NULL) || laz_uids_take(uids, &uid, NULL))
         return 1;
-    return uid == 2090000000 ? 0 : 2; /* neither given back nor freed */
+    return uid == first_uid ? 0 : 2; /* neither given back nor freed */
 }
 
 static void each_session_has_a_uid_nobody_else_has(void)
@@ -634,10 +638,13 @@ static void each_session_has_a_uid_nobody_else_has(void)
         unit_skip("root", "only root gives uids");
         return;
     }
+    first_uid = 2090000000u + (uint32_t)getpid() * 3;
+    snprintf(one_uid, sizeof one_uid, "%u-%u", first_uid, first_uid);
+    snprintf(three_uids, sizeof three_uids, "%u-%u", first_uid, first_uid + 2);
     CU_ASSERT_EQUAL(in_child(take_and_die), 0);
     CU_ASSERT_EQUAL(in_child(take_and_die), 0); /* the lock died with its holder */
-    CU_ASSERT_FATAL(laz_uids_new("2090000000-2090000002", &one, NULL) == 0);
-    CU_ASSERT_FATAL(laz_uids_new("2090000000-2090000002", &two, NULL) == 0);
+    CU_ASSERT_FATAL(laz_uids_new(three_uids, &one, NULL) == 0);
+    CU_ASSERT_FATAL(laz_uids_new(three_uids, &two, NULL) == 0);
     CU_ASSERT_EQUAL(laz_uids_take(one, &a, NULL), 0);
     CU_ASSERT_EQUAL(laz_uids_take(two, &b, NULL), 0);
     CU_ASSERT_EQUAL(laz_uids_take(one, &c, NULL), 0);
