@@ -28,6 +28,8 @@ void laz_json_compact(struct laz_buf *buf, const char *text, size_t len);
 /* `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, NUL too: for
  * messages to people; values go through the writer. */
 void laz_json_quote(struct laz_buf *buf, const char *text, size_t len);
+/* Appends a list of strings. */
+void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings);
 
 /* Members of a scanned object by name, without a tree: true, and the raw text of the value. */
 bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,

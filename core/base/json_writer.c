@@ -266,3 +266,13 @@ void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
     buf->failed = buf->failed || clean.failed;
     laz_buf_fini(&clean);
 }
+
+void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings)
+{
+    laz_buf_putc(buf, '[');
+    for (size_t i = 0; i < strings->n; i++) {
+        laz_buf_puts(buf, i ? "," : "");
+        laz_json_quote(buf, strings->items[i], strlen(strings->items[i]));
+    }
+    laz_buf_putc(buf, ']');
+}

@@ -12,8 +12,10 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/template.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/pass.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +36,8 @@
 #define BOX_STALE      ((size_t)1 << 20)  /* dropped of a stream: what a pipe may hold, pipe(7) */
 
 static void box_free(struct laz_box *box);
-static void box_status_ready(void *user, uint32_t events);
+static void box_has_ended(struct laz_box *box);
+static void box_read_status(struct laz_box *box);
 
 /* ---- breaking off --------------------------------------------------------------------------- */
 
@@ -51,6 +54,8 @@ static void box_close_channel(struct laz_box *box)
     laz_os_close(&box->listener);
 }
 
+/* A process that never ran code of a stranger broke a rule: then its template is not what it was.
+ */
 static void box_broken(struct laz_box *box, int code, const char *text)
 {
     struct laz_error err = {0};
@@ -58,9 +63,17 @@ static void box_broken(struct laz_box *box, int code, const char *text)
     if (box->ended)
         return;
     laz_error_set(&err, code, 0, "%s", text);
+    if (box->from && !box->authenticated && (code == LAZ_EPROTO || code == LAZ_ETIMEOUT))
+        laz_template_distrust(box->from, text);
     box_close_channel(box);
     if (box->owner.broken)
         box->owner.broken(box->owner.user, &err);
+}
+
+void laz_box_break(struct laz_box *box, int code, const char *text)
+{
+    if (box->channel >= 0 || box->waits)
+        box_broken(box, code, text);
 }
 
 static void box_hung_up(struct laz_box *box)
@@ -109,7 +122,7 @@ static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
         return false;
     }
     if (box->status >= 0)
-        box_status_ready(box, LAZ_IO_READ);
+        box_read_status(box);
     bool early = box->plan->status_fd >= 0 && !box->has_child;
     if (early ||
         (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace)) {
@@ -130,13 +143,17 @@ static void box_authenticated(struct laz_box *box)
     char path[64];
 
     box->authenticated = true;
+    if (box->from)
+        laz_os_forget_senders(box->channel);
     box->in.max = box->engine->values->session.max_message_size;
     laz_timer_cancel(box->patience);
     laz_io_stop(box->listener_io);
     box->listener_io = NULL;
     laz_os_close(&box->listener);
-    snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
-    unlink(path);
+    if (box->folder) {
+        snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
+        unlink(path);
+    }
     box->usage_fd = laz_os_usage_open(box->agent_pid);
     box->agent_fd = laz_os_pidfd(box->agent_pid);
     if (box->owner.authenticated)
@@ -170,12 +187,16 @@ static void box_line_too_long(struct laz_box *box)
 /* Serves one line. False: the box is not to be heard any more. */
 static bool box_line(struct laz_box *box, char *line, size_t len)
 {
+    struct laz_error why = {0};
+
     if (box->authenticated)
         return box->owner.line && box->owner.line(box->owner.user, line, len);
-    if (box_check_token(box, line, len))
-        box_authenticated(box);
-    else
+    if (!box_check_token(box, line, len))
         box_broken(box, LAZ_EPROTO, "a wrong token was shown");
+    else if (box->from && laz_box_adopt(box, &why))
+        box_broken(box, why.code, why.text);
+    else
+        box_authenticated(box);
     return box->authenticated;
 }
 
@@ -274,7 +295,8 @@ static void box_channel_ready(void *user, uint32_t events)
         box_broken(box, LAZ_ENOMEM, "out of memory");
         return;
     }
-    ssize_t n = laz_os_read(box->channel, room, BOX_READ);
+    ssize_t n = box->from && !box->authenticated ? laz_box_read_sender(box, room, BOX_READ)
+                                                 : laz_os_read(box->channel, room, BOX_READ);
     if (n > 0) {
         laz_frame_added(&box->in, (size_t)n);
         box_lines(box);
@@ -317,7 +339,7 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
 
 void laz_box_be_patient(struct laz_box *box)
 {
-    if (!box->authenticated && !box->hung_up && !box->killed)
+    if (!box->authenticated && !box->hung_up && !box->killed && !box->waits)
         laz_timer_start(box->patience, BOX_TOKEN_MS);
 }
 
@@ -449,6 +471,9 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
     if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->exit_code = number;
+    if (box->from && laz_json_member(text, len, "signal", &raw, &raw_len) &&
+        laz_json_to_int(raw, raw_len, &number))
+        box->exit_code = 128 + number; /* as bubblewrap would say it */
     if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->pid_namespace = (uint64_t)number;
@@ -459,13 +484,11 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
     }
 }
 
-static void box_status_ready(void *user, uint32_t events)
+static void box_read_status(struct laz_box *box)
 {
-    struct laz_box *box = user;
     char *line;
     size_t len;
 
-    (void)events;
     for (;;) {
         char *room = laz_frame_room(&box->documents, 512);
         ssize_t n = room && box->status >= 0 ? laz_os_read(box->status, room, 512) : -1;
@@ -481,6 +504,18 @@ static void box_status_ready(void *user, uint32_t events)
         while (laz_frame_next(&box->documents, &line, &len) == 1)
             box_document(box, line, len);
     }
+}
+
+/* Where the process is not known yet, the end of its status is the end of it: it has the last copy
+ * of that descriptor. */
+static void box_status_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    (void)events;
+    box_read_status(box);
+    if (box->from && !box->authenticated && box->status < 0)
+        box_has_ended(box);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -501,9 +536,11 @@ static void box_has_ended(struct laz_box *box)
         return;
     box_note_end_of_reaper(box);
     if (box->status >= 0)
-        box_status_ready(box, LAZ_IO_READ);
+        box_read_status(box);
     laz_box_drain(box);
     box->ended = true;
+    if (box->from)
+        laz_box_from_has_ended(box);
     laz_io_stop(box->process_io);
     box->process_io = NULL;
     box_close_channel(box);
@@ -517,12 +554,14 @@ static void box_has_ended(struct laz_box *box)
  * its namespace. Before that neither the session's uid nor its folder may be somebody else's. */
 static bool box_is_over(struct laz_box *box)
 {
+    if (box->from)
+        return laz_box_from_is_over(box);
     if (!box->reaped)
         box->reaped = laz_process_reap(&box->process, &box->exit);
     if (!box->reaped)
         return false;
     if (box->status >= 0)
-        box_status_ready(box, LAZ_IO_READ);
+        box_read_status(box);
     laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */
     return laz_os_pidfd_has_ended(box->init_fd);
 }
@@ -555,8 +594,12 @@ bool laz_box_has_ended(struct laz_box *box)
  * for ever (its parent-death signal comes late). */
 static void box_kill_all(struct laz_box *box)
 {
+    if (box->from) { /* its process group is the template's; with pid 1 all of its namespace ends */
+        laz_process_signal(&box->process, SIGKILL);
+        return;
+    }
     laz_os_pidfd_kill(box->init_fd);
-    if (box->group && box->plan->ends_by == LAZ_END_REAP)
+    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP)
         laz_cgroup_kill(box->group); /* daemons too, and the reaper itself */
     laz_process_signal_group(&box->process, SIGKILL);
     laz_process_signal(&box->process, SIGKILL);
@@ -564,8 +607,16 @@ static void box_kill_all(struct laz_box *box)
 
 static void box_wait(struct laz_box *box, uint64_t ms)
 {
-    if (!box->reaped)
+    if (!box->reaped && box->process.pid >= 0)
         box->reaped = laz_process_wait(&box->process, ms, &box->exit);
+}
+
+static void box_does_not_end(struct laz_box *box)
+{
+    if (box->process.pid >= 0)
+        laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end", (int)box->process.pid);
+    if (box->from)
+        laz_template_distrust(box->from, "a session that was asked for neither comes nor ends");
 }
 
 static void box_out_of_patience(void *user)
@@ -578,8 +629,7 @@ static void box_out_of_patience(void *user)
         box_kill_all(box);
         box_wait(box, 100);
         if (!box_is_over(box))
-            laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end",
-                    (int)box->process.pid);
+            box_does_not_end(box);
         box_has_ended(box);
     } else if (box->hung_up) {
         box_broken(box, LAZ_EPROTO, "the agent closed its connection and did not end");
@@ -594,13 +644,16 @@ void laz_box_kill(struct laz_box *box)
     if (box->killed || box->ended)
         return;
     box->killed = true;
-    if (!box->patience || !box->process_io) { /* not watched: the start failed half way */
+    if (box->from && box->channel >= 0 && !box->authenticated)
+        box_close_channel(box); /* and so it ends: it has nobody else */
+    if (box->waits || !box->patience || !(box->process_io || box->status_io)) {
+        /* not there yet, or not watched: the start failed half way */
         box_kill_all(box);
         box_wait(box, BOX_DEATH_MS);
         box_has_ended(box);
         return;
     }
-    if (box->plan->ends_by == LAZ_END_REAP) {
+    if (box->plan && box->plan->ends_by == LAZ_END_REAP) {
         laz_process_signal(&box->process, SIGTERM);
         laz_timer_start(box->patience, BOX_REAPER_MS);
     } else {
@@ -625,7 +678,7 @@ static void box_give_uid_back(struct laz_box *box)
 {
     bool free_of_them = true;
 
-    if (box->uid == LAZ_SPAWN_SAME_ID)
+    if (box->uid == LAZ_SPAWN_SAME_ID || box->from) /* or its template's, whose siblings live on */
         return;
     if (box->process.pid >= 0)
         free_of_them =
@@ -638,6 +691,8 @@ static void box_give_uid_back(struct laz_box *box)
 
 static void box_free(struct laz_box *box)
 {
+    struct laz_template *from = box->from;
+
     box_unlink(box);
     laz_box_drop_group(box);
     box_give_uid_back(box); /* first: what lives on could fill the folder again */
@@ -665,6 +720,8 @@ static void box_free(struct laz_box *box)
     laz_plan_free(box->plan);
     free(box->folder);
     memset(box->token, 0, sizeof box->token);
+    if (from)
+        laz_template_leave(from, box);
     free(box);
 }
 
@@ -674,7 +731,7 @@ void laz_box_release(struct laz_box *box)
         return;
     box->owner = (struct laz_box_owner){0};
     box->released = true;
-    if (box->ended || box->process.pid < 0) {
+    if (box->ended || (box->process.pid < 0 && !(box->from && box->status_io))) {
         box_free(box);
         return;
     }
@@ -693,11 +750,15 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     box->patience = laz_timer_new(loop, box_out_of_patience, box);
     box->line_timer = laz_timer_new(loop, box_line_too_late, box);
     box->next_turn = laz_timer_new(loop, box_next_turn, box);
-    box->process_io = laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
+    if (box->process.pidfd >= 0)
+        box->process_io =
+            laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
     box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, box_stdout_ready, box);
     box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, box_stderr_ready, box);
-    bool ok = box->patience && box->line_timer && box->next_turn && box->process_io &&
-              box->output_io[1] && box->output_io[2];
+    if (box->channel >= 0)
+        box->channel_io = laz_io_start(loop, box->channel, LAZ_IO_READ, box_channel_ready, box);
+    bool ok = box->patience && box->line_timer && box->next_turn &&
+              (box->process_io || box->channel_io) && box->output_io[1] && box->output_io[2];
     if (ok && box->status >= 0) {
         box->status_io = laz_io_start(loop, box->status, LAZ_IO_READ, box_status_ready, box);
         ok = box->status_io != NULL;
@@ -714,73 +775,9 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     return 0;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
-
-void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
+int laz_box_follow(struct laz_box *box, struct laz_error *err)
 {
-    uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
-    uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
-
-    *cpu_us = *max_rss_bytes = 0;
-    if (box->ended) {
-        *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
-        *max_rss_bytes = box->exit.max_rss_bytes;
-    } else if (!group_us || !peak) {
-        laz_os_usage_read(box->usage_fd, cpu_us, max_rss_bytes);
-    }
-    *cpu_us = group_us ? group_us : *cpu_us;
-    *max_rss_bytes = peak ? peak : *max_rss_bytes;
-}
-
-static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
-                                   bool timed_out, struct laz_buf *text)
-{
-    struct laz_buf facts = LAZ_BUF_INIT;
-    char sentence[768] = "";
-
-    if (!LAZ_HAS(ops, explain) || box->authenticated)
-        return false;
-    laz_os_facts("", &facts);
-    bool own_end = box->exit.known && !box->killed;
-    const struct laz_backend_failure failure = {
-        .size = sizeof failure,
-        .program = box->plan->argv.items[0],
-        .output = laz_buf_text(&box->complaint),
-        .output_len = box->complaint.len,
-        .facts = laz_buf_text(&facts),
-        .exit_status = own_end && !box->exit.signal ? box->exit.status : -1,
-        .signal = own_end ? box->exit.signal : 0,
-        .timed_out = timed_out,
-        .started = box->has_child,
-    };
-    int rc = ops->explain(&failure, sentence, sizeof sentence);
-    laz_buf_fini(&facts);
-    sentence[sizeof sentence - 1] = '\0'; /* a plugin wrote it */
-    if (rc == 0)
-        laz_buf_puts(text, sentence);
-    return rc == 0;
-}
-
-bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
-                     struct laz_buf *text)
-{
-    const char *words = laz_buf_text(&box->complaint);
-
-    if (box_explain_by_backend(box, ops, timed_out, text))
-        return true;
-    if (box->complaint.len) {
-        size_t len = box->complaint.len;
-        while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
-            len--;
-        laz_buf_append(text, words, len);
-        if (box->ended && box->exit.known && !box->exit.signal)
-            laz_buf_printf(text, " (status %d)", box->exit.status);
-    } else if (box->exit.known && box->exit.signal) {
-        laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
-    } else {
-        laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
-        if (box->exit.known && !box->exit.status && !box->authenticated)
-            laz_buf_printf(text, "; is %s the agent of this lazaret?", box->engine->agent);
-    }
-    return false;
+    box->process_io =
+        laz_io_start(box->engine->loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
+    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, 0, "a session cannot be watched");
 }

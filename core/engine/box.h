@@ -3,8 +3,10 @@
  * Side: host.  Input trusted: no.
  *
  * A box is started by box_start.c (policy, plan, spawn) and served by box.c (who connects, lines,
- * output, death).  It reports to its owner, a session or a probe, through `struct laz_box_owner`;
- * after laz_box_release it reports to nobody and vanishes by itself once its process has ended. */
+ * output, death).  Where it comes from a template (box_from.c), its process is no child of ours,
+ * and its channel was made before it.  It reports to its owner, a session or a probe, through
+ * `struct laz_box_owner`; after laz_box_release it reports to nobody and vanishes by itself once
+ * its process has ended. */
 #ifndef LAZ_ENGINE_BOX_H
 #define LAZ_ENGINE_BOX_H
 
@@ -20,6 +22,7 @@
 #include <lazaret/lazaret.h>
 
 struct laz_box;
+struct laz_template; /* template.h */
 
 struct laz_box_owner {
     void *user;
@@ -36,6 +39,18 @@ struct laz_box_owner {
     void (*out_of_memory)(void *user);
     /* The outermost process has ended and all output was delivered. Last report. */
     void (*ended)(void *user);
+};
+
+/* What a box is for. */
+struct laz_box_purpose {
+    const struct laz_runtime_info *runtime; /* NULL: a probe */
+    const char *backend;
+    const struct laz_backend_ops *ops;
+    const struct laz_strv *read; /* further host paths visible in it; may be NULL */
+    const char *options;         /* of the backend, JSON */
+    uint32_t require;
+    bool is_template;                 /* its agent makes sessions, and runs no code itself */
+    struct laz_template *template_of; /* where it comes from; NULL: it is started cold */
 };
 
 struct laz_box {
@@ -58,14 +73,20 @@ struct laz_box {
     struct laz_frame in;
     struct laz_buf out; /* not yet written to the agent */
     size_t out_done;
-    struct laz_frame documents; /* of the backend's program */
-    int64_t exit_code;          /* from its documents; -1: none came */
-    uint64_t pid_namespace;     /* from its documents; 0: none came */
-    int64_t agent_pid;          /* on the host, as the kernel tells it; -1 */
-    int usage_fd;               /* /proc/PID/stat of the agent; -1 */
-    int agent_fd;               /* its pidfd, which tells how it ended; -1 */
-    int init_fd;                /* pidfd of the first process inside, when it was told; -1 */
-    bool has_child;             /* its documents told of a first process */
+    struct laz_frame documents;     /* of the backend's program */
+    int64_t exit_code;              /* from its documents; -1: none came */
+    uint64_t pid_namespace;         /* from its documents; 0: none came */
+    int64_t agent_pid;              /* on the host, as the kernel tells it; -1 */
+    int usage_fd;                   /* /proc/PID/stat of the agent; -1 */
+    int agent_fd;                   /* its pidfd, which tells how it ended; -1 */
+    int init_fd;                    /* pidfd of the first process inside, when it was told; -1 */
+    struct laz_template *from;      /* NULL: of its own, and its process our child */
+    struct laz_box_purpose purpose; /* from a template: should it be started cold after all */
+    struct laz_box *next_waiting;   /* for the same template */
+    int64_t sender; /* of the token, until it is authenticated; 0: nobody yet, -1: several */
+    bool waits;     /* for its template: nothing of it is there yet */
+    bool turned;    /* it was to come from a template, and did not: its plan is another one */
+    bool has_child; /* its documents told of a first process */
     bool authenticated, killed, ended, hung_up;
     bool begun;      /* a line: its timer runs, up to line_due_ms */
     bool behind;     /* whole lines wait for the next turn, and nothing is read */
@@ -79,16 +100,6 @@ struct laz_box {
     struct laz_buf complaint; /* first bytes of standard error until `settled` */
 };
 
-/* What a box is for. */
-struct laz_box_purpose {
-    const struct laz_runtime_info *runtime; /* NULL: a probe */
-    const char *backend;
-    const struct laz_backend_ops *ops;
-    const struct laz_strv *read; /* further host paths visible in it; may be NULL */
-    const char *options;         /* of the backend, JSON */
-    uint32_t require;
-};
-
 /* Spawns it. Errors leave nothing behind. The owner hears of all that follows. *runtime_file: the
  * runtime plugin's path as the agent will see it, a new string (untouched for a probe). */
 int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
@@ -96,6 +107,32 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
                   struct laz_error *err);
 /* Watches what the spawned process does. Called by laz_box_start. */
 int laz_box_watch(struct laz_box *box, struct laz_error *err);
+/* Its peer has broken a rule, or what it depends on is gone: reported as `broken`, unless it is. */
+void laz_box_break(struct laz_box *box, int code, const char *text);
+/* One that waits for a template is started without: later reports are as if it always had been.
+ * Errors are for the caller to report. */
+int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
+
+/* box_from.c: what is particular to a box from a template. */
+struct laz_box_ends { /* the far ends of a box's channel, streams and status, and of its group */
+    int fds[4 + LAZ_CGROUP_WHATS];
+    size_t n;
+};
+/* Gives the box its own ends and its group. LAZ_EREFUSED: the group is less than `host` says. */
+int laz_box_make_ends(struct laz_box *box, const struct laz_plan_host *host,
+                      struct laz_box_ends *ends, struct laz_error *err);
+void laz_box_close_ends(struct laz_box_ends *ends);
+/* As laz_os_read, before it is authenticated. */
+ssize_t laz_box_read_sender(struct laz_box *box, void *room, size_t len);
+/* It showed its token: is it who may? Then its process is known from here on, and in its group. */
+int laz_box_adopt(struct laz_box *box, struct laz_error *err);
+/* Does nothing of it run any more, and nothing that could? */
+bool laz_box_from_is_over(struct laz_box *box);
+/* box.c: its process has become known. */
+int laz_box_follow(struct laz_box *box, struct laz_error *err);
+/* How it ended, from its documents. */
+void laz_box_from_has_ended(struct laz_box *box);
+
 /* box_group.c: the control group of a session, where the host gives one. A group that the
  * host refuses is no error: box->host says what there is, and the plan whether that is enough. One
  * that fails for want of memory or descriptors is. */
@@ -116,9 +153,6 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
 /* Reads what the agent has sent, without waiting, and reports whole lines. False: there was
  * something, or the channel is closed. For an agent that ought to be silent. */
 bool laz_box_is_quiet(struct laz_box *box);
-/* Waits up to `ms` for a message of the agent and serves what has come; output stays where it is.
- * False: nothing came, or something else has to be done first. */
-bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* Waits up to `ms` for a message of the agent and serves what has come; output stays where it is.
  * False: nothing came, or something else has to be done first. */
 bool laz_box_serve(struct laz_box *box, uint64_t ms);

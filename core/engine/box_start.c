@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/template.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -86,7 +87,7 @@ static int start_trial(struct laz_plan *plan, struct laz_error *err)
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       char **runtime_file, struct laz_error *err)
 {
-    static const char *const probe[] = {"--probe", NULL};
+    static const char *const probe[] = {"--probe", NULL}, *const template[] = {"--template", NULL};
     struct laz_engine *engine = box->engine;
     struct laz_policy_box *policy = NULL;
     const struct laz_engine_programs *programs = NULL;
@@ -109,11 +110,14 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .token = box->token,
         .agent = agent,
         .runtime_file = staged,
-        .command_tail = purpose->runtime ? NULL : probe,
+        .command_tail = !purpose->runtime      ? probe
+                        : purpose->is_template ? template
+                                               : NULL,
         .uid = box->uid,
         .read = purpose->read,
         .programs = programs ? programs->list : NULL,
         .staged = programs ? programs->staged : NULL,
+        .nests = purpose->is_template,
     };
     rc = laz_policy_new(engine->values, purpose->runtime, &session,
                         laz_backend_has_own_files(purpose->ops), laz_os_platform(),
@@ -228,15 +232,55 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     return rc;
 }
 
-int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
-                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
-                  struct laz_error *err)
+/* A template runs no code and has no limits: its sessions have, each in a group of its own. */
+static int start_group(struct laz_box *box, const struct laz_box_purpose *purpose,
+                       struct laz_error *err)
 {
-    struct laz_box *box = calloc(1, sizeof *box);
+    if (!purpose->is_template)
+        return laz_box_make_group(box, err);
+    box->host = laz_box_host(box->engine->groups, box->uid != LAZ_SPAWN_SAME_ID);
+    return 0;
+}
+
+static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
+                      char **runtime_file, struct laz_error *err)
+{
     int rc = 0;
 
+    box->started_us = laz_clock_us();
+    if (box->engine->uids)
+        rc = laz_uids_take(box->engine->uids, &box->uid, err);
+    if (!rc)
+        rc = start_folders(box, purpose, err);
+    if (!rc && purpose->runtime)
+        rc = start_listener(box, err);
+    if (!rc && purpose->runtime)
+        rc = start_group(box, purpose, err);
+    if (!rc)
+        rc = start_plan(box, purpose, runtime_file, err);
+    if (purpose->is_template)
+        box->host = (struct laz_plan_host){0};
+    if (!rc)
+        rc = start_files(box->plan, err);
+    if (!rc)
+        rc = start_program(box->plan, err);
+    if (!rc)
+        rc = start_process(box, purpose, err);
+    if (rc)
+        return rc;
+    laz_os_nonblock(box->output[1], true);
+    laz_os_nonblock(box->output[2], true);
+    if (box->status >= 0)
+        laz_os_nonblock(box->status, true);
+    return laz_box_watch(box, err);
+}
+
+static struct laz_box *start_box(struct laz_engine *engine)
+{
+    struct laz_box *box = calloc(1, sizeof *box);
+
     if (!box)
-        return laz_error_nomem(err);
+        return NULL;
     box->engine = engine;
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
@@ -246,29 +290,23 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
     laz_frame_init(&box->documents, 4096);
-    if (engine->uids)
-        rc = laz_uids_take(engine->uids, &box->uid, err);
-    if (!rc)
-        rc = start_folders(box, purpose, err);
-    if (!rc && purpose->runtime)
-        rc = start_listener(box, err);
-    if (!rc && purpose->runtime)
-        rc = laz_box_make_group(box, err);
-    if (!rc)
-        rc = start_plan(box, purpose, runtime_file, err);
-    if (!rc)
-        rc = start_files(box->plan, err);
-    if (!rc)
-        rc = start_program(box->plan, err);
-    if (!rc)
-        rc = start_process(box, purpose, err);
-    if (!rc) {
-        laz_os_nonblock(box->output[1], true);
-        laz_os_nonblock(box->output[2], true);
-        if (box->status >= 0)
-            laz_os_nonblock(box->status, true);
-        rc = laz_box_watch(box, err);
-    }
+    return box;
+}
+
+int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
+                  struct laz_error *err)
+{
+    struct laz_box *box = start_box(engine);
+
+    if (!box)
+        return laz_error_nomem(err);
+    if (purpose->template_of)
+        box->purpose = *purpose;
+    int rc = purpose->template_of ? laz_template_spawn(purpose->template_of, box, runtime_file, err)
+                                  : start_cold(box, purpose, runtime_file, err);
+    if (rc == LAZ_EREFUSED && box->from && engine->values->pool.warm != LAZ_WARM_TEMPLATE)
+        rc = laz_box_turn_cold(box, err); /* it can be less held than its template says */
     if (rc) {
         laz_box_release(box);
         return rc;
@@ -276,4 +314,31 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
     box->owner = *owner;
     *out = box;
     return 0;
+}
+
+int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_box_purpose purpose = box->purpose;
+    struct laz_template *from = box->from;
+    const struct laz_backend_choice *choice;
+    char *runtime_file = NULL; /* as it was: the backend is the template's */
+
+    laz_plan_free(box->plan);
+    box->plan = NULL;
+    box->from = NULL;
+    box->waits = false;
+    box->turned = true;
+    box->uid = LAZ_SPAWN_SAME_ID;
+    laz_template_leave(from, box);
+    int rc = laz_engine_backend(box->engine, &choice, err);
+    if (!rc) {
+        purpose.template_of = NULL;
+        purpose.backend = choice->name;
+        purpose.ops = choice->ops;
+        purpose.options = laz_buf_text(&choice->options);
+        purpose.require = choice->require;
+        rc = start_cold(box, &purpose, &runtime_file, err);
+    }
+    free(runtime_file);
+    return rc;
 }

@@ -14,6 +14,7 @@
 #include "engine/lend.h"
 #include "engine/session.h"
 #include "engine/tables.h"
+#include "engine/template.h"
 #include "engine/watch.h"
 
 #include <stdlib.h>
@@ -234,8 +235,10 @@ void laz_engine_free(struct laz_engine *engine)
     atomic_store(&engine->in_use, false);
     while (engine->sessions) /* what they were executing is cancelled, and told so */
         laz_session_free(engine->sessions);
+    laz_templates_end(engine);
     while (engine->leaving) /* each has a timer that ends the wait */
         laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    laz_templates_free(engine);
     laz_workers_free(engine->workers);
     if (engine->loop)
         laz_calls_settle(engine);

@@ -71,10 +71,11 @@ struct laz_engine {
     struct laz_box *leaving; /* released, and not ended yet */
     unsigned boxes;          /* names their folders */
     struct laz_engine_programs *programs;
-    atomic_bool in_use;     /* one thread at a time */
-    atomic_uint busy;       /* starts and executions under way */
-    atomic_bool cancel;     /* something is to be cancelled: ... */
-    atomic_bool cancel_all; /* everything, or the sessions that say so */
+    struct laz_templates *templates; /* NULL: nobody asked for one */
+    atomic_bool in_use;              /* one thread at a time */
+    atomic_uint busy;                /* starts and executions under way */
+    atomic_bool cancel;              /* something is to be cancelled: ... */
+    atomic_bool cancel_all;          /* everything, or the sessions that say so */
 };
 
 /* Guards every public function that uses the loop: LAZ_EBUSY when a thread, or a callback's caller,

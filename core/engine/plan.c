@@ -307,6 +307,40 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
     return 0;
 }
 
+int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct laz_plan **of,
+                        struct laz_error *err)
+{
+    struct laz_plan *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->backend = laz_strdup(plan->backend);
+    made->words = calloc(plan->n_words + 1, sizeof *made->words);
+    made->status_fd = -1;
+    made->confine = confine;
+    made->filter = plan->filter;
+    made->landlock = plan->landlock;
+    made->landlock_abi = plan->landlock_abi;
+    memcpy(made->filter_name, plan->filter_name, sizeof made->filter_name);
+    made->enforces = plan->enforces;
+    made->require = plan->require;
+    made->ends_by = plan->ends_by;
+    made->any_program = plan->any_program;
+    made->failed = !made->backend || !made->words;
+    for (size_t i = 0; i < plan->n_words && !made->failed; i++) {
+        made->words[i] = plan->words[i];
+        made->words[i].mechanism = laz_strdup(plan->words[i].mechanism);
+        made->n_words++;
+        made->failed = !made->words[i].mechanism;
+    }
+    if (made->failed) {
+        laz_plan_free(made);
+        return laz_error_nomem(err);
+    }
+    *of = made;
+    return 0;
+}
+
 static bool plan_has_word(const struct laz_strv *words, const char *word)
 {
     for (size_t i = 0; i < words->n; i++)

@@ -67,6 +67,7 @@ struct laz_plan {
     uint32_t ends_by;         /* LAZ_END_* */
     bool any_program;         /* that can be seen may be executed */
     struct laz_strv programs; /* else these: of the policy */
+    const char *confine;      /* borrowed: what laz_plan_confine_json says; NULL: see above */
     bool failed;              /* want of memory on the way */
 };
 
@@ -88,6 +89,10 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
                        const struct laz_policy *policy, const struct laz_plan_host *host,
                        uint32_t require, const char *folder, struct laz_plan **plan,
                        struct laz_error *err);
+/* The plan of a session that comes from a template with this plan: what is kept and how it ends; no
+ * program and no files. `confine`: of the template's plan as JSON, borrowed until it is freed. */
+int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct laz_plan **of,
+                        struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
 /* Does a box of it have a file system of its own? */
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops);

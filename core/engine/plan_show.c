@@ -14,17 +14,6 @@ static void show_quoted(struct laz_buf *json, const char *text)
     laz_json_quote(json, text, strlen(text));
 }
 
-static void show_strings(struct laz_buf *json, const struct laz_strv *strv)
-{
-    laz_buf_putc(json, '[');
-    for (size_t i = 0; i < strv->n; i++) {
-        if (i)
-            laz_buf_putc(json, ',');
-        show_quoted(json, strv->items[i]);
-    }
-    laz_buf_putc(json, ']');
-}
-
 /* Rights as letters: r, w, x, d, t. */
 static void show_rights(uint32_t rights, struct laz_buf *text)
 {
@@ -60,6 +49,10 @@ static void show_required(const struct laz_plan *plan, struct laz_buf *json)
 
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
 {
+    if (plan->confine) {
+        laz_buf_puts(json, plan->confine);
+        return;
+    }
     laz_buf_puts(json, "{\"limits\":{");
     for (size_t i = 0; i < plan->n_limits; i++) {
         if (i)
@@ -147,9 +140,9 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
     laz_buf_puts(json, "{\"backend\":");
     show_quoted(json, plan->backend);
     laz_buf_puts(json, ",\"argv\":");
-    show_strings(json, &plan->argv);
+    laz_json_strings(json, &plan->argv);
     laz_buf_puts(json, ",\"environment\":");
-    show_strings(json, &plan->env);
+    laz_json_strings(json, &plan->env);
     laz_buf_puts(json, ",\"descriptors\":[");
     for (size_t i = 0; i < plan->n_data; i++) {
         laz_buf_printf(json, "%s{\"fd\":%d,\"what\":", i ? "," : "", plan->data[i].child_fd);
@@ -179,7 +172,7 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
     if (plan->any_program)
         laz_buf_puts(json, "\"any\"");
     else
-        show_strings(json, &plan->programs);
+        laz_json_strings(json, &plan->programs);
     laz_buf_printf(json, ",\"ends_by\":\"%s\"}", plan->ends_by == LAZ_END_REAP ? "reap" : "kill");
 }
 

@@ -670,6 +670,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .options_len = options ? options_len : 2,
         .programs = policy_allowed(&work),
         .landlock_abi = policy_landlock(&work),
+        .nests = session->nests,
     };
     *box = made;
     return 0;

@@ -23,6 +23,7 @@ struct laz_policy_session {
                                     of the runtime; NULL: none */
     const struct laz_programs *programs; /* NULL: any program */
     const char *staged; /* where laz_programs_stage put them, for a backend with files of its own */
+    bool nests;         /* a template: makes sessions inside */
 };
 
 /* A policy and the memory of everything it points to. */

@@ -151,6 +151,7 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
         session->pre_execute = options->pre_execute;
         session->pre_execute_user = options->pre_execute_user;
     }
+    session->warm = options && LAZ_HAS(options, warm);
     struct laz_error why = {0};
     rc = session_prepare(session, runtime ? runtime : "python", &why);
     if (!rc) {

@@ -44,6 +44,7 @@ struct laz_session {
     char *runtime_file;       /* as the agent sees it */
     struct laz_error failure; /* why the last start failed; code 0: it did not */
     bool on_record;           /* the audit log has its start, and not its close */
+    bool warm;                /* from a template, as pool.warm says */
     bool misbehaved;          /* spoke out of turn while idle: the box is replaced */
     bool cut_off;             /* ended by us for it */
     size_t n_tools;           /* of the engine's set, at the time it was opened */

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "engine/audit_events.h"
 #include "engine/execution.h"
+#include "engine/template.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,14 +51,6 @@ static void session_send_init(struct laz_session *session)
     laz_buf_fini(&init);
 }
 
-static void session_authenticated(void *user)
-{
-    struct laz_session *session = user;
-
-    if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->engine->log, session->id))
-        session_send_init(session);
-}
-
 /* What is said of the isolation from here on. */
 static bool session_note_isolation(struct laz_session *session)
 {
@@ -70,6 +63,16 @@ static bool session_note_isolation(struct laz_session *session)
     free(session->isolation);
     session->isolation = text;
     return true;
+}
+
+static void session_authenticated(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->box->turned && !session_note_isolation(session))
+        laz_session_fail(session, LAZ_ENOMEM, "out of memory");
+    else if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->engine->log, session->id))
+        session_send_init(session);
 }
 
 /* No code of a stranger has run yet: what the agent says that it could not do is so. */
@@ -226,10 +229,15 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .options = laz_buf_text(&choice->options),
             .require = choice->require,
         };
+        const struct laz_template_source source = {
+            session->runtime, laz_buf_text(&session->runtime_options), &session->runtime_paths};
         free(session->runtime_file);
         session->runtime_file = NULL;
-        rc = laz_box_start(session->engine, &purpose, &owner, &session->runtime_file, &session->box,
-                           err);
+        if (session->warm)
+            rc = laz_template_for(session->engine, &source, &purpose.template_of, err);
+        if (!rc)
+            rc = laz_box_start(session->engine, &purpose, &owner, &session->runtime_file,
+                               &session->box, err);
     }
     if (rc) {
         laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);

@@ -54,6 +54,14 @@ struct laz_cgroup_door {
 int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,
                     struct laz_error *err);
 void laz_cgroup_close(struct laz_cgroup_door *door);
+/* For a process that cannot be started through a door: files, at most LAZ_CGROUP_WHATS of them, to
+ * each of which it writes "0" to enter, whatever its own rights are. The caller closes them. */
+int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, struct laz_error *err);
+/* Is the process in it, with every part? */
+bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid);
+/* Puts it in by its number: right where it has not entered by itself, but the kernel may take some
+ * tens of milliseconds for it. */
+int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error *err);
 
 /* CPU time of all that ran in it, and the most memory that it held; 0: cannot be told. */
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group);

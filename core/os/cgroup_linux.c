@@ -297,6 +297,56 @@ void laz_cgroup_close(struct laz_cgroup_door *door)
     door->n_tasks = 0;
 }
 
+/* The kernel goes by the rights of whoever opened the file (cgroups(7)), and for a process that
+ * moves itself alone it waits for nobody. */
+int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, struct laz_error *err)
+{
+    *n = 0;
+    for (int i = 0; i < group->n_parts; i++) {
+        const struct cgroup_part *part = &group->parts[i];
+        int fd = cgroup_file(part->folder, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
+        if (fd < 0) {
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            while (*n)
+                laz_os_close(&fds[--*n]);
+            return rc;
+        }
+        fds[(*n)++] = fd;
+    }
+    return 0;
+}
+
+bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
+{
+    char proc[48], text[8192];
+    int found = 0;
+
+    if (!group->n_parts)
+        return true;
+    const char *name = strrchr(group->parts[0].folder, '/');
+    size_t len = strlen(name);
+    snprintf(proc, sizeof proc, "/proc/%lld", (long long)pid);
+    if (!cgroup_read(proc, "cgroup", text, sizeof text))
+        return false;
+    for (const char *at = text; (at = strstr(at, name)); at += len)
+        found += at[len] == '\n';
+    return found == group->n_parts;
+}
+
+int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error *err)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lld", (long long)pid);
+    for (int i = 0; i < group->n_parts; i++) {
+        int os_errno = cgroup_write(group->parts[i].folder, "cgroup.procs", number);
+        if (os_errno)
+            return laz_error_os(err, os_errno, "a process cannot be put into %s",
+                                group->parts[i].folder);
+    }
+    return 0;
+}
+
 /* ---- asking --------------------------------------------------------------------------------- */
 
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)

@@ -18,5 +18,7 @@ bool laz_os_tree_can_be_seen(void);
  * each; only when the sum is over `enough` it is counted by shares, which takes longer. False: the
  * root is not there any more. */
 bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage);
+/* The oldest child of a process with one thread; -1: it has none, or is not there. */
+int64_t laz_os_tree_first_child(int64_t pid);
 
 #endif

@@ -153,3 +153,14 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
     laz_buf_fini(&tree);
     return usage->processes > 0;
 }
+
+int64_t laz_os_tree_first_child(int64_t pid)
+{
+    char file[64], text[4096];
+    long long child = -1;
+
+    snprintf(file, sizeof file, "task/%lld/children", (long long)pid);
+    if (pid <= 0 || !tree_read(pid, file, text, sizeof text) || sscanf(text, "%lld", &child) != 1)
+        return -1;
+    return child;
+}

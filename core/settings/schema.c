@@ -349,10 +349,13 @@ const struct schema_key laz_schema[] = {
     },
     {
         .key = "pool.warm",
-        .kind = SCHEMA_LATER_STRING,
+        .kind = SCHEMA_WARM,
         .default_value = "\"auto\"",
-        .help = "How they are started: `\"template\"`, `\"cold\"`, or `\"auto\"`.",
-        .later = true,
+        .offset = FIELD(pool.warm),
+        .help = "How they are started. `\"template\"`: from a process inside the box that has "
+                "loaded the language and runs no code itself, in milliseconds; where that does "
+                "not work it is an error. `\"cold\"`: each in a box of its own. `\"auto\"`: from "
+                "a template where that works, else cold.",
     },
     {
         .key = "pool.reset",
@@ -364,11 +367,11 @@ const struct schema_key laz_schema[] = {
     },
     {
         .key = "pool.preload",
-        .kind = SCHEMA_LATER_STRING,
-        .type = "list of strings",
+        .kind = SCHEMA_STRINGS,
         .default_value = "[]",
-        .help = "Packages that are loaded in advance.",
-        .later = true,
+        .offset = FIELD(pool.preload),
+        .help = "Packages that a template loads in advance, by the names under which the language "
+                "loads them.",
     },
     {
         .key = "pool.max_sessions",
@@ -388,11 +391,13 @@ const struct schema_key laz_schema[] = {
     },
     {
         .key = "pool.renew_after",
-        .kind = SCHEMA_LATER_STRING,
-        .type = "integer",
+        .kind = SCHEMA_COUNT,
         .default_value = "1000",
-        .help = "Sessions after which a template is replaced.",
-        .later = true,
+        .offset = FIELD(pool.renew_after),
+        ANY_COUNT,
+        .help = "Sessions after which a template is replaced: it bounds how many share what only a "
+                "new process changes, the layout of memory and Python's hash secret among it. 0: "
+                "never.",
     },
     {
         .key = "plugins.path",
@@ -452,6 +457,7 @@ static const struct {
     [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")"},
     [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none"},
     [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\""},
+    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\""},
     [SCHEMA_LATER_STRING] = {"string", "nothing"},
 };
 

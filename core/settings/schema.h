@@ -25,6 +25,7 @@ enum schema_kind {
     SCHEMA_UIDS,         /* char *: "auto" or "FIRST-LAST" */
     SCHEMA_FILE,         /* char *: an absolute path, or "" */
     SCHEMA_REFUSE,       /* bool: "refuse" is true, "warn" false */
+    SCHEMA_WARM,         /* enum laz_warm */
     SCHEMA_LATER_STRING, /* no field: not available in this version */
     SCHEMA_KINDS
 };

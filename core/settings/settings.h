@@ -17,6 +17,9 @@
 
 #include <stdbool.h>
 
+/* How sessions of a pool are started: from a template, cold, or from one where that works. */
+enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
+
 /* Counts and times: 0 means unlimited where the documents say so. */
 struct laz_settings_values {
     struct {
@@ -45,6 +48,11 @@ struct laz_settings_values {
         char *file; /* "": none */
         bool refuse, sync;
     } audit;
+    struct {
+        enum laz_warm warm;
+        struct laz_strv preload;
+        uint64_t renew_after;
+    } pool;
     struct {
         struct laz_strv path;
     } plugins;

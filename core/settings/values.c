@@ -272,6 +272,20 @@ static int values_refuse(struct values_job *job, const struct laz_toml_node *nod
     return 0;
 }
 
+static int values_warm(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    static const char *const words[] = {
+        [LAZ_WARM_AUTO] = "auto", [LAZ_WARM_TEMPLATE] = "template", [LAZ_WARM_COLD] = "cold"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (laz_is_string(node, words[i])) {
+            *(enum laz_warm *)field = (enum laz_warm)i;
+            return 0;
+        }
+    }
+    return values_mismatch(job, node);
+}
+
 /* ---- the table --------------------------------------------------------------------------------*/
 
 static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
@@ -294,6 +308,7 @@ static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
     [SCHEMA_UIDS] = values_uids,
     [SCHEMA_FILE] = values_file,
     [SCHEMA_REFUSE] = values_refuse,
+    [SCHEMA_WARM] = values_warm,
 };
 
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,

@@ -24,6 +24,7 @@ static const struct {
     [LAZ_MESSAGE_TOOL_CALL] = {"tool_call", LAZ_WIRE_RUNNING},
     [LAZ_MESSAGE_RESULT] = {"result", LAZ_WIRE_RUNNING},
     [LAZ_MESSAGE_ERROR] = {"error", LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING},
+    [LAZ_MESSAGE_ANSWER] = {NULL, LAZ_WIRE_TEMPLATE},
 };
 
 #define AT(member) offsetof(struct laz_message, member)
@@ -38,7 +39,9 @@ static const struct member {
 } member_table[] = {
     {"tool", MEMBER_STRING, ON(LAZ_MESSAGE_TOOL_CALL), ON(LAZ_MESSAGE_TOOL_CALL), AT(tool), 0},
     {"args", MEMBER_RAW, ON(LAZ_MESSAGE_TOOL_CALL), 0, AT(args), AT(args_len)},
-    {"value", MEMBER_RAW, ON(LAZ_MESSAGE_RESULT), 0, AT(value), AT(value_len)},
+    {"value", MEMBER_RAW, ON(LAZ_MESSAGE_RESULT) | ON(LAZ_MESSAGE_ANSWER), 0, AT(value),
+     AT(value_len)},
+    {"error", MEMBER_STRING, ON(LAZ_MESSAGE_ANSWER), 0, AT(error), 0},
     {"text", MEMBER_STRING, ON(LAZ_MESSAGE_RESULT) | ON(LAZ_MESSAGE_ERROR), 0, AT(text),
      AT(text_len)},
     {"visible", MEMBER_BOOLEAN, ON(LAZ_MESSAGE_RESULT), 0, AT(visible), 0},
@@ -125,12 +128,17 @@ static int message_find_type(const char *line, size_t len, uint32_t state,
     size_t raw_len;
     char *name = NULL;
 
-    if (laz_json_member(line, len, "type", &raw, &raw_len))
+    if (laz_json_member(line, len, "type", &raw, &raw_len)) {
         name = laz_json_to_string(raw, raw_len, NULL);
+    } else if (state & LAZ_WIRE_TEMPLATE) {
+        message->type = LAZ_MESSAGE_ANSWER;
+        return 0;
+    }
     if (!name)
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
     unsigned type = 0;
-    while (type < LAZ_MESSAGE_TYPES && strcmp(message_table[type].name, name) != 0)
+    while (type < LAZ_MESSAGE_TYPES &&
+           (!message_table[type].name || strcmp(message_table[type].name, name) != 0))
         type++;
     int rc = 0;
     if (type == LAZ_MESSAGE_TYPES)
@@ -207,6 +215,10 @@ int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_m
     if (!rc && message->args && message->args[0] != '{' &&
         !(message->args_len == 4 && memcmp(message->args, "null", 4) == 0))
         rc = laz_error_set(err, LAZ_EPROTO, 0, "'args' of a tool call is neither object nor null");
+    if (!rc && message->type == LAZ_MESSAGE_ANSWER &&
+        (!message->has_id || !message->value == !message->error))
+        rc = laz_error_set(err, LAZ_EPROTO, 0,
+                           "an answer lacks its id, or has not exactly one of 'value' and 'error'");
     return rc;
 }
 
@@ -219,6 +231,7 @@ void laz_message_fini(struct laz_message *message)
     free(message->runtime);
     free(message->version);
     free(message->cost);
+    free(message->error);
     laz_strv_fini(&message->traceback);
     laz_strv_fini(&message->confined);
     laz_strv_fini(&message->missing);

@@ -23,6 +23,7 @@ enum laz_message_type {
     LAZ_MESSAGE_TOOL_CALL,
     LAZ_MESSAGE_RESULT,
     LAZ_MESSAGE_ERROR,
+    LAZ_MESSAGE_ANSWER, /* of a template: it has no type, an id, and either value or error */
     LAZ_MESSAGE_TYPES,
 };
 
@@ -30,6 +31,7 @@ enum laz_message_type {
 #define LAZ_WIRE_STARTING 1u /* init was sent */
 #define LAZ_WIRE_IDLE     2u
 #define LAZ_WIRE_RUNNING  4u /* an execution or a check is under way */
+#define LAZ_WIRE_TEMPLATE 8u /* a template that is ready */
 
 /* A message taken apart. Raw texts point into the line. Which members are there depends on the
  * type; absent ones are NULL, 0, false. */
@@ -39,7 +41,7 @@ struct laz_message {
     int64_t id;
     const char *value, *args; /* JSON */
     size_t value_len, args_len;
-    char *tool, *kind, *message, *text, *runtime, *version, *cost; /* decoded */
+    char *tool, *kind, *message, *text, *runtime, *version, *cost, *error; /* decoded */
     size_t text_len;
     int64_t protocol, line, column, status;
     bool visible;

@@ -78,11 +78,14 @@ static void bwrap_namespaces(struct bwrap_state *state, const struct laz_policy 
 {
     /* "all" alone only tries a user namespace; nested ones are refused; started by root the child
      * would keep every capability in its namespace. */
+    static const char *const unshare[] = {"--unshare-all", "--unshare-user", NULL};
     static const char *const flags[] = {
-        "--unshare-all",     "--unshare-user", "--disable-userns", "--cap-drop", "ALL",
-        "--die-with-parent", "--new-session",  "--hostname",       "lazaret",    NULL,
+        "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "lazaret", NULL,
     };
 
+    bwrap_add_all(state, unshare);
+    if (!LAZ_HAS(policy, nests))
+        bwrap_add(state, "--disable-userns");
     bwrap_add_all(state, flags);
     bwrap_add_number(state, "--uid", policy->box_uid);
     bwrap_add_number(state, "--gid", policy->box_uid);
@@ -119,28 +122,25 @@ static int bwrap_environment(struct bwrap_state *state, const struct laz_policy 
 /* The folders that the box has of its own. /proc is read-only as a whole: /proc/sys and its like
  * would otherwise be writable for whoever is root outside. Two files that every kernel has and
  * everybody may read are covered: the parameters of the host's kernel, where secrets are found, and
- * the counts of interrupts, from which keystrokes can be told. */
+ * the counts of interrupts, from which keystrokes can be told. The box of a template has a plain
+ * /proc: the kernel maps users of a nested namespace, and mounts a new /proc there, only where
+ * nothing of this one is covered or read-only. Nothing of a stranger runs in it, and every session
+ * in it mounts its own; there Landlock closes what may be written. */
 static void bwrap_own_folders(struct bwrap_state *state, const struct laz_policy *policy)
 {
-    static const char *const fixed[] = {
-        "--proc",
-        "/proc",
-        "--ro-bind",
-        "/dev/null",
-        "/proc/cmdline",
-        "--ro-bind",
-        "/dev/null",
-        "/proc/interrupts",
-        "--remount-ro",
-        "/proc",
-        "--dev",
-        "/dev",
-        NULL,
+    static const char *const proc[] = {"--proc", "/proc", NULL};
+    static const char *const closed[] = {
+        "--ro-bind",        "/dev/null",    "/proc/cmdline", "--ro-bind", "/dev/null",
+        "/proc/interrupts", "--remount-ro", "/proc",         NULL,
     };
+    static const char *const devices[] = {"--dev", "/dev", NULL};
     static const char *const memory[] = {"--tmpfs", "/dev/shm", "--remount-ro", "/dev", NULL};
     static const char *const home[] = {"--perms", "0700", "--tmpfs", NULL};
 
-    bwrap_add_all(state, fixed);
+    bwrap_add_all(state, proc);
+    if (!LAZ_HAS(policy, nests))
+        bwrap_add_all(state, closed);
+    bwrap_add_all(state, devices);
     bwrap_add_number(state, "--size", policy->tmp_size / BWRAP_SHM_PART);
     bwrap_add_all(state, memory);
     bwrap_add_number(state, "--size", policy->tmp_size);
@@ -196,7 +196,8 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
 
     if (!policy->landlock_abi)
         return;
-    api->agent_landlock(plan, policy->landlock_abi, 0);
+    api->agent_landlock(plan, policy->landlock_abi,
+                        LAZ_HAS(policy, nests) ? LAZ_ENFORCE_FS_WRITE : 0);
     api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
     api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0); /* of its own */
@@ -213,6 +214,26 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
     }
     for (const char *const *program = policy->programs; program && *program; program++)
         api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
+}
+
+/* What keeps each bit. Sessions of a template have namespaces of their own, but for the network: it
+ * is the template's, in which nothing is, and the filter keeps them from meeting there. Their /proc
+ * can be written but for Landlock. */
+static void bwrap_promises(const struct laz_plan_api *api, const struct laz_policy *policy,
+                           struct laz_plan *plan)
+{
+    int nests = LAZ_HAS(policy, nests) ? 1 : 0;
+
+    backend_limits(api, policy, plan, "rlimit in a user namespace", 1);
+    api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
+    api->enforces(plan, LAZ_ENFORCE_FS_WRITE,
+                  nests ? "read-only mounts, Landlock" : "read-only mounts");
+    api->enforces(plan, LAZ_ENFORCE_NETWORK,
+                  nests ? "network namespace of the template, seccomp" : "network namespace");
+    api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
+    api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS | (nests ? LAZ_ENFORCE_NETWORK : 0u));
+    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
+    api->ends_by(plan, LAZ_END_KILL);
 }
 
 /* The option "program" of the JSON object, or NULL without memory. */
@@ -267,8 +288,17 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
 {
     static const char *const last[] = {"--remount-ro", "/", "--chdir", NULL};
     struct bwrap_state state = {.api = api, .plan = plan};
-    char *program = bwrap_program(api->json, policy);
     int rc = 0;
+
+    if (LAZ_HAS(policy, nests) && !policy->landlock_abi) {
+        if (err) {
+            err->code = LAZ_EREFUSED;
+            snprintf(err->text, sizeof err->text,
+                     "sessions of a template need Landlock, which this kernel does not have");
+        }
+        return LAZ_EREFUSED;
+    }
+    char *program = bwrap_program(api->json, policy);
 
     if (!program)
         state.failed = 1;
@@ -286,14 +316,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     bwrap_add(&state, policy->home);
     bwrap_argv(&state, program, policy);
     bwrap_landlock(api, policy, plan);
-    backend_limits(api, policy, plan, "rlimit in a user namespace", 1);
-    api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
-    api->enforces(plan, LAZ_ENFORCE_FS_WRITE, "read-only mounts");
-    api->enforces(plan, LAZ_ENFORCE_NETWORK, "network namespace");
-    api->enforces(plan, LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS, "process namespace");
-    api->agent_filter(plan, "session", LAZ_ENFORCE_SYSCALLS);
-    api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
-    api->ends_by(plan, LAZ_END_KILL);
+    bwrap_promises(api, policy, plan);
     if (state.failed) {
         rc = LAZ_ENOMEM;
         if (err) {

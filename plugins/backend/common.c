@@ -38,6 +38,14 @@ void backend_limits(const struct laz_plan_api *api, const struct laz_policy *pol
 int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *policy,
                    struct laz_plan *plan, const char *name, struct laz_error *err)
 {
+    if (LAZ_HAS(policy, nests)) {
+        if (err) {
+            err->code = LAZ_EREFUSED;
+            snprintf(err->text, sizeof err->text,
+                     "the backend %s makes no namespaces, and so no templates", name);
+        }
+        return LAZ_EREFUSED;
+    }
     if (!policy->host_command) {
         if (err) {
             err->code = LAZ_ECONFIG;

@@ -11,7 +11,8 @@
 void backend_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
                     struct laz_plan *plan, const char *nproc, int whole);
 /* The agent of the host below its reaper, with the environment of the policy: for backends that
- * put no program around it. LAZ_ECONFIG without a path of the agent; `name` is the backend's. */
+ * put no program around it. LAZ_ECONFIG without a path of the agent, LAZ_EREFUSED for a
+ * template; `name` is the backend's. */
 int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *policy,
                    struct laz_plan *plan, const char *name, struct laz_error *err);
 

@@ -5,11 +5,18 @@
  * execution is a script in the language below; its start is a script too, in MOCK_START (lines
  * parted by '|'), or else the one a good agent follows.  Words that begin with '$' are replaced:
  * $id and $next (of the execution, and the one after it), $i (of `times`), $last (the line received
- * last), $token.  A connection that the host closed ends it. */
+ * last), $token.  A connection that the host closed ends it.
+ *
+ * With --template it plays one: MOCK_TEMPLATE is its start, and for each spawn it runs MOCK_SPAWN,
+ * for the first one, which is the host's trial, MOCK_TRIAL; each session runs MOCK_SESSION as the
+ * first process of its namespace. */
 #include "storm.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,13 +25,21 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define READY "{\"type\":\"ready\",\"protocol\":1,\"runtime\":\"mock\",\"version\":\"0\"}"
 
+#define FDS 16 /* that come with one message */
+
 struct mock {
     int fd;
+    int fds[FDS]; /* that came with the last message: channel, stdout, stderr, status, groups */
+    size_t n_fds;
+    char token[33]; /* of the session, in place of the environment's */
+    unsigned spawns;
     char *in; /* read, not taken yet */
     size_t in_len, in_cap;
     char *last; /* the line received last */
@@ -63,6 +78,27 @@ static void mock_until_read(struct mock *mock)
         sched_yield();
 }
 
+/* As read(2), but for descriptors, which take the place of those that came before. */
+static ssize_t mock_read(struct mock *mock, void *data, size_t len)
+{
+    char control[CMSG_SPACE(FDS * sizeof(int))];
+    struct iovec part = {data, len};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(mock->fd, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+        while (mock->n_fds)
+            close(mock->fds[--mock->n_fds]);
+        mock->n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(mock->fds, CMSG_DATA(c), mock->n_fds * sizeof(int));
+    }
+    return n;
+}
+
 static void mock_receive(struct mock *mock)
 {
     char *end;
@@ -72,7 +108,7 @@ static void mock_receive(struct mock *mock)
             mock->in_cap = mock->in_cap * 2 + 131072;
             mock->in = must(realloc(mock->in, mock->in_cap));
         }
-        ssize_t n = read(mock->fd, mock->in + mock->in_len, mock->in_cap - mock->in_len);
+        ssize_t n = mock_read(mock, mock->in + mock->in_len, mock->in_cap - mock->in_len);
         if (n <= 0)
             _exit(0);
         mock->in_len += (size_t)n;
@@ -101,7 +137,7 @@ static void mock_connect(struct mock *mock)
 static const char *mock_word(struct mock *mock, const char *text, size_t *len)
 {
     static char number[32];
-    const char *token = getenv("LAZARET_TOKEN");
+    const char *token = mock->token[0] ? mock->token : getenv("LAZARET_TOKEN");
     const struct {
         const char *word;
         long long number;
@@ -243,8 +279,12 @@ static void do_ok(struct mock *mock, const char *value)
 
 static void do_ready(struct mock *mock, const char *text)
 {
+    /* all that the policy may require of a session from a template */
+    static const char confined[] = "{\"type\":\"ready\",\"protocol\":1,\"runtime\":\"mock\","
+                                   "\"version\":\"0\",\"confined\":[\"landlock\",\"filter\"]}";
+
     (void)text;
-    do_send(mock, READY);
+    do_send(mock, mock->token[0] ? confined : READY);
 }
 
 static void do_token(struct mock *mock, const char *text)
@@ -441,10 +481,184 @@ static void do_die(struct mock *mock, const char *text)
     raise(atoi(text));
 }
 
+/* ---- a template ----------------------------------------------------------------------------- */
+
+static void mock_run(struct mock *mock, char *script, const char *separator);
+
+/* Its own descriptors, and none of the template's. */
+static void mock_join(struct mock *mock)
+{
+    close(mock->fd);
+    mock->fd = mock->fds[0];
+    if (mock->n_fds < 4 || dup2(mock->fds[1], 1) < 0 || dup2(mock->fds[2], 2) < 0)
+        _exit(96);
+    for (size_t i = 4; i < mock->n_fds; i++)
+        if (write(mock->fds[i], "0", 1) != 1) {
+            fprintf(stderr, "mock agent: group: %s\n", strerror(errno));
+            _exit(95);
+        }
+    for (size_t i = 4; i < mock->n_fds; i++)
+        close(mock->fds[i]);
+    mock->in_len = 0;
+}
+
+static void mock_serve(struct mock *mock);
+
+static void mock_session(struct mock *mock)
+{
+    const char *given = getenv("MOCK_SESSION");
+
+    mock_join(mock);
+    char *start = must(strdup(given ? given : "token|split|recv|ready"));
+    mock_run(mock, start, "|");
+    free(start);
+    mock_serve(mock);
+}
+
+static pid_t mock_clone(unsigned long long flags)
+{
+    struct clone_args args = {.flags = flags, .exit_signal = SIGCHLD};
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+/* Once the host has spoken: another process goes on, and this one waits for it. */
+static void do_split(struct mock *mock, const char *text)
+{
+    struct pollfd spoken = {mock->fd, POLLIN, 0};
+    char line[48];
+    int how;
+
+    (void)text;
+    poll(&spoken, 1, -1);
+    signal(SIGCHLD, SIG_DFL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(mock->fds[3]);
+        return;
+    }
+    close(mock->fd);
+    close(1);
+    close(2);
+    while (waitpid(-1, &how, 0) != pid && errno != ECHILD)
+        ;
+    int len = WIFSIGNALED(how)
+                  ? snprintf(line, sizeof line, "{\"signal\":%d}\n", WTERMSIG(how))
+                  : snprintf(line, sizeof line, "{\"exit-code\":%d}\n", WEXITSTATUS(how));
+    _exit(write(mock->fds[3], line, (size_t)len) != len);
+}
+
+/* Without them no further user namespace can be made inside. */
+static void mock_map(const struct mock *mock, uid_t uid, gid_t gid)
+{
+    const struct {
+        const char *file;
+        unsigned id;
+    } maps[] = {{"/proc/self/uid_map", uid}, {"/proc/self/gid_map", gid}};
+    int groups = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+    bool done = write(groups, "deny", 4) == 4;
+
+    close(groups);
+    for (size_t i = 0; i < 2 && done; i++) {
+        FILE *map = fopen(maps[i].file, "we");
+        done = map && fprintf(map, "%u %u 1\n", maps[i].id, maps[i].id) > 0 && fclose(map) == 0;
+    }
+    if (!done) {
+        dprintf(mock->fds[2], "mock agent: ids: %s\n", strerror(errno));
+        _exit(93);
+    }
+}
+
+/* N: a session, N namespaces deep; 0: in none of its own. */
+static void do_clone(struct mock *mock, const char *text)
+{
+    const unsigned long long apart = CLONE_NEWUSER | CLONE_NEWPID;
+    int deep = *text ? atoi(text) : 1;
+    uid_t uid = getuid();
+    gid_t gid = getgid();
+
+    pid_t pid = mock_clone(deep ? apart : 0);
+    for (int i = 1; pid == 0 && i < deep; i++) {
+        mock_map(mock, uid, gid);
+        pid = mock_clone(apart);
+        if (pid > 0) {
+            close(mock->fds[0]);
+            waitpid(pid, NULL, 0);
+            _exit(0);
+        }
+    }
+    if (pid < 0) {
+        dprintf(mock->fds[2], "mock agent: clone: %s\n", strerror(errno));
+        _exit(94);
+    }
+    if (pid == 0)
+        mock_session(mock);
+}
+
+/* A session that is not the first process of its namespace. */
+static void do_second(struct mock *mock, const char *text)
+{
+    (void)text;
+    pid_t pid = mock_clone(CLONE_NEWUSER | CLONE_NEWPID);
+    if (pid == 0 && fork() == 0)
+        mock_session(mock);
+    if (pid == 0) {
+        close(mock->fds[0]);
+        wait(NULL);
+        _exit(0);
+    }
+}
+
+static void do_answer(struct mock *mock, const char *text)
+{
+    (void)text;
+    do_send(mock, "{\"id\":$id,\"value\":{\"pid\":2}}");
+}
+
+static void do_drop(struct mock *mock, const char *text) /* what came with the spawn */
+{
+    (void)text;
+    while (mock->n_fds)
+        close(mock->fds[--mock->n_fds]);
+}
+
+/* What the session would say, by the template itself. */
+static void do_speak(struct mock *mock, const char *text)
+{
+    int own = mock->fd;
+
+    mock->fd = mock->fds[0];
+    do_send(mock, text);
+    mock->fd = own;
+}
+
+/* True: it was a spawn. */
+static bool mock_spawn(struct mock *mock)
+{
+    const char *id = strstr(mock->last, "\"id\":"), *token = strstr(mock->last, "\"token\":\"");
+
+    if (!strstr(mock->last, "\"type\":\"spawn\"") || !id || !token)
+        return false;
+    mock->id = strtoll(id + 5, NULL, 10);
+    snprintf(mock->token, sizeof mock->token, "%.32s", token + 9);
+    const char *given = getenv(mock->spawns++ ? "MOCK_SPAWN" : "MOCK_TRIAL");
+    char *script = must(strdup(given ? given : "clone|answer"));
+    mock_run(mock, script, "|");
+    free(script);
+    do_drop(mock, "");
+    return true;
+}
+
 static const struct {
     const char *name;
     void (*run)(struct mock *mock, const char *text);
 } commands[] = {
+    {"answer", do_answer},
+    {"clone", do_clone},
+    {"drop", do_drop},
+    {"second", do_second},
+    {"speak", do_speak},
+    {"split", do_split},
     {"closeout", do_closeout},
     {"complain", do_complain},
     {"connect", do_connect},
@@ -493,28 +707,36 @@ static void mock_run(struct mock *mock, char *script, const char *separator)
     }
 }
 
+static void mock_serve(struct mock *mock)
+{
+    for (;;) {
+        if (!mock->is_kept)
+            mock_receive(mock);
+        mock->is_kept = false;
+        const char *id = strstr(mock->last, "\"id\":");
+        if (strncmp(mock->last, "{\"type\":\"exit\"", 14) == 0)
+            _exit(0);
+        if (mock_spawn(mock) || !id || !strstr(mock->last, "\"code\":"))
+            continue; /* else an answer that its script did not wait for */
+        mock->id = strtoll(id + 5, NULL, 10);
+        char *code = mock_code(mock->last);
+        mock_run(mock, code, "\n");
+        free(code);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct mock mock = {.fd = -1};
+    bool is_template = argc > 1 && strcmp(argv[1], "--template") == 0;
 
     if (argc > 1 && strcmp(argv[1], "--probe") == 0)
         return 0;
-    const char *given = getenv("MOCK_START");
+    if (is_template)
+        signal(SIGCHLD, SIG_IGN);
+    const char *given = getenv(is_template ? "MOCK_TEMPLATE" : "MOCK_START");
     char *start = must(strdup(given ? given : "connect|token|recv|ready"));
     mock_run(&mock, start, "|");
     free(start);
-    for (;;) {
-        if (!mock.is_kept)
-            mock_receive(&mock);
-        mock.is_kept = false;
-        const char *id = strstr(mock.last, "\"id\":");
-        if (strncmp(mock.last, "{\"type\":\"exit\"", 14) == 0)
-            return 0;
-        if (!id || !strstr(mock.last, "\"code\":"))
-            continue; /* an answer that its script did not wait for */
-        mock.id = strtoll(id + 5, NULL, 10);
-        char *code = mock_code(mock.last);
-        mock_run(&mock, code, "\n");
-        free(code);
-    }
+    mock_serve(&mock);
 }

@@ -76,6 +76,9 @@ struct laz_policy {
                                     of the box without links, loaders and interpreters included;
                                     ends with NULL; NULL: any program that can be seen */
     uint32_t landlock_abi; /* version of Landlock that the system's kernel has; 0: none */
+    uint32_t nests; /* not 0: the command is a template, which makes sessions in namespaces of their
+                       own inside, and every session confines itself as this plan says. A backend
+                       that cannot keep apart what would be made there refuses with LAZ_EREFUSED */
 };
 
 struct laz_plan; /* filled through the functions of struct laz_plan_api */

@@ -141,6 +141,7 @@ struct laz_session_options {
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while it starts; what is executed meanwhile waits for it, and
                          says so when it did not start (verdict setup_failed) */
+    uint32_t warm; /* not 0: from a template, as the setting pool.warm says; 0: in a box of its own */
 };
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller

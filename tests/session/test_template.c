@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* test_template.c - sessions that come from a template, and templates that do what they must not.
+ *
+ * The agent is the mock of tests/mock/agent.c, in a real box: its template makes real namespaces,
+ * or something else where a test wants the host to notice. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READY "send {\"type\":\"ready\",\"protocol\":1,\"confined\":[\"landlock\",\"filter\"]}"
+#define WARM  "network namespace of the template"
+
+static struct laz_session_options warm_options(void)
+{
+    return (struct laz_session_options){
+        .size = sizeof(struct laz_session_options), .runtime = "lua", .warm = 1};
+}
+
+/* `scripts`: NAME='...' separated by commas. */
+static struct laz_engine *template_engine(const char *scripts, const char *settings)
+{
+    char *text = laz_strdupf("env.set={%s}%s%s", scripts, *settings ? ";" : "", settings);
+    struct laz_engine *engine = test_engine(text);
+
+    free(text);
+    return engine;
+}
+
+static struct laz_session *warm_session(struct laz_engine *engine)
+{
+    struct laz_session_options options = warm_options();
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    int rc = laz_session_open(engine, &options, &session, &err);
+    if (rc)
+        printf("\n    no session: %s", err.text);
+    CU_ASSERT_EQUAL(rc, 0);
+    return session;
+}
+
+/* A start that fails, with its words; nothing is left of the engine. */
+static void warm_fails(const char *scripts, const char *settings, int code, const char *part)
+{
+    struct laz_session_options options = warm_options();
+    int descriptors = trace_descriptors(), threads = trace_threads();
+    struct laz_engine *engine = template_engine(scripts, settings);
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    if (!engine)
+        return;
+    int rc = laz_session_open(engine, &options, &session, &err);
+    if (rc != code || !strstr(err.text, part))
+        printf("\n    %s\n    says:  %d %s\n    lacks: %s", scripts, rc, err.text, part);
+    CU_ASSERT_EQUAL(rc, code);
+    CU_ASSERT(strstr(err.text, part) != NULL);
+    laz_session_free(session);
+    laz_engine_free(engine);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    CU_ASSERT_EQUAL(trace_threads(), threads);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+}
+
+static bool is_warm(const struct laz_session *session)
+{
+    return session && strstr(laz_session_isolation(session), WARM);
+}
+
+/* ---- as it should be ------------------------------------------------------------------------ */
+
+static void a_session_comes_from_a_template(void)
+{
+    int descriptors = trace_descriptors(), threads = trace_threads();
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
+    struct laz_session *session = warm_session(engine);
+    char folder[300];
+
+    trace_folder(folder, sizeof folder);
+    if (session) {
+        CU_ASSERT(is_warm(session));
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+        test_expect(session, "ok 43", LAZ_VERDICT_OK, "43");
+        CU_ASSERT(laz_session_pid(session) > 0);
+        CU_ASSERT_EQUAL(kill((pid_t)laz_session_pid(session), 0), 0);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    CU_ASSERT_EQUAL(trace_threads(), threads);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+}
+
+static void a_session_that_does_not_ask_is_cold(void)
+{
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
+    struct laz_session *session = test_session(engine, "lua");
+
+    CU_ASSERT(session && !is_warm(session));
+    laz_engine_free(engine);
+}
+
+static void how_a_session_ended_is_known(void)
+{
+    struct laz_engine *engine = template_engine("A='b'", "session.timeout=1;pool.warm=template");
+    struct laz_session *session = warm_session(engine);
+
+    if (session) {
+        test_expect_error(session, "exit 7", LAZ_VERDICT_ERROR, "with status 7");
+        test_expect(session, "die 11", LAZ_VERDICT_CRASHED, NULL);
+        test_expect(session, "wait", LAZ_VERDICT_TIMEOUT, NULL);
+        test_expect(session, "send nonsense\nwait", LAZ_VERDICT_PROTOCOL_ERROR, NULL);
+        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+        CU_ASSERT(is_warm(session));
+    }
+    laz_engine_free(engine);
+}
+
+static void one_session_ends_and_no_other(void)
+{
+    struct laz_engine *engine = template_engine("A='b'", "session.timeout=1;pool.warm=template");
+    struct laz_session *sessions[5];
+
+    for (size_t i = 0; i < 5; i++)
+        sessions[i] = warm_session(engine);
+    int64_t pid = laz_session_pid(sessions[1]);
+    test_expect(sessions[0], "wait", LAZ_VERDICT_TIMEOUT, NULL);
+    laz_session_free(sessions[4]);
+    for (size_t i = 0; i < 4; i++)
+        test_expect(sessions[i], "ok 42", LAZ_VERDICT_OK, "42");
+    CU_ASSERT_EQUAL(laz_session_pid(sessions[1]), pid);
+    laz_engine_free(engine);
+}
+
+/* Processes of this one and below it that run the mock as a template: the box and what is in it. */
+static pid_t template_pid(void)
+{
+    char path[300], text[4096];
+    pid_t found = -1;
+    struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    while (proc && (entry = readdir(proc))) {
+        pid_t pid = (pid_t)atoi(entry->d_name), parent = -1;
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+        if (!file)
+            continue;
+        size_t n = fread(text, 1, sizeof text - 1, file);
+        fclose(file);
+        text[n] = '\0';
+        const char *end = strrchr(text, ')');
+        if (!end || sscanf(end + 1, " %*c %d", &parent) != 1 || parent != getpid())
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+        file = fopen(path, "re");
+        n = file ? fread(text, 1, sizeof text, file) : 0;
+        if (file)
+            fclose(file);
+        if (memmem(text, n, "--template", 10))
+            found = pid;
+    }
+    if (proc)
+        closedir(proc);
+    return found;
+}
+
+static void a_lost_template_takes_its_sessions_and_is_replaced(void)
+{
+    struct laz_buf told = LAZ_BUF_INIT;
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
+    struct laz_session *a = warm_session(engine), *b = warm_session(engine);
+    pid_t first = template_pid();
+
+    test_told = &told;
+    CU_ASSERT_FATAL(a && b && first > 0);
+    CU_ASSERT_EQUAL(kill(first, SIGKILL), 0);
+    struct laz_error err = {0};
+    const struct timespec moment = {0, 1000000};
+    uint64_t end = laz_clock_ms() + 10000;
+    while ((laz_session_is_alive(a) || laz_session_is_alive(b)) && laz_clock_ms() < end)
+        nanosleep(&moment, NULL); /* until the kernel has ended them */
+    CU_ASSERT(!laz_session_is_alive(a) && !laz_session_is_alive(b));
+    CU_ASSERT_EQUAL(laz_session_restart(a, &err), 0);
+    test_expect(a, "ok 42", LAZ_VERDICT_OK, "42");
+    CU_ASSERT(is_warm(a));
+    pid_t second = template_pid();
+    CU_ASSERT(second > 0 && second != first);
+    struct laz_session *c = warm_session(engine);
+    if (c)
+        test_expect(c, "ok 43", LAZ_VERDICT_OK, "43");
+    CU_ASSERT_EQUAL(template_pid(), second);
+    laz_engine_free(engine);
+    test_told = NULL;
+    laz_buf_fini(&told);
+}
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+static void templates_are_renewed(void)
+{
+    struct laz_buf told = LAZ_BUF_INIT;
+    struct laz_engine *engine =
+        template_engine("A='b'", "pool.warm=template;pool.renew_after=2;session.verbose=true");
+    struct laz_session *sessions[6];
+
+    test_told = &told;
+    for (size_t i = 0; i < 6; i++)
+        sessions[i] = warm_session(engine);
+    CU_ASSERT(count(laz_buf_text(&told), "a template of lua is ready") >= 3);
+    /* the first one lives as long as its sessions do */
+    for (size_t i = 0; i < 6; i++)
+        test_expect(sessions[i], "ok 42", LAZ_VERDICT_OK, "42");
+    CU_ASSERT(trace_children() >= 3);
+    int before = trace_children();
+    laz_session_free(sessions[0]);
+    laz_session_free(sessions[1]);
+    uint64_t end = laz_clock_ms() + 10000;
+    while (trace_children() >= before && laz_clock_ms() < end)
+        test_expect(sessions[5], "ok 42", LAZ_VERDICT_OK, "42");
+    CU_ASSERT(trace_children() < before);
+    laz_engine_free(engine);
+    test_told = NULL;
+    laz_buf_fini(&told);
+}
+
+/* ---- where it does not work ----------------------------------------------------------------- */
+
+/* Sessions are started cold, and that is told once. */
+static void warm_is_cold(const char *scripts, const char *settings, const char *part)
+{
+    struct laz_buf told = LAZ_BUF_INIT;
+    struct laz_session *sessions[3] = {0};
+    struct laz_engine *engine;
+
+    test_told = &told;
+    engine = template_engine(scripts, settings);
+    for (size_t i = 0; i < 3 && engine; i++) {
+        sessions[i] = warm_session(engine);
+        if (sessions[i])
+            test_expect(sessions[i], "ok 42", LAZ_VERDICT_OK, "42");
+        CU_ASSERT(sessions[i] && !is_warm(sessions[i]));
+    }
+    if (count(laz_buf_text(&told), part) != 1)
+        printf("\n    %s\n    said: %s\n    lacks, or has twice: %s", scripts, laz_buf_text(&told),
+               part);
+    CU_ASSERT_EQUAL(count(laz_buf_text(&told), part), 1);
+    laz_engine_free(engine);
+    test_told = NULL;
+    laz_buf_fini(&told);
+}
+
+static void where_nothing_nests_sessions_are_cold(void)
+{
+    static const char refuse[] = "MOCK_TRIAL='send {\"id\":$id,\"error\":\"no namespaces\"}'";
+
+    warm_is_cold(refuse, "session.verbose=true",
+                 "no session can come from a template here: no namespaces; sessions are started "
+                 "cold");
+    warm_is_cold("MOCK_TRIAL='clone 0|answer'", "session.verbose=true",
+                 "that is not in a pid namespace of its own below the template's; sessions are "
+                 "started cold");
+    warm_is_cold("MOCK_TRIAL='answer'", "session.verbose=true",
+                 "a session ended before it was there; sessions are started cold");
+    warm_is_cold("MOCK_START='connect|token|recv|" READY "'",
+                 "session.verbose=true;sandbox.backend=landlock",
+                 "the backend landlock makes no namespaces, and so no templates; sessions are "
+                 "started cold");
+    warm_fails(refuse, "pool.warm=template", LAZ_ESETUP, "no namespaces");
+    warm_fails("A='b'", "pool.warm=template;sandbox.backend=landlock", LAZ_EREFUSED,
+               "the backend landlock makes no namespaces");
+}
+
+static void a_template_that_does_not_start_is_told(void)
+{
+    static const char broken[] = "MOCK_TEMPLATE='connect|token|recv|send "
+                                 "{\"type\":\"error\",\"kind\":\"setup\",\"message\":\"no such "
+                                 "package\"}|eof'";
+
+    warm_fails(broken, "pool.warm=template", LAZ_ESETUP, "no such package");
+    warm_fails("MOCK_TEMPLATE='complain a library is missing|exit 3'", "pool.warm=template",
+               LAZ_ESETUP, "a library is missing");
+    warm_fails("MOCK_TEMPLATE='connect|token|recv|eof'",
+               "pool.warm=template;session.start_timeout=0.5", LAZ_ESETUP,
+               "not ready within start_timeout");
+    warm_fails("MOCK_TEMPLATE='connect|token|recv|send {\"type\":\"ready\",\"protocol\":2}|eof'",
+               "pool.warm=template", LAZ_ESETUP, "speaks another protocol");
+    warm_fails("MOCK_TEMPLATE='connect|send wrong|eof'", "pool.warm=template", LAZ_ESETUP,
+               "a wrong token was shown");
+    warm_is_cold(broken, "pool.warm=auto;session.verbose=true",
+                 "no such package; for 1 s sessions are started cold");
+}
+
+/* ---- what the host must notice -------------------------------------------------------------- */
+
+/* After a good trial the spawn goes wrong: no session, and unless it was only refused, no template
+ * either: the next one is another. */
+static void a_session_that_is_not_what_it_should_be_is_refused(void)
+{
+    static const struct {
+        const char *scripts, *part;
+    } rows[] = {
+        {"MOCK_SPAWN='send {\"id\":$id,\"error\":\"there is no room\"}|drop'", "there is no room"},
+        {"MOCK_SPAWN='drop|answer'", "the session did not start"},
+        {"MOCK_SPAWN='clone 0|answer'", "not in a pid namespace of its own below the template's"},
+        {"MOCK_SPAWN='clone 2|answer'", "not in a pid namespace of its own below the template's"},
+        {"MOCK_SPAWN='second|answer'", "not the first of its pid namespace"},
+        {"MOCK_SPAWN='speak $token|answer|eof'", "not in a pid namespace of its own below"},
+        {"MOCK_SPAWN='speak nothing|answer|eof'", "a wrong token was shown"},
+        {"MOCK_SPAWN='speak $token|clone|answer|eof'", "not in a pid namespace of its own below"},
+        {"MOCK_SPAWN='send {\"id\":77,\"value\":1}|eof'", "it answered what it was not asked"},
+        {"MOCK_SPAWN='send {\"id\":$id}|eof'", "has not exactly one of 'value' and 'error'"},
+        {"MOCK_SPAWN='send {\"id\":$id,\"value\":1,\"error\":\"x\"}|eof'",
+         "has not exactly one of 'value' and 'error'"},
+        {"MOCK_SPAWN='send {\"value\":1}|eof'", "an answer lacks its id"},
+        {"MOCK_SPAWN='send {\"type\":\"ready\",\"protocol\":1}|eof'", "is not allowed now"},
+        {"MOCK_SPAWN='send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\"}|eof'",
+         "is not allowed now"},
+        {"MOCK_SPAWN='send nonsense|eof'", "not valid JSON"},
+        {"MOCK_SPAWN='clone|answer|answer|eof'", "it answered what it was not asked"},
+        {"MOCK_SPAWN='exit 3'", "the template of lua"},
+        {"MOCK_SPAWN='die 9'", "the template of lua"},
+        {"MOCK_SPAWN='hangup|wait'", "the template of lua"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        /* the session never gets to its `ready`, so that what its template does is noticed */
+        char *scripts = laz_strdupf("MOCK_TRIAL='clone|answer',MOCK_SESSION='token|split|wait',%s",
+                                    rows[i].scripts);
+        warm_fails(scripts, "pool.warm=auto;session.start_timeout=3", LAZ_ESETUP, rows[i].part);
+        free(scripts);
+    }
+}
+
+static void only_the_token_makes_a_session(void)
+{
+    static const char *const scripts[] = {
+        "MOCK_SESSION='send abcdefghijklmnopqrstuvwxyz012345|eof'",
+        "MOCK_SESSION='send $tokenx|eof'",
+        "MOCK_SESSION='raw \\n|eof'",
+        "MOCK_SESSION='fill 100000|eof'",
+    };
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        warm_fails(scripts[i], "pool.warm=template", LAZ_ESETUP, "a wrong token was shown");
+}
+
+static void a_silent_session_is_given_five_seconds(void)
+{
+    uint64_t began = laz_clock_ms();
+
+    warm_fails("MOCK_SESSION='raw half|eof'", "pool.warm=template", LAZ_ESETUP,
+               "no token was shown within 5 seconds");
+    CU_ASSERT(laz_clock_ms() - began >= 5000);
+}
+
+static void start_timeout_holds_for_a_spawn(void)
+{
+    warm_fails("MOCK_TRIAL='clone|answer',MOCK_SPAWN='wait'",
+               "pool.warm=template;session.start_timeout=2", LAZ_ESETUP,
+               "not ready within start_timeout (2 s)");
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_session_comes_from_a_template),
+    UNIT(a_session_that_does_not_ask_is_cold),
+    UNIT(how_a_session_ended_is_known),
+    UNIT(one_session_ends_and_no_other),
+    UNIT(a_lost_template_takes_its_sessions_and_is_replaced),
+    UNIT(templates_are_renewed),
+    UNIT(where_nothing_nests_sessions_are_cold),
+    UNIT(a_template_that_does_not_start_is_told),
+    UNIT(a_session_that_is_not_what_it_should_be_is_refused),
+    UNIT(only_the_token_makes_a_session),
+    UNIT(a_silent_session_is_given_five_seconds),
+    UNIT(start_timeout_holds_for_a_spawn),
+    {0},
+};
+
+int main(void)
+{
+    test_mock_agent();
+    return unit_run("template", tests);
+}
