@@ -101,7 +101,8 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
     if (!rc && purpose->runtime)
         rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
-                                      laz_backend_has_own_files(purpose->ops), &programs, err);
+                                      laz_backend_has_own_files(purpose->ops), purpose->read,
+                                      &programs, err);
     if (rc)
         goto out;
     snprintf(socket_folder, sizeof socket_folder, "%s/socket", box->folder);

@@ -36,6 +36,7 @@ struct laz_engine_programs {
     const struct laz_runtime_info *runtime;
     struct laz_programs *list;
     char *staged; /* NULL: not needed yet */
+    int lock;     /* on it, when it is shared with other engines; -1 */
 };
 
 struct laz_engine {
@@ -89,11 +90,11 @@ void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms);
 /* Around a callback of the application that may use the engine. */
 void laz_engine_begin_callback(struct laz_engine *engine);
 void laz_engine_end_callback(struct laz_engine *engine);
-/* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too.
- * `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program. */
+/* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too,
+ * which also show `read`. `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program. */
 int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,
-                             uint32_t uid, bool staged, const struct laz_engine_programs **programs,
-                             struct laz_error *err);
+                             uint32_t uid, bool staged, const struct laz_strv *read,
+                             const struct laz_engine_programs **programs, struct laz_error *err);
 void laz_engine_free_programs(struct laz_engine *engine);
 /* The backend of this engine, found on first use. Errors: LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED,
  * LAZ_ESETUP: each names the setting. */

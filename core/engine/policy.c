@@ -65,6 +65,15 @@ static const struct {
     {"/etc/hosts", "127.0.0.1 localhost lazaret\n::1 localhost\n"},
 };
 
+bool laz_policy_content(size_t n, const char **box, const char **text)
+{
+    if (n >= sizeof policy_contents / sizeof policy_contents[0])
+        return false;
+    *box = policy_contents[n].box;
+    *text = policy_contents[n].text;
+    return true;
+}
+
 /* Folders that the box has of its own: they may not be given, nor what they lie in. */
 static const struct {
     const char *path;
@@ -203,6 +212,11 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
                              "%s: %s cannot be given as a whole, the folders of all sessions are "
                              "in it: name the folders in it that are needed",
                              key, path);
+    if (kind == LAZ_PATH_WRITE && policy_lies_in(work, session->staged, path))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given, the programs of later sessions are kept in "
+                             "it: code could change them",
+                             key, path);
     if (kind == LAZ_PATH_WRITE && (policy_lies_in(work, session->agent, path) ||
                                    policy_lies_in(work, session->runtime_file, path)))
         return laz_error_set(err, LAZ_ECONFIG, 0,
@@ -315,6 +329,13 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
 
 /* ---- the system's and the runtime's paths --------------------------------------------------- */
 
+/* Is it in a folder that laz_programs_stage has made? */
+static bool policy_is_staged(const struct policy_work *work, const char *box)
+{
+    return work->own_files && !work->any && work->session->staged &&
+           laz_programs_has_etc(work->session->programs, box);
+}
+
 static void policy_system_path(void *user, uint32_t kind, const char *host, const char *box)
 {
     struct policy_work *work = user;
@@ -325,6 +346,8 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
     }
     if (kind == LAZ_PATH_SYMLINK && !work->own_files)
         return; /* the host's own link is there */
+    if (policy_is_staged(work, box))
+        return;
     policy_add(work->memory,
                (struct policy_path){.kind = kind,
                                     .rank = POLICY_SYSTEM,
@@ -446,8 +469,10 @@ static void policy_own_paths(struct policy_work *work)
     }
     for (size_t i = 0; work->own_files && i < sizeof policy_contents / sizeof policy_contents[0];
          i++)
-        policy_add(memory, (struct policy_path){.kind = LAZ_PATH_CONTENT, .rank = POLICY_SYSTEM},
-                   policy_contents[i].text, policy_contents[i].box);
+        if (!policy_is_staged(work, policy_contents[i].box))
+            policy_add(memory,
+                       (struct policy_path){.kind = LAZ_PATH_CONTENT, .rank = POLICY_SYSTEM},
+                       policy_contents[i].text, policy_contents[i].box);
 }
 
 static void policy_home(struct policy_work *work)

@@ -47,6 +47,10 @@ void laz_policy_free(struct laz_policy_box *box);
 /* Path of the runtime plugin as the agent will see it. Borrowed from the box. */
 const char *laz_policy_runtime_file(const struct laz_policy_box *box);
 
+/* Files with a text of their own in a box that has its own file system: the nth; false past the
+ * last. */
+bool laz_policy_content(size_t n, const char **box, const char **text);
+
 #define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
 #define LAZ_BOX_RUNTIME "/run/lazaret/bin/"   /* followed by the file's name */
 #define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* the folder */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PROGRAMS_SMALL ((off_t)1 << 20)
 
@@ -148,6 +149,26 @@ static void programs_mark(struct laz_programs *programs)
         part->mounted = folder && programs_is_large(part->path);
         laz_strv_add(&programs->allowed, part->path);
     }
+}
+
+/* Those of the system's that are small: a mount costs a session more than the copy an engine. */
+struct programs_etc {
+    struct laz_programs *programs;
+    uint32_t uid;
+};
+
+static void programs_etc_file(void *user, uint32_t kind, const char *host, const char *box)
+{
+    const struct programs_etc *etc = user;
+    struct stat st;
+
+    if (kind != LAZ_PATH_READ || !programs_is_in(box, LAZ_PROGRAMS_ETC) || stat(host, &st) != 0 ||
+        !S_ISREG(st.st_mode) || st.st_size > PROGRAMS_SMALL)
+        return;
+    /* a copy would be for everybody */
+    if (etc->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
+                                      : laz_os_is_reachable(host, etc->uid, false))
+        laz_strv_add(&etc->programs->etc, box);
 }
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -300,10 +321,15 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
             rc = programs_add_listed(programs, wanted->items[i], here, uid, err);
     }
     if (!rc && !programs->any) {
+        struct programs_etc etc = {programs, uid};
         laz_os_program_folders(programs_folder, programs);
+        if (here) {
+            programs_folder(programs, LAZ_PROGRAMS_ETC, false);
+            laz_os_system_paths(false, programs_etc_file, &etc);
+        }
         programs_mark(programs);
     }
-    if (!rc && (programs->failed || programs->allowed.failed))
+    if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed))
         rc = laz_error_nomem(err);
     if (rc) {
         laz_programs_free(programs);
@@ -327,5 +353,6 @@ void laz_programs_free(struct laz_programs *programs)
     free(programs->folders);
     free(programs->reached);
     laz_strv_fini(&programs->allowed);
+    laz_strv_fini(&programs->etc);
     free(programs);
 }

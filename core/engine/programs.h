@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.h - which programs code can start: sandbox.programs, resolved on this host. */
+/* programs.h - which programs code can start: sandbox.programs, resolved on this host, and the
+ * folders with these and with the system's files of /etc that boxes are given. */
 #ifndef LAZ_ENGINE_PROGRAMS_H
 #define LAZ_ENGINE_PROGRAMS_H
 
@@ -8,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define LAZ_PROGRAMS_ETC "/etc"
 
 struct laz_programs_part {
     uint32_t
@@ -33,6 +36,7 @@ struct laz_programs {
     size_t n_parts;
     struct laz_programs_folder *folders;
     size_t n_folders;
+    struct laz_strv etc; /* small files of /etc that every box shows */
     char *reached; /* the folder that was looked at last, and that the session can enter */
     bool failed;
 };
@@ -50,12 +54,22 @@ void laz_programs_free(struct laz_programs *programs);
 void laz_programs_paths(const struct laz_programs *programs, const char *staged,
                         void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
                         void *user);
+/* Is this path of the system's, or one of laz_policy_content, in the folder /etc that
+ * laz_programs_paths shows? */
+bool laz_programs_has_etc(const struct laz_programs *programs, const char *path);
 /* Makes `staged`, which is not there yet, for laz_programs_paths. A folder of programs is shown as
  * one folder below it: links as they are, small programs as copies, large ones, and what is in
  * `shown` (host paths that the box shows anyway, if they are in such a folder), as an empty file or
- * folder to be mounted over. */
+ * folder to be mounted over. So is /etc. */
 int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
                        size_t n_shown, const char *staged, struct laz_error *err);
+/* The same below laz_os_shared_folder(), made once for all engines that need the same. *lock: a
+ * descriptor, open as long as *staged is used. False: this engine has to make its own. */
+bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
+                        size_t n_shown, char **staged, int *lock);
+/* Notes what `shown` needs. `copies`: programs can be executed where the folder lies. */
+void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
+                          size_t n_shown, bool copies);
 
 /* The default list for the documents: name and reason of the nth; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);

@@ -54,6 +54,15 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err);
 int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
                        struct laz_error *err);
 void laz_os_remove_tree(const char *path); /* follows no link; errors are ignored */
+/* A folder for what engines of this user share, where programs can be executed; sessions of root
+ * can pass it. NULL: there is no place for one. The caller frees it. */
+char *laz_os_shared_folder(void);
+/* A descriptor that keeps a folder in it from being removed; -1: it is not there, or somebody else
+ * could have changed it. */
+int laz_os_shared_use(const char *path);
+/* A name in it for what is being made and gets its name by rename(2). NULL: none. */
+char *laz_os_shared_draft(const char *parent);
+void laz_os_shared_clean(const char *parent); /* what nobody uses, or has used for a day */
 int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
                       struct laz_error *err); /* creates; fails when it exists */
 /* Whole content of a regular file, at most `max` bytes. */

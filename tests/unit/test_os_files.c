@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char base[] = "/tmp/laz-test-os-XXXXXX"; /* removed by main */
@@ -289,6 +290,60 @@ static void runtime_folder_removes_what_the_dead_left(void)
     laz_os_close(&next_lock);
     free(mine);
     free(next);
+}
+
+static void shared_folders_are_used_by_whoever_owns_them(void)
+{
+    const char *folder = in_base("kept"), *link = in_base("kept-link");
+
+    CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
+    CU_ASSERT_FATAL(laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    int first = laz_os_shared_use(folder), second = laz_os_shared_use(folder);
+    CU_ASSERT(first >= 0 && second >= 0); /* any number at once */
+    laz_os_close(&first);
+    laz_os_close(&second);
+    CU_ASSERT_FATAL(chmod(folder, 0775) == 0); /* its group may have written it */
+    CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
+    CU_ASSERT_FATAL(chmod(folder, 0755) == 0 && symlink("kept", link) == 0);
+    CU_ASSERT_EQUAL(laz_os_shared_use(link), -1);
+    if (laz_os_is_root()) {
+        CU_ASSERT_FATAL(chown(folder, 65534, 65534) == 0);
+        CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
+    }
+    CU_ASSERT(rmdir(folder) == 0 && unlink(link) == 0);
+}
+
+static void old_shared_folders_are_removed_when_nobody_uses_them(void)
+{
+    static const char *const names[] = {"cache/old", "cache/held", "cache/young", "cache/.draft"};
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - 90000},
+                                      {.tv_sec = time(NULL) - 90000}};
+    char file[256];
+    int held = -1;
+
+    CU_ASSERT_FATAL(
+        laz_os_make_folder(in_base("cache"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CU_ASSERT_FATAL(
+            laz_os_make_folder(in_base(names[i]), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        snprintf(file, sizeof file, "%s/file", in_base(names[i]));
+        CU_ASSERT_FATAL(laz_os_write_file(file, "x", 1, 0444, NULL) == 0);
+        if (i == 1)
+            held = laz_os_shared_use(in_base(names[i]));
+        if (i != 2)
+            CU_ASSERT_FATAL(utimensat(AT_FDCWD, in_base(names[i]), times, 0) == 0);
+    }
+    laz_os_shared_clean(in_base("cache"));
+    CU_ASSERT_FALSE(exists(in_base("cache/old")));
+    CU_ASSERT_FALSE(exists(in_base("cache/.draft"))); /* whoever made it is gone */
+    CU_ASSERT_TRUE(exists(in_base("cache/held")));
+    CU_ASSERT_TRUE(exists(in_base("cache/young")));
+    laz_os_close(&held);
+    held = laz_os_shared_use(in_base("cache/held")); /* which makes it young */
+    laz_os_close(&held);
+    laz_os_shared_clean(in_base("cache"));
+    CU_ASSERT_TRUE(exists(in_base("cache/held")));
+    laz_os_remove_tree(in_base("cache"));
 }
 
 static void reachable_looks_at_every_folder(void)
@@ -674,6 +729,8 @@ static const struct unit_test tests[] = {
     UNIT(files_are_written_read_and_copied_whole),
     UNIT(remove_tree_takes_any_tree_and_follows_no_link),
     UNIT(runtime_folder_removes_what_the_dead_left),
+    UNIT(shared_folders_are_used_by_whoever_owns_them),
+    UNIT(old_shared_folders_are_removed_when_nobody_uses_them),
     UNIT(reachable_looks_at_every_folder),
     UNIT(programs_are_found_in_fixed_folders_only),
     UNIT(facts_are_read_below_a_root),

@@ -52,6 +52,7 @@ static int attempt_run(struct attempt *attempt)
         .token = "the-token",
         .agent = "/opt/build/lazaret-agent",
         .runtime_file = "/opt/build/python.so",
+        .staged = "/var/staged/programs",
         .command_tail = tail,
         .uid = attempt->uid ? attempt->uid : LAZ_SPAWN_SAME_ID,
     };
@@ -350,6 +351,8 @@ static void what_sessions_share_is_not_given(void)
         {false, false, "/", LAZ_ECONFIG, "the folders of all sessions"},
         {false, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
         {true, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
+        {true, true, "/var", LAZ_ECONFIG, "the programs of later sessions"},
+        {true, false, "/var", 0, ""},
         {false, false, "/opt", 0, ""},
         {true, false, "/opt", 0, ""},
     };

@@ -2,6 +2,7 @@
 /* test_programs.c - sandbox.programs: what a list comes to, and the folders made for boxes. */
 #include "unit.h"
 
+#include "engine/policy.h"
 #include "engine/programs.h"
 #include "os/os.h"
 #include "os/process.h"
@@ -283,6 +284,103 @@ static void staged_folders_have_places_for_mounts(void)
     laz_os_remove_tree(staged);
 }
 
+/* Small files of the system's, and those with a text of their own, come with the programs; what
+ * is mounted there has a place. */
+static void staged_folders_have_an_etc(void)
+{
+    struct laz_programs *programs = resolved(NOTHING, NULL);
+    struct sought sought = {.box = "/etc"};
+    struct laz_buf content = LAZ_BUF_INIT;
+    char staged[160], path[300];
+    struct stat st, copy;
+    const char *box, *text;
+
+    snprintf(staged, sizeof staged, "%s", in_base("staged"));
+    CU_ASSERT_EQUAL_FATAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    laz_programs_paths(programs, staged, seek, &sought);
+    snprintf(path, sizeof path, "%s/etc", staged);
+    UNIT_TEXT(sought.host, path);
+    for (size_t i = 0; laz_policy_content(i, &box, &text); i++) {
+        snprintf(path, sizeof path, "%s%s", staged, box);
+        CU_ASSERT_TRUE(laz_programs_has_etc(programs, box));
+        CU_ASSERT_EQUAL(laz_os_read_file(path, 4096, &content, NULL), 0);
+        UNIT_TEXT(laz_buf_text(&content), text);
+        laz_buf_clear(&content);
+    }
+    CU_ASSERT(programs->etc.n > 0);
+    for (size_t i = 0; i < programs->etc.n; i++) {
+        snprintf(path, sizeof path, "%s%s", staged, programs->etc.items[i]);
+        CU_ASSERT(stat(programs->etc.items[i], &st) == 0 && lstat(path, &copy) == 0);
+        CU_ASSERT(S_ISREG(copy.st_mode) && copy.st_size == st.st_size);
+    }
+    snprintf(path, sizeof path, "%s/etc/ssl/certs", staged);
+    if (stat("/etc/ssl/certs", &st) == 0)
+        CU_ASSERT(stat(path, &copy) == 0 && S_ISDIR(copy.st_mode));
+    CU_ASSERT_FALSE(laz_programs_has_etc(programs, "/etc/ssl/certs"));
+    CU_ASSERT_FALSE(laz_programs_has_etc(programs, "/etc/shadow"));
+    laz_buf_fini(&content);
+    laz_programs_free(programs);
+    laz_os_remove_tree(staged);
+
+    programs = resolved(LIST("/etc"), NULL); /* then all of it is the host's */
+    CU_ASSERT_FALSE(laz_programs_has_etc(programs, "/etc/passwd"));
+    laz_programs_free(programs);
+}
+
+/* A shared folder for a list, in *staged; false: there is none. */
+static bool share(const char *const *names, char **staged)
+{
+    struct laz_programs *programs = resolved(names, NULL);
+    int lock = -1;
+
+    *staged = NULL;
+    bool shared = laz_programs_share(programs, NULL, 0, staged, &lock);
+    CU_ASSERT_EQUAL(shared, lock >= 0);
+    laz_os_close(&lock);
+    laz_programs_free(programs);
+    return shared;
+}
+
+static void engines_that_need_the_same_share_it(void)
+{
+    const char *tool = in_base("tool");
+    char *parent = laz_os_shared_folder(), *first, *again, *changed, path[400];
+    struct stat st, now;
+
+    if (!parent) {
+        unit_skip("shared", "there is no place for what engines share");
+        return;
+    }
+    CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", tool, 0755, NULL) == 0);
+    CU_ASSERT_FATAL(share(LIST("cat", tool), &first));
+    CU_ASSERT_EQUAL(strncmp(first, parent, strlen(parent)), 0);
+    snprintf(path, sizeof path, "%s/usr/bin/cat", first);
+    CU_ASSERT(stat(path, &st) == 0 && st.st_mode == (S_IFREG | 0755));
+    CU_ASSERT_FATAL(share(LIST("cat", tool), &again));
+    UNIT_TEXT(again, first);
+    CU_ASSERT(stat(path, &now) == 0 && now.st_ino == st.st_ino); /* not made again */
+    CU_ASSERT_FATAL(unlink(tool) == 0 && laz_os_copy_file("/bin/true", tool, 0755, NULL) == 0);
+    CU_ASSERT_FATAL(share(LIST("cat", tool), &changed)); /* a program was replaced */
+    CU_ASSERT_STRING_NOT_EQUAL(changed, first);
+    laz_os_remove_tree(changed);
+    free(changed);
+    free(again);
+    /* what others can write is not used, and not made good either */
+    CU_ASSERT_FATAL(unlink(tool) == 0 && laz_os_copy_file("/bin/false", tool, 0755, NULL) == 0);
+    CU_ASSERT_FATAL(share(LIST("cat", tool), &again));
+    CU_ASSERT_FATAL(chmod(again, 0777) == 0);
+    CU_ASSERT_FALSE(share(LIST("cat", tool), &changed));
+    laz_os_remove_tree(again);
+    CU_ASSERT_TRUE(share(LIST("cat", tool), &changed));
+    laz_os_remove_tree(changed);
+    laz_os_remove_tree(first);
+    free(changed);
+    free(again);
+    free(first);
+    free(parent);
+    unlink(tool);
+}
+
 static void a_folder_stands_for_all_in_it(void)
 {
     struct laz_programs *programs = resolved(LIST("/usr/bin"), NULL);
@@ -325,6 +423,8 @@ static const struct unit_test tests[] = {
     UNIT(another_systems_programs_are_not_looked_for),
     UNIT(staged_folders_hold_what_is_listed_and_nothing_else),
     UNIT(staged_folders_have_places_for_mounts),
+    UNIT(staged_folders_have_an_etc),
+    UNIT(engines_that_need_the_same_share_it),
     UNIT(a_folder_stands_for_all_in_it),
     UNIT(staging_that_fails_leaves_nothing),
     {0},
