@@ -159,6 +159,10 @@ bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
 bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;
 
+/* ---- confinement.c --------------------------------------------------------------------------- */
+enum bench_layer { BENCH_LAYER_BOX, BENCH_LAYER_AGENT, BENCH_LAYER_CONFINED }; /* the parameter */
+bench_measure bench_layer;
+
 /* ---- peers.c --------------------------------------------------------------------------------- */
 bench_measure bench_peer;
 
