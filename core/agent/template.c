@@ -36,7 +36,7 @@
 #define TEMPLATE_READ   4096
 #define TEMPLATE_STATUS 4 /* beside the channel at 3 */
 
-/* What a spawn comes with, in this order. */
+/* What a spawn comes with, in this order, and then the files of its control groups. */
 enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
 
 /* What a vessel is told. */
@@ -113,6 +113,16 @@ static int vessel_place(const int *fds, struct laz_error *err)
     return 0;
 }
 
+/* The first process of a session enters its groups before it is known to anybody: for one that
+ * moves itself the kernel waits for nobody (cgroups(7)), and what it starts is born inside. */
+static int vessel_enter(const int *entries, size_t n, struct laz_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (write(entries[i], "0", 1) != 1)
+            return laz_error_os(err, errno, "the control group of the session cannot be entered");
+    return 0;
+}
+
 /* Waits for the order, and tells the host who is there. The process ends when the template does. */
 static int vessel_take(struct agent *agent, int door, struct laz_error *err)
 {
@@ -121,10 +131,14 @@ static int vessel_take(struct agent *agent, int door, struct laz_error *err)
     size_t n;
 
     ssize_t got = laz_os_receive(door, &order, sizeof order, fds, &n);
-    if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
+    if (got != (ssize_t)sizeof order || n < TEMPLATE_FDS)
         _exit(0);
     agent_cost(agent, "handover", order.sent_us);
-    int rc = vessel_place(fds, err);
+    uint64_t begun = laz_clock_us();
+    int rc = vessel_enter(fds + TEMPLATE_FDS, n - TEMPLATE_FDS, err);
+    agent_cost(agent, "group", begun);
+    if (!rc)
+        rc = vessel_place(fds, err);
     agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
     struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
@@ -227,7 +241,7 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
     struct template_order order;
     int rc = 0;
 
-    if (t->n_fds != TEMPLATE_FDS)
+    if (t->n_fds < TEMPLATE_FDS)
         return laz_error_set(err, LAZ_EPROTO, 0, "a spawn comes with %d descriptors, not with %zu",
                              TEMPLATE_FDS, t->n_fds);
     for (int try = 0;; try++) {

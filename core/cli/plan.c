@@ -118,7 +118,7 @@ static struct laz_plan_host plan_host(const char *platform, bool own_uid)
     struct laz_cgroups *groups = NULL;
 
     if (strcmp(platform, laz_os_platform()) == 0 && laz_cgroups_new(true, &groups, NULL) == 0)
-        host = laz_box_host(groups, own_uid);
+        host = laz_box_host(groups, own_uid, false);
     laz_cgroups_free(groups);
     return host;
 }

@@ -137,8 +137,11 @@ void laz_box_from_has_ended(struct laz_box *box);
  * host refuses is no error: box->host says what there is, and the plan whether that is enough. One
  * that fails for want of memory or descriptors is. */
 int laz_box_make_group(struct laz_box *box, struct laz_error *err);
-/* Mechanisms of a host that gives these groups; `own_uid`: the session has another user. */
-struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid);
+/* Makes a group ahead, for the next session from a template, while nobody waits for it. */
+void laz_box_stock_group(struct laz_engine *engine);
+/* Mechanisms of a host that gives these groups; `own_uid`: the session has another user; `to_enter`:
+ * it comes from a template. */
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter);
 /* The limit on memory of all processes of a box together, what is around the code included;
  * LAZ_UNLIMITED: none. */
 uint64_t laz_box_memory_limit(const struct laz_limits *limits);

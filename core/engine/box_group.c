@@ -26,37 +26,66 @@ uint64_t laz_box_memory_limit(const struct laz_limits *limits)
 #endif
 }
 
-struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid)
+static const char *box_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                 bool to_enter)
+{
+    const char *by = laz_cgroups_mechanism(groups, what);
+
+    return by && to_enter ? laz_cgroups_mechanism_to_enter(groups, what) : by;
+}
+
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter)
 {
     return (struct laz_plan_host){
-        .memory = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY),
-        .nproc = laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS),
-        .cpu = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU),
+        .memory = box_mechanism(groups, LAZ_CGROUP_MEMORY, to_enter),
+        .nproc = box_mechanism(groups, LAZ_CGROUP_PIDS, to_enter),
+        .cpu = box_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
         .is_watched = laz_os_tree_can_be_seen(),
         .is_out_of_reach = own_uid,
     };
 }
 
-int laz_box_make_group(struct laz_box *box, struct laz_error *err)
+/* A group for any session: all of an engine have the same limits. */
+static int box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+                         struct laz_error *err)
 {
-    const struct laz_limits *limits = &box->engine->values->limits;
-    struct laz_error why = {0};
-
-    box->host = laz_box_host(box->engine->groups, box->uid != LAZ_SPAWN_SAME_ID);
-    if (!box->host.memory && !box->host.nproc && !box->host.cpu)
-        return 0;
+    const struct laz_limits *limits = &engine->values->limits;
     uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
                         ? LAZ_UNLIMITED
                         : limits->nproc + BOX_OWN_PROCESSES;
-    if (laz_cgroup_new(box->engine->groups, laz_box_memory_limit(limits), pids, &box->group,
-                       &why)) {
+
+    return (to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
+        engine->groups, laz_box_memory_limit(limits), pids, group, err);
+}
+
+void laz_box_stock_group(struct laz_engine *engine)
+{
+    const struct laz_plan_host host = laz_box_host(engine->groups, false, true);
+
+    if (!engine->stock && (host.memory || host.nproc || host.cpu))
+        (void)box_new_group(engine, true, &engine->stock, NULL); /* else who needs it is told */
+}
+
+int laz_box_make_group(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_engine *engine = box->engine;
+    struct laz_error why = {0};
+
+    box->host = laz_box_host(engine->groups, box->uid != LAZ_SPAWN_SAME_ID, box->from != NULL);
+    if (!box->host.memory && !box->host.nproc && !box->host.cpu)
+        return 0;
+    if (box->from && engine->stock) {
+        box->group = engine->stock;
+        engine->stock = NULL;
+        return 0;
+    }
+    if (box_new_group(engine, box->from != NULL, &box->group, &why)) {
         if (laz_error_is_shortage(&why)) {
             if (err)
                 *err = why;
             return why.code;
         }
-        laz_log(&box->engine->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s",
-                why.text,
+        laz_log(&engine->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s", why.text,
                 box->host.is_watched ? "it is watched instead" : "only each process is limited");
         box->host.memory = box->host.nproc = box->host.cpu = NULL;
     }

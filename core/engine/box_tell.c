@@ -14,7 +14,7 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
     uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
 
-    if (box->from && box->usage_fd < 0 && !box->ended) /* the child of the reaper */
+    if (box->from && box->usage_fd < 0 && !box->ended && (!group_us || !peak)) /* of its reaper */
         box->usage_fd = laz_os_usage_open(laz_os_tree_first_child(box->process.pid));
     *cpu_us = *max_rss_bytes = 0;
     if (box->ended) {

@@ -116,7 +116,9 @@ static void guard_due(void *user)
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
 {
     guard->timer = laz_timer_new(session->engine->loop, guard_due, session);
-    guard->processors = laz_os_processors();
+    if (!session->engine->processors)
+        session->engine->processors = laz_os_processors();
+    guard->processors = session->engine->processors;
     return guard->timer != NULL;
 }
 

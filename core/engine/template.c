@@ -137,6 +137,7 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
     *t->last_spawn = spawn;
     t->last_spawn = &spawn->next;
     t->n_spawns++;
+    laz_box_stock_group(t->engine); /* while the template works */
     return 0;
 }
 
@@ -493,7 +494,7 @@ int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
     int rc = t->timer ? template_start_box(t, err) : laz_error_nomem(err);
     if (!rc) {
         t->uid = t->box->uid;
-        t->host = laz_box_host(engine->groups, t->uid != LAZ_SPAWN_SAME_ID);
+        t->host = laz_box_host(engine->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
         laz_plan_confine_json(t->box->plan, &confine);
         t->confine = laz_buf_steal(&confine);
         rc = t->confine ? 0 : laz_error_nomem(err);

@@ -35,6 +35,10 @@ void laz_cgroups_free(struct laz_cgroups *groups);
 /* "cgroup-v2", "cgroup-v1", or NULL. */
 const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what);
 
+/* The same for groups that laz_cgroup_new_to_enter makes. */
+const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
+                                           enum laz_cgroup_what what);
+
 /* ---- one session's group -------------------------------------------------------------------- */
 
 #define LAZ_CGROUP_NO_LIMIT UINT64_MAX
@@ -42,6 +46,11 @@ const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgr
 /* Makes a group; what laz_cgroups_mechanism named holds in it. Errors leave nothing behind. */
 int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                    struct laz_cgroup **group, struct laz_error *err);
+/* One whose processes enter by themselves (laz_cgroup_entries). In version 2 the kernel lets one in
+ * only after a grace period, some ten milliseconds, unless it is born inside; so what version 1 has
+ * beside it is taken from there where other parts are of version 1 anyway. */
+int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                            struct laz_cgroup **group, struct laz_error *err);
 /* Removes it. One that is still busy is remembered, and removed later. */
 void laz_cgroup_free(struct laz_cgroup *group);
 

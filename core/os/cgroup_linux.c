@@ -38,6 +38,7 @@ struct laz_cgroup {
     struct laz_cgroups *owner;
     struct cgroup_part parts[LAZ_CGROUP_WHATS];
     int n_parts;
+    bool is_to_enter;
     int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
     int event_fd;             /* see laz_cgroup_event_fd */
     int events;               /* version 2: memory.events */
@@ -93,13 +94,29 @@ static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
 
 /* ---- making --------------------------------------------------------------------------------- */
 
+static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups, int what,
+                                               bool to_enter)
+{
+    return to_enter && what == LAZ_CGROUP_CPU && groups->cpu_to_enter.version
+               ? &groups->cpu_to_enter
+               : &groups->places[what];
+}
+
+const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
+                                           enum laz_cgroup_what what)
+{
+    static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
+
+    return names[cgroup_place(groups, (int)what, true)->version];
+}
+
 /* The folders, all of one name that is new in each place. */
 static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
 {
     struct laz_cgroups *groups = group->owner;
 
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
-        const struct cgroup_place *place = &groups->places[what];
+        const struct cgroup_place *place = cgroup_place(groups, what, group->is_to_enter);
         int i = 0;
         group->of[what] = -1;
         if (!place->version)
@@ -230,8 +247,8 @@ static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64
     return group->cpu_fd < 0 ? errno : 0;
 }
 
-int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                   struct laz_cgroup **out, struct laz_error *err)
+static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                      bool to_enter, struct laz_cgroup **out, struct laz_error *err)
 {
     struct laz_cgroup *group = calloc(1, sizeof *group);
     const char *file = "";
@@ -239,6 +256,7 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     if (!group)
         return laz_error_nomem(err);
     group->owner = groups;
+    group->is_to_enter = to_enter;
     group->event_fd = group->events = group->cpu_fd = -1;
     cgroup_remove_busy(groups);
     int os_errno = cgroup_make(group);
@@ -253,6 +271,18 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     }
     *out = group;
     return 0;
+}
+
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                   struct laz_cgroup **group, struct laz_error *err)
+{
+    return cgroup_new(groups, memory_bytes, pids, false, group, err);
+}
+
+int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                            struct laz_cgroup **group, struct laz_error *err)
+{
+    return cgroup_new(groups, memory_bytes, pids, true, group, err);
 }
 
 void laz_cgroup_free(struct laz_cgroup *group)

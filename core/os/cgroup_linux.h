@@ -14,6 +14,7 @@ struct cgroup_place {
 
 struct laz_cgroups {
     struct cgroup_place places[LAZ_CGROUP_WHATS];
+    struct cgroup_place cpu_to_enter; /* in place of that of version 2; see laz_cgroup_new_to_enter */
     struct laz_cgroup_name next; /* of the next group */
     struct laz_strv busy;        /* folders that could not be removed yet */
     bool out_of_memory;          /* while looking: what was found may not be all */

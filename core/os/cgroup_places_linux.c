@@ -129,6 +129,19 @@ static char *places_folder(struct laz_cgroups *groups, const char *mountinfo, co
     return folder;
 }
 
+static void places_find_v1(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                           int what, struct cgroup_place *place)
+{
+    size_t top;
+    char *own = places_folder(groups, mountinfo, self, places_controllers[what].v1, &top);
+
+    if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
+        *place = (struct cgroup_place){1, own};
+        own = NULL;
+    }
+    free(own);
+}
+
 static void places_find(struct laz_cgroups *groups, const char *mountinfo, const char *self,
                         bool look)
 {
@@ -138,17 +151,13 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
     if (own && strlen(own) < CGROUP_FOLDER_MAX)
         places_find_v2(groups, own, top, look);
     free(own);
-    for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
-        struct cgroup_place *place = &groups->places[what];
-        if (place->version)
-            continue;
-        own = places_folder(groups, mountinfo, self, places_controllers[what].v1, &top);
-        if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
-            *place = (struct cgroup_place){1, own};
-            own = NULL;
-        }
-        free(own);
-    }
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+        if (!groups->places[what].version)
+            places_find_v1(groups, mountinfo, self, what, &groups->places[what]);
+    if (groups->places[LAZ_CGROUP_CPU].version == 2 &&
+        groups->places[LAZ_CGROUP_MEMORY].version != 2 &&
+        groups->places[LAZ_CGROUP_PIDS].version != 2)
+        places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU, &groups->cpu_to_enter);
 }
 
 /* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: it cannot be
@@ -299,6 +308,8 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     for (int what = 0; what < LAZ_CGROUP_WHATS && !look; what++)
         if (made->places[what].version)
             places_sweep_around(&made->places[what], made->next.pid_namespace);
+    if (made->cpu_to_enter.version && !look)
+        places_sweep_around(&made->cpu_to_enter, made->next.pid_namespace);
     *groups = made;
     return 0;
 }
@@ -341,5 +352,6 @@ void laz_cgroups_free(struct laz_cgroups *groups)
     laz_strv_fini(&groups->busy);
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
         free(groups->places[what].folder);
+    free(groups->cpu_to_enter.folder);
     free(groups);
 }

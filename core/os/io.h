@@ -21,7 +21,7 @@ bool laz_os_await(int fd, uint64_t ms);
 ssize_t laz_os_send(int fd, const void *data, size_t len);
 /* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
  * caller owns them): at most so many, all of one message. What read(2) returns. */
-#define LAZ_OS_HANDOVER 4
+#define LAZ_OS_HANDOVER 8
 ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds);
 /* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
  * gone. */

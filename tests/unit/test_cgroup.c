@@ -285,6 +285,47 @@ static void live_group_is_entered_at_once_and_counts(void)
     laz_cgroups_free(groups);
 }
 
+/* A child of this process enters before it says so; then another is put in by its number. */
+static void live_group_is_entered_through_its_files(void)
+{
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    int entries[LAZ_CGROUP_WHATS], said[2], held[2];
+    size_t n = 0;
+    char byte;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
+    CU_ASSERT(n >= 1 && n <= LAZ_CGROUP_WHATS);
+    CU_ASSERT_FALSE(laz_cgroup_has(group, getpid()));
+    for (int by_itself = 1; by_itself >= 0; by_itself--) {
+        CU_ASSERT_EQUAL_FATAL(pipe2(said, O_CLOEXEC), 0);
+        CU_ASSERT_EQUAL_FATAL(pipe2(held, O_CLOEXEC), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            close(held[1]);
+            for (size_t i = 0; i < n && by_itself; i++)
+                if (write(entries[i], "0", 1) != 1)
+                    _exit(1);
+            _exit(write(said[1], "x", 1) != 1 || read(held[0], &byte, 1) != 0);
+        }
+        CU_ASSERT_EQUAL(read(said[0], &byte, 1), 1);
+        CU_ASSERT_EQUAL(laz_cgroup_has(group, pid), by_itself);
+        if (!by_itself)
+            CU_ASSERT_EQUAL(laz_cgroup_put(group, pid, NULL), 0);
+        CU_ASSERT_TRUE(laz_cgroup_has(group, pid));
+        close(said[0]), close(said[1]), close(held[0]), close(held[1]);
+        waitpid(pid, NULL, 0);
+        CU_ASSERT_FALSE(laz_cgroup_has(group, pid));
+    }
+    while (n)
+        close(entries[--n]);
+    laz_cgroup_free(group);
+    laz_cgroups_free(groups);
+}
+
 static void live_group_tells_that_memory_ran_out(void)
 {
     static const char eat[] = "a=x; while :; do a=$a$a; done";
@@ -602,6 +643,7 @@ static const struct unit_test tests[] = {
     UNIT(cgroup_names_are_ours_or_nobodys),
     UNIT(live_group_limits_processes_and_ends_them),
     UNIT(live_group_is_entered_at_once_and_counts),
+    UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_tells_that_memory_ran_out),
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),
