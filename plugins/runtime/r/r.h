@@ -94,6 +94,7 @@ struct r_state {
     const char *value;
     size_t value_len;
 
+    bool attached; /* there is a place for tools */
     struct r_tool *tools;
     size_t n_tools;
     const struct laz_tool_signature *signatures; /* while define_tools runs */

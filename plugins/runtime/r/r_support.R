@@ -213,8 +213,6 @@ publish_tool <- function(name, description, f, types, descriptions, required) {
 }
 
 attach_tools <- function() {
-    if ("lazaret:tools" %in% search()) # a template has done it
-        return()
     attach(NULL, pos = 2L, name = "lazaret:tools", warn.conflicts = FALSE)
     call_named <- call_named # the routine, not this environment
     by_name <- eval(substitute(function(name, ...) .Call(routine, name, list(...), sys.call()),

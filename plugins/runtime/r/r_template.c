@@ -13,8 +13,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define TEMPLATE_ROUNDS 3 /* a use more than the compiler waits for; generations of the collector  \
-                           */
+#define TEMPLATE_ROUNDS                                                                            \
+    3 /* a use more than the compiler waits for; generations of the collector                      \
+       */
 
 static int template_fail(struct laz_error *err, const char *what, const char *why)
 {
@@ -72,6 +73,8 @@ void r_before_fork(void *data)
     for (int i = 0; i < TEMPLATE_ROUNDS; i++) {
         outcome = (struct laz_outcome){.size = sizeof outcome};
         r_eval(state, "1 + 1", 5, 1, &outcome);
+        outcome = (struct laz_outcome){.size = sizeof outcome};
+        r_eval(state, "stop('')", 8, 1, &outcome);
         R_gc();
     }
     r_failure_clear(&state->failure);

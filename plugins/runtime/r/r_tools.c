@@ -479,12 +479,14 @@ void r_tools_attach(struct r_state *s)
     Rf_defineVar(Rf_install("call_named"), routine, s->support);
     Rf_defineVar(Rf_install("map_tool"), map, s->support);
     Rf_eval(attach, s->support);
+    s->attached = true;
     UNPROTECT(3);
 }
 
 static void tools_define(struct r_state *s)
 {
-    r_tools_attach(s);
+    if (!s->attached) /* a template has done it for its copies */
+        r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
 }
