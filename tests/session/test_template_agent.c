@@ -487,6 +487,8 @@ static void no_token_stays_in_memory(void)
         pid_t places[] = {template_pid(&box), sessions[2].peer.pid, process_of(&sessions[2]),
                           process_of(&sessions[0])};
         for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+            if (places[i] == sessions[2].peer.pid && geteuid() != 0)
+                continue; /* undumpable: the files of its memory are root's (proc(5)) */
             CU_ASSERT(places[i] > 1 && peer_memory_has(places[i], "LANG=C.UTF-8"));
             for (int j = 0; j < 3; j++)
                 CU_ASSERT(!peer_memory_has(places[i], sessions[j].token));
