@@ -44,6 +44,15 @@ static int engine_take(struct laz_engine *engine, struct laz_error *err)
     return 0;
 }
 
+static void engine_cancel_now(struct laz_engine *engine)
+{
+    bool all = atomic_exchange(&engine->cancel_all, false);
+
+    for (struct laz_session *session = engine->sessions; session; session = session->next)
+        if (atomic_exchange(&session->cancel, false) || all)
+            laz_execution_cancel(session);
+}
+
 int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
 {
     int rc = engine_take(engine, err);
@@ -53,6 +62,8 @@ int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
     if (!atomic_load(&engine->busy)) {
         atomic_store(&engine->cancel, false);
         atomic_store(&engine->cancel_all, false);
+    } else if (atomic_exchange(&engine->cancel, false)) {
+        engine_cancel_now(engine); /* not what is begun from here on */
     }
     if (laz_clock_ms() - engine->driven_ms > ENGINE_LEFT_MS)
         for (struct laz_session *session = engine->sessions; session; session = session->next)
@@ -85,15 +96,6 @@ void laz_engine_end_callback(struct laz_engine *engine)
 }
 
 /* ---- driving -------------------------------------------------------------------------------- */
-
-static void engine_cancel_now(struct laz_engine *engine)
-{
-    bool all = atomic_exchange(&engine->cancel_all, false);
-
-    for (struct laz_session *session = engine->sessions; session; session = session->next)
-        if (atomic_exchange(&session->cancel, false) || all)
-            laz_execution_cancel(session);
-}
 
 void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms)
 {

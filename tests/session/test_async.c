@@ -219,6 +219,30 @@ static void one_of_many_is_cancelled(void)
     laz_engine_free(engine);
 }
 
+/* Also when nobody has driven the engine in between. */
+static void cancelling_leaves_what_is_begun_later(void)
+{
+    struct told early, late;
+
+    engine = test_engine("");
+    struct laz_session *a = engine ? open_lua(0) : NULL, *b = a ? open_lua(0) : NULL;
+    if (b) {
+        begin(a, "while true do end", &early);
+        laz_engine_cancel(engine);
+        begin(b, "return 5", &late);
+        struct laz_session *c = open_lua(1);
+        step_until_told(&late);
+        CU_ASSERT_EQUAL(late.verdict, LAZ_VERDICT_OK);
+        CU_ASSERT_STRING_EQUAL(late.value, "5");
+        step_until_told(&early);
+        CU_ASSERT_EQUAL(early.verdict, LAZ_VERDICT_CANCELLED);
+        begin(c, "return 6", &late);
+        step_until_told(&late);
+        CU_ASSERT_STRING_EQUAL(late.value, "6");
+    }
+    laz_engine_free(engine);
+}
+
 static void what_is_open_at_the_end_is_told_once(void)
 {
     struct told told[3] = {0};
@@ -390,6 +414,7 @@ static const struct unit_test tests[] = {
     UNIT(the_descriptor_and_the_timeout_are_enough),
     UNIT(a_step_may_wait_for_nothing),
     UNIT(one_of_many_is_cancelled),
+    UNIT(cancelling_leaves_what_is_begun_later),
     UNIT(what_is_open_at_the_end_is_told_once),
     UNIT(a_start_that_fails_is_told_to_who_waits_for_it),
     UNIT(callbacks_may_use_the_engine),
