@@ -152,7 +152,7 @@ static int run_all(struct bench *bench, const struct options *options, const str
             .row = row,
             .language = list->entries[i].language,
             .wanted = options->quick ? row->quick_samples : row->samples,
-            .parameter = row->parameter,
+            .parameter = options->quick ? row->quick_parameter : row->parameter,
         };
         memcpy(point.name, list->entries[i].name, sizeof point.name);
         bench_progress_of(i + 1, list->n);
@@ -203,7 +203,7 @@ static int run(const struct options *options, const struct list *list)
     int failed = 1, n_results = 0;
 
     bench.clock = bench_clock_new(BENCH_CLOCK_ROOM);
-    if (!results || bench_engine(&bench.engine, bench.clock, &err)) {
+    if (!results || bench_engine(&bench.engine, bench.clock, 100, &err)) {
         fprintf(stderr, "bench: %s\n", results ? err.text : "out of memory");
         goto out;
     }
@@ -214,6 +214,7 @@ static int run(const struct options *options, const struct list *list)
 out:
     for (size_t i = 0; i < N_LANGUAGES; i++)
         laz_session_free(bench.sessions[i]);
+    bench_alive_close(&bench);
     laz_engine_free(bench.engine);
     bench_pingpongs_stop(&bench);
     bench_clock_free(bench.clock);

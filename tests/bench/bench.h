@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #define BENCH_NAME_SIZE 64
 #define N_LANGUAGES     3
@@ -58,7 +59,7 @@ struct bench_point {
     const struct bench_row *row;
     const struct bench_language *language; /* NULL: the row is not of one runtime */
     int wanted;                            /* samples */
-    int parameter;                         /* of the row */
+    int parameter;                         /* of the row: a size or a number */
     struct bench_samples values, floors;
 };
 
@@ -67,6 +68,7 @@ struct bench {
     struct laz_session *sessions[N_LANGUAGES]; /* kept open between rows */
     bool missing[N_LANGUAGES];                 /* the runtime is not built */
     struct pingpong_cache *pingpongs;
+    struct alive *alive;       /* sessions that are alive at once, between rows about them */
     struct bench_clock *clock; /* when tools were called */
     bool quick;
     char absent[512]; /* peers that are not installed */
@@ -79,7 +81,7 @@ struct bench_row {
     const char *unit; /* "us", "1/s" (more is better) or "B" */
     bool by_runtime;
     int samples, quick_samples;
-    int parameter;
+    int parameter, quick_parameter;
     bench_measure *measure;
 };
 
@@ -99,6 +101,7 @@ static inline bool bench_is_full(const struct bench_point *point)
 }
 /* On a terminal: which row, and how far it is. */
 void bench_progress(const struct bench_point *point);
+void bench_progress_part(const struct bench_point *point, int done, int wanted); /* of a sample */
 void bench_progress_of(int row, int rows);
 void bench_progress_end(void);
 /* "bench: NAME: ..." on standard error. Returns BENCH_FAILED. */
@@ -127,15 +130,26 @@ bool bench_keeps(const struct bench_result *result, char *why, size_t size);
 bool bench_write_svg(const char *path, const struct bench_result *results, int n);
 
 /* ---- work.c: sessions and what they are given to do ------------------------------------------ */
-int bench_engine(struct laz_engine **engine, struct bench_clock *clock, struct laz_error *err);
+/* An engine with the tools, for so many sessions. */
+int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
+                 struct laz_error *err);
 /* Opens a session of the point's runtime and gives it to the caller. */
 enum bench_outcome bench_open(struct bench *bench, struct bench_point *point,
                               struct laz_session **session);
+/* Begins the start of a session from a template, where one can be had, and returns. */
+int bench_open_warm(struct laz_engine *engine, const char *runtime, struct laz_session **session,
+                    struct laz_error *err);
+/* Did an execution of 1+1 come to 2? Else says what came of it; `result` may be NULL. */
+bool bench_is_two(const struct bench_point *point, const struct laz_result *result,
+                  const struct laz_error *err);
 /* The session of the point's runtime that is kept open; borrowed. */
 enum bench_outcome bench_session(struct bench *bench, struct bench_point *point,
                                  struct laz_session **session);
 /* Code with the numbers filled in. */
 void bench_code(const char *pattern, int bytes, int times, char *code, size_t size);
+/* That of the first of python, r and lua that is built; the point becomes one of it. */
+enum bench_outcome bench_any_session(struct bench *bench, struct bench_point *point,
+                                     struct laz_session **session);
 bool bench_execute(const struct bench_point *point, struct laz_session *session, const char *code);
 /* When each tool call of the last execution reached the host. */
 struct bench_clock *bench_clock_new(int room);
@@ -148,13 +162,18 @@ extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const
 /* One round trip of messages of these sizes, in microseconds; the other process lives on. */
 double bench_pingpong(struct bench *bench, size_t request, size_t answer);
 void bench_pingpongs_stop(struct bench *bench);
+/* Starts a command without input and output; the caller waits for it. */
+pid_t bench_begin(const char *const *argv);
 /* From fork to the end of a command, in microseconds; negative: it failed. */
 double bench_spawn(const char *const *argv);
 
 bench_measure bench_floor_pingpong, bench_floor_forkexec, bench_floor_bwrap;
-/* ---- sessions.c, calls.c, output.c, crowd.c ---------------------------------------------------
+/* ---- sessions.c, rate.c, alive.c, calls.c, output.c, crowd.c
+ * ---------------------------------------------------
  */
-bench_measure bench_session_cold;
+bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
+bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
+void bench_alive_close(struct bench *bench);
 bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
 bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;

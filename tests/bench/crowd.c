@@ -36,7 +36,7 @@ static void *member_run(void *arg)
     const double *times;
     struct laz_error err = {0};
 
-    int outcome = bench_engine(&member->engine, member->clock, &err)
+    int outcome = bench_engine(&member->engine, member->clock, 10, &err)
                       ? (int)bench_problem(crowd->point, "%s", err.text)
                       : (int)BENCH_DONE;
     member->part.engine = member->engine;

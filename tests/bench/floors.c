@@ -64,12 +64,10 @@ void bench_pingpongs_stop(struct bench *bench)
     bench->pingpongs = NULL;
 }
 
-double bench_spawn(const char *const *argv)
+pid_t bench_begin(const char *const *argv)
 {
-    double before = bench_now_us();
-    int status;
-
     pid_t pid = fork();
+
     if (pid == 0) {
         int null = open("/dev/null", O_RDWR);
         if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0)
@@ -77,6 +75,15 @@ double bench_spawn(const char *const *argv)
         execv(argv[0], (char *const *)argv);
         _exit(127);
     }
+    return pid;
+}
+
+double bench_spawn(const char *const *argv)
+{
+    double before = bench_now_us();
+    int status;
+
+    pid_t pid = bench_begin(argv);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
         return -1;
     return bench_now_us() - before;

@@ -80,13 +80,9 @@ enum bench_outcome bench_lines(struct bench *bench, struct bench_point *point)
  * sleep of the same length is. The session is replaced after each. */
 enum bench_outcome bench_timeout(struct bench *bench, struct bench_point *point)
 {
-    enum bench_outcome outcome = BENCH_ABSENT;
-    struct laz_session *session = NULL;
+    struct laz_session *session;
+    enum bench_outcome outcome = bench_any_session(bench, point, &session);
 
-    for (size_t i = 0; i < N_LANGUAGES && outcome == BENCH_ABSENT; i++) {
-        point->language = &bench_languages[(i + 1) % N_LANGUAGES]; /* python first */
-        outcome = bench_open(bench, point, &session);
-    }
     while (outcome == BENCH_DONE && !bench_is_full(point)) {
         struct laz_execute_options options = {.size = sizeof options, .timeout_ms = TIMEOUT_MS};
         struct laz_result *result = NULL;
@@ -108,6 +104,5 @@ enum bench_outcome bench_timeout(struct bench *bench, struct bench_point *point)
         bench_sleep_us(TIMEOUT_MS * 1e3);
         bench_add_floor(point, bench_now_us() - before - TIMEOUT_MS * 1e3);
     }
-    laz_session_free(session);
     return outcome;
 }

@@ -61,15 +61,20 @@ void bench_progress_of(int row, int rows)
     progress.shown = 0;
 }
 
-void bench_progress(const struct bench_point *point)
+void bench_progress_part(const struct bench_point *point, int done, int wanted)
 {
     double now = bench_now_us();
 
     if (!isatty(STDERR_FILENO) || now - progress.shown < PROGRESS_EVERY_US)
         return;
     progress.shown = now;
-    fprintf(stderr, "\r\033[K[%d/%d] %s %d/%d", progress.row, progress.rows, point->name,
-            point->values.n, point->wanted);
+    fprintf(stderr, "\r\033[K[%d/%d] %s %d/%d", progress.row, progress.rows, point->name, done,
+            wanted);
+}
+
+void bench_progress(const struct bench_point *point)
+{
+    bench_progress_part(point, point->values.n, point->wanted);
 }
 
 void bench_progress_end(void)

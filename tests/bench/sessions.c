@@ -11,6 +11,33 @@ static bool session_work(struct bench_point *point, struct laz_session *session)
     return bench_execute(point, session, "1+1") && bench_execute(point, session, "add(1, 2)");
 }
 
+/* Fresh sessions from a template, and a bare box, in turn. */
+enum bench_outcome bench_session_template(struct bench *bench, struct bench_point *point)
+{
+    struct laz_session *kept;
+    enum bench_outcome outcome = bench_session(bench, point, &kept); /* is it built? */
+
+    for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        double bare = bench_spawn(bench_bwrap_true);
+        double before = bench_now_us();
+        if (bench_open_warm(bench->engine, point->language->name, &session, &err))
+            outcome = bench_problem(point, "%s", err.text);
+        else if (!session_work(point, session))
+            outcome = BENCH_FAILED;
+        double took = bench_now_us() - before;
+        laz_session_free(session);
+        if (outcome == BENCH_DONE && bare < 0)
+            outcome = bench_problem(point, "the floor failed");
+        if (outcome != BENCH_DONE || i < 0) /* first the template itself starts */
+            continue;
+        bench_add(point, took);
+        bench_add_floor(point, bare);
+    }
+    return outcome;
+}
+
 /* Fresh sessions, and a program like them in a bare box, in turn. */
 enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *point)
 {

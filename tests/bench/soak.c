@@ -10,6 +10,7 @@
 #include "soak.h"
 #include "../session/traces.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -18,6 +19,8 @@
 
 #define N_PLAYERS 4
 #define ROUND_S   4
+#define SETTLE_S  10
+#define SETTLE_MS 50
 #define WARM_UP   2 /* rounds after which memory is what it will be */
 #define GROWTH                                                                                     \
     (4 << 20) /* bytes between the first and the last rest, whatever the time between              \
@@ -80,7 +83,7 @@ static void *player_main(void *arg)
         pthread_barrier_wait(&round_begins);
         if (atomic_load(&player->soak->phase) == SOAK_END)
             return NULL;
-        soak_play(player);
+        player->number % 2 ? soak_play_async(player) : soak_play(player);
         pthread_barrier_wait(&round_ends);
     }
 }
@@ -140,17 +143,19 @@ static void soak_say(const struct soak *soak, long seconds, const struct picture
             (double)now->memory / 1048576, isatty(STDERR_FILENO) ? "" : "\n");
 }
 
-/* Boxes of sessions that were replaced leave when their engine is used. */
-static void soak_settle(struct soak *soak)
+/* Boxes of sessions that were replaced leave when their engine is driven: until there are no more
+ * processes and descriptors than in the first rest, or than there can be in it. */
+static void soak_settle(struct soak *soak, const struct picture *first)
 {
-    for (unsigned i = 0; i < soak->n_players * 5 && trace_children() > 0; i++) {
-        struct laz_session_options options = {.size = sizeof options, .runtime = soak->runtimes[0]};
-        struct laz_session *session = NULL;
-        struct laz_error err = {0};
-        if (laz_session_open(soak->players[i % soak->n_players].engine, &options, &session, &err))
-            soak_wrong(soak, "at rest: %s", err.text);
-        laz_session_free(session);
-    }
+    struct laz_error err = {0};
+    time_t began = time(NULL);
+    int most = first->descriptors ? first->descriptors : INT_MAX;
+
+    do
+        for (unsigned i = 0; i < soak->n_players; i++)
+            if (laz_engine_step(soak->players[i].engine, SETTLE_MS, &err))
+                soak_wrong(soak, "at rest: %s", err.text);
+    while ((trace_children() > 0 || trace_descriptors() > most) && time(NULL) - began < SETTLE_S);
 }
 
 /* Rounds until the time is over, with a rest after each. */
@@ -166,7 +171,7 @@ static void soak_rounds(struct soak *soak, long seconds)
         nanosleep(&round, NULL); /* how long they play */
         atomic_store(&soak->phase, SOAK_REST);
         pthread_barrier_wait(&round_ends);
-        soak_settle(soak);
+        soak_settle(soak, &first);
         now = picture_take();
         soak_compare(soak, &first, &now);
         if (n == WARM_UP)

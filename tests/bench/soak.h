@@ -45,7 +45,10 @@ bool soak_is_right(const struct soak_act *act, const struct laz_result *result, 
 
 /* What the villain does is counted before and after: an odd number means that it is at it. */
 struct soak_slot {
-    struct laz_session *session; /* of the player's thread alone */
+    struct soak_player *player;
+    const struct soak_act *act;               /* soak_async.c: what it executes, or NULL */
+    unsigned seen_before, engine_seen_before; /* what becomes of the next two when it worked */
+    struct laz_session *session;              /* of the player's thread alone */
     const char *runtime;
     _Atomic int64_t pid; /* of the box, for the villain; 0: there is none */
     atomic_uint disturbed;
@@ -84,6 +87,11 @@ bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned nu
 void soak_player_fini(struct soak_player *player);
 /* Plays while the phase is SOAK_PLAY, and returns with all sessions closed. */
 void soak_play(struct soak_player *player);
+void soak_play_async(struct soak_player *player);
+/* Has nothing been done to the session, or to its engine, that may not be over and done with? */
+bool soak_is_calm(const struct soak_slot *slot);
+/* Its process, for the villain. */
+void soak_publish(struct soak_slot *slot);
 /* Disturbs somebody now and then, until the phase changes. */
 void soak_disturb(struct soak *soak, struct soak_dice *dice);
 /* "soak: WHAT" on standard error, counted. */

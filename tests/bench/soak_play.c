@@ -76,6 +76,8 @@ bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned nu
 
     player->soak = soak;
     player->number = number;
+    for (int i = 0; i < SOAK_SLOTS; i++)
+        player->slots[i].player = player;
     player->dice.state = seed + number * 1000003u;
     int rc = laz_settings_new(&settings, &err);
     for (size_t i = 0; rc == 0 && i < sizeof settings_table / sizeof *settings_table; i++)
@@ -103,7 +105,7 @@ void soak_player_fini(struct soak_player *player)
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static void slot_publish(struct soak_slot *slot)
+void soak_publish(struct soak_slot *slot)
 {
     int64_t pid = slot->session ? laz_session_pid(slot->session) : -1;
 
@@ -117,11 +119,10 @@ static void slot_close(struct soak_slot *slot)
     slot->session = NULL;
 }
 
-/* Has nothing been done to the session, or to its engine, that may not be over and done with? */
-static bool slot_is_calm(const struct soak_player *player, const struct soak_slot *slot)
+bool soak_is_calm(const struct soak_slot *slot)
 {
     return slot->seen % 2 == 0 && slot->seen == atomic_load(&slot->disturbed) &&
-           slot->engine_seen % 2 == 0 && slot->engine_seen == atomic_load(&player->disturbed);
+           slot->engine_seen % 2 == 0 && slot->engine_seen == atomic_load(&slot->player->disturbed);
 }
 
 /* From here on, what is done to it counts. */
@@ -142,9 +143,9 @@ static void slot_open(struct soak_player *player, struct soak_slot *slot)
     slot_see(player, slot);
     if (laz_session_open(player->engine, &options, &slot->session, &err) == 0)
         atomic_fetch_add(&soak->counts.sessions, 1);
-    else if (slot_is_calm(player, slot))
+    else if (soak_is_calm(slot))
         soak_wrong(soak, "open %s: %s", slot->runtime, err.text);
-    slot_publish(slot);
+    soak_publish(slot);
 }
 
 static void slot_restart(struct soak_player *player, struct soak_slot *slot)
@@ -155,9 +156,9 @@ static void slot_restart(struct soak_player *player, struct soak_slot *slot)
     slot_see(player, slot);
     if (laz_session_restart(slot->session, &err) == 0)
         atomic_fetch_add(&player->soak->counts.sessions, 1);
-    else if (slot_is_calm(player, slot))
+    else if (soak_is_calm(slot))
         soak_wrong(player->soak, "restart %s: %s", slot->runtime, err.text);
-    slot_publish(slot);
+    soak_publish(slot);
 }
 
 /* What came of an execution that nobody disturbed is checked; of another one, that it ended. */
@@ -190,7 +191,7 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
     int rc = laz_session_execute(slot->session, soak_code(act, slot->runtime), SIZE_MAX, &options,
                                  &result, &err);
     atomic_fetch_add(&player->soak->counts.executions, 1);
-    bool calm = slot_is_calm(player, slot);
+    bool calm = soak_is_calm(slot);
     if (time(NULL) - began > PATIENCE_S)
         soak_wrong(player->soak, "%s: %s took more than %d s", slot->runtime, act->name,
                    PATIENCE_S);
@@ -206,7 +207,7 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
     }
     laz_result_free(result);
     if (slot->session)
-        slot_publish(slot);
+        soak_publish(slot);
 }
 
 /* A session for one execution. */

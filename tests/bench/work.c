@@ -139,13 +139,18 @@ static const struct {
 };
 
 /* Every layer as it is by default; only a text of 1 MiB must fit into a message. */
-int bench_engine(struct laz_engine **engine, struct bench_clock *clock, struct laz_error *err)
+int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
+                 struct laz_error *err)
 {
     struct laz_settings *settings = NULL;
+    char number[16];
 
     int rc = laz_settings_new(&settings, err);
     if (rc == 0)
         rc = laz_settings_set(settings, "session.max_message_size", "2MiB", err);
+    snprintf(number, sizeof number, "%d", sessions);
+    if (rc == 0) /* refused where there is no such limit */
+        (void)laz_settings_set(settings, "pool.max_sessions", number, NULL);
     if (rc == 0)
         rc = laz_engine_new(settings, NULL, engine, err);
     for (size_t i = 0; rc == 0 && i < sizeof tools / sizeof *tools; i++) {
@@ -158,6 +163,30 @@ int bench_engine(struct laz_engine **engine, struct bench_clock *clock, struct l
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
+
+int bench_open_warm(struct laz_engine *engine, const char *runtime, struct laz_session **session,
+                    struct laz_error *err)
+{
+    struct laz_session_options options = {
+        .size = sizeof options, .runtime = runtime, .no_wait = 1, .warm = 1};
+
+    return laz_session_open(engine, &options, session, err);
+}
+
+bool bench_is_two(const struct bench_point *point, const struct laz_result *result,
+                  const struct laz_error *err)
+{
+    if (!result)
+        bench_problem(point, "%s", err->text);
+    else if (laz_result_verdict(result) != LAZ_VERDICT_OK ||
+             strcmp(laz_result_value(result), "2") != 0)
+        bench_problem(point, "1+1: %s: %s", laz_verdict_name(laz_result_verdict(result)),
+                      laz_result_error(result) ? laz_result_error(result)
+                                               : laz_result_detail(result));
+    else
+        return true;
+    return false;
+}
 
 enum bench_outcome bench_open(struct bench *bench, struct bench_point *point,
                               struct laz_session **session)
@@ -190,6 +219,18 @@ enum bench_outcome bench_session(struct bench *bench, struct bench_point *point,
     }
     *session = *kept;
     return BENCH_DONE;
+}
+
+enum bench_outcome bench_any_session(struct bench *bench, struct bench_point *point,
+                                     struct laz_session **session)
+{
+    enum bench_outcome outcome = BENCH_ABSENT;
+
+    for (size_t i = 0; i < N_LANGUAGES && outcome == BENCH_ABSENT; i++) {
+        point->language = &bench_languages[(i + 1) % N_LANGUAGES];
+        outcome = bench_session(bench, point, session);
+    }
+    return outcome;
 }
 
 bool bench_execute(const struct bench_point *point, struct laz_session *session, const char *code)
