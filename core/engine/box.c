@@ -252,7 +252,12 @@ static void box_next_turn(void *user)
     box_lines(user);
 }
 
-static void box_flush(struct laz_box *box)
+size_t laz_box_unread(const struct laz_box *box)
+{
+    return box->out.len - box->out_done;
+}
+
+static void box_flush_some(struct laz_box *box)
 {
     while (box->out_done < box->out.len) {
         ssize_t n =
@@ -277,6 +282,15 @@ static void box_flush(struct laz_box *box)
         laz_buf_clear(&box->out);
     box->out_done = 0;
     box_watch_channel(box);
+}
+
+static void box_flush(struct laz_box *box)
+{
+    size_t unread = laz_box_unread(box);
+
+    box_flush_some(box);
+    if (box->channel >= 0 && laz_box_unread(box) < unread && box->owner.read_on)
+        box->owner.read_on(box->owner.user);
 }
 
 static void box_channel_ready(void *user, uint32_t events)
@@ -383,7 +397,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
         if (!len)
             return true;
     }
-    if (most && box->out.len - box->out_done > most)
+    if (most && laz_box_unread(box) > most)
         return false;
     laz_buf_append(&box->out, data, len);
     box_watch_channel(box);

@@ -37,6 +37,8 @@ struct laz_box_owner {
     void (*broken)(void *user, const struct laz_error *why);
     /* Memory ran out in its control group. */
     void (*out_of_memory)(void *user);
+    /* The agent has read some of what it had left unread; laz_box_unread. */
+    void (*read_on)(void *user);
     /* The outermost process has ended and all output was delivered. Last report. */
     void (*ended)(void *user);
 };
@@ -153,6 +155,8 @@ void laz_box_drop_group(struct laz_box *box);
 /* Sends bytes to the agent; what the socket does not take at once is kept and sent later. False:
  * the agent is gone, or does not read (more than `most` bytes are waiting). */
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most);
+/* Bytes that were sent and not taken by the socket yet. */
+size_t laz_box_unread(const struct laz_box *box);
 /* Reads what the agent has sent, without waiting, and reports whole lines. False: there was
  * something, or the channel is closed. For an agent that ought to be silent. */
 bool laz_box_is_quiet(struct laz_box *box);

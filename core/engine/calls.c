@@ -355,7 +355,7 @@ struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct l
 
 size_t laz_call_size(const struct laz_call *call)
 {
-    return call->args.len;
+    return call->owner.size;
 }
 
 uint64_t laz_call_number(const struct laz_call *call)

@@ -31,6 +31,7 @@ struct laz_tool_queue {
 struct laz_call_owner {
     void *user;
     uint64_t number; /* of the call, as the owner counts them */
+    size_t size;     /* bytes of its arguments, likewise */
     void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
                      const char *error);
 };
@@ -39,7 +40,7 @@ struct laz_call_owner {
  * answer comes later, through the loop. NULL without memory. */
 struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct laz_buf *args,
                                 int64_t id, bool has_id, const struct laz_call_owner *owner);
-size_t laz_call_size(const struct laz_call *call); /* bytes of its arguments */
+size_t laz_call_size(const struct laz_call *call); /* as its owner said */
 uint64_t laz_call_number(const struct laz_call *call);
 const char *laz_call_tool(const struct laz_call *call);    /* its name; borrowed */
 uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */

@@ -70,6 +70,8 @@ void laz_execution_clock_stand(struct laz_execution *execution);
 
 /* A call of a tool, as the agent asked for it: begun, put behind others, or refused. */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);
+/* The agent has read answers: calls that waited for that may begin. */
+void laz_execution_read_on(struct laz_execution *execution);
 /* How many refusals were kept out of the log. */
 void laz_execution_log_refused(const struct laz_execution *execution);
 /* Nobody waits for the open calls any more. */

@@ -19,11 +19,15 @@
 #define EXECUTION_REFUSED 10000 /* of one execution; code has no use for more */
 #define EXECUTION_LOGGED  10    /* of these; the rest is a number */
 
-/* A call without an id behind another one: they are answered in order, so it is not begun. */
+/* A call that is not begun: it has no id and stands behind another one without (they are answered
+ * in order), or the agent has not read what it was answered so far. */
 struct waiting_call {
     struct waiting_call *next;
     size_t tool;
+    int64_t id;
+    bool has_id;
     uint64_t number;
+    size_t size; /* of its arguments in the message; those that were checked may have defaults */
     struct laz_buf args;
     char *error; /* the answer, instead of a call */
 };
@@ -34,7 +38,7 @@ static struct waiting_call *waiting_take(struct laz_execution *execution)
 
     execution->waiting = first->next;
     execution->n_waiting--;
-    execution->open_bytes -= first->args.len;
+    execution->open_bytes -= first->size;
     return first;
 }
 
@@ -56,9 +60,10 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
         waiting_free(waiting_take(execution));
 }
 
-/* Sends {"id":..,"value":..} or {"id":..,"error":..}. */
+/* Sends {"id":..,"value":..} or {"id":..,"error":..}. A refusal is not kept for an agent that
+ * leaves much unread; what comes of a call that was begun always is. */
 static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
-                            const char *json, size_t len, const char *error)
+                            const char *json, size_t len, const char *error, bool begun)
 {
     const struct laz_settings_values *values = execution->session->engine->values;
     struct laz_buf reply = LAZ_BUF_INIT;
@@ -81,13 +86,13 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
         laz_json_quote(&reply, error, strlen(error));
     laz_buf_puts(&reply, "}\n");
     if (reply.failed || !laz_box_send(execution->session->box, reply.data, reply.len,
-                                      2 * values->session.max_value_size))
+                                      begun ? 0 : 2 * values->session.max_value_size))
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
                            "the answer of a tool cannot be delivered");
     laz_buf_fini(&reply);
 }
 
-static void execution_next_in_order(struct laz_execution *execution);
+static void execution_begin_waiting(struct laz_execution *execution);
 
 static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
                                const char *error)
@@ -107,14 +112,13 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     else
         laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool error: %s", error);
     char *words = json ? NULL : laz_execution_words(execution, error);
-    execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory");
+    execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory",
+                    true);
     free(words);
     if (!execution->n_calls)
         laz_execution_clock_run(execution);
-    if (!has_id) {
-        execution->is_one_in_order = false;
-        execution_next_in_order(execution);
-    }
+    execution->is_one_in_order &= has_id;
+    execution_begin_waiting(execution);
 }
 
 static bool execution_room_for_call(struct laz_execution *execution)
@@ -152,60 +156,73 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
                                     message->args ? message->args_len : 4, args, err) == 0;
 }
 
-/* Begins a call; takes the arguments. */
-static void execution_begin_call(struct laz_execution *execution, size_t tool, struct laz_buf *args,
-                                 int64_t id, bool has_id, uint64_t number)
+/* Begins a call; takes its arguments. */
+static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
 {
-    const struct laz_call_owner owner = {execution, number, execution_answered};
-    size_t bytes = args->len;
-    struct laz_call *call =
-        execution_room_for_call(execution)
-            ? laz_call_start(execution->session->engine, tool, args, id, has_id, &owner)
-            : NULL;
+    const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
+    struct laz_call *call = execution_room_for_call(execution)
+                                ? laz_call_start(execution->session->engine, next->tool,
+                                                 &next->args, next->id, next->has_id, &owner)
+                                : NULL;
 
-    laz_buf_fini(args);
+    laz_buf_fini(&next->args);
     if (!call) {
-        execution_reply(execution, id, has_id, NULL, 0, "out of memory");
+        execution_reply(execution, next->id, next->has_id, NULL, 0, "out of memory", false);
         return;
     }
     if (!execution->n_calls)
         laz_execution_clock_stand(execution);
     execution->calls[execution->n_calls++] = call;
-    execution->open_bytes += bytes;
-    execution->is_one_in_order |= !has_id;
+    execution->open_bytes += next->size;
+    execution->is_one_in_order |= !next->has_id;
 }
 
-/* The calls without an id that waited, up to the next that has to be awaited. */
-static void execution_next_in_order(struct laz_execution *execution)
+/* What it was answered is bounded in number and size by what was begun, so nothing is begun while
+ * the agent leaves more than the largest value unread. */
+static bool execution_has_to_wait(const struct laz_execution *execution,
+                                  const struct waiting_call *next)
 {
-    while (execution->waiting && !execution->is_one_in_order && execution->stop == LAZ_STOP_NONE) {
+    uint64_t most = execution->session->engine->values->session.max_value_size;
+
+    return (!next->has_id && execution->is_one_in_order) ||
+           (!next->error && most && laz_box_unread(execution->session->box) > most);
+}
+
+/* The calls that waited, up to the first that still has to. */
+static void execution_begin_waiting(struct laz_execution *execution)
+{
+    while (execution->waiting && execution->stop == LAZ_STOP_NONE &&
+           !execution_has_to_wait(execution, execution->waiting)) {
         struct waiting_call *next = waiting_take(execution);
         if (next->error)
-            execution_reply(execution, 0, false, NULL, 0, next->error);
+            execution_reply(execution, next->id, next->has_id, NULL, 0, next->error, false);
         else
-            execution_begin_call(execution, next->tool, &next->args, 0, false, next->number);
+            execution_begin_call(execution, next);
         waiting_free(next);
     }
 }
 
-/* Takes the arguments; an error is given in their place. False without memory. */
-static bool execution_wait_in_order(struct laz_execution *execution, size_t tool,
-                                    struct laz_buf *args, const char *error)
+void laz_execution_read_on(struct laz_execution *execution)
 {
-    struct waiting_call *waiting = calloc(1, sizeof *waiting);
+    if (!execution->over)
+        execution_begin_waiting(execution);
+}
+
+/* Takes the arguments and the error. False without memory. */
+static bool execution_wait(struct laz_execution *execution, struct waiting_call *call)
+{
+    struct waiting_call *waiting = malloc(sizeof *waiting);
 
     if (!waiting)
         return false;
-    *waiting = (struct waiting_call){.tool = tool,
-                                     .number = execution->result->tool_calls,
-                                     .args = *args,
-                                     .error = laz_strdup(error)};
-    *args = (struct laz_buf)LAZ_BUF_INIT;
+    *waiting = *call;
+    call->args = (struct laz_buf)LAZ_BUF_INIT;
+    call->error = NULL;
     *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = waiting;
     execution->last_waiting = waiting;
     execution->n_waiting++;
-    execution->open_bytes += waiting->args.len;
-    return !error || waiting->error;
+    execution->open_bytes += waiting->size;
+    return true;
 }
 
 /* False: it was one too many. */
@@ -232,8 +249,33 @@ static bool execution_is_full(const struct laz_execution *execution, size_t args
 {
     size_t open = execution->n_calls + execution->n_waiting;
 
-    return open >= LAZ_OPEN_CALLS ||
-           (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
+    return open >= LAZ_OPEN_CALLS || (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
+}
+
+/* A call that was checked, or its error: begun, answered, or put behind others. */
+static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
+                                size_t tool, struct laz_buf *args, const char *error)
+{
+    struct waiting_call call = {.tool = tool,
+                                .id = message->id,
+                                .has_id = message->has_id,
+                                .number = execution->result->tool_calls,
+                                .size = message->args_len,
+                                .args = *args,
+                                .error = laz_strdup(error)};
+
+    *args = (struct laz_buf)LAZ_BUF_INIT;
+    bool ok = !error || call.error;
+    if (ok && execution_has_to_wait(execution, &call))
+        ok = execution_wait(execution, &call);
+    else if (ok && error)
+        execution_reply(execution, call.id, call.has_id, NULL, 0, error, false);
+    else if (ok)
+        execution_begin_call(execution, &call);
+    if (!ok)
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
+    laz_buf_fini(&call.args);
+    free(call.error);
 }
 
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
@@ -269,14 +311,6 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         laz_buf_fini(&args);
     if (!good && !execution_refused(execution, err.text))
         return;
-    if (!message->has_id && execution->is_one_in_order) {
-        if (!execution_wait_in_order(execution, tool, &args, good ? NULL : err.text))
-            laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
-    } else if (good) {
-        execution_begin_call(execution, tool, &args, message->id, message->has_id,
-                             execution->result->tool_calls);
-    } else {
-        execution_reply(execution, message->id, message->has_id, NULL, 0, err.text);
-    }
+    execution_take_call(execution, message, tool, &args, good ? NULL : err.text);
     laz_buf_fini(&args);
 }

@@ -195,6 +195,14 @@ static void session_out_of_memory(void *user)
         laz_session_fail(session, LAZ_ESETUP, "the session ran out of memory (limits.memory)");
 }
 
+static void session_read_on(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_read_on(session->execution);
+}
+
 static void session_ended(void *user)
 {
     struct laz_session *session = user;
@@ -215,6 +223,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .output = session_output,
         .broken = session_broken,
         .out_of_memory = session_out_of_memory,
+        .read_on = session_read_on,
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
