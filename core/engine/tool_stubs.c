@@ -22,6 +22,7 @@ struct stub_language {
     bool dots;                        /* names may contain dots */
     void (*tool)(const struct stub_language *language, const struct laz_tool_entry *tool,
                  struct laz_buf *text);
+    const char *together; /* how several calls are made at once, as a comment; or NULL */
 };
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -290,14 +291,24 @@ static void stub_text(const struct stub_language *language, const struct laz_too
 }
 
 static const struct stub_language stub_languages[] = {
-    {"text", "null", "true", "false", "[", "]", "{", "}", "", ": ", false, false, true, stub_text},
+    {"text", "null", "true", "false", "[", "]", "{", "}", "", ": ", false, false, true, stub_text,
+     NULL},
     {"r", "NULL", "TRUE", "FALSE", "list(", ")", "list(", ")", "", " = ", false, false, true,
-     stub_r},
+     stub_r,
+     "# tool_map(NAME, ...) calls a tool for each element of vectors, as Map() does; the calls "
+     "run\n"
+     "# side by side.\n"},
     {"python", "None", "True", "False", "[", "]", "{", "}", "", ": ", false, true, false,
-     stub_python},
-    {"lua", "nil", "true", "false", "{", "}", "{", "}", "[", "] = ", true, false, false, stub_lua},
+     stub_python,
+     "# Each tool is a coroutine too: await asyncio.gather(NAME.aio(...), NAME.aio(...)) makes "
+     "calls\n"
+     "# that run side by side.\n"},
+    {"lua", "nil", "true", "false", "{", "}", "{", "}", "[", "] = ", true, false, false, stub_lua,
+     "-- tool_map(NAME, {{...}, {...}}) calls a tool once for each list of arguments; the calls "
+     "run\n"
+     "-- side by side.\n"},
     {"javascript", "null", "true", "false", "[", "]", "{", "}", "", ": ", false, false, false,
-     stub_javascript},
+     stub_javascript, NULL},
 };
 
 #define N_STUB_LANGUAGES (sizeof stub_languages / sizeof *stub_languages)
@@ -374,5 +385,7 @@ int laz_tool_set_format(const struct laz_tool_set *set, const char *format, stru
         laz_buf_puts(text, i ? "\n" : "");
         language->tool(language, &set->entries[i], text);
     }
+    if (set->n && language->together)
+        laz_buf_printf(text, "\n%s", language->together);
     return text->failed ? laz_error_nomem(err) : 0;
 }

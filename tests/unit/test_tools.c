@@ -396,6 +396,17 @@ static void fill(struct laz_tool_set *set)
             CU_FAIL("a tool was refused");
 }
 
+/* How several calls are made at once, behind all stubs. */
+#define TOGETHER_R                                                                                 \
+    "\n# tool_map(NAME, ...) calls a tool for each element of vectors, as Map() does; the calls "  \
+    "run\n# side by side.\n"
+#define TOGETHER_PYTHON                                                                            \
+    "\n# Each tool is a coroutine too: await asyncio.gather(NAME.aio(...), NAME.aio(...)) makes "  \
+    "calls\n# that run side by side.\n"
+#define TOGETHER_LUA                                                                               \
+    "\n-- tool_map(NAME, {{...}, {...}}) calls a tool once for each list of arguments; the calls " \
+    "run\n-- side by side.\n"
+
 static void stubs_are_signatures_with_documentation(void)
 {
     static const struct {
@@ -414,7 +425,7 @@ static void stubs_are_signatures_with_documentation(void)
               "list(1, NULL, TRUE), \"b c\" = list()), note = NULL, last) { }\n"
               "\n"
               "#' now\n"
-              "now <- function() { }\n"},
+              "now <- function() { }\n" TOGETHER_R},
         {"python", "def look_up(id: int, full: bool = False, unit: str = \"k\\\"m\", "
                    "extra={\"a\": [1, None, True], \"b c\": {}}, note: str = None, *, last):\n"
                    "    \"\"\"\n"
@@ -432,7 +443,7 @@ static void stubs_are_signatures_with_documentation(void)
                    "def now():\n"
                    "    \"\"\"\n"
                    "    now\n"
-                   "    \"\"\"\n"},
+                   "    \"\"\"\n" TOGETHER_PYTHON},
         {"lua", "--- Record of a customer\n"
                 "--- with * / and \" \" \" and \\d\n"
                 "-- @param id integer: customer number\n"
@@ -444,7 +455,7 @@ static void stubs_are_signatures_with_documentation(void)
                 "function look.up(id, full, unit, extra, note, last) end\n"
                 "\n"
                 "--- now\n"
-                "function now() end\n"},
+                "function now() end\n" TOGETHER_LUA},
         {"javascript",
          "/**\n"
          " * Record of a customer\n"
@@ -484,7 +495,8 @@ static void names_and_types_of_one_language_stay_right_in_others(void)
 
     CU_ASSERT_EQUAL(add(&set, ".a.b", "[{\"name\":\"x\",\"type\":\"list\"}]", &err), 0);
     CU_ASSERT_EQUAL(laz_tool_set_format(&set, "lua", &text, &err), 0);
-    UNIT_TEXT(text.data, "--- .a.b\n-- @param x list\n_G[\".a.b\"] = function(x) end\n");
+    UNIT_TEXT(text.data,
+              "--- .a.b\n-- @param x list\n_G[\".a.b\"] = function(x) end\n" TOGETHER_LUA);
     laz_buf_clear(&text);
     CU_ASSERT_EQUAL(laz_tool_set_format(&set, "python", &text, &err), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "def _a_b(x):\n"));
