@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/enforce.h"
 #include "engine/choice.h"
+#include "engine/template.h"
 #include "os/os.h"
 #include "settings/settings.h"
 
@@ -175,6 +176,38 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     return rc;
 }
 
+/* Sessions of a pool may come from a template: does the chosen backend let one make them? */
+static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
+{
+    const char *const pairs[] = {"sandbox.backend", doctor->chosen, "pool.warm", "template",
+                                 "pool.preload",    "[]",           NULL};
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "doctor", .warm = 1};
+    struct doctor_place place;
+    struct laz_error why = {0};
+
+    if (!doctor->chosen)
+        return 0;
+    doctor_progress(doctor, doctor->chosen, "a template");
+    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+    if (rc)
+        return rc;
+    rc = laz_session_open(place.engine, &options, &place.session, &why);
+    doctor->templates_tried = rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM;
+    if (rc && doctor->templates_tried) {
+        const char *refused = laz_templates_refused(place.engine);
+        doctor->templates_problem = laz_strdup(refused ? refused : why.text);
+    }
+    doctor_place_close(&place);
+    if (!doctor->templates_tried) {
+        *err = why;
+        return rc;
+    }
+    if (!rc)
+        return 0;
+    return doctor->templates_problem ? 0 : laz_error_nomem(err);
+}
+
 /* ---- the answer -------------------------------------------------------------------------------
  */
 
@@ -214,6 +247,10 @@ static void doctor_judge_runtime(struct doctor *doctor, const struct doctor_back
 
 static void doctor_judge(struct doctor *doctor)
 {
+    if (doctor->templates_problem &&
+        laz_settings_values(doctor->cli->settings)->pool.warm == LAZ_WARM_TEMPLATE)
+        laz_strv_addf(&doctor->problems, "pool.warm asks for templates: %s",
+                      doctor->templates_problem);
     for (size_t i = 0; i < doctor->names.n; i++) {
         const struct doctor_backend *backend = &doctor->backends[i];
 
@@ -244,6 +281,7 @@ static void doctor_fini(struct doctor *doctor)
     }
     free(doctor->backends);
     free(doctor->chosen);
+    free(doctor->templates_problem);
     laz_strv_fini(&doctor->names);
     laz_strv_fini(&doctor->runtimes);
     laz_strv_fini(&doctor->problems);
@@ -285,6 +323,8 @@ int cli_doctor(struct cli *cli)
         rc = doctor_backend_try(&doctor, &doctor.backends[i], &err);
     if (!rc && !status && !no_session)
         rc = doctor_choose(&doctor, &err);
+    if (!rc && !status)
+        rc = doctor_try_templates(&doctor, &err);
     doctor_progress(&doctor, NULL, NULL);
     if (rc) {
         status = cli_fail(cli, &err);

@@ -124,6 +124,8 @@ struct doctor {
     struct laz_strv names, runtimes;        /* of backends, of runtimes */
     struct doctor_backend *backends;        /* one for each name */
     char *chosen;                           /* NULL: none works */
+    bool templates_tried;
+    char *templates_problem;                /* why no session comes from one; NULL: they do */
     struct laz_strv problems;               /* why the setup does not hold */
     uint64_t started_ms;
     bool on_terminal, shown;

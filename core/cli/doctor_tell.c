@@ -98,6 +98,16 @@ static void tell_runtimes(struct cli *cli, const struct doctor_backend *backend)
         cli_puts(cli, "  no runtime is installed (lazaret plugins lists what was found)\n");
 }
 
+static void tell_templates(const struct doctor *doctor)
+{
+    if (!doctor->templates_tried)
+        return;
+    tell_words(doctor->cli,
+               doctor->templates_problem ? "templates: not in force: " : "templates: in force",
+               doctor->templates_problem ? doctor->templates_problem : "");
+    cli_puts(doctor->cli, "\n");
+}
+
 void doctor_tell(struct doctor *doctor)
 {
     struct cli *cli = doctor->cli;
@@ -117,6 +127,7 @@ void doctor_tell(struct doctor *doctor)
         tell_runtimes(cli, backend);
         cli_puts(cli, "\n");
     }
+    tell_templates(doctor);
     for (size_t i = 0; i < doctor->problems.n; i++)
         tell_words(cli, "problem: ", doctor->problems.items[i]);
     if (!doctor->problems.n)
@@ -212,7 +223,10 @@ void doctor_tell_json(struct doctor *doctor)
 
     laz_buf_printf(&json, "{\"ok\":%s,", doctor->problems.n ? "false" : "true");
     json_text(&json, "chosen", doctor->chosen);
-    laz_buf_puts(&json, ",\"require\":");
+    laz_buf_printf(&json, ",\"templates\":{\"works\":%s,",
+                   doctor->templates_tried && !doctor->templates_problem ? "true" : "false");
+    json_text(&json, "problem", doctor->templates_problem);
+    laz_buf_puts(&json, "},\"require\":");
     cli_enforce_json(values->sandbox.require, &json);
     laz_buf_puts(&json, ",\"problems\":[");
     for (size_t i = 0; i < doctor->problems.n; i++) {

@@ -41,8 +41,7 @@ int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *poli
     if (LAZ_HAS(policy, nests)) {
         if (err) {
             err->code = LAZ_EREFUSED;
-            snprintf(err->text, sizeof err->text,
-                     "the backend %s makes no namespaces, and so no templates", name);
+            snprintf(err->text, sizeof err->text, "it makes no namespaces, and so no templates");
         }
         return LAZ_EREFUSED;
     }

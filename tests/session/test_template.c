@@ -284,11 +284,11 @@ static void where_nothing_nests_sessions_are_cold(void)
                  "a session ended before it was there; sessions are started cold");
     warm_is_cold("MOCK_START='connect|token|recv|" READY "'",
                  "session.verbose=true;sandbox.backend=landlock",
-                 "the backend landlock makes no namespaces, and so no templates; sessions are "
+                 "backend landlock: it makes no namespaces, and so no templates; sessions are "
                  "started cold");
     warm_fails(refuse, "pool.warm=template", LAZ_ESETUP, "no namespaces");
     warm_fails("A='b'", "pool.warm=template;sandbox.backend=landlock", LAZ_EREFUSED,
-               "the backend landlock makes no namespaces");
+               "backend landlock: it makes no namespaces");
 }
 
 static void a_template_that_does_not_start_is_told(void)

@@ -747,6 +747,39 @@ static void plan_is_shown_as_json_and_text(void)
     laz_buf_fini(&text);
 }
 
+/* A template makes namespaces inside: nothing of its box may forbid that, and what its sessions
+ * have in common is said. */
+static void plan_nests_only_where_sessions_stay_apart(void)
+{
+    struct laz_policy policy = policy_plain();
+    struct laz_error err = {0};
+    struct laz_plan *plan = NULL;
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    policy.nests = 1;
+    policy.landlock_abi = 7;
+    plan = plan_of("bwrap", &policy);
+    laz_plan_json(plan, &json);
+    CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&json), "--disable-userns"));
+    CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&json), "/proc/cmdline"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), "network namespace of the template"));
+    CU_ASSERT_EQUAL(plan->landlock.bits, LAZ_ENFORCE_FS_WRITE);
+    CU_ASSERT_EQUAL(plan->filter.bits, LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NETWORK);
+    laz_plan_free(plan);
+    laz_buf_fini(&json);
+    policy.landlock_abi = 0;
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+                    LAZ_EREFUSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "need Landlock"));
+    policy.landlock_abi = 7;
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "none" : "landlock";
+        CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, &policy, 0, NULL, &plan, &err),
+                        LAZ_EREFUSED);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "it makes no namespaces, and so no templates"));
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(sim_bwrap_reads_all_but_the_command_from_a_descriptor),
     UNIT(sim_bwrap_takes_the_program_of_its_option),
@@ -765,6 +798,7 @@ static const struct unit_test tests[] = {
     UNIT(plan_says_no_more_than_the_agent_applied),
     UNIT(plan_says_what_the_host_holds),
     UNIT(plan_is_shown_as_json_and_text),
+    UNIT(plan_nests_only_where_sessions_stay_apart),
     {0},
 };
 
