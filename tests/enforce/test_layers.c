@@ -11,18 +11,26 @@
 #include "unit.h"
 #include "world.h"
 
+#include "engine/box.h"
 #include "engine/guard.h"
 #include "engine/policy_env.h"
+#include "engine/session.h"
 #include "os/cgroup.h"
+#include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* ---- layers of the engine ------------------------------------------------------------------- */
@@ -45,6 +53,8 @@ const char *__real_laz_cgroups_mechanism(const struct laz_cgroups *groups,
                                          enum laz_cgroup_what what);
 const char *__wrap_laz_cgroups_mechanism(const struct laz_cgroups *groups,
                                          enum laz_cgroup_what what);
+pid_t __real_setsid(void);
+pid_t __wrap_setsid(void);
 void __real_laz_guard_begin(struct laz_execution *execution);
 void __wrap_laz_guard_begin(struct laz_execution *execution);
 
@@ -109,6 +119,12 @@ void __wrap_laz_guard_begin(struct laz_execution *execution)
         __real_laz_guard_begin(execution);
 }
 
+/* In the child that becomes bwrap, which is born with what the host had. */
+pid_t __wrap_setsid(void)
+{
+    return layers_host_lacks("session") ? 0 : __real_setsid();
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 #define MEMORY "limits.memory=\"300MiB\"" /* not judged with sanitizers, which need theirs */
@@ -116,7 +132,9 @@ void __wrap_laz_guard_begin(struct laz_execution *execution)
 /* Layers are written SIDE:NAME, several with blanks between. */
 static const struct layer {
     const char *layer, *also;
-    const char *probe; /* of probes.c, or the code of an attack; "start": the session opens */
+    const char *probe; /* of probes.c, or the code of an attack; "start": the session opens;
+                        * "outlive": the agent, which does not run, lives on when its host is
+                        * killed; "terminal": an attack while the host has a terminal */
     const char *settings;
     const char *backend; /* NULL: bwrap */
     bool root;
@@ -137,6 +155,10 @@ static const struct layer {
     {"bwrap:uts", "", "learn_host_name", "", NULL, false},
     {"bwrap:cgroup", "", "control-group", "", NULL, true},
     {"bwrap:nesting", "agent:filter", "unshare_user", "", NULL, false},
+    {"bwrap:user", "host:uid agent:filter", "setuid 0", "", NULL, true},
+    /* the group of a dead host is ended by the next host, whoever that is */
+    {"bwrap:death", "host:group", "outlive", "", NULL, false},
+    {"bwrap:session", "host:session", "terminal", "", NULL, false},
     {"bwrap:capabilities", "host:uid", "have_capabilities", "", NULL, true},
     {"bwrap:programs", "agent:landlock", "exec /usr/bin/sort", "sandbox.programs=[\"sh\"]", NULL,
      false},
@@ -164,6 +186,7 @@ static const struct layer {
     {"agent:descriptors", "host:descriptors", "inherit_descriptor", "", NULL, false},
     /* What the host does. */
     {"host:descriptors", "agent:descriptors", "inherit_descriptor", "", NULL, false},
+    {"host:session", "bwrap:session", "terminal", "", NULL, false},
     {"host:uid", "bwrap:proc agent:landlock", "set_core_pattern", "", NULL, true},
     {"host:environment", "", "see_secret_variable", "", NULL, false},
     {"host:group", "host:guard", "spread 10 60", MEMORY, NULL, true},
@@ -203,35 +226,47 @@ static const char *layers_code(const char *name)
     return name;
 }
 
-/* What comes of the probe when these layers are missing. */
-static const char *layers_try(const struct layer *row, const char *missing)
+/* Settings that make a session lack these layers; the host's go into layers_host. */
+static void layers_settings(const struct layer *row, const char *missing, char *settings,
+                            size_t size)
 {
-    static char words[2][400];
-    static unsigned next;
-    char *word = words[next++ % 2], settings[700] = "", names[128], path[200];
-    struct laz_session_options options = {.size = sizeof options, .runtime = "attack"};
-    struct laz_error err = {0};
-    struct arena box;
+    char names[128], path[200];
     size_t n = 0;
 
+    settings[0] = '\0';
     if (row->settings[0])
-        n += (size_t)snprintf(settings, sizeof settings, "%s;", row->settings);
+        n += (size_t)snprintf(settings, size, "%s;", row->settings);
     layers_of("bwrap", missing, names, sizeof names);
     if (names[0] && layers_bwrap(names, path, sizeof path))
-        n += (size_t)snprintf(settings + n, sizeof settings - n, "sandbox.bwrap.program=%s;", path);
+        n += (size_t)snprintf(settings + n, size - n, "sandbox.bwrap.program=%s;", path);
     layers_of("agent", missing, names, sizeof names);
     if (names[0])
-        n += (size_t)snprintf(settings + n, sizeof settings - n,
-                              "env.set={LAZ_TEST_WITHOUT=\"%s\"};", names);
+        n += (size_t)snprintf(settings + n, size - n, "env.set={LAZ_TEST_WITHOUT=\"%s\"};", names);
     layers_of("host", missing, layers_host, sizeof layers_host);
     if (n)
         settings[n - 1] = '\0';
+}
+
+/* What comes of the probe when these layers are missing. `opened`: called with the session. */
+static const char *layers_try_here(const struct layer *row, const char *missing,
+                                   void (*opened)(struct laz_session *))
+{
+    static char words[2][400];
+    static unsigned next;
+    char *word = words[next++ % 2], settings[700];
+    struct laz_session_options options = {.size = sizeof options, .runtime = "attack"};
+    struct laz_error err = {0};
+    struct arena box;
+
+    layers_settings(row, missing, settings, sizeof settings);
     snprintf(word, sizeof words[0], "no engine");
     if (arena_engine(&box, row->backend ? row->backend : "bwrap", settings)) {
         if (layers_host_lacks("uid"))
             box.uid = LAZ_SPAWN_SAME_ID;
         if (laz_session_open(box.engine, &options, &box.session, &err))
             snprintf(word, sizeof words[0], "no session: %.300s", err.text);
+        else if (opened)
+            opened(box.session);
         else if (strcmp(row->probe, "start") == 0)
             snprintf(word, sizeof words[0], "through");
         else if (arena_victim(&box))
@@ -239,6 +274,95 @@ static const char *layers_try(const struct layer *row, const char *missing)
     }
     arena_close(&box);
     layers_host[0] = '\0';
+    return word;
+}
+
+/* ---- hosts that are processes of their own --------------------------------------------------- */
+
+static int layers_to_test = -1, layers_from_test = -1;
+
+/* The agent is stopped, so that it does not end because its channel does; then the host is killed.
+ */
+static void layers_be_killed(struct laz_session *session)
+{
+    const pid_t pids[] = {(pid_t)session->box->agent_pid, session->box->process.pid};
+    char c;
+
+    if (kill(pids[0], SIGSTOP) != 0 || write(layers_to_test, pids, sizeof pids) != sizeof pids ||
+        read(layers_from_test, &c, 1) != 1)
+        _exit(1);
+    raise(SIGKILL);
+}
+
+static void layers_take_terminal(void)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), inner = -1;
+
+    if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
+        inner = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    if (inner < 0 || __real_setsid() < 0 || ioctl(inner, TIOCSCTTY, 0) != 0 ||
+        access("/dev/tty", R_OK | W_OK) != 0)
+        _exit(1);
+}
+
+/* Has the agent ended, a second after all that the host had started itself? */
+static const char *layers_outlived(const pid_t pids[2], int from_host, pid_t host)
+{
+    struct pollfd ends[2];
+    char c;
+
+    for (int i = 0; i < 2; i++)
+        ends[i] = (struct pollfd){.fd = laz_os_pidfd(pids[i]), .events = POLLIN};
+    CU_ASSERT(ends[0].fd >= 0 && ends[1].fd >= 0);
+    CU_ASSERT(write(from_host, "x", 1) == 1);
+    CU_ASSERT(waitpid(host, NULL, 0) == host);
+    CU_ASSERT(read(layers_from_test, &c, 1) == 0); /* no one is left who could write */
+    CU_ASSERT(poll(&ends[1], 1, 10000) == 1);
+    bool outlives = poll(&ends[0], 1, 1000) == 0;
+    laz_os_pidfd_kill(ends[0].fd);
+    CU_ASSERT(poll(&ends[0], 1, 10000) == 1);
+    close(ends[0].fd);
+    close(ends[1].fd);
+    return outlives ? "through" : "it ended";
+}
+
+static const char *layers_try(const struct layer *row, const char *missing)
+{
+    static char words[2][400];
+    static unsigned next;
+    char *word = words[next++ % 2];
+    bool outlive = strcmp(row->probe, "outlive") == 0;
+    int to_test[2], from_test[2];
+    pid_t pids[2];
+
+    if (!outlive && strcmp(row->probe, "terminal") != 0)
+        return layers_try_here(row, missing, NULL);
+    CU_ASSERT_FATAL(pipe2(to_test, O_CLOEXEC) == 0 && pipe2(from_test, O_CLOEXEC) == 0);
+    fflush(stdout);
+    pid_t host = fork();
+    if (host == 0) {
+        close(to_test[0]);
+        close(from_test[1]);
+        layers_to_test = to_test[1];
+        layers_from_test = from_test[0];
+        if (!outlive)
+            layers_take_terminal();
+        const char *came = layers_try_here(row, missing, outlive ? layers_be_killed : NULL);
+        _exit(write(to_test[1], came, strlen(came)) < 0);
+    }
+    close(to_test[1]);
+    close(from_test[0]);
+    layers_from_test = to_test[0];
+    ssize_t n =
+        outlive ? read(to_test[0], pids, sizeof pids) : read(to_test[0], word, sizeof words[0] - 1);
+    if (outlive && n == (ssize_t)sizeof pids) {
+        snprintf(word, sizeof words[0], "%s", layers_outlived(pids, from_test[1], host));
+    } else {
+        word[n > 0 && !outlive ? n : 0] = '\0';
+        CU_ASSERT(waitpid(host, NULL, 0) == host);
+    }
+    close(to_test[0]);
+    close(from_test[1]);
     return word;
 }
 
@@ -258,7 +382,8 @@ static void each_layer_is_missed(void)
         }
         bool start = strcmp(row->probe, "start") == 0;
         const char *with = layers_try(row, row->also);
-        bool held = strcmp(with, "through") != 0 && (start || !strstr(with, "no session"));
+        bool held =
+            with[0] && strcmp(with, "through") != 0 && (start || !strstr(with, "no session"));
         if (!held)
             printf("\n    %s with its layer: %s", row->probe, with);
         snprintf(missing, sizeof missing, "%s%s%s", row->layer, row->also[0] ? " " : "", row->also);

@@ -60,6 +60,11 @@ static const struct {
     int values;
 } weak_options[] = {
     {"nesting", "--disable-userns", NULL, 0},
+    {"user", "--unshare-user", NULL, 0},
+    {"user", "--disable-userns", NULL, 0}, /* those three ask for it */
+    {"user", "--uid", NULL, 1},
+    {"user", "--gid", NULL, 1},
+    {"session", "--new-session", NULL, 0},
     {"capabilities", "--cap-drop", "ALL", 1},
     {"death", "--die-with-parent", NULL, 0},
     {"root", "--remount-ro", "/", 1},
