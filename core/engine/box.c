@@ -591,8 +591,9 @@ static void box_process_ready(void *user, uint32_t events)
         laz_io_stop(box->process_io);
         box->process_io =
             laz_io_start(box->engine->loop, box->init_fd, LAZ_IO_READ, box_process_ready, box);
+        if (!box->killed || !box->process_io) /* once, or its end would be put off for ever */
+            laz_timer_start(box->patience, box->process_io ? BOX_DEATH_MS : 0);
         box->killed = true;
-        laz_timer_start(box->patience, box->process_io ? BOX_DEATH_MS : 0);
     }
 }
 

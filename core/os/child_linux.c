@@ -118,6 +118,7 @@ static void child_enter_group(const struct child_plan *plan)
 static void child_place_fds(struct child_plan *plan)
 {
     int null_fd = -1, first_gap = 3;
+    bool closed = true;
 
     plan->error_fd = fcntl(plan->error_fd, F_DUPFD_CLOEXEC, plan->above);
     if (plan->error_fd < 0)
@@ -141,12 +142,13 @@ static void child_place_fds(struct child_plan *plan)
         if (child < first_gap)
             continue;
         if (child > first_gap)
-            laz_os_close_range((unsigned)first_gap, (unsigned)child - 1);
+            closed &= laz_os_close_range((unsigned)first_gap, (unsigned)child - 1);
         first_gap = child + 1;
     }
     if (plan->error_fd > first_gap)
-        laz_os_close_range((unsigned)first_gap, (unsigned)plan->error_fd - 1);
-    laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX);
+        closed &= laz_os_close_range((unsigned)first_gap, (unsigned)plan->error_fd - 1);
+    if (!closed || !laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX))
+        child_fail(plan, CHILD_DESCRIPTORS); /* it would inherit what is the host's */
 }
 
 /* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. The

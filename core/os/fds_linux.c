@@ -64,8 +64,9 @@ static long fds_number(const char *name)
     return number;
 }
 
-/* For kernels before 5.9: one pass over /proc/self/fd; true when it closed something. */
-static bool fds_close_listed(unsigned first, unsigned last)
+/* For kernels before 5.9: one pass over /proc/self/fd. 1: it closed something, 0: there was
+ * nothing, -1: it cannot be told. */
+static int fds_close_listed(unsigned first, unsigned last)
 {
     _Alignas(struct fds_dirent) char buf[4096];
     bool closed = false;
@@ -73,7 +74,7 @@ static bool fds_close_listed(unsigned first, unsigned last)
     int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0)
-        return false;
+        return -1;
     while ((n = syscall(SYS_getdents64, dir, buf, sizeof buf)) > 0) {
         for (long at = 0; at < n;) {
             const struct fds_dirent *entry = (const struct fds_dirent *)(const void *)(buf + at);
@@ -84,19 +85,23 @@ static bool fds_close_listed(unsigned first, unsigned last)
         }
     }
     (void)close(dir);
-    return closed;
+    return n < 0 ? -1 : closed;
 }
 
-void laz_os_close_range(unsigned first, unsigned last)
+bool laz_os_close_range(unsigned first, unsigned last)
 {
+    int rc;
+
     if (first > last)
-        return;
+        return true;
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, first, last, 0u) == 0)
-        return;
+        return true;
 #endif
-    while (fds_close_listed(first, last))
-        ;
+    do
+        rc = fds_close_listed(first, last);
+    while (rc > 0);
+    return rc == 0;
 }
 
 void laz_os_close_from(int first, int keep)
@@ -104,10 +109,10 @@ void laz_os_close_from(int first, int keep)
     unsigned from = first < 0 ? 0u : (unsigned)first;
 
     if (keep < first) {
-        laz_os_close_range(from, UINT_MAX);
+        (void)laz_os_close_range(from, UINT_MAX);
         return;
     }
     if ((unsigned)keep > from)
-        laz_os_close_range(from, (unsigned)keep - 1);
-    laz_os_close_range((unsigned)keep + 1, UINT_MAX);
+        (void)laz_os_close_range(from, (unsigned)keep - 1);
+    (void)laz_os_close_range((unsigned)keep + 1, UINT_MAX);
 }

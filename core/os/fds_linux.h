@@ -3,8 +3,10 @@
 #ifndef LAZ_OS_FDS_LINUX_H
 #define LAZ_OS_FDS_LINUX_H
 
-/* Closes every open descriptor from `first` to `last`. Async-signal-safe: no allocation, no lock.
- */
-void laz_os_close_range(unsigned first, unsigned last);
+#include <stdbool.h>
+
+/* Closes every open descriptor from `first` to `last`; false: they may be open. Async-signal-safe:
+ * no allocation, no lock. */
+bool laz_os_close_range(unsigned first, unsigned last);
 
 #endif

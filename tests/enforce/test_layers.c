@@ -43,8 +43,8 @@ int __real_laz_policy_env(const struct laz_settings_values *values, const struct
                           const char *home, struct laz_strv *env, struct laz_error *err);
 int __wrap_laz_policy_env(const struct laz_settings_values *values, const struct laz_strv *runtime,
                           const char *home, struct laz_strv *env, struct laz_error *err);
-void __real_laz_os_close_range(unsigned first, unsigned last);
-void __wrap_laz_os_close_range(unsigned first, unsigned last);
+bool __real_laz_os_close_range(unsigned first, unsigned last);
+bool __wrap_laz_os_close_range(unsigned first, unsigned last);
 int __real_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
 int __wrap_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
 bool __real_laz_equal_constant_time(const void *a, const void *b, size_t len);
@@ -87,10 +87,9 @@ int __wrap_laz_policy_env(const struct laz_settings_values *values, const struct
     return rc;
 }
 
-void __wrap_laz_os_close_range(unsigned first, unsigned last)
+bool __wrap_laz_os_close_range(unsigned first, unsigned last)
 {
-    if (!layers_host_lacks("descriptors"))
-        __real_laz_os_close_range(first, last);
+    return layers_host_lacks("descriptors") || __real_laz_os_close_range(first, last);
 }
 
 int __wrap_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
