@@ -127,12 +127,15 @@ static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, siz
     snprintf(path, size, "%s/%u", uids->folder, uid);
 }
 
+/* False with errno 0: another file has the name. */
 static bool uids_is_named(int fd, const char *path)
 {
     struct stat locked, named;
 
-    return fstat(fd, &locked) == 0 && lstat(path, &named) == 0 && locked.st_ino == named.st_ino &&
-           locked.st_dev == named.st_dev;
+    if (fstat(fd, &locked) != 0 || lstat(path, &named) != 0)
+        return false;
+    errno = 0;
+    return locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
 }
 
 /* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
@@ -156,6 +159,8 @@ static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int 
         /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
         if (uids_is_named(fd, path))
             return fd;
+        if (errno && errno != ENOENT)
+            *os_errno = errno; /* with the next it would be no better */
     } else if (errno != EWOULDBLOCK && errno != EINTR) {
         *os_errno = errno;
     }

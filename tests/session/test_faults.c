@@ -20,6 +20,7 @@
 #include "os/process.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +52,14 @@ static void faults_name(void)
 
 static void faults_hang(int number)
 {
+    void *frames[32];
+
     (void)number;
     printf("\n    ");
     faults_name();
     printf(": it hangs\n");
     fflush(stdout);
+    backtrace_symbols_fd(frames, backtrace(frames, 32), STDOUT_FILENO); /* for addr2line(1) */
     _exit(1);
 }
 
