@@ -122,14 +122,23 @@ static bool deny_is_missing(unsigned what)
            (atomic_load(&deny->learns) || atomic_load(&deny->acts));
 }
 
+/* Numbers of processes come again: those of the last session alone are meant. */
+static void deny_forget_started(void)
+{
+    memset(deny->started, 0, sizeof deny->started);
+    atomic_store(&deny->n_started, 0);
+}
+
 void deny_learn(unsigned missing)
 {
+    deny_forget_started();
     atomic_store(&deny->missing, missing);
     atomic_store(&deny->learns, true);
 }
 
 void deny_begin(size_t site, size_t error, bool on, unsigned missing)
 {
+    deny_forget_started();
     atomic_store(&deny->missing, missing);
     atomic_store(&deny->came, 0);
     atomic_store(&deny->on, on);
