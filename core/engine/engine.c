@@ -12,6 +12,7 @@
 #include "engine/audit.h"
 #include "engine/audit_events.h"
 #include "engine/lend.h"
+#include "engine/pool.h"
 #include "engine/session.h"
 #include "engine/tables.h"
 #include "engine/template.h"
@@ -105,12 +106,32 @@ void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms)
         laz_loop_step(engine->loop, wait_ms);
     if (atomic_exchange(&engine->cancel, false))
         engine_cancel_now(engine);
-    while (engine->stirred) { /* a callback may free any session */
-        struct laz_session *session = engine->stirred;
-        engine->stirred = session->next_stirred;
-        session->is_stirred = false;
-        laz_session_advance(session);
+    while (engine->stirred) { /* a callback may free any of them */
+        struct laz_stir *stir = engine->stirred;
+        engine->stirred = stir->next;
+        stir->is_listed = false;
+        stir->advance(stir);
     }
+}
+
+void laz_engine_stir(struct laz_engine *engine, struct laz_stir *stir)
+{
+    if (stir->is_listed)
+        return;
+    stir->is_listed = true;
+    stir->next = engine->stirred;
+    engine->stirred = stir;
+}
+
+void laz_engine_unstir(struct laz_engine *engine, struct laz_stir *stir)
+{
+    struct laz_stir **at = &engine->stirred;
+
+    while (*at && *at != stir)
+        at = &(*at)->next;
+    if (*at)
+        *at = stir->next;
+    stir->is_listed = false;
 }
 
 int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err)
@@ -235,6 +256,7 @@ void laz_engine_free(struct laz_engine *engine)
         return;
     engine->is_ending = true;
     atomic_store(&engine->in_use, false);
+    laz_pools_free(engine);
     while (engine->sessions) /* what they were executing is cancelled, and told so */
         laz_session_free(engine->sessions);
     laz_templates_end(engine);

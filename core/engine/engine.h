@@ -39,6 +39,13 @@ struct laz_engine_programs {
     int lock;     /* on it, when it is shared with other engines; -1 */
 };
 
+/* Something that has to be looked at between two turns of the loop: part of a session, a pool. */
+struct laz_stir {
+    struct laz_stir *next;
+    bool is_listed;
+    void (*advance)(struct laz_stir *stir); /* may free what it is part of */
+};
+
 struct laz_engine {
     struct laz_settings *settings;
     const struct laz_settings_values *values;
@@ -63,7 +70,8 @@ struct laz_engine {
     struct laz_backend_choice choice;
     struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
-    struct laz_session *stirred;    /* to be looked at between two turns of the loop */
+    struct laz_pool *pools;
+    struct laz_stir *stirred;       /* to be looked at between two turns of the loop */
     bool is_ending;                 /* no callback may use it any more */
     bool touched;                   /* something began since the last step */
     unsigned running;               /* executions in boxes */
@@ -89,6 +97,9 @@ void laz_engine_leave(struct laz_engine *engine);
  * executions that have ended are called here, and may use the engine. `wait_ms`: at most so long;
  * LAZ_LOOP_FOREVER. */
 void laz_engine_turn(struct laz_engine *engine, uint64_t wait_ms);
+/* Whoever holds the loop: it is to be looked at. And not any more. */
+void laz_engine_stir(struct laz_engine *engine, struct laz_stir *stir);
+void laz_engine_unstir(struct laz_engine *engine, struct laz_stir *stir);
 /* Around a callback of the application that may use the engine. */
 void laz_engine_begin_callback(struct laz_engine *engine);
 void laz_engine_end_callback(struct laz_engine *engine);

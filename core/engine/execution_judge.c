@@ -107,7 +107,7 @@ void laz_execution_judge(struct laz_execution *execution)
     laz_audit_judged(execution);
     if (judgement.replace || box->ended || session->misbehaved) {
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
-        if (!atomic_load(&session->closing))
+        if (!session->keeps_dead && !atomic_load(&session->closing))
             laz_session_begin_start(session, "replaced");
     }
 }

@@ -19,23 +19,21 @@
 
 void laz_session_stir(struct laz_session *session)
 {
-    if (session->is_stirred)
-        return;
-    session->is_stirred = true;
-    session->next_stirred = session->engine->stirred;
-    session->engine->stirred = session;
+    laz_engine_stir(session->engine, &session->stir);
 }
 
-void laz_session_advance(struct laz_session *session)
+static void session_advance(struct laz_stir *stir)
 {
+    struct laz_session *session =
+        (struct laz_session *)(void *)((char *)stir - offsetof(struct laz_session, stir));
+
     laz_session_advance_start(session);
-    if (session->start.has_ended) {
-        session->start.has_ended = false;
-        if (session->started)
-            session->started(session->started_user, session);
-    }
-    if (session->wanted)
+    if (session->wanted) {
         laz_execution_advance(session);
+    } else if (session->member) {
+        laz_session_look(session);
+        laz_pool_changed(session->member);
+    }
 }
 
 /* ---- the public functions ------------------------------------------------------------------- */
@@ -48,11 +46,7 @@ static void session_unlink(struct laz_session *session)
         at = &(*at)->next;
     if (*at)
         *at = session->next;
-    at = &session->engine->stirred;
-    while (*at && *at != session)
-        at = &(*at)->next_stirred;
-    if (*at)
-        *at = session->next_stirred;
+    laz_engine_unstir(session->engine, &session->stir);
 }
 
 void laz_session_destroy(struct laz_session *session)
@@ -128,21 +122,17 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     return 0;
 }
 
-int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **out, struct laz_error *err)
 {
     const char *runtime = engine->values->session.runtime;
+    struct laz_session *session = calloc(1, sizeof *session);
 
     *out = NULL;
-    int rc = laz_engine_enter(engine, err);
-    if (rc)
-        return rc;
-    struct laz_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        laz_engine_leave(engine);
+    if (!session)
         return laz_error_nomem(err);
-    }
     session->engine = engine;
+    session->stir.advance = session_advance;
     session->next = engine->sessions;
     engine->sessions = session;
     if (options && LAZ_HAS(options, runtime))
@@ -152,20 +142,32 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
         session->pre_execute_user = options->pre_execute_user;
     }
     session->warm = options && LAZ_HAS(options, warm);
-    struct laz_error why = {0};
-    rc = session_prepare(session, runtime ? runtime : "python", &why);
-    if (!rc) {
-        laz_session_begin_start(session, "first");
-        if (!options || !LAZ_HAS(options, no_wait))
-            rc = laz_session_await(session, &why);
-    }
+    int rc = session_prepare(session, runtime ? runtime : "python", err);
     if (rc) {
         laz_session_destroy(session);
-        if (err)
-            *err = why;
-    } else {
-        *out = session;
+        return rc;
     }
+    laz_session_begin_start(session, "first");
+    *out = session;
+    return 0;
+}
+
+int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+                     struct laz_session **out, struct laz_error *err)
+{
+    *out = NULL;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    struct laz_session *session;
+    rc = laz_session_make(engine, options, &session, err);
+    if (!rc && !(options && LAZ_HAS(options, no_wait))) {
+        rc = laz_session_await(session, err);
+        if (rc)
+            laz_session_destroy(session);
+    }
+    if (!rc)
+        *out = session;
     laz_engine_leave(engine);
     return rc;
 }
@@ -230,7 +232,9 @@ void laz_session_free(struct laz_session *session)
     laz_session_close(session);
     if (laz_engine_enter(engine, NULL))
         return; /* in use: who uses it frees it, or the engine with everything else */
-    if (!session->waiters)
+    if (session->member)
+        laz_pool_take_back(session->member);
+    else if (!session->waiters)
         laz_session_destroy(session);
     laz_engine_leave(engine);
 }

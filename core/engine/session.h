@@ -6,6 +6,7 @@
 #include "engine/box.h"
 #include "engine/engine.h"
 #include "engine/guard.h"
+#include "engine/pool.h"
 #include "engine/session_fsm.h"
 #include "wire/message.h"
 
@@ -19,8 +20,8 @@ struct laz_start {
     bool under_way;
     bool is_first;      /* it may go on with another backend */
     bool is_dying;      /* it failed; the process's last words are on their way */
-    bool has_ended;     /* and nobody was called back yet */
     bool is_unrecorded; /* the session is idle, but the audit log lacks its start: `why` */
+    const struct laz_backend_ops *ops; /* of the box that starts */
     const char *cause;  /* for the audit log: "first", "asked", "replaced" */
     int rc;             /* how it ended, until somebody was told */
     struct laz_error why;
@@ -29,12 +30,9 @@ struct laz_start {
 struct laz_session {
     struct laz_engine *engine;
     struct laz_session *next;
-    struct laz_session *next_stirred;
-    bool is_stirred;
+    struct laz_stir stir;
     struct laz_start start;
-    /* Called when a start has ended; may be NULL. It may free the session. */
-    void (*started)(void *user, struct laz_session *session);
-    void *started_user;
+    struct laz_pool_member *member; /* of a pool; NULL: none */
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
@@ -45,6 +43,7 @@ struct laz_session {
     struct laz_error failure; /* why the last start failed; code 0: it did not */
     bool on_record;           /* the audit log has its start, and not its close */
     bool warm;                /* from a template, as pool.warm says */
+    bool keeps_dead;          /* a box that went is replaced only when it is needed */
     bool misbehaved;          /* spoke out of turn while idle: the box is replaced */
     bool cut_off;             /* ended by us for it */
     size_t n_tools;           /* of the engine's set, at the time it was opened */
@@ -82,8 +81,9 @@ int laz_session_await(struct laz_session *session, struct laz_error *err);
 void laz_session_be_patient(struct laz_session *session);
 /* Something has happened to it that has to be looked at between two turns of the loop. */
 void laz_session_stir(struct laz_session *session);
-/* ... which is done here. */
-void laz_session_advance(struct laz_session *session);
+/* A new session, whose start has begun. Errors: as laz_session_open, but for those of a start. */
+int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
+                     struct laz_session **session, struct laz_error *err);
 /* Ends its box and frees it. */
 void laz_session_destroy(struct laz_session *session);
 /* Notes why no session comes of the box that starts; the first reason counts. */

@@ -19,7 +19,7 @@ static int session_explain_failure(struct laz_session *session, struct laz_error
     bool told = session->failure.code != 0, known = false;
 
     if (session->box)
-        known = laz_box_explain(session->box, session->engine->choice.ops,
+        known = laz_box_explain(session->box, session->start.ops,
                                 session->failure.code == LAZ_ETIMEOUT, &text);
     if (told && !known && session->box && !session->box->complaint.len)
         laz_buf_clear(&text); /* nothing but the status of a process that was killed */
@@ -62,9 +62,16 @@ static void start_ended(struct laz_session *session, int rc)
                 laz_session_describe(session));
     start->rc = rc;
     start->under_way = start->is_dying = false;
-    start->has_ended = true;
     atomic_fetch_sub(&session->engine->busy, 1);
     laz_session_stir(session);
+}
+
+static int start_spawn(struct laz_session *session)
+{
+    int rc = laz_session_spawn(session, &session->start.why);
+
+    session->start.ops = session->engine->choice.ops;
+    return rc;
 }
 
 /* rc not 0: the box that was to come does not: another one, of another backend, or none. */
@@ -75,14 +82,15 @@ static void start_go_on(struct laz_session *session, int rc)
     while (rc) {
         bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
         laz_audit_start_failed(session, &start->why);
+        bool others = session->engine->choice.ops != start->ops; /* another start found one */
         if (!start->is_first || !may_go_on ||
-            !laz_engine_next_backend(session->engine, &start->why)) {
+            (!others && !laz_engine_next_backend(session->engine, &start->why))) {
             start_ended(session, rc);
             return;
         }
         laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->engine->log, session->id);
         start->is_dying = false;
-        rc = laz_session_spawn(session, &start->why);
+        rc = start_spawn(session);
     }
     laz_session_be_patient(session);
 }
@@ -103,7 +111,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
     session->start = (struct laz_start){
         .under_way = true, .cause = cause, .is_first = strcmp(cause, "first") == 0};
     atomic_fetch_add(&session->engine->busy, 1);
-    start_go_on(session, laz_session_spawn(session, &session->start.why));
+    start_go_on(session, start_spawn(session));
 }
 
 void laz_session_abandon_start(struct laz_session *session)

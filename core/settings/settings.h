@@ -51,7 +51,8 @@ struct laz_settings_values {
     struct {
         enum laz_warm warm;
         struct laz_strv preload;
-        uint64_t renew_after;
+        uint64_t renew_after, size, max_sessions, max_waiting;
+        bool reset;
     } pool;
     struct {
         struct laz_strv path;

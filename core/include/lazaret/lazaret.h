@@ -90,7 +90,8 @@ struct laz_engine_options {
 LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               const struct laz_engine_options *options, struct laz_engine **engine,
                               struct laz_error *err);
-/* Closes what is still open and frees everything, folders of the engine included. */
+/* Closes what is still open and frees everything, folders of the engine included: sessions, pools.
+ * What is being executed is cancelled, and told so. Not from a callback. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
 /* Ends what the engine is doing: executions get the verdict cancelled, starts of sessions that
@@ -223,6 +224,77 @@ LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_options *session,
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
+
+/* ---- pool: sessions kept ready --------------------------------------------------------------- */
+
+struct laz_pool;
+
+struct laz_pool_options {
+    size_t size;
+    const char *runtime; /* as for a session */
+    uint32_t members;    /* sessions, 1 to 100; 0: as pool.size says */
+    int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
+    void *pre_execute_user;
+    uint32_t no_wait; /* not 0: return while they start; one that does not is told to who asks for
+                         a session */
+};
+
+/* Starts the sessions side by side and waits until all are ready. They are replaced in the
+ * background, when they die, and (pool.reset) after each use. `options` may be NULL. The caller
+ * owns *pool. Errors: LAZ_EINVAL (not 1 to 100), LAZ_EREFUSED (more than pool.max_sessions in the
+ * pools of the engine), and those of laz_session_open. */
+LAZ_EXPORT int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
+                            struct laz_pool **pool, struct laz_error *err);
+/* A session of the pool, the caller's until laz_pool_release (or laz_session_free, which makes the
+ * pool start another one); laz_pool_free ends it. Callers are served in order. `wait_ms`: the most
+ * to wait while all are in use, in milliseconds; 0: only for one that is being started;
+ * LAZ_NO_LIMIT: as long as it takes. Errors: LAZ_EBUSY "All sessions are busy", or more than
+ * pool.max_waiting callers wait; LAZ_ECLOSED; those of laz_session_open when none starts. */
+LAZ_EXPORT int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms,
+                                struct laz_session **session, struct laz_error *err);
+/* The same without waiting here: `got` is called once, by the thread that drives the engine, never
+ * from inside this call, with a session, or with NULL and an error. It may use the engine. */
+LAZ_EXPORT int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
+                                      void (*got)(void *user, struct laz_session *session,
+                                                  const struct laz_error *err),
+                                      void *user, struct laz_error *err);
+/* Gives a session back. Errors: LAZ_EINVAL (it is not one that was acquired from this pool),
+ * LAZ_EBUSY (it executes). */
+LAZ_EXPORT int laz_pool_release(struct laz_pool *pool, struct laz_session *session,
+                                struct laz_error *err);
+/* Acquires, executes, releases. Errors: of laz_pool_acquire and laz_session_execute. */
+LAZ_EXPORT int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code,
+                                size_t len, const struct laz_execute_options *options,
+                                struct laz_result **result, struct laz_error *err);
+/* `done` as in laz_session_execute_async; the session is back in the pool by then. */
+LAZ_EXPORT int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *code,
+                                      size_t len, const struct laz_execute_options *options,
+                                      void (*done)(void *user, struct laz_result *result,
+                                                   const struct laz_error *err),
+                                      void *user, struct laz_error *err);
+
+struct laz_pool_status {
+    size_t size;    /* set by the caller: sizeof(struct laz_pool_status) */
+    uint32_t total; /* places; 0 when closed */
+    uint32_t busy;  /* in use */
+    uint32_t idle;  /* ready */
+    uint32_t dead;  /* ended, or did not start; the next turn of the engine starts others */
+    uint32_t starting;
+    uint32_t waiting; /* callers */
+};
+
+/* Errors: LAZ_EBUSY. */
+LAZ_EXPORT int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *status,
+                               struct laz_error *err);
+/* One line for people: "<pool python size=4 idle=3 busy=1 starting=0 dead=0 waiting=0>". Borrowed
+ * until the next call on the pool. */
+LAZ_EXPORT const char *laz_pool_describe(struct laz_pool *pool);
+/* Ends its sessions, those in use too: what they execute is cancelled. Who waits for one is told
+ * LAZ_ECLOSED. Idempotent. Errors: LAZ_EBUSY. */
+LAZ_EXPORT int laz_pool_close(struct laz_pool *pool, struct laz_error *err);
+/* Closes it and frees it and its sessions; while the engine is in use that is left to
+ * laz_engine_free. NULL is allowed. */
+LAZ_EXPORT void laz_pool_free(struct laz_pool *pool);
 
 /* ---- results -------------------------------------------------------------------------------- */
 
