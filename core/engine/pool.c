@@ -5,8 +5,8 @@
  * A member is a place for a session.  It is filled in the background: when its session has been
  * used and pool.reset wants a fresh one, and when it has died, whether or not anybody asks.
  * Whatever happens to a member or a caller stirs the pool, which then looks at all of it in one
- * place, pool_tend, between two turns of the loop.  Starts that fail are repeated after a pause that
- * grows; a caller is told of them only when nobody else's session could become free. */
+ * place, pool_tend, between two turns of the loop.  Starts that fail are repeated after a pause
+ * that grows; a caller is told of them only when nobody else's session could become free. */
 #include "engine/pool.h"
 
 #include "base/clock.h"
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_MOST         100u /* members */
-#define POOL_PAUSE_MS     100u /* after the first start that failed */
+#define POOL_MOST          100u /* members */
+#define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
 
 struct laz_pool_member {
@@ -242,6 +242,15 @@ static unsigned pool_starting(const struct laz_pool *pool)
     return n;
 }
 
+static unsigned pool_idle(const struct laz_pool *pool)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < pool->n; i++)
+        n += member_is_ready(&pool->members[i]);
+    return n;
+}
+
 static unsigned pool_busy(const struct laz_pool *pool)
 {
     unsigned n = 0;
@@ -386,7 +395,7 @@ static void pool_end(struct laz_pool *pool)
             member_empty(&pool->members[i]);
     for (unsigned i = 0; i < pool->n; i++) /* these stay, closed, until the pool is freed */
         if (pool->members[i].session)
-            laz_session_close(pool->members[i].session);
+            laz_session_end(pool->members[i].session);
     laz_engine_stir(pool->engine, &pool->stir);
 }
 
@@ -408,7 +417,7 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     if (pool) {
         pool->holds++;
         pool_fill(pool);
-        while (waits && !pool->failures && pool_starting(pool))
+        while (waits && !pool->failures && pool_idle(pool) < n)
             laz_engine_turn(engine, LAZ_LOOP_FOREVER);
         if (waits && pool->failures) {
             rc = pool->why.code;
@@ -631,8 +640,8 @@ static void run_begin(void *user, struct laz_session *session, const struct laz_
     struct laz_error why = {0};
 
     run->session = session;
-    if (session && laz_session_execute_async(session, run->code, run->len, &run->options, run_done,
-                                             run, &why))
+    if (session &&
+        laz_session_execute_async(session, run->code, run->len, &run->options, run_done, run, &why))
         err = &why;
     if (err)
         run_end(run, NULL, err);
@@ -734,9 +743,9 @@ const char *laz_pool_describe(struct laz_pool *pool)
     else
         snprintf(pool->description, sizeof pool->description,
                  "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
-                 runtime                                  ? runtime
+                 runtime                                 ? runtime
                  : pool->engine->values->session.runtime ? pool->engine->values->session.runtime
-                                                          : "python",
+                                                         : "python",
                  status.total, status.idle, status.busy, status.starting, status.dead,
                  status.waiting);
     return pool->description;

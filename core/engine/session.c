@@ -193,17 +193,13 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     return rc;
 }
 
-void laz_session_close(struct laz_session *session)
+void laz_session_end(struct laz_session *session)
 {
     struct laz_engine *engine = session->engine;
 
-    if (atomic_load(&session->executing)) {
-        atomic_store(&session->closing, true);
-        laz_session_cancel(session);
-    }
-    if (laz_engine_enter(engine, NULL))
-        return; /* who drives the engine closes it, when the execution has ended */
     session->waiters++;
+    if (atomic_load(&session->executing))
+        laz_session_cancel(session);
     while (atomic_load(&session->executing))
         laz_engine_turn(engine, LAZ_LOOP_FOREVER);
     atomic_store(&session->closing, false);
@@ -219,7 +215,18 @@ void laz_session_close(struct laz_session *session)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
     session->waiters--;
-    laz_engine_leave(engine);
+}
+
+void laz_session_close(struct laz_session *session)
+{
+    if (atomic_load(&session->executing)) {
+        atomic_store(&session->closing, true);
+        laz_session_cancel(session);
+    }
+    if (laz_engine_enter(session->engine, NULL))
+        return; /* who drives the engine closes it, when the execution has ended */
+    laz_session_end(session);
+    laz_engine_leave(session->engine);
 }
 
 void laz_session_free(struct laz_session *session)

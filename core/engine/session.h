@@ -84,6 +84,8 @@ void laz_session_stir(struct laz_session *session);
 /* A new session, whose start has begun. Errors: as laz_session_open, but for those of a start. */
 int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err);
+/* Cancels what it executes, ends its box and waits for that, driving the loop. */
+void laz_session_end(struct laz_session *session);
 /* Ends its box and frees it. */
 void laz_session_destroy(struct laz_session *session);
 /* Notes why no session comes of the box that starts; the first reason counts. */

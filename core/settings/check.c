@@ -141,11 +141,6 @@ static void check_key(struct check *check, const struct schema_key *row, struct 
 {
     const struct laz_toml_node **slot = &check->nodes->keys[row - laz_schema];
 
-    if (row->later) {
-        laz_settings_problem_add(check->problems, node->key_line, node->key_column,
-                                 "%s: not available in this version", row->key);
-        return;
-    }
     if (row->kind == SCHEMA_ENVIRONMENT)
         check_merge(check, node, *slot);
     *slot = node;

@@ -69,11 +69,7 @@ static const char head[] =
     "integer) from 1MiB to 1024TiB, found boolean true\n"
     "```\n"
     "\n"
-    "Some keys are known, but their effect comes with a later version. Setting one is refused "
-    "with\n"
-    "\"not available in this version\"; they are marked below. A file has at most 1 MiB, and "
-    "tables\n"
-    "and lists nest at most 64 deep.\n"
+    "A file has at most 1 MiB, and tables and lists nest at most 64 deep.\n"
     "\n"
     "`lazaret config` prints the settings in force, each with the line it came from, in a form "
     "that\n"
@@ -193,8 +189,6 @@ static void document_row(const struct schema_key *row, size_t prefix)
 {
     printf("| `%s` | %s | `%s` | ", row->key + prefix + 1, laz_schema_type(row),
            row->default_value);
-    if (row->later)
-        printf("*Not available in this version.* ");
     printf("%s", row->help);
     document_bounds(row);
     printf(" |\n");

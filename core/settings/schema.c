@@ -2,10 +2,7 @@
 /* schema.c - the table of all keys of the configuration.
  *
  * One row a key: its type, default, range and meaning.  Reading, checking, `lazaret config` and
- * docs/configuration.md are made from it; a new key is a row here and a field in settings.h.
- * A key whose effect comes with a later version has its row already, marked `later`: it is refused
- * when it is set, because a setting that is silently ignored is worse than one that is not there.
- */
+ * docs/configuration.md are made from it; a new key is a row here and a field in settings.h. */
 #include "settings/schema.h"
 
 #include "base/enforce.h"
@@ -458,7 +455,6 @@ static const struct {
     [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none"},
     [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\""},
     [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\""},
-    [SCHEMA_LATER_STRING] = {"string", "nothing"},
 };
 
 const char *laz_schema_type(const struct schema_key *key)

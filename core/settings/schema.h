@@ -26,7 +26,6 @@ enum schema_kind {
     SCHEMA_FILE,         /* char *: an absolute path, or "" */
     SCHEMA_REFUSE,       /* bool: "refuse" is true, "warn" false */
     SCHEMA_WARM,         /* enum laz_warm */
-    SCHEMA_LATER_STRING, /* no field: not available in this version */
     SCHEMA_KINDS
 };
 
@@ -38,7 +37,6 @@ struct schema_key {
     uint64_t min, max;         /* of numbers, sizes and times */
     const char *type;          /* for the documents; NULL: the kind's */
     const char *help;
-    bool later; /* known, but not available in this version */
 };
 
 struct schema_section {

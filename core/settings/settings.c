@@ -218,8 +218,7 @@ static int settings_parse_defaults(struct laz_toml **toml, struct laz_error *err
     int rc;
 
     for (const struct schema_key *row = laz_schema; row->key; row++)
-        if (!row->later)
-            laz_buf_printf(&text, "%s = %s\n", row->key, row->default_value);
+        laz_buf_printf(&text, "%s = %s\n", row->key, row->default_value);
     if (text.failed)
         rc = laz_error_nomem(err);
     else
@@ -530,7 +529,7 @@ void laz_settings_visit(const struct laz_settings *settings,
     struct settings_visit state = {.visit = visit, .user = user};
 
     for (size_t i = 0; i < laz_schema_count(); i++) {
-        if (laz_schema[i].later || !settings->nodes.keys[i])
+        if (!settings->nodes.keys[i])
             continue;
         laz_buf_clear(&state.key);
         laz_buf_puts(&state.key, laz_schema[i].key);
@@ -553,7 +552,7 @@ void laz_settings_document(void (*visit)(void *user, const struct laz_settings_k
 {
     for (const struct schema_key *row = laz_schema; row->key; row++) {
         struct laz_settings_key key = {row->key, laz_schema_type(row), row->default_value,
-                                       row->help, row->later};
+                                       row->help};
         visit(user, &key);
     }
 }

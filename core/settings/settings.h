@@ -92,18 +92,16 @@ void laz_settings_position(const struct laz_settings *settings, const struct laz
 
 /* For `lazaret config`: each key of the schema in order, then the options of plugins' tables, then
  * "tools" as one list when there are any; its value in TOML notation on one line, and where it came
- * from ("default", "FILE:LINE", "--set"). Keys of later versions are left out. "KEY = VALUE" lines
+ * from ("default", "FILE:LINE", "--set"). "KEY = VALUE" lines
  * of it are a file that sets the same. Borrowed for the call of visit. */
 void laz_settings_visit(const struct laz_settings *settings,
                         void (*visit)(void *user, const char *key, const char *value,
                                       const char *origin),
                         void *user);
 
-/* For the documents: each key with its type, default, help; `later` when this version refuses it.
- */
+/* For the documents: each key with its type, default, help. */
 struct laz_settings_key {
     const char *key, *type, *default_value, *help;
-    bool later;
 };
 void laz_settings_document(void (*visit)(void *user, const struct laz_settings_key *key),
                            void *user);

@@ -48,7 +48,7 @@ void laz_settings_problem_add(struct settings_problems *problems, uint32_t line,
                               const char *format, ...) LAZ_PRINTF(4, 5);
 
 /* check.c: takes the nodes of a document into `nodes`, which has those that were in force; notes
- * unknown keys, those of later versions and tables of the wrong form. Tables of a plugin and
+ * unknown keys and tables of the wrong form. Tables of a plugin and
  * env.set are merged with what they replace, so `toml` must not be shared yet. */
 void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
                         struct settings_problems *problems);

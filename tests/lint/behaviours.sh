@@ -8,7 +8,7 @@ table=$srcdir/tests/session/behaviours.txt
 numbers=$(grep -oE '^[0-9]+' "$table")
 
 promised() {
-    seq 1 83
+    seq 1 89
 }
 
 for number in $(promised); do

@@ -55,8 +55,6 @@ END
         $run --set session.timeuot=3 -e "$code"
     fails set_wrong_type 2 setup_failed 'session.timeout: expected' \
         $run --set session.timeout=soon -e "$code"
-    fails set_later 2 setup_failed 'not available in this version' \
-        $run --set pool.size=3 -e "$code"
     fails usage_every_mistake 2 setup_failed 'did you mean --timeout?' \
         $run --timeuot=3 --quite -e "$code"
     says usage_second_mistake 'did you mean --quiet?'

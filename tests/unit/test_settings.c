@@ -219,7 +219,8 @@ static const struct {
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
      "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
-    {"[pool]\nsize = 4\n", "2:1: pool.size: not available in this version"},
+    {"[pool]\nsize = 101\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
+    {"[pool]\nsize = 0\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 0"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},
     {"sandbox.programs = 1\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a list "
@@ -264,12 +265,12 @@ static void settings_load_says_what_is_wrong_and_where(void)
 static void settings_load_reports_all_problems_in_order_and_changes_nothing(void)
 {
     static const char text[] = "[session]\ntimeout = 5\nverbose = 1\nbogus = 1\nx = nope\n"
-                               "[pool]\nsize = 1\n[limits]\nmemory = true\n";
+                               "[pool]\nsize = 'a'\n[limits]\nmemory = true\n";
     static const char *const expected[] = {
         "3:11: session.verbose: expected true or false, found integer 1",
         "4:1: session.bogus: unknown key",
         "5:5: expected a value, found nope (text stands in quotes)",
-        "7:1: pool.size: not available in this version",
+        "7:8: pool.size: expected an integer from 1 to 100, found string \"a\"",
         "9:10: limits.memory: expected \"unlimited\" or a size (\"8MiB\", or bytes as an integer) "
         "from 1MiB to 1024TiB, found boolean true",
     };
@@ -429,7 +430,8 @@ static void settings_set_refuses_what_is_wrong(void)
         {"sandbox.read", "[\"/a\"",
          "sandbox.read: expected ',' or ']' in the list that begins in line 1, found the end of "
          "the file"},
-        {"pool.size", "3", "pool.size: not available in this version"},
+        {"pool.size", "many",
+         "pool.size: expected an integer from 1 to 100, found string \"many\""},
         {"session", "3", "session: expected a table, found integer 3"},
         {"session.timeout", "3\nverbose = true",
          "session.timeout: expected a time (\"30s\", \"5m\", \"250ms\", or seconds as a number) "
@@ -511,7 +513,7 @@ static void settings_visit_shows_values_and_origins(void)
     CU_ASSERT(strstr(text.data, "limits.stack = \"unlimited\" # default\n") != NULL);
     CU_ASSERT(strstr(text.data, "\nsandbox.bwrap.program = \"/a\" # ") != NULL);
     CU_ASSERT(strstr(text.data, "\ntools = [{ provider = \"x\", tool = [{ a = 1 }] }] # ") != NULL);
-    CU_ASSERT_PTR_NULL(strstr(text.data, "pool.size"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "\npool.size = 4 # default\n"));
 
     /* what is shown can be read again */
     CU_ASSERT_EQUAL(load_text(again, text.data, &err), 0);
@@ -528,7 +530,7 @@ static void settings_visit_shows_values_and_origins(void)
 static void collect_key(void *user, const struct laz_settings_key *key)
 {
     CU_ASSERT(key->type && key->default_value && key->help && *key->help);
-    laz_buf_printf(user, "%s%s ", key->key, key->later ? "(later)" : "");
+    laz_buf_printf(user, "%s ", key->key);
 }
 
 static void settings_document_has_every_key(void)
@@ -544,9 +546,9 @@ static void settings_document_has_every_key(void)
               "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
               "sandbox.uids sandbox.programs sandbox.read sandbox.write sandbox.tmp_size "
               "limits.cpu limits.memory limits.fsize limits.nproc limits.nofile limits.stack "
-              "env.allow env.set audit.file audit.on_error audit.sync pool.size(later) "
-              "pool.warm pool.reset(later) pool.preload pool.max_sessions(later) "
-              "pool.max_waiting(later) pool.renew_after plugins.path ");
+              "env.allow env.set audit.file audit.on_error audit.sync pool.size "
+              "pool.warm pool.reset pool.preload pool.max_sessions "
+              "pool.max_waiting pool.renew_after plugins.path ");
     laz_buf_fini(&keys);
 }
 
@@ -654,12 +656,12 @@ static void read_text(const char *path, struct laz_buf *buf)
     fclose(file);
 }
 
-/* The text of the annotated file with "# " taken from before each "key = value", but for keys of
- * later versions. Returns how many keys that were. */
+/* The text of the annotated file with "# " taken from before each "key = value", but for tables
+ * that are commented out. Returns how many keys that were. */
 static unsigned uncomment(const char *text, struct laz_buf *out)
 {
     unsigned keys = 0;
-    bool later = false;
+    bool example = false;
 
     while (*text) {
         size_t n = strcspn(text, "\n");
@@ -667,9 +669,8 @@ static unsigned uncomment(const char *text, struct laz_buf *out)
         size_t word = comment ? strspn(text + 2, "abcdefghijklmnopqrstuvwxyz_") : 0;
         bool pair = word && strncmp(text + 2 + word, " = ", 3) == 0;
         if (text[0] == '[' || (comment && text[2] == '['))
-            later = comment; /* a section that is commented out: of a later version, or tools */
-        bool line_later = pair && memmem(text, n, "# later:", 8);
-        if (pair && !later && !line_later) {
+            example = comment; /* tools, and options of a runtime */
+        if (pair && !example) {
             laz_buf_append(out, text + 2, n - 2);
             keys++;
         } else {
@@ -697,7 +698,7 @@ static void settings_annotated_file_shows_every_default(void)
 
     laz_settings_visit(settings, collect_value, &defaults);
     read_text(CONFIG_FOLDER "/lazaret.toml", &shipped);
-    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 38 + 1); /* and sandbox.bwrap.program */
+    CU_ASSERT_EQUAL(uncomment(shipped.data, &text), 42 + 1); /* and sandbox.bwrap.program */
     int rc = load_text(settings, text.data, &err);
     if (rc)
         printf("\n    %s", err.text);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* test_pool.c - sessions kept ready: taken and given back, replaced when they die, and callers that
+ * are served in order. */
+#include "session.h"
+#include "traces.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct laz_engine *engine;
+
+/* NULL and a failed assertion, or a skip. */
+static struct laz_pool *open_pool(const char *settings, uint32_t members)
+{
+    const struct laz_pool_options options = {
+        .size = sizeof options, .runtime = "lua", .members = members};
+    struct laz_pool *pool = NULL;
+    struct laz_error err = {0};
+
+    engine = test_engine(settings);
+    int rc = engine ? laz_pool_new(engine, &options, &pool, &err) : LAZ_ENOENT;
+    if (rc == LAZ_ENOENT && engine)
+        unit_skip("lua", err.text);
+    else if (rc)
+        printf("    %s\n", err.text);
+    CU_ASSERT(!rc || rc == LAZ_ENOENT);
+    return pool;
+}
+
+static void expect_status(struct laz_pool *pool, uint32_t total, uint32_t busy, uint32_t idle,
+                          uint32_t dead)
+{
+    struct laz_pool_status status = {.size = sizeof status};
+
+    CU_ASSERT_EQUAL(laz_pool_status(pool, &status, NULL), 0);
+    CU_ASSERT_EQUAL(status.total, total);
+    CU_ASSERT_EQUAL(status.busy, busy);
+    CU_ASSERT_EQUAL(status.idle, idle);
+    CU_ASSERT_EQUAL(status.dead, dead);
+}
+
+/* Until all places that nobody holds are ready. */
+static void await_idle(struct laz_pool *pool, uint32_t idle)
+{
+    struct laz_pool_status status = {.size = sizeof status};
+
+    for (uint64_t until = laz_clock_ms() + 60000; laz_clock_ms() < until;) {
+        laz_pool_status(pool, &status, NULL);
+        if (status.idle == idle)
+            return;
+        laz_engine_step(engine, 100, NULL);
+    }
+    CU_FAIL("the pool is not filled");
+}
+
+static void pool_expect(struct laz_pool *pool, const char *code, enum laz_verdict verdict,
+                        const char *value)
+{
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL(laz_pool_execute(pool, LAZ_NO_LIMIT, code, SIZE_MAX, NULL, &result, &err), 0);
+    CU_ASSERT(result && laz_result_verdict(result) == verdict);
+    if (result && value)
+        CU_ASSERT_STRING_EQUAL(laz_result_value(result), value);
+    if (!result)
+        printf("    %s\n", err.text);
+    laz_result_free(result);
+}
+
+/* ---- sizes and use -----------------------------------------------------------------------------
+ */
+
+static void a_pool_has_its_size_from_one_to_a_hundred(void)
+{
+    struct laz_pool_options options = {.size = sizeof options, .runtime = "lua", .members = 101};
+    struct laz_error err = {0};
+    struct laz_pool *pool = open_pool("", 0), *other = NULL;
+
+    if (pool) {
+        expect_status(pool, 4, 0, 4, 0); /* pool.size */
+        CU_ASSERT_EQUAL(laz_pool_new(engine, &options, &other, &err), LAZ_EINVAL);
+        CU_ASSERT_PTR_NULL(other);
+        options.members = 97; /* pool.max_sessions is 100 */
+        CU_ASSERT_EQUAL(laz_pool_new(engine, &options, &other, &err), LAZ_EREFUSED);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "pool.max_sessions (100)"));
+        for (int i = 0; i < 6; i++)
+            pool_expect(pool, "return add(2, 3)", LAZ_VERDICT_OK, "5");
+        await_idle(pool, 4);
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_pool_describe(pool), "<pool lua size=4 idle=4 busy=0"));
+        CU_ASSERT_EQUAL(laz_pool_close(pool, &err), 0);
+        CU_ASSERT_EQUAL(laz_pool_close(pool, &err), 0);
+        expect_status(pool, 0, 0, 0, 0);
+        CU_ASSERT_STRING_EQUAL(laz_pool_describe(pool), "<pool [closed]>");
+        struct laz_result *result;
+        CU_ASSERT_EQUAL(laz_pool_execute(pool, 0, "1", SIZE_MAX, NULL, &result, &err), LAZ_ECLOSED);
+        CU_ASSERT_STRING_EQUAL(err.text, "Pool is closed");
+        laz_pool_free(pool);
+    }
+    laz_engine_free(engine);
+}
+
+static void errors_and_timeouts_do_not_break_it(void)
+{
+    struct laz_pool *pool = open_pool("session.timeout=0.2;pool.reset=false", 2);
+
+    if (pool) {
+        pool_expect(pool, "error('no')", LAZ_VERDICT_ERROR, NULL);
+        expect_status(pool, 2, 0, 2, 0);
+        pool_expect(pool, "while true do end", LAZ_VERDICT_TIMEOUT, NULL);
+        await_idle(pool, 2);
+        pool_expect(pool, "return 1", LAZ_VERDICT_OK, "1");
+        pool_expect(pool, "return 2", LAZ_VERDICT_OK, "2");
+        expect_status(pool, 2, 0, 2, 0);
+    }
+    laz_engine_free(engine); /* and its pools */
+}
+
+static void with_reset_a_use_leaves_nothing_behind(void)
+{
+    for (int reset = 0; reset <= 1; reset++) {
+        struct laz_pool *pool = open_pool(reset ? "pool.reset=true" : "pool.reset=false", 1);
+        if (pool) {
+            pool_expect(pool, "x = 41; return x", LAZ_VERDICT_OK, "41");
+            pool_expect(pool, "return x", LAZ_VERDICT_OK, reset ? "null" : "41");
+        }
+        laz_engine_free(engine);
+    }
+}
+
+static void what_is_acquired_is_released_once(void)
+{
+    struct laz_pool *pool = open_pool("", 2);
+    struct laz_session *a = NULL, *b = NULL, *none = NULL;
+    struct laz_error err = {0};
+
+    if (pool) {
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &a, NULL), 0);
+        expect_status(pool, 2, 1, 1, 0);
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &b, NULL), 0);
+        CU_ASSERT_PTR_NOT_EQUAL(a, b);
+        test_expect(a, "x = 1", LAZ_VERDICT_OK, NULL);
+        test_expect(b, "x", LAZ_VERDICT_OK, "null");
+        uint64_t began = laz_clock_ms();
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &none, &err), LAZ_EBUSY);
+        CU_ASSERT_STRING_EQUAL(err.text, "All sessions are busy");
+        CU_ASSERT(laz_clock_ms() - began < 150 || TEST_IS_SANITIZED);
+        began = laz_clock_ms();
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 300, &none, &err), LAZ_EBUSY);
+        CU_ASSERT(laz_clock_ms() - began >= 290);
+        CU_ASSERT_PTR_NULL(none);
+        CU_ASSERT_EQUAL(laz_pool_release(pool, a, NULL), 0);
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, LAZ_NO_LIMIT, &a, NULL), 0); /* it is on its way */
+        test_expect(a, "x", LAZ_VERDICT_OK, "null");
+        laz_session_free(a); /* instead of giving it back */
+        await_idle(pool, 1);
+        CU_ASSERT_EQUAL(laz_pool_release(pool, b, NULL), 0);
+        await_idle(pool, 2);
+        struct laz_session *own = test_session(engine, "lua");
+        CU_ASSERT_EQUAL(laz_pool_release(pool, own, &err), LAZ_EINVAL);
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- death --------------------------------------------------------------------------------- */
+
+static void a_member_that_dies_is_replaced(void)
+{
+    struct laz_pool *pool = open_pool("", 2);
+    struct laz_session *session = NULL;
+
+    if (pool) {
+        struct laz_pool_status status = {.size = sizeof status};
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
+        int64_t pid = laz_session_pid(session);
+        laz_pool_release(pool, session, NULL);
+        await_idle(pool, 2);
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
+        pid = laz_session_pid(session);
+        CU_ASSERT(pid > 0 && kill((pid_t)pid, SIGKILL) == 0);
+        while (laz_session_is_alive(session))
+            laz_engine_step(engine, 10, NULL);
+        CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
+        await_idle(pool, 2); /* whether or not anybody asks */
+        pool_expect(pool, "return 1", LAZ_VERDICT_OK, "1");
+        CU_ASSERT_EQUAL(laz_pool_status(pool, &status, NULL), 0);
+        CU_ASSERT_EQUAL(status.total, 2);
+    }
+    laz_engine_free(engine);
+}
+
+static void a_member_that_dies_while_idle_is_dead_and_then_replaced(void)
+{
+    struct laz_pool *pool = open_pool("pool.reset=false", 2);
+    struct laz_session *session = NULL;
+
+    if (pool) {
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
+        int64_t pid = laz_session_pid(session);
+        CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
+        CU_ASSERT(pid > 0 && kill((pid_t)pid, SIGKILL) == 0);
+        struct laz_pool_status status = {.size = sizeof status};
+        for (uint64_t until = laz_clock_ms() + 60000; !status.dead && laz_clock_ms() < until;)
+            laz_pool_status(pool, &status, NULL); /* looks, and starts nothing */
+        CU_ASSERT_EQUAL(status.total, 2);
+        CU_ASSERT_EQUAL(status.idle, 1);
+        CU_ASSERT_EQUAL(status.dead, 1);
+        await_idle(pool, 2);
+        for (int i = 0; i < 4; i++)
+            pool_expect(pool, "return 1", LAZ_VERDICT_OK, "1");
+    }
+    laz_engine_free(engine);
+}
+
+static void starts_that_fail_are_told_and_tried_again(void)
+{
+    const struct laz_pool_options options = {
+        .size = sizeof options, .runtime = "lua", .members = 3, .no_wait = 1};
+    struct laz_pool *pool = NULL;
+    struct laz_session *session;
+    struct laz_error err = {0};
+
+    engine =
+        test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap;pool.warm=cold");
+    if (engine && laz_pool_new(engine, &options, &pool, &err) == 0) {
+        for (int i = 0; i < 3; i++) {
+            int rc = laz_pool_acquire(pool, LAZ_NO_LIMIT, &session, &err);
+            CU_ASSERT(rc != 0 && rc != LAZ_EBUSY);
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nowhere/bwrap"));
+        }
+        expect_status(pool, 3, 0, 0, 3);
+    }
+    laz_engine_free(engine);
+    struct laz_pool_options waits = options;
+    waits.no_wait = 0;
+    engine =
+        test_engine("sandbox.backend=bwrap;sandbox.bwrap.program=/nowhere/bwrap;pool.warm=cold");
+    if (engine) {
+        CU_ASSERT(laz_pool_new(engine, &waits, &pool, &err) != 0);
+        CU_ASSERT_PTR_NULL(pool);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nowhere/bwrap"));
+    }
+    laz_engine_free(engine);
+}
+
+/* ---- waiting callers ---------------------------------------------------------------------------
+ */
+
+static int order[8];
+static unsigned n_told;
+
+struct caller {
+    struct laz_pool *pool;
+    int number, code;
+};
+
+static void caller_got(void *user, struct laz_session *session, const struct laz_error *err)
+{
+    struct caller *caller = user;
+
+    order[n_told++] = caller->number;
+    caller->code = err ? err->code : 0;
+    if (session) /* for the next one */
+        CU_ASSERT_EQUAL(laz_pool_release(caller->pool, session, NULL), 0);
+}
+
+static void callers_are_served_in_order(void)
+{
+    struct laz_pool *pool = open_pool("pool.max_waiting=5", 1);
+    struct laz_session *session = NULL;
+    struct caller callers[5];
+    struct laz_error err = {0};
+
+    n_told = 0;
+    if (pool) {
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
+        for (int i = 0; i < 5; i++) {
+            callers[i] = (struct caller){pool, i, -1};
+            CU_ASSERT_EQUAL(laz_pool_acquire_async(pool, i == 2 ? 20 : LAZ_NO_LIMIT, caller_got,
+                                                   &callers[i], NULL),
+                            0);
+        }
+        CU_ASSERT_EQUAL(laz_pool_acquire_async(pool, LAZ_NO_LIMIT, caller_got, &callers[0], &err),
+                        LAZ_EBUSY);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "pool.max_waiting"));
+        struct laz_pool_status status = {.size = sizeof status};
+        laz_pool_status(pool, &status, NULL);
+        CU_ASSERT_EQUAL(status.waiting, 5);
+        for (uint64_t until = laz_clock_ms() + 60000; !n_told && laz_clock_ms() < until;)
+            laz_engine_step(engine, 100, NULL);
+        CU_ASSERT_EQUAL(order[0], 2); /* its time was over */
+        CU_ASSERT_EQUAL(callers[2].code, LAZ_EBUSY);
+        CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
+        for (uint64_t until = laz_clock_ms() + 60000; n_told < 5 && laz_clock_ms() < until;)
+            laz_engine_step(engine, 100, NULL);
+        static const int expected[] = {2, 0, 1, 3, 4};
+        CU_ASSERT(n_told == 5 && memcmp(order, expected, sizeof expected) == 0);
+        /* what is left is told when it ends */
+        await_idle(pool, 1);
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
+        callers[0].code = -1;
+        laz_pool_acquire_async(pool, LAZ_NO_LIMIT, caller_got, &callers[0], NULL);
+        laz_pool_free(pool);
+        CU_ASSERT_EQUAL(callers[0].code, LAZ_ECLOSED);
+    }
+    laz_engine_free(engine);
+}
+
+struct ended {
+    unsigned n, ok;
+};
+
+static void note_ended(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct ended *ended = user;
+
+    ended->n++;
+    ended->ok += !err && laz_result_verdict(result) == LAZ_VERDICT_OK &&
+                 strcmp(laz_result_value(result), "null") == 0;
+    laz_result_free(result);
+}
+
+static void many_executions_share_a_few_sessions(void)
+{
+    int descriptors = trace_descriptors(), threads = trace_threads();
+    struct laz_pool *pool = open_pool("", 3);
+    struct ended ended = {0};
+
+    if (pool) {
+        for (int i = 0; i < 60; i++)
+            CU_ASSERT_EQUAL(laz_pool_execute_async(pool, LAZ_NO_LIMIT,
+                                                   "local y = x; x = 1; return y", SIZE_MAX, NULL,
+                                                   note_ended, &ended, NULL),
+                            0);
+        for (uint64_t until = laz_clock_ms() + 120000; ended.n < 60 && laz_clock_ms() < until;)
+            laz_engine_step(engine, 100, NULL);
+        CU_ASSERT_EQUAL(ended.n, 60);
+        CU_ASSERT_EQUAL(ended.ok, 60);
+        for (int i = 0; i < 10; i++)
+            laz_pool_execute_async(pool, LAZ_NO_LIMIT, "while true do end", SIZE_MAX, NULL,
+                                   note_ended, &ended, NULL);
+        laz_engine_step(engine, 20, NULL);
+    }
+    laz_engine_free(engine);
+    if (pool && ended.n != 70) /* each is told once */
+        printf("    told of %u\n", ended.n);
+    CU_ASSERT(!pool || ended.n == 70);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    CU_ASSERT_EQUAL(trace_threads(), threads);
+    CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_pool_has_its_size_from_one_to_a_hundred),
+    UNIT(errors_and_timeouts_do_not_break_it),
+    UNIT(with_reset_a_use_leaves_nothing_behind),
+    UNIT(what_is_acquired_is_released_once),
+    UNIT(a_member_that_dies_is_replaced),
+    UNIT(a_member_that_dies_while_idle_is_dead_and_then_replaced),
+    UNIT(starts_that_fail_are_told_and_tried_again),
+    UNIT(callers_are_served_in_order),
+    UNIT(many_executions_share_a_few_sessions),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("pool", tests);
+}
