@@ -205,9 +205,8 @@ void laz_session_end(struct laz_session *session)
     atomic_store(&session->closing, false);
     laz_session_abandon_start(session);
     if (session->box) {
-        struct laz_box *box = session->box;
-        laz_box_kill(box);
-        while (!box->ended)
+        laz_box_kill(session->box);
+        while (session->box && !session->box->ended) /* a pool may let go of it as well */
             laz_engine_turn(engine, LAZ_LOOP_FOREVER);
         laz_log(&engine->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     }
