@@ -2,26 +2,26 @@
 /* soak.c - random use for as long as one likes: lazaret-soak SECONDS [SEED]
  *
  * Players open sessions, execute, restart and close; code in them is quick, wrong, endless, floods,
- * hoards and ends; a villain kills processes and cancels at any moment.  Every few seconds all rest
- * with their sessions closed: then there are no processes, and descriptors and memory are as they
- * were in the rest before.  Every execution has ended with one result, and the right one unless it
- * was disturbed.  The seed is printed and can be given; threads and the kernel add chance of their
- * own. */
+ * hoards and ends; a villain kills processes, of templates too, and cancels at any moment.  Every
+ * few seconds all rest with their sessions closed: then there are templates and no other processes,
+ * and descriptors and memory are as they were in the first rest.  Every execution has ended with
+ * one result, and the right one unless it was disturbed.  The seed is printed and can be given;
+ * threads and the kernel add chance of their own. */
 #include "soak.h"
 #include "../session/traces.h"
 
-#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <time.h>
 #include <unistd.h>
 
-#define N_PLAYERS 4
-#define ROUND_S   4
-#define SETTLE_S  10
-#define SETTLE_MS 50
-#define WARM_UP   2 /* rounds after which memory is what it will be */
+#define N_PLAYERS      4
+#define ROUND_S        3
+#define SETTLE_S       20 /* at most */
+#define SETTLE_FIRST_S 2
+#define SETTLE_MS      50
+#define WARM_UP        1 /* rounds after which memory is what it will be */
 #define GROWTH                                                                                     \
     (4 << 20) /* bytes between the first and the last rest, whatever the time between              \
                */
@@ -118,11 +118,22 @@ static void soak_list_descriptors(void)
     }
 }
 
+/* One for each runtime and engine, where sessions come from templates at all. */
+static int soak_templates(const struct soak *soak)
+{
+    int runtimes = 0;
+
+    for (unsigned i = 0; i < soak->n_runtimes; i++)
+        runtimes += i == 0 || strcmp(soak->runtimes[i], soak->runtimes[i - 1]) != 0;
+    return trace_children() > 0 ? runtimes * (int)soak->n_players : 0;
+}
+
 /* What is compared with the first rest after the warm-up. Threads: workers may go and come. */
 static void soak_compare(struct soak *soak, const struct picture *first, const struct picture *now)
 {
-    if (now->children)
-        soak_wrong(soak, "%d processes are left", now->children);
+    if (now->children != soak_templates(soak))
+        soak_wrong(soak, "%d processes, in place of %d templates", now->children,
+                   soak_templates(soak));
     if (first->descriptors && now->descriptors != first->descriptors) {
         soak_wrong(soak, "descriptors: %d became %d", first->descriptors, now->descriptors);
         soak_list_descriptors();
@@ -135,27 +146,33 @@ static void soak_say(const struct soak *soak, long seconds, const struct picture
 {
     fprintf(stderr,
             "%s%5ld s: %lu executions (%lu disturbed), %lu sessions, %lu tool calls, %lu kills, "
-            "%lu cancels; %d descriptors, %d threads, %d children, %.2f MiB%s",
+            "%lu shakes, %lu cancels; %d descriptors, %d threads, %d children, %.2f MiB%s",
             isatty(STDERR_FILENO) ? "\r\033[K" : "", seconds, atomic_load(&soak->counts.executions),
             atomic_load(&soak->counts.disturbed), atomic_load(&soak->counts.sessions),
             atomic_load(&soak->counts.calls), atomic_load(&soak->counts.kills),
-            atomic_load(&soak->counts.cancels), now->descriptors, now->threads, now->children,
-            (double)now->memory / 1048576, isatty(STDERR_FILENO) ? "" : "\n");
+            atomic_load(&soak->counts.shakes), atomic_load(&soak->counts.cancels), now->descriptors,
+            now->threads, now->children, (double)now->memory / 1048576,
+            isatty(STDERR_FILENO) ? "" : "\n");
 }
 
-/* Boxes of sessions that were replaced leave when their engine is driven: until there are no more
- * processes and descriptors than in the first rest, or than there can be in it. */
+/* All templates are there, and boxes of sessions that were replaced have left, which they do when
+ * their engine is driven: descriptors are those of the first rest. */
 static void soak_settle(struct soak *soak, const struct picture *first)
 {
     struct laz_error err = {0};
     time_t began = time(NULL);
-    int most = first->descriptors ? first->descriptors : INT_MAX;
+    bool settled = false;
 
-    do
+    while (!settled && time(NULL) - began < SETTLE_S) {
+        for (unsigned i = 0; i < soak->n_players; i++)
+            soak_use_templates(&soak->players[i]);
         for (unsigned i = 0; i < soak->n_players; i++)
             if (laz_engine_step(soak->players[i].engine, SETTLE_MS, &err))
                 soak_wrong(soak, "at rest: %s", err.text);
-    while ((trace_children() > 0 || trace_descriptors() > most) && time(NULL) - began < SETTLE_S);
+        settled = trace_children() == soak_templates(soak) &&
+                  (first->descriptors ? trace_descriptors() == first->descriptors
+                                      : time(NULL) - began >= SETTLE_FIRST_S);
+    }
 }
 
 /* Rounds until the time is over, with a rest after each. */
@@ -165,7 +182,7 @@ static void soak_rounds(struct soak *soak, long seconds)
     struct picture first = {0}, now;
     time_t began = time(NULL);
 
-    for (long n = 0; n <= WARM_UP || time(NULL) - began < seconds; n++) {
+    for (long n = 0; n <= WARM_UP + 1 || time(NULL) - began < seconds; n++) {
         atomic_store(&soak->phase, SOAK_PLAY);
         pthread_barrier_wait(&round_begins);
         nanosleep(&round, NULL); /* how long they play */

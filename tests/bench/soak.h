@@ -47,6 +47,7 @@ bool soak_is_right(const struct soak_act *act, const struct laz_result *result, 
 struct soak_slot {
     struct soak_player *player;
     const struct soak_act *act;               /* soak_async.c: what it executes, or NULL */
+    uint64_t began_ms;                        /* its execution */
     unsigned seen_before, engine_seen_before; /* what becomes of the next two when it worked */
     struct laz_session *session;              /* of the player's thread alone */
     const char *runtime;
@@ -58,7 +59,7 @@ struct soak_slot {
 };
 
 struct soak_counts {
-    atomic_ulong executions, disturbed, sessions, calls, kills, cancels, wrong;
+    atomic_ulong executions, disturbed, sessions, calls, kills, shakes, cancels, wrong;
 };
 
 struct soak_player {
@@ -79,8 +80,11 @@ struct soak {
     unsigned n_players;
     const char *runtimes[8]; /* that are built; as often as they are to be chosen */
     unsigned n_runtimes;
+    atomic_ulong shaken_ms; /* when something was killed that several sessions may depend on */
     struct soak_counts counts;
 };
+
+#define SOAK_SHAKEN_MS 1000 /* until then a kill has come to its end */
 
 bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned number,
                       uint64_t seed);
@@ -88,8 +92,15 @@ void soak_player_fini(struct soak_player *player);
 /* Plays while the phase is SOAK_PLAY, and returns with all sessions closed. */
 void soak_play(struct soak_player *player);
 void soak_play_async(struct soak_player *player);
+/* A session of each runtime from a template, closed again: then all templates are there. */
+void soak_use_templates(struct soak_player *player);
 /* Has nothing been done to the session, or to its engine, that may not be over and done with? */
 bool soak_is_calm(const struct soak_slot *slot);
+/* From here on, what is done to it counts; what was done before is over, or it is not calm. */
+void soak_see(struct soak_slot *slot);
+/* It has worked: what was done to it before that began, at `began_ms`, is over and done with. */
+void soak_has_worked(struct soak_slot *slot, uint64_t began_ms);
+uint64_t soak_now_ms(void);
 /* Its process, for the villain. */
 void soak_publish(struct soak_slot *slot);
 /* Disturbs somebody now and then, until the phase changes. */

@@ -30,8 +30,7 @@ static void slot_done(void *user, struct laz_result *result, const struct laz_er
     if (!soak_is_calm(slot))
         atomic_fetch_add(&soak->counts.disturbed, 1);
     if (result && laz_result_verdict(result) == LAZ_VERDICT_OK) {
-        slot->seen = slot->seen_before;
-        slot->engine_seen = slot->engine_seen_before;
+        soak_has_worked(slot, slot->began_ms);
     }
     slot->act = NULL;
     atomic_fetch_add(&soak->counts.executions, 1);
@@ -50,6 +49,7 @@ static void slot_begin(struct soak_player *player, struct soak_slot *slot)
 
     slot->seen_before = atomic_load(&slot->disturbed);
     slot->engine_seen_before = atomic_load(&player->disturbed);
+    slot->began_ms = soak_now_ms();
     slot->act = act;
     int rc = laz_session_execute_async(slot->session, soak_code(act, slot->runtime), SIZE_MAX,
                                        &options, slot_done, slot, &err);
@@ -65,13 +65,13 @@ static void slot_open_async(struct soak_player *player, struct soak_slot *slot)
 {
     struct soak *soak = player->soak;
     struct laz_session_options options = {.size = sizeof options,
-                                          .no_wait = soak_roll(&player->dice, 2)};
+                                          .no_wait = soak_roll(&player->dice, 2),
+                                          .warm = soak_roll(&player->dice, 2)};
     struct laz_error err = {0};
 
     slot->runtime = soak->runtimes[soak_roll(&player->dice, soak->n_runtimes)];
     options.runtime = slot->runtime;
-    slot->seen = atomic_load(&slot->disturbed);
-    slot->engine_seen = atomic_load(&player->disturbed);
+    soak_see(slot);
     if (laz_session_open(player->engine, &options, &slot->session, &err) == 0)
         atomic_fetch_add(&soak->counts.sessions, 1);
     else if (soak_is_calm(slot))

@@ -4,6 +4,7 @@
  * have become somebody else's. */
 #include "soak.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -28,19 +29,48 @@ static int64_t villain_parent(int64_t pid)
     return parent;
 }
 
-/* First child of a process; 0: it has none. */
-static int64_t villain_child(int64_t pid)
+/* One of the children of a thread; 0: it has none. */
+static int64_t villain_child_of(struct soak_dice *dice, const char *pid, const char *thread)
 {
-    char path[64], text[64] = "";
+    char path[600], text[4096] = "";
+    int64_t child = 0;
+    int n = 0;
 
-    snprintf(path, sizeof path, "/proc/%lld/task/%lld/children", (long long)pid, (long long)pid);
+    snprintf(path, sizeof path, "/proc/%s/task/%s/children", pid, thread);
     FILE *file = fopen(path, "r");
     if (!file)
         return 0;
-    if (!fgets(text, sizeof text, file))
-        *text = '\0';
+    while (fscanf(file, "%20s", text) == 1)
+        if (soak_roll(dice, (uint32_t)++n) == 0)
+            child = strtoll(text, NULL, 10);
     fclose(file);
-    return strtoll(text, NULL, 10);
+    return child;
+}
+
+static int64_t villain_child(struct soak_dice *dice, int64_t pid)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, "%lld", (long long)pid);
+    return villain_child_of(dice, name, name);
+}
+
+/* One of the processes that engines of this process have started: boxes, of sessions or of
+ * templates. */
+static int64_t villain_box(struct soak_dice *dice)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int64_t box = 0;
+    int n = 0;
+
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        int64_t child = villain_child_of(dice, "self", task->d_name);
+        if (child && soak_roll(dice, (uint32_t)++n) == 0)
+            box = child;
+    }
+    if (tasks)
+        closedir(tasks);
+    return box;
 }
 
 /* Signals a process if it still has this parent. */
@@ -55,26 +85,46 @@ static bool villain_signal(int64_t pid, int64_t parent, int signal)
     return done;
 }
 
-/* Kills or stops the outermost process of a box, or one or two below it. */
-static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_slot *slot)
+/* Kills or stops the outermost process of a box, or one that is so many below it at most. */
+static bool villain_strike(struct soak_dice *dice, int64_t pid, uint32_t deepest)
 {
     static const int signals[] = {SIGKILL, SIGKILL, SIGKILL, SIGTERM, SIGSEGV, SIGSTOP};
     int64_t parent = getpid();
-    int64_t pid = atomic_load(&slot->pid);
 
-    if (pid == 0)
-        return;
-    atomic_fetch_add(&slot->disturbed, 1);
-    for (uint32_t depth = soak_roll(dice, 3); depth > 0 && pid > 0; depth--) {
-        int64_t child = villain_child(pid);
+    for (uint32_t depth = soak_roll(dice, deepest + 1); depth > 0; depth--) {
+        int64_t child = villain_child(dice, pid);
         if (child == 0 || villain_parent(pid) != parent)
             break;
         parent = pid;
         pid = child;
     }
-    if (villain_signal(pid, parent, signals[soak_roll(dice, sizeof signals / sizeof *signals)]))
+    return villain_signal(pid, parent, signals[soak_roll(dice, sizeof signals / sizeof *signals)]);
+}
+
+static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_slot *slot)
+{
+    int64_t pid = atomic_load(&slot->pid);
+
+    if (pid == 0)
+        return;
+    atomic_fetch_add(&slot->disturbed, 1);
+    if (villain_strike(dice, pid, 2))
         atomic_fetch_add(&soak->counts.kills, 1);
     atomic_fetch_add(&slot->disturbed, 1);
+}
+
+/* Any process of any box, a template or something in it perhaps: who suffers from it cannot be
+ * told. */
+static void villain_shake(struct soak *soak, struct soak_dice *dice)
+{
+    for (unsigned i = 0; i < soak->n_players; i++)
+        atomic_fetch_add(&soak->players[i].disturbed, 1);
+    atomic_store(&soak->shaken_ms, soak_now_ms());
+    if (villain_strike(dice, villain_box(dice), 5))
+        atomic_fetch_add(&soak->counts.shakes, 1);
+    atomic_store(&soak->shaken_ms, soak_now_ms());
+    for (unsigned i = 0; i < soak->n_players; i++)
+        atomic_fetch_add(&soak->players[i].disturbed, 1);
 }
 
 void soak_disturb(struct soak *soak, struct soak_dice *dice)
@@ -83,6 +133,10 @@ void soak_disturb(struct soak *soak, struct soak_dice *dice)
         struct soak_player *player = &soak->players[soak_roll(dice, soak->n_players)];
         struct timespec pause = {0, (long)(1 + soak_roll(dice, 60)) * 1000000L};
         nanosleep(&pause, NULL); /* how often it strikes */
+        if (soak_roll(dice, 60) == 0) {
+            villain_shake(soak, dice);
+            continue;
+        }
         if (soak_roll(dice, 3) > 0) {
             villain_kill(soak, dice, &player->slots[soak_roll(dice, SOAK_SLOTS)]);
             continue;

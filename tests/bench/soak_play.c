@@ -23,6 +23,7 @@ static const struct {
     {"session.max_output_size", "16KiB"},
     {"session.start_timeout", "60"},
     {"limits.memory", MEMORY},
+    {"pool.renew_after", "20"},
 };
 
 /* ---- tools ----------------------------------------------------------------------------------- */
@@ -125,22 +126,45 @@ bool soak_is_calm(const struct soak_slot *slot)
            slot->engine_seen % 2 == 0 && slot->engine_seen == atomic_load(&slot->player->disturbed);
 }
 
-/* From here on, what is done to it counts. */
-static void slot_see(const struct soak_player *player, struct soak_slot *slot)
+uint64_t soak_now_ms(void)
 {
-    slot->seen = atomic_load(&slot->disturbed);
-    slot->engine_seen = atomic_load(&player->disturbed);
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool slot_is_shaken(const struct soak_slot *slot, uint64_t at_ms)
+{
+    return at_ms < atomic_load(&slot->player->soak->shaken_ms) + SOAK_SHAKEN_MS;
+}
+
+void soak_see(struct soak_slot *slot)
+{
+    slot->seen = slot->seen_before = atomic_load(&slot->disturbed);
+    slot->engine_seen = slot->engine_seen_before = atomic_load(&slot->player->disturbed);
+    if (slot_is_shaken(slot, soak_now_ms()))
+        slot->engine_seen = 1; /* odd: never calm */
+}
+
+void soak_has_worked(struct soak_slot *slot, uint64_t began_ms)
+{
+    if (slot_is_shaken(slot, began_ms))
+        return;
+    slot->seen = slot->seen_before;
+    slot->engine_seen = slot->engine_seen_before;
 }
 
 static void slot_open(struct soak_player *player, struct soak_slot *slot)
 {
     struct soak *soak = player->soak;
-    struct laz_session_options options = {.size = sizeof options};
+    struct laz_session_options options = {.size = sizeof options,
+                                          .warm = soak_roll(&player->dice, 2)};
     struct laz_error err = {0};
 
     slot->runtime = soak->runtimes[soak_roll(&player->dice, soak->n_runtimes)];
     options.runtime = slot->runtime;
-    slot_see(player, slot);
+    soak_see(slot);
     if (laz_session_open(player->engine, &options, &slot->session, &err) == 0)
         atomic_fetch_add(&soak->counts.sessions, 1);
     else if (soak_is_calm(slot))
@@ -153,7 +177,7 @@ static void slot_restart(struct soak_player *player, struct soak_slot *slot)
     struct laz_error err = {0};
 
     atomic_store(&slot->pid, 0);
-    slot_see(player, slot);
+    soak_see(slot);
     if (laz_session_restart(slot->session, &err) == 0)
         atomic_fetch_add(&player->soak->counts.sessions, 1);
     else if (soak_is_calm(slot))
@@ -181,18 +205,18 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
     struct laz_execute_options options = {.size = sizeof options,
                                           .timeout_ms = act->timeout_ms,
                                           .max_tool_calls = act->max_tool_calls};
-    struct soak_slot before = {.seen = atomic_load(&slot->disturbed),
-                               .engine_seen = atomic_load(&player->disturbed)};
     struct laz_result *result = NULL;
     struct laz_error err = {0};
-    time_t began = time(NULL);
 
+    slot->seen_before = atomic_load(&slot->disturbed);
+    slot->engine_seen_before = atomic_load(&player->disturbed);
+    slot->began_ms = soak_now_ms();
     atomic_store(&player->calls, 0);
     int rc = laz_session_execute(slot->session, soak_code(act, slot->runtime), SIZE_MAX, &options,
                                  &result, &err);
     atomic_fetch_add(&player->soak->counts.executions, 1);
     bool calm = soak_is_calm(slot);
-    if (time(NULL) - began > PATIENCE_S)
+    if (soak_now_ms() - slot->began_ms > PATIENCE_S * 1000)
         soak_wrong(player->soak, "%s: %s took more than %d s", slot->runtime, act->name,
                    PATIENCE_S);
     if (rc == 0)
@@ -202,8 +226,7 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
     if (rc || !laz_session_is_alive(slot->session)) {
         slot_close(slot);
     } else if (laz_result_verdict(result) == LAZ_VERDICT_OK) {
-        slot->seen = before.seen; /* it has worked, with all that was done before */
-        slot->engine_seen = before.engine_seen;
+        soak_has_worked(slot, slot->began_ms);
     }
     laz_result_free(result);
     if (slot->session)
@@ -213,23 +236,40 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
 /* A session for one execution. */
 static void play_once(struct soak_player *player)
 {
+    struct soak_slot slot = {.player = player};
     struct laz_session_options options = {.size = sizeof options};
-    unsigned engine_before = atomic_load(&player->disturbed);
     struct laz_result *result = NULL;
     struct laz_error err = {0};
     struct soak_act sum = {.name = "once", .value = "2"};
     char why[1024];
 
     options.runtime = player->soak->runtimes[soak_roll(&player->dice, player->soak->n_runtimes)];
-    atomic_store(&player->calls, 0);
+    options.warm = soak_roll(&player->dice, 2);
+    soak_see(&slot);
     int rc = laz_execute(player->engine, &options, "1+1", SIZE_MAX, NULL, &result, &err);
-    bool calm = engine_before % 2 == 0 && engine_before == atomic_load(&player->disturbed);
     if (rc)
         soak_wrong(player->soak, "once: %s", err.text);
-    else if (calm && !soak_is_right(&sum, result, 0, why, sizeof why))
+    else if (!soak_is_right(&sum, result, 0, why, sizeof why) && soak_is_calm(&slot))
         soak_wrong(player->soak, "%s: %s", options.runtime, why);
     atomic_fetch_add(&player->soak->counts.executions, 1);
     laz_result_free(result);
+}
+
+void soak_use_templates(struct soak_player *player)
+{
+    const struct soak *soak = player->soak;
+
+    for (unsigned i = 0; i < soak->n_runtimes; i++) {
+        struct laz_session_options options = {
+            .size = sizeof options, .runtime = soak->runtimes[i], .warm = 1};
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        if (i > 0 && strcmp(soak->runtimes[i], soak->runtimes[i - 1]) == 0)
+            continue;
+        if (laz_session_open(player->engine, &options, &session, &err))
+            soak_wrong(player->soak, "at rest: %s: %s", soak->runtimes[i], err.text);
+        laz_session_free(session);
+    }
 }
 
 void soak_play(struct soak_player *player)
