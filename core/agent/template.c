@@ -79,6 +79,8 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
     uint64_t begun = laz_clock_us();
     int rc = laz_os_map_ids(uid, gid, err);
 
+    if (!rc)
+        rc = laz_os_bound_capabilities(err); /* neither it nor its session needs a program's */
     agent_cost(agent, "maps", begun);
     begun = laz_clock_us();
     if (!rc)

@@ -42,7 +42,10 @@ int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid,
 /* From here on the process sees its control group as the root of all (cgroup_namespaces(7)). False:
  * the kernel has no such thing. */
 bool laz_os_own_cgroup_root(void);
-/* No capability is left, and none can come back by any program. */
+/* Takes every capability out of the bounding set: no program that is executed from here on gives
+ * one (capabilities(7)). Those of the process stay. */
+int laz_os_bound_capabilities(struct laz_error *err);
+/* No capability is left. */
 int laz_os_drop_capabilities(struct laz_error *err);
 /* May others of the same user look into this process (PR_SET_DUMPABLE of prctl(2))? */
 void laz_os_set_open(bool open);

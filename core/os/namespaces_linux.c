@@ -184,13 +184,8 @@ bool laz_os_own_cgroup_root(void)
     return unshare(CLONE_NEWCGROUP) == 0;
 }
 
-/* The bounding set first: it is what a program could give back (capabilities(7)), and taking from
- * it needs one of those that go. The ambient set follows the permitted one. */
-int laz_os_drop_capabilities(struct laz_error *err)
+int laz_os_bound_capabilities(struct laz_error *err)
 {
-    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
-
     for (unsigned long capability = 0; capability < 64; capability++) {
         if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0)
             continue;
@@ -198,6 +193,15 @@ int laz_os_drop_capabilities(struct laz_error *err)
             break; /* the kernel has no more */
         return laz_error_os(err, errno, "capability %lu cannot be given up", capability);
     }
+    return 0;
+}
+
+/* The ambient set follows the permitted one. */
+int laz_os_drop_capabilities(struct laz_error *err)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+
     if (syscall(SYS_capset, &head, none))
         return laz_error_os(err, errno, "capabilities cannot be given up");
     return 0;

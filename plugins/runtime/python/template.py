@@ -18,7 +18,10 @@ def preload(names):
 
 def before_fork():
     # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
+    import builtins
     import gc
+    sources.clear(), sizes.clear()
+    vars(builtins).pop('_', None)
     gc.collect()
     gc.freeze()
 
