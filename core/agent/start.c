@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "os/namespaces.h"
 #include "os/os.h"
 #include "wire/message.h"
 
@@ -185,6 +186,8 @@ static int start_follow(struct agent *agent, const struct laz_json *init, const 
     const struct laz_json *confine = laz_json_get(init, "confine");
     int rc = 0;
 
+    if (agent->role == AGENT_TEMPLATE)
+        laz_os_one_heap();
     start_sizes(agent, laz_json_get(init, "options"));
     if (agent->role != AGENT_SESSION)
         agent_services_init(agent);

@@ -16,8 +16,10 @@
 /* Threads of this process; 0: it cannot be told. */
 unsigned laz_os_threads(void);
 
-/* Puts this process's own memory together in large pages where the kernel can (MADV_COLLAPSE,
- * madvise(2), Linux 6.1): copying a process takes a time for each page. */
+/* Copying a process takes a time for each page of its memory. From the first call on, what is
+ * allocated lies together; the second puts it into large pages where the kernel can (MADV_COLLAPSE,
+ * madvise(2), Linux 6.1), and gives what is free in between away. */
+void laz_os_one_heap(void);
 void laz_os_large_pages(void);
 
 /* Makes a copy of this process, which must have one thread, in new user, pid, mount, ipc and UTS

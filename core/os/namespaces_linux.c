@@ -13,9 +13,11 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -44,12 +46,52 @@ unsigned laz_os_threads(void)
 #endif
 #define NAMESPACES_LARGE ((uintptr_t)2 << 20) /* that of x86-64 and of most others */
 
+#if defined __GLIBC__ && !defined LAZ_SANITIZE
+#define NAMESPACES_HEAP_BLOCK                                                                      \
+    (32 << 20) /* larger ones are mapped by themselves: the most it may be */
+#define NAMESPACES_HEAP_HOLES ((size_t)64 << 20)
+
+void laz_os_one_heap(void)
+{
+    mallopt(M_MMAP_THRESHOLD, NAMESPACES_HEAP_BLOCK);
+}
+
+/* Gives all the free places in the heap away: what is allocated from here on lies together at its
+ * end. A large page that is written to after a copy was made falls apart into small ones. */
+static void namespaces_fill_heap(void)
+{
+    const uintptr_t end = (uintptr_t)sbrk(0);
+    size_t given = 0;
+
+    for (size_t size = 64 << 10; size >= 16; size -= size > 1024 ? size / 4 : 16)
+        for (;;) {
+            void *place = malloc(size);
+            if (!place || (uintptr_t)place >= end || given > NAMESPACES_HEAP_HOLES) {
+                free(place);
+                break;
+            }
+            given += size;
+        }
+}
+#else
+void laz_os_one_heap(void)
+{
+}
+
+static void namespaces_fill_heap(void)
+{
+}
+#endif
+
 void laz_os_large_pages(void)
 {
+
     char line[512], rights[5];
     unsigned long from, to, inode;
-    FILE *maps = fopen("/proc/self/maps", "re");
+    FILE *maps;
 
+    namespaces_fill_heap();
+    maps = fopen("/proc/self/maps", "re");
     /* Not of a file, and written to: heaps. Where it cannot be done nothing is lost. */
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, rights, &inode) != 4 ||
