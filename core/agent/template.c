@@ -172,11 +172,11 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
     int rc = vessel_fit_out(agent, uid, gid, &err);
     int took = vessel_take(agent, AGENT_CHANNEL, rc ? NULL : &err);
+    vessel_await_init(agent); /* a process that has ended could not be asked who it is */
     if (rc || took) {
         agent_setup_failed(agent, &err);
         _exit(AGENT_EXIT_SETUP);
     }
-    vessel_await_init(agent);
     laz_os_set_open(false);
     begun = laz_clock_us();
     pid_t pid = fork();

@@ -218,7 +218,7 @@ static void a_vessel_that_cannot_be_fitted_out_says_why(void)
         const char *line = template_start(&box, "");
         CU_ASSERT(line && strstr(line, "\"ready\""));
         if (template_ask(&box, &session) > 0 && peer_line(&box.peer) && template_met(&session)) {
-            CU_ASSERT(says(peer_line(&session.peer), "/nowhere"));
+            CU_ASSERT(says(template_init(&session, template_confined, ""), "/nowhere"));
             UNIT_TEXT(template_ended(&session), "");
         }
     }
