@@ -31,7 +31,8 @@
 #define UIDS_SMALL_FIRST 60578u      /* between users of containers and dynamic users of systemd */
 #define UIDS_SMALL_LAST  61183u
 #define UIDS_MAX         4294967293u
-#define UIDS_LOOKED_AT   256 /* locks, for those that the dead left */
+#define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
+#define UIDS_LOOKED_AT   256    /* locks, for those that the dead left */
 
 struct uids_taken {
     uint32_t uid;
@@ -236,6 +237,7 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 {
     uint32_t start, count = uids->last - uids->first + 1;
+    const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
     int failed = 0;
     int rc = laz_random_bytes(&start, sizeof start, err);
 
@@ -251,13 +253,13 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
     }
     /* Best is one under which nothing runs. Where there is none left, one that its last session
      * gave back will do: what it left was killed, and may not be quite gone. */
-    for (uint64_t i = 0; i < 2 * (uint64_t)count && !failed; i++) {
-        uint32_t candidate = uids->first + (uint32_t)((start + i) % count);
+    for (uint64_t i = 0; i < 2 * tries && !failed; i++) {
+        uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
         bool made;
         struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, &failed)};
         if (taken.lock_fd < 0)
             continue;
-        if (uids_is_free(candidate) || (made && i >= count)) {
+        if (uids_is_free(candidate) || (made && i >= tries)) {
             uids->taken[uids->n_taken++] = taken;
             *uid = candidate;
             return 0;
