@@ -96,6 +96,8 @@ ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *se
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
     pass_control(&message, sender);
+    if (n == 0)
+        errno = 0;
     return n == 0 ? -1 : n;
 }
 

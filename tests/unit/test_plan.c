@@ -747,8 +747,7 @@ static void plan_is_shown_as_json_and_text(void)
     laz_buf_fini(&text);
 }
 
-/* A template makes namespaces inside: nothing of its box may forbid that, and what its sessions
- * have in common is said. */
+/* Nothing of a template's box may forbid namespaces, and what its sessions share is said. */
 static void plan_nests_only_where_sessions_stay_apart(void)
 {
     struct laz_policy policy = policy_plain();
@@ -761,23 +760,16 @@ static void plan_nests_only_where_sessions_stay_apart(void)
     plan = plan_of("bwrap", &policy);
     laz_plan_json(plan, &json);
     CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&json), "--disable-userns"));
-    CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&json), "/proc/cmdline"));
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&json), "network namespace of the template"));
-    CU_ASSERT_EQUAL(plan->landlock.bits, LAZ_ENFORCE_FS_WRITE);
     CU_ASSERT_EQUAL(plan->filter.bits, LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NETWORK);
     laz_plan_free(plan);
     laz_buf_fini(&json);
     policy.landlock_abi = 0;
     CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
                     LAZ_EREFUSED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "need Landlock"));
-    policy.landlock_abi = 7;
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? "none" : "landlock";
-        CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, &policy, 0, NULL, &plan, &err),
-                        LAZ_EREFUSED);
-        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "it makes no namespaces, and so no templates"));
-    }
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &plan, &err),
+                    LAZ_EREFUSED);
+    UNIT_TEXT(err.text, "backend none: it makes no namespaces, and so no templates");
 }
 
 static const struct unit_test tests[] = {
