@@ -483,11 +483,15 @@ static void box_document(struct laz_box *box, const char *text, size_t len)
     if (laz_json_scan(text, len, NULL))
         return;
     if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number))
+        laz_json_to_int(raw, raw_len, &number)) {
         box->exit_code = number;
+        box->end_signal = 0;
+    }
     if (box->from && laz_json_member(text, len, "signal", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number))
+        laz_json_to_int(raw, raw_len, &number) && number > 0 && number < 128) {
         box->exit_code = 128 + number; /* as bubblewrap would say it */
+        box->end_signal = (int)number;
+    }
     if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
         laz_json_to_int(raw, raw_len, &number))
         box->pid_namespace = (uint64_t)number;

@@ -86,6 +86,7 @@ struct laz_box {
     struct laz_box_purpose purpose; /* from a template: should it be started cold after all */
     struct laz_box *next_waiting;   /* for the same template */
     int64_t sender; /* of the token, until it is authenticated; 0: nobody yet, -1: several */
+    int end_signal; /* how its process ended, as its reaper says; -1: it has not said */
     bool waits;     /* for its template: nothing of it is there yet */
     bool turned;    /* it was to come from a template, and did not: its plan is another one */
     bool has_child; /* its documents told of a first process */
@@ -141,8 +142,8 @@ void laz_box_from_has_ended(struct laz_box *box);
 int laz_box_make_group(struct laz_box *box, struct laz_error *err);
 /* Makes a group ahead, for the next session from a template, while nobody waits for it. */
 void laz_box_stock_group(struct laz_engine *engine);
-/* Mechanisms of a host that gives these groups; `own_uid`: the session has another user; `to_enter`:
- * it comes from a template. */
+/* Mechanisms of a host that gives these groups; `own_uid`: the session has another user;
+ * `to_enter`: it comes from a template. */
 struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter);
 /* The limit on memory of all processes of a box together, what is around the code included;
  * LAZ_UNLIMITED: none. */
@@ -177,6 +178,9 @@ bool laz_box_has_ended(struct laz_box *box);
 void laz_box_release(struct laz_box *box);
 /* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
+/* How the agent itself ended, not what is around it: true, and the number of the signal or 0, and
+ * its exit status or -1. False: nobody tells. */
+bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status);
 /* Why no session came of it: the backend's own explanation, or the words of its program.
  * `timed_out`: it was ended because nothing happened. True when the backend knew: then that is all
  * there is to say. */

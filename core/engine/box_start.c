@@ -287,7 +287,7 @@ static struct laz_box *start_box(struct laz_engine *engine)
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
     box->usage_fd = box->agent_fd = box->init_fd = -1;
-    box->exit_code = box->agent_pid = -1;
+    box->exit_code = box->agent_pid = box->end_signal = -1;
     box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
     laz_frame_init(&box->documents, 4096);

@@ -27,6 +27,15 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     *max_rss_bytes = peak ? peak : *max_rss_bytes;
 }
 
+bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status)
+{
+    if (!box->from)
+        return laz_os_pidfd_end(box->agent_fd, signal, status);
+    *signal = box->end_signal;
+    *status = box->end_signal ? -1 : (int)box->exit_code;
+    return box->end_signal >= 0;
+}
+
 static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
                                    bool timed_out, struct laz_buf *text)
 {

@@ -283,6 +283,36 @@ static void bwrap_argv(struct bwrap_state *state, const char *program,
         state->api->arg(state->plan, *arg);
 }
 
+/* What a template cannot give its sessions: /proc would stay open without Landlock, and what lies
+ * in the home of the box is covered by the home of each session. */
+static int bwrap_check_nests(const struct laz_policy *policy, struct laz_error *err)
+{
+    size_t len = strlen(policy->home);
+    const char *within = NULL;
+
+    if (!LAZ_HAS(policy, nests))
+        return 0;
+    for (size_t i = 0; i < policy->n_paths && !within; i++)
+        if (strncmp(policy->paths[i].box, policy->home, len) == 0 &&
+            policy->paths[i].box[len] == '/')
+            within = policy->paths[i].box;
+    if (policy->landlock_abi && !within)
+        return 0;
+    if (err) {
+        err->code = LAZ_EREFUSED;
+        if (within)
+            snprintf(
+                err->text, sizeof err->text,
+                "%.200s lies in %s, which every session of a template has of its own: what the "
+                "settings show has to be elsewhere",
+                within, policy->home);
+        else
+            snprintf(err->text, sizeof err->text,
+                     "sessions of a template need Landlock, which this kernel does not have");
+    }
+    return LAZ_EREFUSED;
+}
+
 static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                       struct laz_plan *plan, struct laz_error *err)
 {
@@ -290,14 +320,9 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     struct bwrap_state state = {.api = api, .plan = plan};
     int rc = 0;
 
-    if (LAZ_HAS(policy, nests) && !policy->landlock_abi) {
-        if (err) {
-            err->code = LAZ_EREFUSED;
-            snprintf(err->text, sizeof err->text,
-                     "sessions of a template need Landlock, which this kernel does not have");
-        }
-        return LAZ_EREFUSED;
-    }
+    rc = bwrap_check_nests(policy, err);
+    if (rc)
+        return rc;
     char *program = bwrap_program(api->json, policy);
 
     if (!program)

@@ -201,6 +201,8 @@ struct laz_engine *test_engine(const char *settings_text)
     int rc = laz_settings_new(&settings, &err);
     if (!rc && getenv("TEST_BACKEND"))
         rc = laz_settings_set(settings, "sandbox.backend", getenv("TEST_BACKEND"), &err);
+    if (!rc && getenv("TEST_WARM"))
+        rc = laz_settings_set(settings, "pool.warm", getenv("TEST_WARM"), &err);
     for (char *at = text; !rc && at && *at;) {
         size_t len = strcspn(at, ";");
         char *next = at[len] ? at + len + 1 : at + len;
@@ -257,7 +259,8 @@ void test_mock_agent(void)
 
 struct laz_session *test_session(struct laz_engine *engine, const char *runtime)
 {
-    struct laz_session_options options = {.size = sizeof options, .runtime = runtime};
+    struct laz_session_options options = {
+        .size = sizeof options, .runtime = runtime, .warm = getenv("TEST_WARM") != NULL};
     struct laz_session *session = NULL;
     struct laz_error err = {0};
 
