@@ -45,6 +45,7 @@ unsigned laz_os_threads(void)
 #define MADV_COLLAPSE 25
 #endif
 #define NAMESPACES_LARGE ((uintptr_t)2 << 20) /* that of x86-64 and of most others */
+#define NAMESPACES_LOOKS 4096u /* at so many: address space may be reserved by the TiB */
 
 #if defined __GLIBC__ && !defined LAZ_SANITIZE
 #define NAMESPACES_HEAP_BLOCK                                                                      \
@@ -88,6 +89,7 @@ void laz_os_large_pages(void)
 
     char line[512], rights[5];
     unsigned long from, to, inode;
+    unsigned looks = 0;
     FILE *maps;
 
     namespaces_fill_heap();
@@ -99,7 +101,7 @@ void laz_os_large_pages(void)
             continue;
         uintptr_t first = ((uintptr_t)from + NAMESPACES_LARGE - 1) & ~(NAMESPACES_LARGE - 1);
         uintptr_t last = (uintptr_t)to & ~(NAMESPACES_LARGE - 1);
-        for (; first < last; first += NAMESPACES_LARGE)
+        for (; first < last && looks < NAMESPACES_LOOKS; first += NAMESPACES_LARGE, looks++)
             madvise((void *)first, NAMESPACES_LARGE, MADV_COLLAPSE); // NOLINT
     }
     if (maps)
