@@ -37,7 +37,7 @@ struct laz_programs {
     struct laz_programs_folder *folders;
     size_t n_folders;
     struct laz_strv etc; /* small files of /etc that every box shows */
-    char *reached; /* the folder that was looked at last, and that the session can enter */
+    char *reached;       /* the folder that was looked at last, and that the session can enter */
     bool failed;
 };
 
@@ -67,6 +67,8 @@ int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *con
  * descriptor, open as long as *staged is used. False: this engine has to make its own. */
 bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
                         size_t n_shown, char **staged, int *lock);
+/* Does a path lie in one of the folders? */
+bool laz_programs_holds(const struct laz_programs *programs, const char *path);
 /* Notes what `shown` needs. `copies`: programs can be executed where the folder lies. */
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
                           size_t n_shown, bool copies);

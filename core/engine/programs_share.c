@@ -55,7 +55,8 @@ static void share_etc_path(void *user, uint32_t kind, const char *host, const ch
         share_place(text, host);
 }
 
-/* Everything that laz_programs_stage looks at, as text. */
+/* Everything that laz_programs_stage looks at, as text, and no more: what differs makes another
+ * folder. */
 static void share_describe(const struct laz_programs *programs, const struct laz_strv *const *shown,
                            size_t n_shown, struct laz_buf *text)
 {
@@ -69,6 +70,8 @@ static void share_describe(const struct laz_programs *programs, const struct laz
     }
     for (size_t i = 0; i < programs->n_parts; i++) {
         const struct laz_programs_part *part = &programs->parts[i];
+        if (!part->folder)
+            continue; /* of no concern to the folder: the policy shows it */
         if (part->kind == LAZ_PATH_SYMLINK)
             laz_buf_printf(text, "link %s %s\n", part->path, part->text);
         else
@@ -81,7 +84,8 @@ static void share_describe(const struct laz_programs *programs, const struct laz
     laz_os_system_paths(false, share_etc_path, text);
     for (size_t i = 0; i < n_shown; i++)
         for (size_t k = 0; shown[i] && k < shown[i]->n; k++)
-            share_place(text, shown[i]->items[k]);
+            if (laz_programs_holds(programs, shown[i]->items[k]))
+                share_place(text, shown[i]->items[k]);
 }
 
 /* Makes it as a draft; somebody else may be faster, and then it is theirs that is used. */

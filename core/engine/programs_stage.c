@@ -142,6 +142,14 @@ static struct laz_programs_folder *stage_folder_around(struct laz_programs *prog
     return folder && !folder->whole && stat(path, &st) == 0 ? folder : NULL;
 }
 
+bool laz_programs_holds(const struct laz_programs *programs, const char *path)
+{
+    for (size_t i = 0; i < programs->n_folders; i++)
+        if (stage_is_in(path, programs->folders[i].path))
+            return true;
+    return false;
+}
+
 /* A path that boxes show anyway, when it lies in one of the folders: it will be mounted there. */
 static int stage_shown(struct laz_programs *programs, const char *shown, const char *staged,
                        struct laz_error *err)

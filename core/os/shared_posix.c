@@ -5,10 +5,10 @@
  * What is put together from files of the host is the same for every engine until one of them
  * changes: it is kept in a folder that only this user can write, under a name that stands for its
  * content.  A user of it holds a shared lock (flock) on it; one that nobody holds, and nobody has
- * used for a day, is removed by the next who adds one.  The name must still lead to what was
- * locked, for a cleaner may have been faster.  They lie where the system itself clears up (/run, a
- * user's XDG_RUNTIME_DIR), never in /tmp; where there is no such place an engine makes its own, for
- * nothing depends on them.  System: POSIX. */
+ * used for a day (where there are many, for ten minutes), is removed by the next who adds one.  The
+ * name must still lead to what was locked, for a cleaner may have been faster.  They lie where the
+ * system itself clears up (/run, a user's XDG_RUNTIME_DIR), never in /tmp; where there is no such
+ * place an engine makes its own, for nothing depends on them.  System: POSIX. */
 #include "base/buf.h"
 #include "base/random.h"
 #include "os/os.h"
@@ -25,6 +25,8 @@
 
 #define SHARED_NAME   "lazaret-shared"
 #define SHARED_UNUSED 86400 /* seconds */
+#define SHARED_MANY   8     /* then it is this long */
+#define SHARED_SOON   600
 #define SHARED_RANDOM 12
 
 /* Nobody but this user can change what is in it. */
@@ -96,16 +98,21 @@ void laz_os_shared_clean(const char *parent)
 {
     struct dirent *entry;
     DIR *dir = opendir(parent);
+    unsigned n = 0;
 
     if (!dir)
         return;
+    while (readdir(dir))
+        n++;
+    const time_t unused = n > SHARED_MANY + 2 ? SHARED_SOON : SHARED_UNUSED;
+    rewinddir(dir);
     while ((entry = readdir(dir))) {
         struct stat st;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         char *path = laz_strdupf("%s/%s", parent, entry->d_name);
         int fd = -1;
-        if (path && lstat(path, &st) == 0 && time(NULL) - st.st_mtime > SHARED_UNUSED)
+        if (path && lstat(path, &st) == 0 && time(NULL) - st.st_mtime > unused)
             fd = shared_lock(path, LOCK_EX);
         if (fd >= 0)
             laz_os_remove_tree(path);

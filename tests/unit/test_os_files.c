@@ -343,6 +343,18 @@ static void old_shared_folders_are_removed_when_nobody_uses_them(void)
     laz_os_close(&held);
     laz_os_shared_clean(in_base("cache"));
     CU_ASSERT_TRUE(exists(in_base("cache/held")));
+    /* where there are many, ten minutes are enough */
+    const struct timespec minutes[2] = {{.tv_sec = time(NULL) - 700}, {.tv_sec = time(NULL) - 700}};
+    CU_ASSERT_FATAL(utimensat(AT_FDCWD, in_base("cache/young"), minutes, 0) == 0);
+    laz_os_shared_clean(in_base("cache"));
+    CU_ASSERT_TRUE(exists(in_base("cache/young")));
+    for (int i = 0; i < 7; i++) {
+        snprintf(file, sizeof file, "%s/%d", in_base("cache"), i);
+        CU_ASSERT_FATAL(laz_os_make_folder(file, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    }
+    laz_os_shared_clean(in_base("cache"));
+    CU_ASSERT_FALSE(exists(in_base("cache/young")));
+    CU_ASSERT_TRUE(exists(in_base("cache/held")));
     laz_os_remove_tree(in_base("cache"));
 }
 

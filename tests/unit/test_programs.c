@@ -334,6 +334,9 @@ static bool share(const char *const *names, char **staged)
     int lock = -1;
 
     *staged = NULL;
+    for (size_t i = 0; i < programs->n_parts; i++) /* the tool, as if it were in one of them */
+        if (strcmp(programs->parts[i].path, in_base("tool")) == 0)
+            programs->parts[i].folder = programs->folders[0].path;
     bool shared = laz_programs_share(programs, NULL, 0, staged, &lock);
     CU_ASSERT_EQUAL(shared, lock >= 0);
     laz_os_close(&lock);
@@ -343,14 +346,14 @@ static bool share(const char *const *names, char **staged)
 
 static void engines_that_need_the_same_share_it(void)
 {
-    const char *tool = in_base("tool");
-    char *parent = laz_os_shared_folder(), *first, *again, *changed, path[400];
+    char *parent = laz_os_shared_folder(), *first, *again, *changed, path[400], tool[160];
     struct stat st, now;
 
     if (!parent) {
         unit_skip("shared", "there is no place for what engines share");
         return;
     }
+    snprintf(tool, sizeof tool, "%s", in_base("tool"));
     CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", tool, 0755, NULL) == 0);
     CU_ASSERT_FATAL(share(LIST("cat", tool), &first));
     CU_ASSERT_EQUAL(strncmp(first, parent, strlen(parent)), 0);
@@ -365,6 +368,16 @@ static void engines_that_need_the_same_share_it(void)
     laz_os_remove_tree(changed);
     free(changed);
     free(again);
+    /* what lies elsewhere makes no difference: the policy shows it */
+    char elsewhere[160];
+    snprintf(elsewhere, sizeof elsewhere, "%s", in_base("elsewhere"));
+    CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", elsewhere, 0755, NULL) == 0);
+    CU_ASSERT_TRUE(share(LIST("cat"), &again) && share(LIST("cat", elsewhere), &changed));
+    UNIT_TEXT(again, changed);
+    laz_os_remove_tree(again);
+    free(changed);
+    free(again);
+    unlink(elsewhere);
     /* what others can write is not used, and not made good either */
     CU_ASSERT_FATAL(unlink(tool) == 0 && laz_os_copy_file("/bin/false", tool, 0755, NULL) == 0);
     CU_ASSERT_FATAL(share(LIST("cat", tool), &again));
