@@ -239,8 +239,10 @@ bool arena_engine(struct arena *arena, const char *backend, const char *settings
     uint32_t uid = WORLD_UIDS + (unsigned)getpid() * 10 + world.arenas++ % 10;
 
     *arena = (struct arena){.uid = LAZ_SPAWN_SAME_ID};
-    snprintf(text, sizeof text, "sandbox.backend=%s;sandbox.require=[]%s%s", backend,
-             settings[0] ? ";" : "", settings);
+    arena->is_warm = strcmp(backend, WORLD_TEMPLATE) == 0;
+    snprintf(text, sizeof text, "sandbox.backend=%s;sandbox.require=[]%s%s",
+             arena->is_warm ? "bwrap;pool.warm=template" : backend, settings[0] ? ";" : "",
+             settings);
     if (laz_os_is_root()) {
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, ";sandbox.uids=%u-%u", uid, uid);
@@ -253,7 +255,8 @@ bool arena_engine(struct arena *arena, const char *backend, const char *settings
 bool arena_open(struct arena *arena, const char *backend, const char *runtime, const char *settings)
 {
     if (arena_engine(arena, backend, settings))
-        arena->session = test_session(arena->engine, runtime);
+        arena->session = arena->is_warm ? test_warm_session(arena->engine, runtime)
+                                        : test_session(arena->engine, runtime);
     if (arena->session)
         return true;
     arena_close(arena);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define WORLD_TEMPLATE "template" /* in place of a backend: bwrap, and sessions from a template */
 #define WORLD_SECRET "LAZ_TEST_SECRET" /* a variable of the host's, and its value */
 
 /* False when it cannot be made, with a line on stdout. */
@@ -29,6 +30,7 @@ const char *world_fill(const char *text);
 struct arena {
     struct laz_engine *engine;
     struct laz_session *session;
+    bool is_warm; /* from a template */
     uint32_t uid; /* of the session on the host; LAZ_SPAWN_SAME_ID: the test's own */
     pid_t victim;
 };

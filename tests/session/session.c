@@ -257,10 +257,10 @@ void test_mock_agent(void)
     laz_engine_free(engine);
 }
 
-struct laz_session *test_session(struct laz_engine *engine, const char *runtime)
+static struct laz_session *open_session(struct laz_engine *engine, const char *runtime,
+                                        uint32_t warm)
 {
-    struct laz_session_options options = {
-        .size = sizeof options, .runtime = runtime, .warm = getenv("TEST_WARM") != NULL};
+    struct laz_session_options options = {.size = sizeof options, .runtime = runtime, .warm = warm};
     struct laz_session *session = NULL;
     struct laz_error err = {0};
 
@@ -275,6 +275,16 @@ struct laz_session *test_session(struct laz_engine *engine, const char *runtime)
         printf("\n    no session of %s: %s", runtime, err.text);
     CU_ASSERT_EQUAL(rc, 0);
     return session;
+}
+
+struct laz_session *test_session(struct laz_engine *engine, const char *runtime)
+{
+    return open_session(engine, runtime, getenv("TEST_WARM") != NULL);
+}
+
+struct laz_session *test_warm_session(struct laz_engine *engine, const char *runtime)
+{
+    return open_session(engine, runtime, 1);
 }
 
 struct laz_result *test_run(struct laz_session *session, const char *code,

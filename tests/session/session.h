@@ -44,8 +44,11 @@ struct laz_engine *test_engine_open(const char *settings);
 /* Engines made from now on use the mock agent of the build folder. One engine has been made before,
  * so that what libraries make once and keep is there. For main(). */
 void test_mock_agent(void);
-/* A session (with TEST_WARM, a value of pool.warm, from a template), or NULL and a failed assertion, or NULL when the runtime is not built (skipped). */
+/* A session (with TEST_WARM, a value of pool.warm, from a template), or NULL and a failed assertion,
+ * or NULL when the runtime is not built (skipped). */
 struct laz_session *test_session(struct laz_engine *engine, const char *runtime);
+/* The same from a template. */
+struct laz_session *test_warm_session(struct laz_engine *engine, const char *runtime);
 /* Executes; the caller owns the result. NULL and a failed assertion when nothing was executed. */
 struct laz_result *test_run(struct laz_session *session, const char *code,
                             const struct laz_execute_options *options);
