@@ -495,11 +495,11 @@ static const struct deny_syscall {
 long __wrap_syscall(long number, ...)
 {
     const struct deny_syscall *known = NULL;
-    long value[6];
+    long value[5]; /* no call of ours has more; they are in registers, whether given or not */
     va_list args;
 
     va_start(args, number);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 5; i++)
         value[i] = va_arg(args, long);
     va_end(args);
     for (size_t i = 0; i < sizeof deny_syscalls / sizeof *deny_syscalls; i++)
@@ -518,7 +518,7 @@ long __wrap_syscall(long number, ...)
         errno = error;
         return -1;
     }
-    long rc = __real_syscall(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+    long rc = __real_syscall(number, value[0], value[1], value[2], value[3], value[4]);
 #ifdef SYS_clone3
     if (number == SYS_clone3)
         deny_note_start(rc);

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "os/os.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +73,33 @@ static void faults_end(void)
         came ? fault.came++ : fault.never++;
 }
 
+/* Tells of a child that lives, and ends it: the next session has its own. */
+static void faults_tell_child(void)
+{
+    char path[64], text[300] = "";
+    int pid = 0;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *list = fopen(path, "r");
+    bool known = list && fscanf(list, "%d", &pid) == 1;
+    if (list)
+        fclose(list);
+    if (!known)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    FILE *line = fopen(path, "r");
+    size_t n = line ? fread(text, 1, sizeof text - 1, line) : 0;
+    for (size_t i = 0; i < n; i++)
+        text[i] = (char)(text[i] ? text[i] : ' ');
+    if (line)
+        fclose(line);
+    printf("\n    ");
+    faults_name();
+    printf(": process %d lives on: %s", pid, text);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 /* Processes that nobody waits for come to us (PR_SET_CHILD_SUBREAPER) and end at once; those of the
  * engine are the engine's to wait for. */
 static void faults_no_process_is_left(void)
@@ -89,6 +118,8 @@ static void faults_no_process_is_left(void)
         }
     }
     CU_ASSERT(pid < 0 && errno == ECHILD);
+    if (pid >= 0)
+        faults_tell_child();
 }
 
 static void faults_session(struct sight *box)
@@ -137,7 +168,7 @@ static void faults_each(struct sight *box, size_t first, unsigned missing)
     const char *asked = getenv("TEST_FAULTS");
     const bool all = asked && strcmp(asked, "all") == 0;
     const size_t turn = laz_clock_us() % FAULTS_FULLY, n = deny_sites();
-    const size_t step = TEST_IS_SANITIZED && !all ? 4 : 1; /* which makes a session take long */
+    const size_t step = TEST_IS_SANITIZED && !asked ? 4 : 1; /* which makes a session take long */
     unsigned long runs = 0;
     uint64_t began = laz_clock_ms();
     int os_errno;
@@ -203,6 +234,30 @@ static void calls_of_the_host_fail_on_an_older_system(void)
 static void calls_of_the_host_fail_without_namespaces(void)
 {
     faults_on("landlock", 0);
+}
+
+/* A program of the backend that ends before its time leaves somebody behind who waits for it. */
+static void what_a_dead_program_leaves_is_ended(void)
+{
+    static const char text[] = "#!/bin/sh\nsleep 600 &\nexit 3\n";
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    char folder[] = "/tmp/faults-lazaret-XXXXXX", path[64], settings[128];
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    memset(&fault, 0, sizeof fault);
+    CU_ASSERT_FATAL(mkdtemp(folder) != NULL && chmod(folder, 0755) == 0);
+    snprintf(path, sizeof path, "%s/bwrap", folder);
+    CU_ASSERT_FATAL(laz_os_write_file(path, text, sizeof text - 1, 0755, NULL) == 0);
+    snprintf(settings, sizeof settings, "sandbox.backend=bwrap;sandbox.bwrap.program=%s", path);
+    for (int i = 0; i < 5; i++) {
+        struct laz_engine *engine = test_engine(settings);
+        CU_ASSERT(laz_session_open(engine, &options, &session, &err) < 0);
+        laz_engine_free(engine);
+        faults_no_process_is_left();
+    }
+    unlink(path);
+    rmdir(folder);
 }
 
 static int faults_spawn(struct laz_error *err)
@@ -298,6 +353,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_of_the_host_fail_in_turn),
     UNIT(calls_of_the_host_fail_on_an_older_system),
     UNIT(calls_of_the_host_fail_without_namespaces),
+    UNIT(what_a_dead_program_leaves_is_ended),
     UNIT(a_child_that_cannot_close_does_not_run),
     UNIT(a_limit_on_files_is_an_error_and_no_signal),
     {0},
