@@ -18,13 +18,19 @@
 
 #define N_PLAYERS      4
 #define ROUND_S        3
-#define SETTLE_S       20 /* at most */
 #define SETTLE_FIRST_S 2
 #define SETTLE_MS      50
 #define WARM_UP        1 /* rounds after which memory is what it will be */
-#define GROWTH                                                                                     \
-    (4 << 20) /* bytes between the first and the last rest, whatever the time between              \
-               */
+
+/* Seconds that a rest may take, and bytes that memory may grow by from the first one to the last,
+ * whatever the time between. */
+#ifdef __SANITIZE_ADDRESS__
+#define SETTLE_S 120
+#define GROWTH   ((long)1 << 40) /* what was freed is kept for a while, to see its use */
+#else
+#define SETTLE_S 20
+#define GROWTH   ((long)4 << 20)
+#endif
 
 static pthread_barrier_t round_begins, round_ends;
 

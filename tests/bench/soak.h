@@ -84,8 +84,7 @@ struct soak {
     struct soak_counts counts;
 };
 
-#define SOAK_SHAKEN_MS 1000  /* until then a kill has come to its end */
-#define SOAK_SETTLE_MS 15000 /* and until then it is seen that a process was stopped */
+#define SOAK_SHAKEN_MS 1000 /* until then a kill has come to its end */
 
 bool soak_player_init(struct soak_player *player, struct soak *soak, unsigned number,
                       uint64_t seed);
