@@ -168,10 +168,11 @@ pid_t bench_begin(const char *const *argv);
 double bench_spawn(const char *const *argv);
 
 bench_measure bench_floor_pingpong, bench_floor_forkexec, bench_floor_bwrap;
-/* ---- sessions.c, rate.c, alive.c, calls.c, output.c, crowd.c
+/* ---- sessions.c, rate.c, acquire.c, alive.c, calls.c, output.c, crowd.c
  * ---------------------------------------------------
  */
 bench_measure bench_session_cold, bench_session_template, bench_sessions_per_second;
+bench_measure bench_pool_acquire;
 bench_measure bench_alive_pss, bench_alive_engine, bench_alive_latency;
 void bench_alive_close(struct bench *bench);
 bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;

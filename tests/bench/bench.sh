@@ -53,7 +53,7 @@ done
 # The rows that documents and other programs name are in the list, and each is explained.
 for name in floor.pingpong floor.forkexec floor.bwrap session.cold.python session.template.python \
     sessions_per_second.r alive500.pss execute.r tool_call.lua tool_call16.python \
-    value_in_64k.python lines_per_second.r timeout_overshoot; do
+    value_in_64k.python lines_per_second.r timeout_overshoot pool_acquire; do
     ./lazaret-bench --list | grep -qxF "$name" || wrong "$name is not listed"
 done
 for name in $(./lazaret-bench --list | sed 's/\.\(lua\|python\|r\)$//' | sort -u); do

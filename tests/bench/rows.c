@@ -30,6 +30,7 @@ const struct bench_row bench_rows[] = {
     {"value_out_1m", "us", RUNTIME, 60, 2, MIB, MIB, bench_value_out},
     {"lines_per_second", "1/s", RUNTIME, 20, 1, 5000, 5000, bench_lines},
     {"timeout_overshoot", "us", ONCE, 100, 1, 0, 0, bench_timeout},
+    {"pool_acquire", "us", ONCE, 300, 2, 0, 0, bench_pool_acquire},
     {"alive100.pss", "B", ONCE, 100, 3, 100, 3, bench_alive_pss},
     {"alive100.engine", "B", ONCE, 1, 1, 100, 3, bench_alive_engine},
     {"alive100.latency", "us", ONCE, 1000, 10, 100, 3, bench_alive_latency},
