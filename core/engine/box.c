@@ -538,21 +538,11 @@ static void box_status_ready(void *user, uint32_t events)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* Without its reaper, and without a uid of its own, nobody knows what a session has left. */
-static void box_note_end_of_reaper(const struct laz_box *box)
-{
-    if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
-        box->authenticated && box->exit.known && box->exit.signal)
-        laz_log(
-            &box->engine->log, LAZ_LOG_ERROR,
-            "the reaper of a session was killed: processes that the session left may still run");
-}
-
 static void box_has_ended(struct laz_box *box)
 {
     if (box->ended)
         return;
-    box_note_end_of_reaper(box);
+    laz_box_note_end_of_reaper(box);
     if (box->status >= 0)
         box_read_status(box);
     laz_box_drain(box);

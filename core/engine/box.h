@@ -178,6 +178,10 @@ bool laz_box_has_ended(struct laz_box *box);
 void laz_box_release(struct laz_box *box);
 /* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
+/* Without its reaper, and without a uid of its own, nobody knows what a session has left. That goes
+ * into the log.
+ */
+void laz_box_note_end_of_reaper(const struct laz_box *box);
 /* How the agent itself ended, not what is around it: true, and the number of the signal or 0, and
  * its exit status or -1. False: nobody tells. */
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status);

@@ -27,6 +27,15 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     *max_rss_bytes = peak ? peak : *max_rss_bytes;
 }
 
+void laz_box_note_end_of_reaper(const struct laz_box *box)
+{
+    if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
+        box->authenticated && box->exit.known && box->exit.signal)
+        laz_log(
+            &box->engine->log, LAZ_LOG_ERROR,
+            "the reaper of a session was killed: processes that the session left may still run");
+}
+
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status)
 {
     if (!box->from)
