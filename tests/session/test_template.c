@@ -338,8 +338,9 @@ static void a_session_that_is_not_what_it_should_be_is_refused(void)
          "is not allowed now"},
         {"MOCK_SPAWN='send nonsense|eof'", "not valid JSON"},
         {"MOCK_SPAWN='clone|answer|answer|eof'", "it answered what it was not asked"},
-        {"MOCK_SPAWN='exit 3'", "the template of lua"},
-        {"MOCK_SPAWN='die 9'", "the template of lua"},
+        /* the end of the session may be seen before that of its template */
+        {"MOCK_SPAWN='exit 3'", "the session did not start"},
+        {"MOCK_SPAWN='die 9'", "the session did not start"},
         {"MOCK_SPAWN='hangup|wait'", "the template of lua"},
     };
 
