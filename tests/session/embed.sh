@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# embed.sh - docs/examples/embed.c, built as its head comment says against what is installed, and run.
+# embed.sh - the programs of docs/examples, built as their head comments say against what is installed,
+# and run.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/embed-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 stage_open "$PWD/staged"
-source=$(cd "${srcdir:-.}" && pwd)/docs/examples/embed.c
-[ -f "$source" ] || { echo "$source is missing"; exit 1; }
+examples=$(cd "${srcdir:-.}" && pwd)/docs/examples
+for source in embed pool; do
+    [ -f "$examples/$source.c" ] || { echo "$examples/$source.c is missing"; exit 1; }
+done
 HOME=$work
 export HOME
 cd "$work" || exit 1
@@ -25,12 +28,15 @@ else
     flags=$(PKG_CONFIG_PATH=$staged$staged_pkgconfig pkg-config --cflags --libs \
         --define-variable=libdir="$staged$staged_lib" \
         --define-variable=includedir="$staged$staged_include" lazaret) || exit 1
-    cp "$source" embed.c
+    cp "$examples/embed.c" "$examples/pool.c" .
     # shellcheck disable=SC2086
     expect embed_builds 0 '' '' $staged_cc -Wall -Wextra -Werror embed.c $flags -o embed
     expect embed_runs 0 'out: Turku -3.5
 out: Atlantis failed: no such city
 value: 42
 verdict: ok' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./embed
+    # shellcheck disable=SC2086
+    expect pool_builds 0 '' '' $staged_cc -Wall -Wextra -Werror pool.c $flags -o pool
+    expect pool_runs 0 'sum: 36' '' env LD_LIBRARY_PATH="$staged$staged_lib" ./pool
 fi
 finish
