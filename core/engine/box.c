@@ -566,12 +566,14 @@ static bool box_is_over(struct laz_box *box)
         return laz_box_from_is_over(box);
     /* What its program has left in its group, bwrap's inner process before it was set up say, waits
      * for ever: it is ended while the number of the group is still that of its leader. */
-    if (!box->reaped && box->process.pidfd >= 0 && laz_os_pidfd_has_ended(box->process.pidfd))
+    if (!box->reaped) {
+        if (box->process.pidfd < 0 || !laz_os_pidfd_has_ended(box->process.pidfd))
+            return false;
         laz_process_signal_group(&box->process, SIGKILL);
-    if (!box->reaped)
         box->reaped = laz_process_reap(&box->process, &box->exit);
-    if (!box->reaped)
-        return false;
+        if (!box->reaped)
+            return false;
+    }
     if (box->status >= 0)
         box_read_status(box);
     laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */

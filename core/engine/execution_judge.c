@@ -82,7 +82,8 @@ void laz_execution_judge(struct laz_execution *execution)
         .limits = &session->engine->values->limits,
     };
 
-    evidence.agent_ended = laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
+    evidence.agent_ended =
+        box->ended && laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
     laz_judge(&evidence, &judgement);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;

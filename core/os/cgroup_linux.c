@@ -42,8 +42,8 @@ struct laz_cgroup {
     int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
     int event_fd;             /* see laz_cgroup_event_fd */
     int events;               /* version 2: memory.events */
-    int cpu_fd;
-    uint64_t ran_out; /* version 1: how often the event came */
+    int cpu_fd, peak_fd;      /* counters */
+    uint64_t ran_out;         /* version 1: how often the event came */
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -238,6 +238,12 @@ static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64
         if (!rc)
             rc = cgroup_watch_memory(group, memory);
     }
+    if (!rc && memory) {
+        *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
+        group->peak_fd = cgroup_file(memory->folder, *file, O_RDONLY);
+        if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
+            rc = errno;
+    }
     if (!rc && processes && pids != LAZ_CGROUP_NO_LIMIT)
         rc = cgroup_set(processes, "pids.max", pids, false, file);
     if (rc || !cpu)
@@ -257,7 +263,7 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
         return laz_error_nomem(err);
     group->owner = groups;
     group->is_to_enter = to_enter;
-    group->event_fd = group->events = group->cpu_fd = -1;
+    group->event_fd = group->events = group->cpu_fd = group->peak_fd = -1;
     cgroup_remove_busy(groups);
     int os_errno = cgroup_make(group);
     if (!os_errno)
@@ -292,6 +298,7 @@ void laz_cgroup_free(struct laz_cgroup *group)
     laz_os_close(&group->event_fd);
     laz_os_close(&group->events);
     laz_os_close(&group->cpu_fd);
+    laz_os_close(&group->peak_fd);
     cgroup_drop_folders(group);
     free(group);
 }
@@ -394,14 +401,9 @@ uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
 
 uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
 {
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     char text[32];
 
-    if (!part)
-        return 0;
-    cgroup_read(part->folder, part->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes",
-                text, sizeof text);
-    return strtoull(text, NULL, 10); /* memory.peak: Linux 5.19 */
+    return cgroup_pread(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
 int laz_cgroup_event_fd(const struct laz_cgroup *group)
