@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* counts.c - executes and calls a tool so often, and prints how often memory was asked for.
+ *
+ *     counts EXECUTIONS CALLS
+ *
+ * counts.sh runs it under strace and compares two runs. Exit status 77: there is no Lua. */
+#include "fault.h"
+
+#include <lazaret/lazaret.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct laz_engine *engine;
+static struct laz_session *session;
+
+static void tool_seven(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "7", 1);
+}
+
+static void execute(const char *code)
+{
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    if (laz_session_execute(session, code, SIZE_MAX, NULL, &result, &err) ||
+        laz_result_verdict(result) != LAZ_VERDICT_OK) {
+        fprintf(stderr, "%s\n", result ? laz_result_json(result) : err.text);
+        exit(1);
+    }
+    laz_result_free(result);
+}
+
+int main(int argc, char **argv)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "seven", .description = ""};
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_error err = {0};
+    char code[64];
+
+    if (argc != 3)
+        return 2;
+    int rc = laz_engine_new(NULL, NULL, &engine, &err);
+    if (!rc)
+        rc = laz_engine_add_tool(engine, &tool, tool_seven, NULL, &err);
+    if (!rc)
+        rc = laz_session_open(engine, &lua, &session, &err);
+    if (rc) {
+        fprintf(stderr, "%s\n", err.text);
+        return rc == LAZ_ENOENT || rc == LAZ_ESETUP ? 77 : 1;
+    }
+    execute("return seven()"); /* what is made once is made */
+    fault_begin(0, false);
+    for (int i = 0; i < atoi(argv[1]); i++)
+        execute("1");
+    printf("execute %lu\n", fault_end());
+    snprintf(code, sizeof code, "for i = 1, %d do seven() end", atoi(argv[2]));
+    fault_begin(0, false);
+    execute(code);
+    printf("call %lu\n", fault_end());
+    laz_engine_free(engine);
+    return 0;
+}
