@@ -407,7 +407,8 @@ static bool host_makes_tmp(const char *options)
     if (!getcwd(here, sizeof here) || unshare(CLONE_NEWNS) != 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(here, aside, NULL, MS_BIND | MS_REC, NULL) != 0 ||
-        mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0)
+        mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0 ||
+        mount("none", "/run", "tmpfs", 0, options) != 0) /* copies of programs are shared there */
         return false;
     if (strncmp(here, "/tmp/", 5) == 0) {
         for (char *at = here + 5; *at; at++)

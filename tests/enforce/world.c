@@ -236,7 +236,7 @@ void world_end(void)
 bool arena_engine(struct arena *arena, const char *backend, const char *settings)
 {
     char text[1024];
-    uint32_t uid = WORLD_UIDS + (unsigned)getpid() * 10 + world.arenas++ % 10;
+    uint32_t uid = WORLD_UIDS + (unsigned)getpid() * 64 + world.arenas++ % 64;
 
     *arena = (struct arena){.uid = LAZ_SPAWN_SAME_ID};
     arena->is_warm = strcmp(backend, WORLD_TEMPLATE) == 0;
