@@ -113,6 +113,7 @@ struct agent {
     /* Of a template: what its sessions get in place of its own. */
     char *home, *socket_folder;
     uint64_t tmp_size;
+    char *landlock, *tools; /* raw, of its `init`: what is done already for who asks for the same */
 };
 
 /* Fills agent->services. */
@@ -156,6 +157,11 @@ void agent_close_descriptors(int channel);
  * that may not. */
 int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_buf *cost,
                   struct laz_error *err);
+/* Makes the rules of Landlock for who is asked for the same later, here or in a copy of this
+ * process: raw JSON; NULL: there are none. */
+void agent_confine_prepare(const char *landlock);
+int agent_confine_prepared(void); /* their descriptor, 32 or more; -1 */
+void agent_confine_forget(void);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 

@@ -144,21 +144,67 @@ static int start_renew(struct agent *agent, struct laz_error *err)
     return rc;
 }
 
-static int start_tools(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+/* The raw text of `name`, a member of the member `in` of the line (NULL: of the line itself). */
+static bool start_raw(const char *line, size_t len, const char *in, const char *name,
+                      const char **raw, size_t *raw_len)
 {
-    const char *raw;
-    size_t raw_len;
-    struct agent_tools tools = {0};
-    uint64_t begun = laz_clock_us();
-    int rc = 0;
+    if (in && !laz_json_member(line, len, in, &line, &len))
+        return false;
+    return laz_json_member(line, len, name, raw, raw_len);
+}
 
-    if (laz_json_member(line, len, "tools", &raw, &raw_len))
-        rc = agent_tools_parse(raw, raw_len, &tools, err);
+static bool start_is_same(const char *kept, const char *raw, size_t len)
+{
+    return kept && strlen(kept) == len && memcmp(kept, raw, len) == 0;
+}
+
+static int start_define(struct agent *agent, const char *raw, size_t len, struct laz_error *err)
+{
+    struct agent_tools tools = {0};
+    int rc = len ? agent_tools_parse(raw, len, &tools, err) : 0;
+
     if (rc == 0)
         rc = agent->ops->define_tools(agent->state, tools.tools, tools.n, err);
     agent_tools_fini(&tools);
+    return rc;
+}
+
+/* A runtime that keeps its state through a copy has its tools from the template. */
+static int start_tools(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+{
+    const char *raw = "";
+    size_t raw_len = 0;
+    uint64_t begun = laz_clock_us();
+    int rc = 0;
+
+    bool told = start_raw(line, len, NULL, "tools", &raw, &raw_len);
+    if (agent->role == AGENT_TEMPLATE) {
+        if (!told || !LAZ_HAS(agent->ops, preload))
+            return 0;
+        agent->tools = laz_strndup(raw, raw_len);
+        rc = agent->tools ? start_define(agent, raw, raw_len, err) : laz_error_nomem(err);
+    } else if (agent->role == AGENT_SESSION && agent->tools) {
+        if (!start_is_same(agent->tools, raw, raw_len))
+            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
+    } else {
+        rc = start_define(agent, raw, raw_len, err);
+    }
     agent_cost(agent, "tools", begun);
     return rc;
+}
+
+/* The rules of Landlock: a template keeps them for its copies, which make them in advance; who is
+ * asked for others makes its own. */
+static void start_landlock(struct agent *agent, const char *line, size_t len)
+{
+    const char *raw;
+    size_t raw_len;
+    bool told = start_raw(line, len, "confine", "landlock", &raw, &raw_len);
+
+    if (agent->role == AGENT_TEMPLATE && told)
+        agent->landlock = laz_strndup(raw, raw_len);
+    if (agent->role == AGENT_SESSION && (!told || !start_is_same(agent->landlock, raw, raw_len)))
+        agent_confine_forget();
 }
 
 static void start_sizes(struct agent *agent, const struct laz_json *options)
@@ -189,6 +235,7 @@ static int start_follow(struct agent *agent, const struct laz_json *init, const 
     if (agent->role == AGENT_TEMPLATE)
         laz_os_one_heap();
     start_sizes(agent, laz_json_get(init, "options"));
+    start_landlock(agent, line, len);
     if (agent->role != AGENT_SESSION)
         agent_services_init(agent);
     else
@@ -207,12 +254,15 @@ static int start_follow(struct agent *agent, const struct laz_json *init, const 
     } else {
         rc = start_renew(agent, err);
     }
-    if (rc == 0 && agent->role == AGENT_TEMPLATE)
-        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
     if (rc)
         laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
-    else if (agent->role != AGENT_TEMPLATE)
+    else
         rc = start_tools(agent, line, len, err);
+    if (rc == 0 && agent->role == AGENT_TEMPLATE) {
+        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
+        if (rc)
+            laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
+    }
     return rc;
 }
 

@@ -88,6 +88,10 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
             &(struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder},
             vessel_last_pid(agent), err);
     agent_cost(agent, "mounts", begun);
+    begun = laz_clock_us();
+    if (!rc)
+        agent_confine_prepare(agent->landlock);
+    agent_cost(agent, "rules", begun);
     return rc;
 }
 
@@ -104,14 +108,14 @@ static void vessel_forget(struct laz_frame *in)
 
 /* The descriptors of the session at their numbers, and no others. What came is above AGENT_CHANNEL,
  * where the door was. */
-static int vessel_place(const int *fds, struct laz_error *err)
+static int vessel_place(const int *fds, int ruleset, struct laz_error *err)
 {
     if (dup3(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL, O_CLOEXEC) < 0 ||
         dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0 ||
         (fds[TEMPLATE_TELL] != TEMPLATE_STATUS &&
          dup3(fds[TEMPLATE_TELL], TEMPLATE_STATUS, O_CLOEXEC) < 0))
         return laz_error_os(err, errno, "the session's descriptors cannot be set");
-    laz_os_close_from(TEMPLATE_STATUS + 1, -1);
+    laz_os_close_from(TEMPLATE_STATUS + 1, ruleset);
     return 0;
 }
 
@@ -140,7 +144,7 @@ static int vessel_take(struct agent *agent, int door, struct laz_error *err)
     int rc = vessel_enter(fds + TEMPLATE_FDS, n - TEMPLATE_FDS, err);
     agent_cost(agent, "group", begun);
     if (!rc)
-        rc = vessel_place(fds, err);
+        rc = vessel_place(fds, agent_confine_prepared(), err);
     agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
     struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
@@ -193,6 +197,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
         agent_setup_failed(agent, &err);
         _exit(AGENT_EXIT_SETUP);
     }
+    agent_confine_forget();
     laz_os_default_signals();
     dup2(STDIN_FILENO,
          STDOUT_FILENO); /* /dev/null: the pipes and the channel end with the session */

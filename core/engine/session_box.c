@@ -239,7 +239,8 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .require = choice->require,
         };
         const struct laz_template_source source = {
-            session->runtime, laz_buf_text(&session->runtime_options), &session->runtime_paths};
+            session->runtime, laz_buf_text(&session->runtime_options), &session->runtime_paths,
+            session->tools_json};
         free(session->runtime_file);
         session->runtime_file = NULL;
         if (session->warm)

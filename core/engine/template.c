@@ -312,8 +312,8 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *ini
     laz_json_strings(init, preload);
     laz_buf_puts(init, ",\"home\":");
     laz_json_quote(init, LAZ_BOX_HOME, strlen(LAZ_BOX_HOME));
-    laz_buf_printf(init, ",\"tmp_size\":%llu},\"confine\":%s}\n",
-                   (unsigned long long)values->sandbox.tmp_size, t->confine);
+    laz_buf_printf(init, ",\"tmp_size\":%llu},\"confine\":%s,\"tools\":%s}\n",
+                   (unsigned long long)values->sandbox.tmp_size, t->confine, t->tools);
     return !init->failed;
 }
 
@@ -474,6 +474,7 @@ void laz_template_free(struct laz_template *t)
     laz_box_release(t->box);
     free(t->runtime_file);
     free(t->confine);
+    free(t->tools);
     free(t);
 }
 
@@ -497,7 +498,8 @@ int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
         t->host = laz_box_host(engine->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
         laz_plan_confine_json(t->box->plan, &confine);
         t->confine = laz_buf_steal(&confine);
-        rc = t->confine ? 0 : laz_error_nomem(err);
+        t->tools = laz_strdup(kind->tools);
+        rc = t->confine && t->tools ? 0 : laz_error_nomem(err);
     }
     if (rc) {
         laz_template_free(t);

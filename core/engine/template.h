@@ -24,6 +24,7 @@ struct laz_template_source {
     const struct laz_runtime_info *runtime;
     const char *options;         /* of the runtime, JSON */
     const struct laz_strv *read; /* folders that they name */
+    const char *tools;           /* JSON, as in `init` */
 };
 
 /* Where a new session comes from, as pool.warm says: *template NULL: it is started cold. A template

@@ -106,6 +106,24 @@ static struct template_kind *templates_kind(struct laz_engine *engine,
     return kind;
 }
 
+/* Tools were added, or a session has fewer than the last: templates that have others make no more
+ * sessions. */
+static bool kind_has_tools(struct template_kind *kind, const char *tools)
+{
+    if (kind->tools && strcmp(kind->tools, tools) == 0)
+        return true;
+    char *copy = laz_strdup(tools);
+    if (!copy)
+        return false;
+    free(kind->tools);
+    kind->tools = copy;
+    if (kind->current)
+        laz_template_fade(kind->current); /* detached by it, as is the next */
+    if (kind->successor)
+        laz_template_fade(kind->successor);
+    return true;
+}
+
 /* Starts one, and notes when that fails. A want of memory says nothing about templates. */
 static int kind_start(struct laz_engine *engine, struct template_kind *kind,
                       struct laz_template **template, struct laz_error *err)
@@ -181,7 +199,7 @@ int laz_template_for(struct laz_engine *engine, const struct laz_template_source
     if (rc)
         return rc;
     struct template_kind *kind = templates_kind(engine, source);
-    if (!kind)
+    if (!kind || !kind_has_tools(kind, source->tools))
         return laz_error_nomem(err);
     if (kind->current)
         laz_template_look(kind->current);
@@ -234,6 +252,7 @@ void laz_templates_free(struct laz_engine *engine)
         struct template_kind *kind = set->kinds;
         set->kinds = kind->next;
         free(kind->options);
+        free(kind->tools);
         laz_strv_fini(&kind->read);
         free(kind);
     }

@@ -19,7 +19,7 @@ enum template_state {
 struct template_kind {
     struct template_kind *next;
     const struct laz_runtime_info *runtime;
-    char *options;
+    char *options, *tools;
     struct laz_strv read;
     struct laz_template *current, *successor; /* NULL: none */
     unsigned failures;                        /* in a row */
@@ -33,7 +33,7 @@ struct laz_template {
     struct template_kind *kind;
     enum template_state state;
     struct laz_box *box; /* its own; NULL: released */
-    char *runtime_file, *confine;
+    char *runtime_file, *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
     uint32_t uid;
     uint64_t pid_namespace;

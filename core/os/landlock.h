@@ -40,8 +40,14 @@ struct laz_landlock {
 /* The version of the kernel's interface, 0: it has none, or a filter around us refuses it. */
 int laz_os_landlock_abi(void);
 
-/* Confines the calling thread to `rules`; everything else that version `abi` knows is refused. The
- * kernel may be newer, not older (LAZ_ESETUP). *in_force may be NULL. */
+/* Makes a set of `rules`; everything else that version `abi` knows is refused. The kernel may be
+ * newer, not older (LAZ_ESETUP). *ruleset: a descriptor, the caller's; it is good in copies of the
+ * process (fork(2)) as well. */
+int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset,
+                         struct laz_error *err);
+/* Confines the calling thread to a set. */
+int laz_os_landlock_enter(int ruleset, struct laz_error *err);
+/* Both at once. *in_force may be NULL. */
 int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
                     struct laz_landlock *in_force, struct laz_error *err);
 

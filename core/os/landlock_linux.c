@@ -130,23 +130,45 @@ out:
     return rc;
 }
 
-int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                    struct laz_landlock *in_force, struct laz_error *err)
+int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset,
+                         struct laz_error *err)
 {
     const struct landlock_attr attr = landlock_known(abi);
     int kernel = laz_os_landlock_abi(), rc = 0;
 
+    *ruleset = -1;
     if (abi < 1 || kernel < abi)
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "Landlock: version %d was asked for, the kernel has %d%s", abi, kernel,
                              kernel ? "" : " (none, or it is switched off or filtered)");
-    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
-    if (ruleset < 0)
+    int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
+    if (fd < 0)
         return laz_error_os(err, errno, "Landlock: no set of rules can be made");
     for (size_t i = 0; i < n && !rc; i++)
-        rc = landlock_rule_add(ruleset, attr.files, &rules[i], err);
-    if (!rc && syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
-        rc = laz_error_os(err, errno, "Landlock: the rules cannot be put in force");
+        rc = landlock_rule_add(fd, attr.files, &rules[i], err);
+    if (rc)
+        (void)close(fd);
+    else
+        *ruleset = fd;
+    return rc;
+}
+
+int laz_os_landlock_enter(int ruleset, struct laz_error *err)
+{
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
+        return laz_error_os(err, errno, "Landlock: the rules cannot be put in force");
+    return 0;
+}
+
+int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
+                    struct laz_landlock *in_force, struct laz_error *err)
+{
+    const struct landlock_attr attr = landlock_known(abi);
+    int ruleset, rc = laz_os_landlock_make(abi, rules, n, &ruleset, err);
+
+    if (rc)
+        return rc;
+    rc = laz_os_landlock_enter(ruleset, err);
     (void)close(ruleset);
     if (!rc && in_force)
         *in_force = (struct laz_landlock){abi, attr.files, attr.network, attr.scope};

@@ -288,9 +288,9 @@ const char *template_start(struct template_box *box, const char *options)
         peer_send(&box->peer,
                   "{\"type\":\"init\",\"protocol\":1,\"template\":true,\"options\":{"
                   "\"runtime_file\":\"" TEMPLATE_SEEN "/%s.so\",\"home\":\"%s"
-                  "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[]}",
+                  "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[%s]}",
                   box->runtime, box->home, TEMPLATE_SIZE, laz_buf_text(&libraries),
-                  *options ? "," : "", options);
+                  *options ? "," : "", options, template_tools);
         answer = peer_line(&box->peer);
     }
     if (!answer) {
@@ -304,6 +304,8 @@ const char *template_start(struct template_box *box, const char *options)
     laz_json_free(json);
     return answer;
 }
+
+const char *template_tools = "";
 
 bool template_open(struct template_box *box, const char *runtime, const char *options)
 {

@@ -29,6 +29,9 @@ struct template_session {
     uid_t uid;
 };
 
+/* The tools of the templates opened from now on: items of a JSON list. */
+extern const char *template_tools;
+
 /* False, after a skip or a failed assertion, when there is no box with this runtime here. */
 bool template_stage(struct template_box *box, const char *runtime);
 /* A file in the stage, for modules. */

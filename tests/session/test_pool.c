@@ -354,6 +354,36 @@ static void many_executions_share_a_few_sessions(void)
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
 }
 
+static void tool_eight(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    laz_reply_value(reply, "8", 1);
+}
+
+/* Templates have tools, too; a tool that comes later is there in sessions that come later. */
+static void tools_that_are_added_later_are_there_later(void)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "eight", .description = ""};
+
+    for (size_t i = 0; i < n_languages; i++) {
+        bool is_lua = strcmp(languages[i].runtime, "lua") == 0;
+        const char *code = is_lua ? "return eight()" : "eight()";
+        engine = test_engine("");
+        struct laz_session *before = test_warm_session(engine, languages[i].runtime);
+        if (before) {
+            test_expect(before, languages[i].add_2_3, LAZ_VERDICT_OK, "5");
+            CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_eight, NULL, NULL), 0);
+            struct laz_session *after = test_warm_session(engine, languages[i].runtime);
+            test_expect(after, code, LAZ_VERDICT_OK, "8");
+            test_expect(before, code, LAZ_VERDICT_ERROR, NULL);
+            CU_ASSERT_EQUAL(laz_session_restart(before, NULL), 0);
+            test_expect(before, languages[i].add_2_3, LAZ_VERDICT_OK, "5");
+            test_expect(before, code, LAZ_VERDICT_ERROR, NULL);
+        }
+        laz_engine_free(engine);
+    }
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_pool_has_its_size_from_one_to_a_hundred),
     UNIT(errors_and_timeouts_do_not_break_it),
@@ -364,6 +394,7 @@ static const struct unit_test tests[] = {
     UNIT(starts_that_fail_are_told_and_tried_again),
     UNIT(callers_are_served_in_order),
     UNIT(many_executions_share_a_few_sessions),
+    UNIT(tools_that_are_added_later_are_there_later),
     {0},
 };
 

@@ -337,8 +337,8 @@ static void a_session_that_is_not_what_it_should_be_is_refused(void)
         {"MOCK_SPAWN='send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\"}|eof'",
          "is not allowed now"},
         {"MOCK_SPAWN='send nonsense|eof'", "not valid JSON"},
-        {"MOCK_SPAWN='clone|answer|answer|eof'", "it answered what it was not asked"},
         /* the end of the session may be seen before that of its template */
+        {"MOCK_SPAWN='clone|answer|answer|eof'", "the session did not start"},
         {"MOCK_SPAWN='exit 3'", "the session did not start"},
         {"MOCK_SPAWN='die 9'", "the session did not start"},
         {"MOCK_SPAWN='hangup|wait'", "the template of lua"},

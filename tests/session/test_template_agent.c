@@ -67,25 +67,32 @@ static void template_makes_sessions_of_each_runtime(void)
 
 static void template_has_tools_for_its_sessions(void)
 {
-    static const char *const codes[] = {"add(2, 3)", "add(2, 3)", "add(2, 3)"};
+    static const char add[] = "{\"name\":\"add\",\"parameters\":[{\"name\":\"a\",\"type\":"
+                              "\"number\"},{\"name\":\"b\",\"type\":\"number\"}]}";
 
     for (size_t i = 0; i < LANGUAGES; i++) {
         struct template_box box;
-        struct template_session session = NOBODY;
+        struct template_session session = NOBODY, other = NOBODY;
+        template_tools = add;
         if (template_open(&box, languages[i].runtime, "") && template_ask(&box, &session) > 0 &&
             template_met(&session)) {
-            const char *line = template_init(
-                &session, template_confined,
-                "{\"name\":\"add\",\"parameters\":[{\"name\":\"a\",\"type\":\"number\"},{\"name\":"
-                "\"b\",\"type\":\"number\"}]}");
+            const char *line = template_init(&session, template_confined, add);
             CU_ASSERT(line && strstr(line, "\"ready\"") != NULL);
-            peer_send(&session.peer, "{\"type\":\"execute\",\"id\":1,\"code\":\"%s\"}", codes[i]);
+            peer_send(&session.peer, "{\"type\":\"execute\",\"id\":1,\"code\":\"add(2, 3)\"}");
             line = peer_line(&session.peer);
             CU_ASSERT(line && strstr(line, "\"tool_call\"") && strstr(line, "\"add\""));
             peer_send(&session.peer, "{\"id\":1,\"value\":5}");
             line = peer_line(&session.peer);
             CU_ASSERT(line && strstr(line, "\"value\":5") != NULL);
+            /* a state that is copied has the tools it has; Lua's is made after the copy */
+            CU_ASSERT_FATAL(template_ask(&box, &other) > 0 && template_met(&other));
+            line = template_init(&other, template_confined, "");
+            CU_ASSERT(line && strstr(line, strcmp(languages[i].runtime, "lua") == 0
+                                               ? "\"ready\""
+                                               : "the tools are not those of the template"));
+            template_session_close(&other);
         }
+        template_tools = "";
         template_session_close(&session);
         template_close(&box);
     }

@@ -130,7 +130,8 @@ struct laz_runtime_ops {
                   size_t options_len, void **state, struct laz_error *err);
     /* The version of the language, "3.11.2". */
     const char *(*version)(void *state);
-    /* Defines the tools as functions, once, before any code runs. */
+    /* Defines the tools as functions, once, before any code runs. Of a runtime with `preload` a
+     * template does it, after create, and its copies have them. */
     int (*define_tools)(void *state, const struct laz_tool_signature *tools, size_t n,
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */
