@@ -15,10 +15,8 @@
 
 int __real_laz_os_filter(const char *name, struct laz_error *err);
 int __wrap_laz_os_filter(const char *name, struct laz_error *err);
-int __real_laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                           struct laz_landlock *in_force, struct laz_error *err);
-int __wrap_laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                           struct laz_landlock *in_force, struct laz_error *err);
+int __real_laz_os_landlock_enter(int ruleset, struct laz_error *err);
+int __wrap_laz_os_landlock_enter(int ruleset, struct laz_error *err);
 int __real_laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 int __wrap_laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 void __real_agent_close_descriptors(int channel);
@@ -49,10 +47,9 @@ int __wrap_laz_os_filter(const char *name, struct laz_error *err)
     return weak_lacks("filter") ? 0 : __real_laz_os_filter(name, err);
 }
 
-int __wrap_laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                           struct laz_landlock *in_force, struct laz_error *err)
+int __wrap_laz_os_landlock_enter(int ruleset, struct laz_error *err)
 {
-    return weak_lacks("landlock") ? 0 : __real_laz_os_landlock(abi, rules, n, in_force, err);
+    return weak_lacks("landlock") ? 0 : __real_laz_os_landlock_enter(ruleset, err);
 }
 
 int __wrap_laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)
