@@ -98,7 +98,9 @@ static void storm_run(struct laz_session *session, const char *script, size_t me
     printf("\n    %zu messages, %zu executions, %lld boxes; ok %u, error %u, protocol_error %u ",
            sent, executions, (long long)boxes, verdicts[LAZ_VERDICT_OK],
            verdicts[LAZ_VERDICT_ERROR], verdicts[LAZ_VERDICT_PROTOCOL_ERROR]);
-    CU_ASSERT(verdicts[LAZ_VERDICT_OK] > 0 && verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
+    CU_ASSERT(verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
+    /* About one in five gets through; of a few it may be none. */
+    CU_ASSERT(verdicts[LAZ_VERDICT_OK] > 0 || executions < 100);
 }
 
 static void storm_with(struct laz_engine *engine, const char *script, size_t messages)
