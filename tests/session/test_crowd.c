@@ -24,6 +24,7 @@
 #define CROWD_PACE_MS  100  /* between two executions of a session */
 #define CROWD_TRIES    3
 #define CROWD_SAMPLES  4096 /* of one session, of one kind */
+#define ATTACK_MS      1000 /* the most that one attack is given */
 
 #define WORK                                                                                       \
     "send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":2,\"b\":3}}\n"         \
@@ -70,12 +71,15 @@ static void member_pause(void)
     nanosleep(&pace, NULL);
 }
 
-static bool member_run(struct laz_session *session, const char *code, const char *value)
+/* timeout_ms 0: as the settings say, which is long. */
+static bool member_run(struct laz_session *session, const char *code, const char *value,
+                       uint64_t timeout_ms)
 {
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
     struct laz_result *result = NULL;
     struct laz_error err;
 
-    int rc = laz_session_execute(session, code, SIZE_MAX, NULL, &result, &err);
+    int rc = laz_session_execute(session, code, SIZE_MAX, &options, &result, &err);
     bool good =
         rc == 0 &&
         (!value || (laz_result_value(result) && strcmp(laz_result_value(result), value) == 0));
@@ -88,7 +92,7 @@ static bool member_run(struct laz_session *session, const char *code, const char
 static void member_work(struct member *member, struct laz_session *session, int phase)
 {
     uint64_t began = laz_clock_us();
-    bool good = member_run(session, WORK, "{\"id\":1,\"value\":5}");
+    bool good = member_run(session, WORK, "{\"id\":1,\"value\":5}", 0);
     uint64_t took = laz_clock_us() - began;
 
     if (!good)
@@ -105,11 +109,13 @@ static void member_attack(struct member *member, struct laz_session *session)
 
     atomic_store(&crowd->attacking, true);
     for (size_t i = 0; atomic_load(&crowd->phase) == PHASE_ATTACK; i++) {
-        if (!member_run(session, attacks[i % (sizeof attacks / sizeof *attacks)], NULL))
+        const char *attack = attacks[i % (sizeof attacks / sizeof *attacks)];
+
+        if (!member_run(session, attack, NULL, ATTACK_MS))
             atomic_fetch_add(&crowd->failures, 1);
         atomic_fetch_add(&crowd->attacks, 1);
     }
-    if (!member_run(session, "ok 42", "42"))
+    if (!member_run(session, "ok 42", "42", 0))
         atomic_fetch_add(&crowd->failures, 1);
     atomic_store(&crowd->attacking, false);
 }
@@ -215,7 +221,7 @@ static void one_that_attacks_delays_no_other(void)
     for (unsigned i = 0; i < CROWD; i++) {
         members[i].crowd = &crowd;
         members[i].number = i;
-        members[i].engine = test_engine("session.timeout=1;session.start_timeout=120");
+        members[i].engine = test_engine("session.start_timeout=120");
         CU_ASSERT_FATAL(members[i].engine != NULL);
         CU_ASSERT_FATAL(!pthread_create(&members[i].thread, NULL, member_main, &members[i]));
     }
