@@ -113,7 +113,10 @@ struct agent {
     /* Of a template: what its sessions get in place of its own. */
     char *home, *socket_folder;
     uint64_t tmp_size;
-    char *landlock, *tools; /* raw, of its `init`: what is done already for who asks for the same */
+    bool has_groups; /* each is made once it is told in which control groups */
+    /* Of its `init`, raw: what is done ahead, for who asks for the same. `asked` is `confine`. */
+    char *confine, *tools;
+    struct laz_json *asked;
 };
 
 /* Fills agent->services. */
@@ -157,15 +160,13 @@ void agent_close_descriptors(int channel);
  * that may not. */
 int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_buf *cost,
                   struct laz_error *err);
-/* Makes the rules of Landlock for who is asked for the same later, here or in a copy of this
- * process: raw JSON; NULL: there are none. */
-void agent_confine_prepare(const char *landlock);
-int agent_confine_prepared(void); /* their descriptor, 32 or more; -1 */
-void agent_confine_forget(void);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 
 int agent_start(struct agent *agent, struct laz_error *err);
+/* In a copy of a template, before anybody has asked for a session: what its `init` will ask for, as
+ * far as the template was told. */
+int agent_start_ahead(struct agent *agent, struct laz_error *err);
 /* Tells the host that the start failed. */
 void agent_setup_failed(struct agent *agent, const struct laz_error *err);
 /* Ends the runtime and the connection; the module stays loaded, the process ends right after. */

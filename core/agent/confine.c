@@ -104,9 +104,6 @@ static int confine_rule(const struct laz_json *item, struct laz_landlock_rule *r
     return 0;
 }
 
-/* A set of rules made in advance, by the process that the session's is a copy of. */
-static int confine_ruleset = -1;
-
 static int confine_make_ruleset(const struct laz_json *asked, int *ruleset, struct laz_error *err)
 {
     const struct laz_json *version = laz_json_get(asked, "abi");
@@ -129,41 +126,15 @@ static int confine_make_ruleset(const struct laz_json *asked, int *ruleset, stru
     return rc;
 }
 
-void agent_confine_prepare(const char *landlock)
-{
-    struct laz_json *asked = landlock ? laz_json_parse(landlock, strlen(landlock), NULL) : NULL;
-    int ruleset = -1;
-
-    agent_confine_forget();
-    if (asked && !AGENT_LEFT_OUT("landlock"))
-        (void)confine_make_ruleset(asked, &ruleset, NULL); /* who needs it is told why not */
-    laz_json_free(asked);
-    if (ruleset >= 0) { /* out of the way of descriptors with a number of their own */
-        confine_ruleset = fcntl(ruleset, F_DUPFD_CLOEXEC, 32);
-        close(ruleset);
-    }
-}
-
-int agent_confine_prepared(void)
-{
-    return confine_ruleset;
-}
-
-void agent_confine_forget(void)
-{
-    if (confine_ruleset >= 0)
-        close(confine_ruleset);
-    confine_ruleset = -1;
-}
-
 /* What no rule allows is refused from here on; of files, what is open stays open. */
 static int confine_landlock(const struct laz_json *asked, struct laz_error *err)
 {
-    int rc = confine_ruleset < 0 ? confine_make_ruleset(asked, &confine_ruleset, err) : 0;
+    int ruleset = -1;
+    int rc = confine_make_ruleset(asked, &ruleset, err);
 
     if (!rc)
-        rc = laz_os_landlock_enter(confine_ruleset, err);
-    agent_confine_forget();
+        rc = laz_os_landlock_enter(ruleset, err);
+    laz_os_close(&ruleset);
     return rc;
 }
 
@@ -258,7 +229,6 @@ int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct
             rc = laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s", why.text);
         }
     }
-    agent_confine_forget();
     laz_buf_printf(report, "],\"missing\":[%s]", laz_buf_text(&missing));
     if (!rc && (report->failed || missing.failed || cost->failed))
         rc = laz_error_nomem(err);

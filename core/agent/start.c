@@ -144,68 +144,98 @@ static int start_renew(struct agent *agent, struct laz_error *err)
     return rc;
 }
 
-/* The raw text of `name`, a member of the member `in` of the line (NULL: of the line itself). */
-static bool start_raw(const char *line, size_t len, const char *in, const char *name,
-                      const char **raw, size_t *raw_len)
-{
-    if (in && !laz_json_member(line, len, in, &line, &len))
-        return false;
-    return laz_json_member(line, len, name, raw, raw_len);
-}
-
 static bool start_is_same(const char *kept, const char *raw, size_t len)
 {
     return kept && strlen(kept) == len && memcmp(kept, raw, len) == 0;
 }
 
-static int start_define(struct agent *agent, const char *raw, size_t len, struct laz_error *err)
+/* `raw`: the list of init; none: it has no tools. */
+static int start_tools(struct agent *agent, const char *raw, size_t len, struct laz_error *err)
 {
     struct agent_tools tools = {0};
+    uint64_t begun = laz_clock_us();
     int rc = len ? agent_tools_parse(raw, len, &tools, err) : 0;
 
     if (rc == 0)
         rc = agent->ops->define_tools(agent->state, tools.tools, tools.n, err);
     agent_tools_fini(&tools);
-    return rc;
-}
-
-/* A runtime that keeps its state through a copy has its tools from the template. */
-static int start_tools(struct agent *agent, const char *line, size_t len, struct laz_error *err)
-{
-    const char *raw = "";
-    size_t raw_len = 0;
-    uint64_t begun = laz_clock_us();
-    int rc = 0;
-
-    bool told = start_raw(line, len, NULL, "tools", &raw, &raw_len);
-    if (agent->role == AGENT_TEMPLATE) {
-        if (!told || !LAZ_HAS(agent->ops, preload))
-            return 0;
-        agent->tools = laz_strndup(raw, raw_len);
-        rc = agent->tools ? start_define(agent, raw, raw_len, err) : laz_error_nomem(err);
-    } else if (agent->role == AGENT_SESSION && agent->tools) {
-        if (!start_is_same(agent->tools, raw, raw_len))
-            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
-    } else {
-        rc = start_define(agent, raw, raw_len, err);
-    }
     agent_cost(agent, "tools", begun);
     return rc;
 }
 
-/* The rules of Landlock: a template keeps them for its copies, which make them in advance; who is
- * asked for others makes its own. */
-static void start_landlock(struct agent *agent, const char *line, size_t len)
+/* ---- a session of a template ---------------------------------------------------------------- */
+
+/* A runtime that keeps its state through a copy has its tools from the template. */
+static bool start_tools_are_kept(const struct agent *agent)
+{
+    return agent->tools && LAZ_HAS(agent->ops, preload);
+}
+
+/* What its sessions will ask for. Without a confinement they are asked one by one. */
+static int start_keep(struct agent *agent, const char *line, size_t len, struct laz_error *err)
 {
     const char *raw;
     size_t raw_len;
-    bool told = start_raw(line, len, "confine", "landlock", &raw, &raw_len);
 
-    if (agent->role == AGENT_TEMPLATE && told)
-        agent->landlock = laz_strndup(raw, raw_len);
-    if (agent->role == AGENT_SESSION && (!told || !start_is_same(agent->landlock, raw, raw_len)))
-        agent_confine_forget();
+    if (laz_json_member(line, len, "confine", &raw, &raw_len)) {
+        agent->confine = laz_strndup(raw, raw_len);
+        agent->asked = laz_json_parse(raw, raw_len, err);
+        if (!agent->confine || !agent->asked)
+            return laz_error_nomem(err);
+    }
+    if (laz_json_member(line, len, "tools", &raw, &raw_len)) {
+        agent->tools = laz_strndup(raw, raw_len);
+        if (!agent->tools)
+            return laz_error_nomem(err);
+    }
+    return start_tools_are_kept(agent) ? start_tools(agent, raw, raw_len, err) : 0;
 }
+
+/* The steps of a session, in the order of the table. */
+static int start_session(struct agent *agent, const struct laz_json *confine, const char *tools,
+                         size_t tools_len, struct laz_error *err)
+{
+    int rc = agent_template_strip(agent, err);
+
+    if (!rc)
+        rc = agent_confine(confine, &agent->confined, &agent->cost, err);
+    if (rc)
+        return rc;
+    rc = start_renew(agent, err);
+    if (rc)
+        laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
+    else if (!start_tools_are_kept(agent))
+        rc = start_tools(agent, tools, tools_len, err);
+    return rc;
+}
+
+int agent_start_ahead(struct agent *agent, struct laz_error *err)
+{
+    const char *tools = agent->tools ? agent->tools : "";
+
+    return agent->asked ? start_session(agent, agent->asked, tools, strlen(tools), err) : 0;
+}
+
+/* `init` has come: what was done ahead is what it asks for, or there is no session. */
+static int start_from_template(struct agent *agent, const struct laz_json *confine,
+                               const char *line, size_t len, struct laz_error *err)
+{
+    const char *raw = "", *tools = "";
+    size_t raw_len = 0, tools_len = 0;
+
+    laz_json_member(line, len, "confine", &raw, &raw_len);
+    laz_json_member(line, len, "tools", &tools, &tools_len);
+    if (agent->tools && !start_is_same(agent->tools, tools, tools_len))
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
+    if (!agent->asked)
+        return start_session(agent, confine, tools, tools_len, err);
+    if (!start_is_same(agent->confine, raw, raw_len))
+        return laz_error_set(err, LAZ_EPROTO, 0,
+                             "init: the confinement is not that of the template");
+    return 0;
+}
+
+/* ---- all steps ------------------------------------------------------------------------------ */
 
 static void start_sizes(struct agent *agent, const struct laz_json *options)
 {
@@ -225,45 +255,39 @@ static bool start_is_template(const struct laz_json *init)
     return asked && laz_json_is_true(asked);
 }
 
-/* What `init` asks for, in the order of the table; what a template has done its sessions have. */
+/* What `init` asks for, in the order of the table. */
 static int start_follow(struct agent *agent, const struct laz_json *init, const char *line,
                         size_t len, struct laz_error *err)
 {
     const struct laz_json *confine = laz_json_get(init, "confine");
-    int rc = 0;
+    const bool is_template = agent->role == AGENT_TEMPLATE;
+    const char *tools = "";
+    size_t tools_len = 0;
 
-    if (agent->role == AGENT_TEMPLATE)
-        laz_os_one_heap();
     start_sizes(agent, laz_json_get(init, "options"));
-    start_landlock(agent, line, len);
-    if (agent->role != AGENT_SESSION)
-        agent_services_init(agent);
-    else
-        rc = agent_template_strip(agent, err);
+    if (agent->role == AGENT_SESSION)
+        return start_from_template(agent, confine, line, len, err);
+    if (is_template)
+        laz_os_one_heap();
+    agent_services_init(agent);
     /* Sessions confine themselves; what forbids them to be made is not for a template. */
-    if (rc == 0)
-        rc = agent_confine(agent->role == AGENT_TEMPLATE ? NULL : confine, &agent->confined,
-                           &agent->cost, err);
+    int rc =
+        agent_confine(is_template ? NULL : confine, &agent->confined, &agent->cost, err);
+    if (!rc)
+        rc = start_load(agent, init, err);
     if (rc)
         return rc;
-    if (agent->role != AGENT_SESSION) {
-        rc = start_load(agent, init, err);
-        if (rc)
-            return rc;
-        rc = start_create(agent, line, len, err);
-    } else {
-        rc = start_renew(agent, err);
-    }
+    rc = start_create(agent, line, len, err);
+    if (!rc && is_template)
+        rc = start_keep(agent, line, len, err);
+    if (!rc && is_template)
+        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
     if (rc)
         laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
-    else
-        rc = start_tools(agent, line, len, err);
-    if (rc == 0 && agent->role == AGENT_TEMPLATE) {
-        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
-        if (rc)
-            laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
-    }
-    return rc;
+    if (rc || is_template)
+        return rc;
+    laz_json_member(line, len, "tools", &tools, &tools_len);
+    return start_tools(agent, tools, tools_len, err);
 }
 
 /* Steps 2 to 6. */
@@ -348,4 +372,7 @@ void agent_stop(struct agent *agent)
     laz_buf_fini(&agent->cost);
     free(agent->home);
     free(agent->socket_folder);
+    free(agent->confine);
+    free(agent->tools);
+    laz_json_free(agent->asked);
 }

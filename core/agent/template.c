@@ -2,13 +2,13 @@
 /* template.c - an agent that has loaded its runtime and is copied for each session.
  * Side: box.  Input trusted: yes (the host); no code of a stranger ever runs in this process.
  *
- * A session is made in two steps.  A *vessel* is a copy of this process in namespaces of its own,
- * with mounts of its own: the first process there.  It is made while nobody waits, one ahead of the
- * sessions.  A spawn hands it the descriptors of its session and the token; it tells the host who
- * it is, waits until the host has put it where its limits are, forks the process of the session and
- * from then on only reaps.  Nothing of one session is ever in the memory of another: a vessel
- * exists before its token has come, and what comes for a vessel is wiped here before the next is
- * made.
+ * A session is made before anybody asks for it, one ahead.  A *vessel* is a copy of this process in
+ * the control groups of the session, in namespaces of its own and with mounts of its own: the first
+ * process there.  It forks the process of the session, which confines itself, has its runtime
+ * renewed, and waits.  A spawn hands the vessel the descriptors of the session and the token; it
+ * tells the host who it is, passes the descriptors on, and from then on only reaps.  Nothing of one
+ * session is ever in the memory of another: both processes exist before their token has come, and
+ * what comes with a spawn is wiped here before the next are made.
  *
  * Threads would not be in a copy, but their locks would.  So a runtime with threads is put behind a
  * fork(2) of the C library first, whose handlers (pthread_atfork(3)) libraries with threads have.
@@ -33,16 +33,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEMPLATE_READ   4096
-#define TEMPLATE_STATUS 4 /* beside the channel at 3 */
+#define TEMPLATE_READ 4096
 
-/* What a spawn comes with, in this order, and then the files of its control groups. */
+/* What a spawn comes with, in this order. */
 enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
+#define TEMPLATE_OF_SESSION TEMPLATE_TELL /* so many of them are the session's own */
 
-/* What a vessel is told. */
+/* What a vessel is told, and the process of the session but for the token. */
 struct template_order {
     uint64_t sent_us;
     char token[LAZ_TOKEN_LEN];
+};
+
+struct template_fds {
+    int items[LAZ_OS_HANDOVER];
+    size_t n;
 };
 
 struct template
@@ -50,8 +55,8 @@ struct template
     struct agent *agent;
     pid_t vessel; /* the one that waits, or 0 */
     int door;     /* to it */
-    int fds[LAZ_OS_HANDOVER];
-    size_t n_fds; /* received, and not handed on */
+    struct template_fds received;
+    struct template_fds groups; /* where the next session is to be */
 };
 
 void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
@@ -88,10 +93,6 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
             &(struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder},
             vessel_last_pid(agent), err);
     agent_cost(agent, "mounts", begun);
-    begun = laz_clock_us();
-    if (!rc)
-        agent_confine_prepare(agent->landlock);
-    agent_cost(agent, "rules", begun);
     return rc;
 }
 
@@ -106,53 +107,17 @@ static void vessel_forget(struct laz_frame *in)
     laz_frame_init(in, max);
 }
 
-/* The descriptors of the session at their numbers, and no others. What came is above AGENT_CHANNEL,
- * where the door was. */
-static int vessel_place(const int *fds, int ruleset, struct laz_error *err)
+/* Whoever starts in a control group is in it before it is known to anybody, and what it uses counts
+ * there: for one that moves itself the kernel waits for nobody (cgroups(7)). */
+static int vessel_enter(const struct template_fds *groups, struct laz_error *err)
 {
-    if (dup3(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL, O_CLOEXEC) < 0 ||
-        dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0 ||
-        (fds[TEMPLATE_TELL] != TEMPLATE_STATUS &&
-         dup3(fds[TEMPLATE_TELL], TEMPLATE_STATUS, O_CLOEXEC) < 0))
-        return laz_error_os(err, errno, "the session's descriptors cannot be set");
-    laz_os_close_from(TEMPLATE_STATUS + 1, ruleset);
-    return 0;
-}
-
-/* The first process of a session enters its groups before it is known to anybody: for one that
- * moves itself the kernel waits for nobody (cgroups(7)), and what it starts is born inside. */
-static int vessel_enter(const int *entries, size_t n, struct laz_error *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (write(entries[i], "0", 1) != 1)
+    for (size_t i = 0; i < groups->n; i++)
+        if (write(groups->items[i], "0", 1) != 1)
             return laz_error_os(err, errno, "the control group of the session cannot be entered");
     return 0;
 }
 
-/* Waits for the order, and tells the host who is there. The process ends when the template does. */
-static int vessel_take(struct agent *agent, int door, struct laz_error *err)
-{
-    struct template_order order;
-    int fds[LAZ_OS_HANDOVER];
-    size_t n;
-
-    ssize_t got = laz_os_receive(door, &order, sizeof order, fds, &n);
-    if (got != (ssize_t)sizeof order || n < TEMPLATE_FDS)
-        _exit(0);
-    agent_cost(agent, "handover", order.sent_us);
-    uint64_t begun = laz_clock_us();
-    int rc = vessel_enter(fds + TEMPLATE_FDS, n - TEMPLATE_FDS, err);
-    agent_cost(agent, "group", begun);
-    if (!rc)
-        rc = vessel_place(fds, agent_confine_prepared(), err);
-    agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
-    struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
-    if (!agent_channel_send(&agent->channel, parts, 2))
-        _exit(0);
-    explicit_bzero(&order, sizeof order);
-    return rc;
-}
-
+/* What has ended before the host has looked at it could not be asked who it is. */
 static void vessel_await_init(const struct agent *agent)
 {
     struct pollfd ready = {agent->channel.fd, POLLIN, 0};
@@ -161,49 +126,113 @@ static void vessel_await_init(const struct agent *agent)
         ;
 }
 
+static _Noreturn void vessel_fails(struct agent *agent, const struct laz_error *err)
+{
+    vessel_await_init(agent);
+    agent_setup_failed(agent, err);
+    _exit(AGENT_EXIT_SETUP);
+}
+
+/* Waits for the order, tells the host who is there, and lets the session go on; `failed`: there is
+ * none, and why. The process ends when the template does. */
+static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
+                                   const struct laz_error *failed)
+{
+    struct template_order order;
+    int fds[LAZ_OS_HANDOVER];
+    size_t n;
+
+    ssize_t got = laz_os_receive(AGENT_CHANNEL, &order, sizeof order, fds, &n);
+    if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
+        _exit(0);
+    agent->channel.fd = fds[TEMPLATE_CHANNEL];
+    struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
+    if (!agent_channel_send(&agent->channel, parts, 2))
+        _exit(0);
+    explicit_bzero(order.token, sizeof order.token);
+    if (failed)
+        vessel_fails(agent, failed);
+    if (!laz_os_hand_over(door, &order, sizeof order, fds, TEMPLATE_OF_SESSION))
+        vessel_await_init(agent); /* it has ended; how is told below */
+    for (size_t i = 0; i < TEMPLATE_OF_SESSION; i++)
+        close(fds[i]);
+    close(door);
+    close(AGENT_CHANNEL);
+    dup2(STDIN_FILENO, STDOUT_FILENO); /* /dev/null: the outputs are those of the template */
+    dup2(STDIN_FILENO, STDERR_FILENO);
+    agent_reap_session(session, fds[TEMPLATE_TELL]);
+}
+
+/* The descriptors of the session, at their numbers. */
+static int session_take(struct agent *agent, struct laz_error *err)
+{
+    struct template_order order;
+    int fds[LAZ_OS_HANDOVER], rc = 0;
+    size_t n;
+
+    ssize_t got = laz_os_receive(AGENT_CHANNEL, &order, sizeof order, fds, &n);
+    if (got != (ssize_t)sizeof order || n != TEMPLATE_OF_SESSION)
+        _exit(0);
+    agent_cost(agent, "handover", order.sent_us);
+    if (dup3(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL, O_CLOEXEC) < 0 ||
+        dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0)
+        rc = laz_error_os(err, errno, "the session's descriptors cannot be set");
+    agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
+    for (size_t i = 0; i < n && !rc; i++)
+        close(fds[i]);
+    return rc;
+}
+
+/* The process of the session: 1. */
+static int session_main(struct agent *agent, int door, uint64_t begun)
+{
+    struct laz_error err = {0};
+
+    if (dup3(door, AGENT_CHANNEL, O_CLOEXEC) < 0) /* that of the vessel is closed by it */
+        _exit(AGENT_EXIT_SETUP);
+    laz_os_close_from(AGENT_CHANNEL + 1, -1);
+    setsid();
+    agent_cost(agent, "fork", begun);
+    agent->role = AGENT_SESSION;
+    agent->pid = getpid();
+    int rc = agent_start_ahead(agent, &err);
+    int took = session_take(agent, rc ? NULL : &err);
+    if (rc || took)
+        vessel_fails(agent, &err);
+    return 1;
+}
+
 /* Returns in the process of the session only: 1. */
 static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint64_t begun)
 {
     struct agent *agent = t->agent;
     struct laz_error err = {0};
+    int inner[2];
 
     agent_cost(agent, "clone", begun);
+    int rc = vessel_enter(&t->groups, &err);
     if (dup3(door, AGENT_CHANNEL, O_CLOEXEC) < 0) /* the control connection is closed by it */
         _exit(AGENT_EXIT_SETUP);
     laz_os_close_from(AGENT_CHANNEL + 1, -1);
     vessel_forget(&agent->channel.in);
     signal(SIGCHLD, SIG_DFL);
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
-    int rc = vessel_fit_out(agent, uid, gid, &err);
-    int took = vessel_take(agent, AGENT_CHANNEL, rc ? NULL : &err);
-    vessel_await_init(agent); /* a process that has ended could not be asked who it is */
-    if (rc || took) {
-        agent_setup_failed(agent, &err);
-        _exit(AGENT_EXIT_SETUP);
-    }
+    if (!rc)
+        rc = vessel_fit_out(agent, uid, gid, &err);
+    if (!rc && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, inner))
+        rc = laz_error_os(&err, errno, "no way to the session can be made");
     laz_os_set_open(false);
+    if (rc)
+        vessel_serve(agent, -1, -1, &err);
     begun = laz_clock_us();
     pid_t pid = fork();
-    if (pid == 0) {
-        close(TEMPLATE_STATUS);
-        setsid();
-        agent_cost(agent, "fork", begun);
-        agent->role = AGENT_SESSION;
-        agent->pid = getpid();
-        return 1;
-    }
-    if (pid < 0) {
+    if (pid == 0)
+        return session_main(agent, inner[1], begun);
+    close(inner[1]);
+    if (pid < 0)
         laz_error_os(&err, errno, "the process of the session cannot be made");
-        agent_setup_failed(agent, &err);
-        _exit(AGENT_EXIT_SETUP);
-    }
-    agent_confine_forget();
     laz_os_default_signals();
-    dup2(STDIN_FILENO,
-         STDOUT_FILENO); /* /dev/null: the pipes and the channel end with the session */
-    dup2(STDIN_FILENO, STDERR_FILENO);
-    close(AGENT_CHANNEL);
-    agent_reap_session(pid, TEMPLATE_STATUS);
+    vessel_serve(agent, pid, inner[0], pid < 0 ? &err : NULL);
 }
 
 /* ---- the template --------------------------------------------------------------------------- */
@@ -235,11 +264,16 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     return rc;
 }
 
-static void template_close_fds(struct template *t)
+static void template_close_fds(struct template_fds *fds)
 {
-    for (size_t i = 0; i < t->n_fds; i++)
-        close(t->fds[i]);
-    t->n_fds = 0;
+    while (fds->n)
+        close(fds->items[--fds->n]);
+}
+
+/* Is it known where the next session is to be? */
+static bool template_is_prepared(const struct template *t)
+{
+    return t->groups.n > 0 || !t->agent->has_groups;
 }
 
 /* A vessel may have died while it waited: then there is another. */
@@ -248,9 +282,11 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
     struct template_order order;
     int rc = 0;
 
-    if (t->n_fds < TEMPLATE_FDS)
+    if (t->received.n != TEMPLATE_FDS)
         return laz_error_set(err, LAZ_EPROTO, 0, "a spawn comes with %d descriptors, not with %zu",
-                             TEMPLATE_FDS, t->n_fds);
+                             TEMPLATE_FDS, t->received.n);
+    if (!template_is_prepared(t))
+        return laz_error_set(err, LAZ_EPROTO, 0, "no session was prepared");
     for (int try = 0;; try++) {
         if (!t->vessel)
             rc = template_make_vessel(t, err);
@@ -258,7 +294,7 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
             break;
         memcpy(order.token, token, sizeof order.token);
         order.sent_us = laz_clock_us();
-        if (laz_os_hand_over(t->door, &order, sizeof order, t->fds, t->n_fds))
+        if (laz_os_hand_over(t->door, &order, sizeof order, t->received.items, t->received.n))
             break;
         template_drop_vessel(t);
         if (try > 0) {
@@ -288,7 +324,7 @@ static int template_spawn(struct template *t, const char *line, size_t len)
         rc = template_hand_over(t, token + 1, &err);
     if (rc == 1)
         return 1;
-    template_close_fds(t);
+    template_close_fds(&t->received);
     laz_buf_clear(&agent->out);
     laz_buf_puts(&agent->out, "{\"id\":");
     laz_buf_append(&agent->out, id, id_len);
@@ -299,8 +335,19 @@ static int template_spawn(struct template *t, const char *line, size_t len)
     } else {
         laz_buf_printf(&agent->out, ",\"value\":{\"pid\":%ld}}", (long)t->vessel);
         template_drop_vessel(t);
+        template_close_fds(&t->groups);
     }
     agent_send(agent);
+    return 0;
+}
+
+/* The descriptors that came are the files of the groups in which the next session is born. */
+static int template_prepare(struct template *t)
+{
+    if (!t->agent->has_groups || t->groups.n || !t->received.n)
+        return LAZ_EPROTO;
+    t->groups = t->received;
+    t->received.n = 0;
     return 0;
 }
 
@@ -316,6 +363,8 @@ static int template_answer(struct template *t, char *line, size_t len)
     if (scanned && laz_json_member(line, len, "type", &raw, &raw_len)) {
         if (raw_len == 7 && memcmp(raw, "\"spawn\"", 7) == 0)
             rc = template_spawn(t, line, len);
+        else if (raw_len == 9 && memcmp(raw, "\"prepare\"", 9) == 0)
+            rc = template_prepare(t);
         else if (raw_len == 6 && memcmp(raw, "\"exit\"", 6) == 0)
             rc = 2;
     }
@@ -336,9 +385,9 @@ static bool template_read(struct template *t)
         return false;
     ssize_t got = laz_os_receive(channel->fd, room, TEMPLATE_READ, fds, &n);
     if (n) { /* what came before belongs to no spawn */
-        template_close_fds(t);
-        memcpy(t->fds, fds, n * sizeof *fds);
-        t->n_fds = n;
+        template_close_fds(&t->received);
+        memcpy(t->received.items, fds, n * sizeof *fds);
+        t->received.n = n;
     }
     if (got <= 0)
         return false;
@@ -368,7 +417,8 @@ static int template_loop(struct template *t)
             continue;
         }
         /* Without a vessel a spawn makes one itself, and tells the host if that fails. */
-        if (!t->vessel && !template_has_word(t) && template_make_vessel(t, NULL) == 1)
+        if (!t->vessel && template_is_prepared(t) && !template_has_word(t) &&
+            template_make_vessel(t, NULL) == 1)
             return 1;
         if (!template_read(t))
             return 2;
@@ -416,6 +466,7 @@ int agent_template_load(struct agent *agent, const struct laz_json *options, str
 {
     const struct laz_json *home = options ? laz_json_get(options, "home") : NULL;
     const struct laz_json *size = options ? laz_json_get(options, "tmp_size") : NULL;
+    const struct laz_json *groups = options ? laz_json_get(options, "groups") : NULL;
     const struct laz_json *list = options ? laz_json_get(options, "preload") : NULL;
     const struct laz_json *item = list ? laz_json_first(list) : NULL;
     struct laz_strv names = LAZ_STRV_INIT;
@@ -423,6 +474,7 @@ int agent_template_load(struct agent *agent, const struct laz_json *options, str
 
     agent->home = laz_strdup(home ? laz_json_string(home) : NULL);
     agent->tmp_size = size && laz_json_number(size) >= 1 ? (uint64_t)laz_json_number(size) : 0;
+    agent->has_groups = groups && laz_json_is_true(groups);
     if (!agent->home || !agent->tmp_size)
         rc = laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
     for (; item && !rc; item = laz_json_next(item)) {
@@ -454,7 +506,8 @@ bool agent_template_serve(struct agent *agent, int *status)
     if (rc < 0)
         fputs("lazaret-agent: not a message for a template\n", stderr);
     template_drop_vessel(&t);
-    template_close_fds(&t);
+    template_close_fds(&t.received);
+    template_close_fds(&t.groups);
     *status = rc < 0 ? AGENT_EXIT_SETUP : 0;
     return false;
 }

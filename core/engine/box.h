@@ -117,13 +117,12 @@ void laz_box_break(struct laz_box *box, int code, const char *text);
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
 /* box_from.c: what is particular to a box from a template. */
-struct laz_box_ends { /* the far ends of a box's channel, streams and status, and of its group */
-    int fds[4 + LAZ_CGROUP_WHATS];
-    size_t n;
+#define LAZ_BOX_ENDS 4
+struct laz_box_ends { /* the far ends of a box's channel, streams and status */
+    int fds[LAZ_BOX_ENDS];
 };
-/* Gives the box its own ends and its group. LAZ_EREFUSED: the group is less than `host` says. */
-int laz_box_make_ends(struct laz_box *box, const struct laz_plan_host *host,
-                      struct laz_box_ends *ends, struct laz_error *err);
+/* Gives the box its own ends, and its token. */
+int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err);
 void laz_box_close_ends(struct laz_box_ends *ends);
 /* As laz_os_read, before it is authenticated. */
 ssize_t laz_box_read_sender(struct laz_box *box, void *room, size_t len);
@@ -140,8 +139,10 @@ void laz_box_from_has_ended(struct laz_box *box);
  * host refuses is no error: box->host says what there is, and the plan whether that is enough. One
  * that fails for want of memory or descriptors is. */
 int laz_box_make_group(struct laz_box *box, struct laz_error *err);
-/* Makes a group ahead, for the next session from a template, while nobody waits for it. */
-void laz_box_stock_group(struct laz_engine *engine);
+/* A group for any session: all of an engine have the same limits. `to_enter`: for one from a
+ * template, which enters it by itself. */
+int laz_box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+                      struct laz_error *err);
 /* Mechanisms of a host that gives these groups; `own_uid`: the session has another user;
  * `to_enter`: it comes from a template. */
 struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter);

@@ -20,27 +20,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS, FROM_ENTRIES };
+enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };
 
-static bool from_is_less(const struct laz_plan_host *have, const struct laz_plan_host *said)
+int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err)
 {
-    return (said->memory && !have->memory) || (said->nproc && !have->nproc) ||
-           (said->cpu && !have->cpu);
-}
-
-int laz_box_make_ends(struct laz_box *box, const struct laz_plan_host *host,
-                      struct laz_box_ends *ends, struct laz_error *err)
-{
-    size_t entries = 0;
-
-    for (size_t i = 0; i < FROM_ENTRIES; i++)
+    for (size_t i = 0; i < LAZ_BOX_ENDS; i++)
         ends->fds[i] = -1;
-    ends->n = FROM_ENTRIES;
-    int rc = laz_box_make_group(box, err);
-    if (!rc && from_is_less(&box->host, host))
-        rc = laz_error_set(err, LAZ_EREFUSED, 0, "the session gets no control group");
-    if (!rc)
-        rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
+    int rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
     if (!rc)
         rc = laz_os_channel(&box->channel, &ends->fds[FROM_CHANNEL], err);
     if (!rc)
@@ -49,9 +35,6 @@ int laz_box_make_ends(struct laz_box *box, const struct laz_plan_host *host,
         rc = laz_os_cloexec_pipe(&box->output[2], &ends->fds[FROM_STDERR], err);
     if (!rc)
         rc = laz_os_cloexec_pipe(&box->status, &ends->fds[FROM_STATUS], err);
-    if (!rc && box->group)
-        rc = laz_cgroup_entries(box->group, ends->fds + FROM_ENTRIES, &entries, err);
-    ends->n += entries;
     if (rc) {
         laz_box_close_ends(ends);
         return rc;
@@ -64,8 +47,8 @@ int laz_box_make_ends(struct laz_box *box, const struct laz_plan_host *host,
 
 void laz_box_close_ends(struct laz_box_ends *ends)
 {
-    while (ends->n)
-        laz_os_close(&ends->fds[--ends->n]);
+    for (size_t i = 0; i < LAZ_BOX_ENDS; i++)
+        laz_os_close(&ends->fds[i]);
 }
 
 /* All of the token comes from one process. */

@@ -45,9 +45,8 @@ struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid
     };
 }
 
-/* A group for any session: all of an engine have the same limits. */
-static int box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
-                         struct laz_error *err)
+int laz_box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+                      struct laz_error *err)
 {
     const struct laz_limits *limits = &engine->values->limits;
     uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
@@ -58,28 +57,15 @@ static int box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cg
         engine->groups, laz_box_memory_limit(limits), pids, group, err);
 }
 
-void laz_box_stock_group(struct laz_engine *engine)
-{
-    const struct laz_plan_host host = laz_box_host(engine->groups, false, true);
-
-    if (!engine->stock && (host.memory || host.nproc || host.cpu))
-        (void)box_new_group(engine, true, &engine->stock, NULL); /* else who needs it is told */
-}
-
 int laz_box_make_group(struct laz_box *box, struct laz_error *err)
 {
     struct laz_engine *engine = box->engine;
     struct laz_error why = {0};
 
-    box->host = laz_box_host(engine->groups, box->uid != LAZ_SPAWN_SAME_ID, box->from != NULL);
+    box->host = laz_box_host(engine->groups, box->uid != LAZ_SPAWN_SAME_ID, false);
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)
         return 0;
-    if (box->from && engine->stock) {
-        box->group = engine->stock;
-        engine->stock = NULL;
-        return 0;
-    }
-    if (box_new_group(engine, box->from != NULL, &box->group, &why)) {
+    if (laz_box_new_group(engine, false, &box->group, &why)) {
         if (laz_error_is_shortage(&why)) {
             if (err)
                 *err = why;

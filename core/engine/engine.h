@@ -81,7 +81,6 @@ struct laz_engine {
     unsigned boxes;          /* names their folders */
     struct laz_engine_programs *programs;
     struct laz_templates *templates; /* NULL: nobody asked for one */
-    struct laz_cgroup *stock;        /* for the next session from one; NULL: none */
     unsigned processors;             /* 0: not counted yet */
     atomic_bool in_use;              /* one thread at a time */
     atomic_uint busy;                /* starts and executions under way */

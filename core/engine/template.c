@@ -91,6 +91,54 @@ void laz_template_fade(struct laz_template *t)
 
 /* ---- spawns --------------------------------------------------------------------------------- */
 
+static int template_say(struct laz_template *t, const char *line, size_t len, const int *fds,
+                        size_t n, struct laz_error *err)
+{
+    int os_errno = t->box->channel < 0 || t->box->out.len
+                       ? EPIPE
+                       : laz_os_send_fds(t->box->channel, line, len, fds, n);
+
+    return os_errno ? laz_error_set(err, LAZ_EPROTO, os_errno,
+                                    "the template of %s cannot be spoken to: %s",
+                                    t->kind->runtime->name, strerror(os_errno))
+                    : 0;
+}
+
+static bool template_has_groups(const struct laz_template *t)
+{
+    return t->host.memory || t->host.nproc || t->host.cpu;
+}
+
+/* Makes the groups of the next session and tells of them, so that it is born there: while nobody
+ * waits for it, but for the first. */
+static int template_prepare(struct laz_template *t, struct laz_error *err)
+{
+    static const char line[] = "{\"type\":\"prepare\"}\n";
+    int entries[LAZ_CGROUP_WHATS];
+    struct laz_error why = {0};
+    size_t n = 0;
+
+    if (t->group || !template_has_groups(t))
+        return 0;
+    int rc = laz_box_new_group(t->engine, true, &t->group, &why);
+    if (!rc)
+        rc = laz_cgroup_entries(t->group, entries, &n, &why);
+    if (!rc)
+        rc = template_say(t, line, sizeof line - 1, entries, n, &why);
+    while (n)
+        laz_os_close(&entries[--n]);
+    if (!rc)
+        return 0;
+    laz_cgroup_free(t->group);
+    t->group = NULL;
+    if (rc == LAZ_EPROTO || laz_error_is_shortage(&why)) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    return laz_error_set(err, LAZ_EREFUSED, 0, "the session gets no control group: %s", why.text);
+}
+
 static int template_request(struct laz_template *t, const struct laz_box *box,
                             const struct laz_box_ends *ends, struct laz_error *err)
 {
@@ -98,46 +146,47 @@ static int template_request(struct laz_template *t, const struct laz_box *box,
 
     int len = snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%lld,\"token\":\"%s\"}\n",
                        (long long)t->last_id, box->token);
-    int os_errno = t->box->channel < 0 || t->box->out.len
-                       ? EPIPE
-                       : laz_os_send_fds(t->box->channel, line, (size_t)len, ends->fds, ends->n);
+    int rc = template_say(t, line, (size_t)len, ends->fds, LAZ_BOX_ENDS, err);
     explicit_bzero(line, sizeof line);
-    return os_errno ? laz_error_set(err, LAZ_EPROTO, os_errno,
-                                    "the template of %s cannot be spoken to: %s",
-                                    t->kind->runtime->name, strerror(os_errno))
-                    : 0;
+    return rc;
 }
 
 /* Asks for the session: from here on it answers, shows its token, or ends. */
 static int template_send(struct laz_template *t, struct laz_box *box, struct laz_error *err)
 {
     struct template_spawn *spawn = calloc(1, sizeof *spawn);
-    struct laz_box_ends ends = {.n = 0};
+    struct laz_box_ends ends;
 
     box->waits = false;
     if (!spawn)
         return laz_error_nomem(err);
-    int rc = laz_box_make_ends(box, &t->host, &ends, err);
+    int rc = template_prepare(t, err);
+    if (!rc)
+        rc = laz_box_make_ends(box, &ends, err);
     if (!rc) {
         spawn->id = ++t->last_id;
+        box->group = t->group;
+        box->host = t->host;
         rc = laz_box_watch(box, err);
+        if (!rc)
+            rc = template_request(t, box, &ends, err);
+        laz_box_close_ends(&ends);
     }
-    if (!rc)
-        rc = template_request(t, box, &ends, err);
-    laz_box_close_ends(&ends);
     if (rc == LAZ_EPROTO) {
         laz_template_lose(t, rc, "it closed its connection, or does not read");
         rc = LAZ_ESETUP;
     }
     if (rc) {
+        box->group = NULL; /* still that of the next */
         free(spawn);
         return rc;
     }
+    t->group = NULL;
     spawn->box = box;
     *t->last_spawn = spawn;
     t->last_spawn = &spawn->next;
     t->n_spawns++;
-    laz_box_stock_group(t->engine); /* while the template works */
+    (void)template_prepare(t, NULL); /* else the next session asks again, and is told */
     return 0;
 }
 
@@ -312,8 +361,9 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *ini
     laz_json_strings(init, preload);
     laz_buf_puts(init, ",\"home\":");
     laz_json_quote(init, LAZ_BOX_HOME, strlen(LAZ_BOX_HOME));
-    laz_buf_printf(init, ",\"tmp_size\":%llu},\"confine\":%s,\"tools\":%s}\n",
-                   (unsigned long long)values->sandbox.tmp_size, t->confine, t->tools);
+    laz_buf_printf(init, ",\"tmp_size\":%llu,\"groups\":%s},\"confine\":%s,\"tools\":%s}\n",
+                   (unsigned long long)values->sandbox.tmp_size,
+                   template_has_groups(t) ? "true" : "false", t->confine, t->tools);
     return !init->failed;
 }
 
@@ -337,6 +387,7 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
     }
     t->box->settled = true;
     t->engine->choice.proven = true;
+    (void)template_prepare(t, NULL);
     laz_log(&t->engine->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
             t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);
     if (t->engine->templates->proven) {
@@ -472,6 +523,7 @@ void laz_template_free(struct laz_template *t)
     }
     laz_timer_stop(t->timer);
     laz_box_release(t->box);
+    laz_cgroup_free(t->group);
     free(t->runtime_file);
     free(t->confine);
     free(t->tools);

@@ -257,8 +257,6 @@ void laz_templates_free(struct laz_engine *engine)
         free(kind);
     }
     laz_timer_stop(set->tidy);
-    laz_cgroup_free(engine->stock);
-    engine->stock = NULL;
     free(set->refused);
     free(set);
     engine->templates = NULL;

@@ -64,7 +64,7 @@ static void namespaces_fill_heap(void)
     const uintptr_t end = (uintptr_t)sbrk(0);
     size_t given = 0;
 
-    for (size_t size = 64 << 10; size >= 16; size -= size > 1024 ? size / 4 : 16)
+    for (size_t size = 64 << 10; size >= 16; size -= size > 1024 ? size / 64 * 16 : 16)
         for (;;) {
             void *place = malloc(size);
             if (!place || (uintptr_t)place >= end || given > NAMESPACES_HEAP_HOLES) {
