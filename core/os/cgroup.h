@@ -51,7 +51,8 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
  * beside it is taken from there where other parts are of version 1 anyway. */
 int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                             struct laz_cgroup **group, struct laz_error *err);
-/* Removes it. One that is still busy is remembered, and removed later. */
+/* Removes it. One that is still busy is remembered, and removed later; one to enter that is as good
+ * as new (empty, nothing ran out, counters that begin anew: version 1) is kept for the next. */
 void laz_cgroup_free(struct laz_cgroup *group);
 
 /* What a new process needs to be in the group before it runs anything (struct laz_spawn). */

@@ -28,6 +28,8 @@
 #define CGROUP_KILL_ROUNDS 200
 #define CGROUP_KILL_MS     5
 #define CGROUP_NAME_TRIES  1000
+#define CGROUP_KEPT_MOST   4
+#define CGROUP_LEFT        ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept */
 
 struct cgroup_part {
     int version;
@@ -36,9 +38,12 @@ struct cgroup_part {
 
 struct laz_cgroup {
     struct laz_cgroups *owner;
+    struct laz_cgroup *next_kept;
+    uint64_t memory_bytes, pids; /* its limits */
     struct cgroup_part parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
+    bool is_killed; /* nothing can start in it any more */
     int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
     int event_fd;             /* see laz_cgroup_event_fd */
     int events;               /* version 2: memory.events */
@@ -253,6 +258,16 @@ static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64
     return group->cpu_fd < 0 ? errno : 0;
 }
 
+static void cgroup_drop(struct laz_cgroup *group)
+{
+    laz_os_close(&group->event_fd);
+    laz_os_close(&group->events);
+    laz_os_close(&group->cpu_fd);
+    laz_os_close(&group->peak_fd);
+    cgroup_drop_folders(group);
+    free(group);
+}
+
 static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                       bool to_enter, struct laz_cgroup **out, struct laz_error *err)
 {
@@ -263,6 +278,8 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
         return laz_error_nomem(err);
     group->owner = groups;
     group->is_to_enter = to_enter;
+    group->memory_bytes = memory_bytes;
+    group->pids = pids;
     group->event_fd = group->events = group->cpu_fd = group->peak_fd = -1;
     cgroup_remove_busy(groups);
     int os_errno = cgroup_make(group);
@@ -272,7 +289,7 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
         const char *folder = group->n_parts ? group->parts[0].folder : "a control group";
         int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", folder, *file ? ": " : "", file,
                               *file ? "set" : "made");
-        laz_cgroup_free(group);
+        cgroup_drop(group);
         return rc;
     }
     *out = group;
@@ -288,19 +305,59 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
 int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                             struct laz_cgroup **group, struct laz_error *err)
 {
-    return cgroup_new(groups, memory_bytes, pids, true, group, err);
+    struct laz_cgroup *kept = groups->kept;
+
+    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
+        return cgroup_new(groups, memory_bytes, pids, true, group, err);
+    groups->kept = kept->next_kept;
+    groups->n_kept--;
+    *group = kept;
+    return 0;
 }
 
+/* Can nobody tell it from a new one? Memory that is freed late would count for the next session. */
+static bool cgroup_is_as_new(struct laz_cgroup *group)
+{
+    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    char text[32];
+
+    if (group->is_killed || laz_cgroup_out_of_memory(group))
+        return false;
+    for (int i = 0; i < group->n_parts; i++)
+        if (group->parts[i].version != 1 ||
+            !cgroup_read(group->parts[i].folder, "cgroup.procs", text, sizeof text) || *text)
+            return false;
+    if (memory && (!cgroup_read(memory->folder, "memory.usage_in_bytes", text, sizeof text) ||
+                   strtoull(text, NULL, 10) > CGROUP_LEFT ||
+                   cgroup_write(memory->folder, "memory.max_usage_in_bytes", "0")))
+        return false;
+    return !cpu || cgroup_write(cpu->folder, "cpuacct.usage", "0") == 0;
+}
+
+/* To make and to remove a group costs the kernel as much as a process. */
 void laz_cgroup_free(struct laz_cgroup *group)
 {
     if (!group)
         return;
-    laz_os_close(&group->event_fd);
-    laz_os_close(&group->events);
-    laz_os_close(&group->cpu_fd);
-    laz_os_close(&group->peak_fd);
-    cgroup_drop_folders(group);
-    free(group);
+    struct laz_cgroups *owner = group->owner;
+    if (!group->is_to_enter || owner->n_kept >= CGROUP_KEPT_MOST || !cgroup_is_as_new(group)) {
+        cgroup_drop(group);
+        return;
+    }
+    group->next_kept = owner->kept;
+    owner->kept = group;
+    owner->n_kept++;
+}
+
+void cgroup_drop_kept(struct laz_cgroups *groups)
+{
+    while (groups->kept) {
+        struct laz_cgroup *group = groups->kept;
+        groups->kept = group->next_kept;
+        groups->n_kept--;
+        cgroup_drop(group);
+    }
 }
 
 /* ---- entering ------------------------------------------------------------------------------- */
@@ -490,6 +547,7 @@ bool cgroup_kill_all(const char *folder, int version)
 
 bool laz_cgroup_kill(struct laz_cgroup *group)
 {
+    group->is_killed = true;
     /* all parts have the same processes: the best way is that of version 2, then that of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)

@@ -17,6 +17,8 @@ struct laz_cgroups {
     struct cgroup_place cpu_to_enter; /* in place of that of version 2; see laz_cgroup_new_to_enter */
     struct laz_cgroup_name next; /* of the next group */
     struct laz_strv busy;        /* folders that could not be removed yet */
+    struct laz_cgroup *kept;     /* empty, for the next sessions; see laz_cgroup_free */
+    unsigned n_kept;
     bool out_of_memory;          /* while looking: what was found may not be all */
 };
 
@@ -32,5 +34,7 @@ bool cgroup_kill_all(const char *folder, int version);
 void cgroup_remove(struct laz_cgroups *groups, const char *folder);
 /* Tries again with those that were busy. */
 void cgroup_remove_busy(struct laz_cgroups *groups);
+/* Removes those that were kept. */
+void cgroup_drop_kept(struct laz_cgroups *groups);
 
 #endif

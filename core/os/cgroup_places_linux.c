@@ -344,6 +344,7 @@ void laz_cgroups_free(struct laz_cgroups *groups)
 {
     if (!groups)
         return;
+    cgroup_drop_kept(groups);
     cgroup_remove_busy(groups);
     for (int ms = 0; groups->busy.n && ms < PLACES_BUSY_MS; ms += PLACES_STEP_MS) {
         (void)poll(NULL, 0, PLACES_STEP_MS); /* version 1 has no event for it */

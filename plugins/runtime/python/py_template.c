@@ -35,12 +35,12 @@ int py_preload(void *data, const char *const *names, size_t n, struct laz_error 
 
 /* The way that each execution goes is gone a few times: what the interpreter keeps of it (caches of
  * attributes, specialised instructions) is then in every copy. Nothing of it can be seen there. */
-static void template_warm_up(struct python_state *state)
+static void template_warm_up(struct python_state *state, int rounds)
 {
     static const char code[] = "1 + 1";
     struct laz_outcome outcome;
 
-    for (int i = 0; i < TEMPLATE_ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         outcome = (struct laz_outcome){.size = sizeof outcome};
         py_eval(state, code, sizeof code - 1, 1, &outcome);
     }
@@ -52,7 +52,7 @@ void py_before_fork(void *data)
     struct python_state *state = data;
     PyObject *done = NULL;
 
-    template_warm_up(state);
+    template_warm_up(state, TEMPLATE_ROUNDS);
     PyEval_RestoreThread(state->main_thread);
     state->main_thread = NULL;
     /* What fails here a session does for itself, or tells of. */
@@ -75,6 +75,9 @@ int py_renew(void *data, struct laz_error *err)
     PyOS_AfterFork_Child();
     state->copied = false;
     state->pid = getpid();
+    state->main_thread = PyEval_SaveThread();
+    template_warm_up(state, 1); /* the pages are copied now, and not when somebody waits */
+    PyEval_RestoreThread(state->main_thread);
     done = py_call(state, PY_RENEW, "()");
     if (!done)
         rc = py_boot_error(err, LAZ_ESETUP, "a session cannot be made of the template");

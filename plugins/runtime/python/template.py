@@ -16,12 +16,16 @@ def preload(names):
             raise ImportError("%s: %s: %s" % (name, type(error).__name__, error)) from error
 
 
-def before_fork():
-    # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
+def forget_warm_up():
     import builtins
-    import gc
     sources.clear(), sizes.clear()
     vars(builtins).pop('_', None)
+
+
+def before_fork():
+    # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
+    import gc
+    forget_warm_up()
     gc.collect()
     gc.freeze()
 
@@ -56,6 +60,7 @@ RENEWED = {
 
 
 def renew():
+    forget_warm_up()
     for name, function in RENEWED.items():
         module = sys.modules.get(name)
         if module is not None:

@@ -263,7 +263,8 @@ preload <- function(packages) {
 }
 
 # What a session does at its start and for each execution, done once before: R compiles a function
-# when it has been used twice, and loads its compiler for the first.
+# when it has been used twice, and loads its compiler for the first. Without seeds R makes new ones
+# of the time and the process id when it needs them: no session has those of a package.
 warm_up <- function(...) {
     for (i in 1:3) {
         publish_tool("lazaret", "", function(x) x, "string", "", TRUE)
@@ -273,11 +274,9 @@ warm_up <- function(...) {
         }
         renew()
     }
+    if (exists(".Random.seed", globalenv(), inherits = FALSE))
+        rm(".Random.seed", envir = globalenv())
 }
 
-# In each copy of it. The folder of temporary files was the template's, and is gone; without seeds
-# R makes new ones of the time and the process id when it needs them.
-renew <- function(...) {
-    tempdir(check = TRUE)
-    rm(list = intersect(".Random.seed", ls(globalenv(), all.names = TRUE)), envir = globalenv())
-}
+# In each copy of it. The folder of temporary files was the template's, and is gone.
+renew <- function(...) tempdir(check = TRUE)

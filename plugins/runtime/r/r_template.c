@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -62,19 +63,24 @@ static void template_warm_up(struct r_state *state)
     r_support1(state, "warm_up", R_NilValue);
 }
 
+/* The way that an execution goes. */
+static void template_execute(struct r_state *state, const char *code)
+{
+    struct laz_outcome outcome = {.size = sizeof outcome};
+
+    r_eval(state, code, strlen(code), 1, &outcome);
+}
+
 /* What is in memory now is in every copy. Each collection makes what it leaves older, until only a
  * full one looks at it, and writes to its pages (R internals, 1.12). */
 void r_before_fork(void *data)
 {
     struct r_state *state = data;
-    struct laz_outcome outcome;
 
     r_protected(state, template_warm_up);
     for (int i = 0; i < TEMPLATE_ROUNDS; i++) {
-        outcome = (struct laz_outcome){.size = sizeof outcome};
-        r_eval(state, "1 + 1", 5, 1, &outcome);
-        outcome = (struct laz_outcome){.size = sizeof outcome};
-        r_eval(state, "stop('')", 8, 1, &outcome);
+        template_execute(state, "1 + 1");
+        template_execute(state, "stop('')");
         R_gc();
     }
     r_failure_clear(&state->failure);
@@ -99,5 +105,6 @@ int r_renew(void *data, struct laz_error *err)
     state->owner = getpid();
     if (!r_protected(state, template_renew))
         return template_fail(err, "a session cannot be made of the template", r_last_error(state));
+    template_execute(state, "1 + 1"); /* its pages are copied now, and not when somebody waits */
     return 0;
 }
