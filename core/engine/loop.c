@@ -127,9 +127,11 @@ void laz_loop_free(struct laz_loop *loop)
     free(loop);
 }
 
+/* Timers that are due when a step begins are run before it waits, and libuv before 1.45 waits all
+ * the same: for what came of them, or for ever. uv_stop(3) has it look and return. */
 static void loop_waited(uv_timer_t *timer)
 {
-    (void)timer;
+    uv_stop(timer->loop);
 }
 
 void laz_loop_step(struct laz_loop *loop, uint64_t ms)
@@ -223,6 +225,7 @@ static void timer_due(uv_timer_t *uv)
 {
     struct laz_timer *timer = (struct laz_timer *)(void *)uv;
 
+    uv_stop(uv->loop);
     timer->due(timer->user);
 }
 
