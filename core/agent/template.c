@@ -33,7 +33,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEMPLATE_READ 4096
+#define TEMPLATE_READ    4096
+#define TEMPLATE_REST_MS 3 /* between a session and the making of the next */
 
 /* What a spawn comes with, in this order. */
 enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
@@ -55,6 +56,7 @@ struct template
     struct agent *agent;
     pid_t vessel; /* the one that waits, or 0 */
     int door;     /* to it */
+    bool spawned; /* there was a session before */
     struct template_fds received;
     struct template_fds groups; /* where the next session is to be */
 };
@@ -336,6 +338,7 @@ static int template_spawn(struct template *t, const char *line, size_t len)
         laz_buf_printf(&agent->out, ",\"value\":{\"pid\":%ld}}", (long)t->vessel);
         template_drop_vessel(t);
         template_close_fds(&t->groups);
+        t->spawned = true;
     }
     agent_send(agent);
     return 0;
@@ -395,9 +398,11 @@ static bool template_read(struct template *t)
     return true;
 }
 
+/* To make the next session takes a processor for a while, which the last one has better use for in
+ * its first moments. */
 static bool template_has_word(const struct template *t)
 {
-    return laz_os_await(t->agent->channel.fd, 0);
+    return laz_os_await(t->agent->channel.fd, t->spawned ? TEMPLATE_REST_MS : 0);
 }
 
 static int template_loop(struct template *t)
