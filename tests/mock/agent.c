@@ -7,7 +7,7 @@
  * $id and $next (of the execution, and the one after it), $i (of `times`), $last (the line received
  * last), $token.  A connection that the host closed ends it.
  *
- * With --template it plays one: MOCK_TEMPLATE is its start, and for each spawn it runs MOCK_SPAWN,
+ * With --template it plays one (its sessions enter the groups of the last `prepare`): MOCK_TEMPLATE is its start, and for each spawn it runs MOCK_SPAWN,
  * for the first one, which is the host's trial, MOCK_TRIAL; each session runs MOCK_SESSION as the
  * first process of its namespace. */
 #include "storm.h"
@@ -36,8 +36,10 @@
 
 struct mock {
     int fd;
-    int fds[FDS]; /* that came with the last message: channel, stdout, stderr, status, groups */
+    int fds[FDS]; /* that came with the last message; a spawn: channel, stdout, stderr, status */
     size_t n_fds;
+    int groups[FDS]; /* of the next session, as `prepare` told */
+    size_t n_groups;
     char token[33]; /* of the session, in place of the environment's */
     unsigned spawns;
     char *in; /* read, not taken yet */
@@ -490,15 +492,15 @@ static void mock_join(struct mock *mock)
 {
     close(mock->fd);
     mock->fd = mock->fds[0];
-    if (mock->n_fds < 4 || dup2(mock->fds[1], 1) < 0 || dup2(mock->fds[2], 2) < 0)
+    if (mock->n_fds != 4 || dup2(mock->fds[1], 1) < 0 || dup2(mock->fds[2], 2) < 0)
         _exit(96);
-    for (size_t i = 4; i < mock->n_fds; i++)
-        if (write(mock->fds[i], "0", 1) != 1) {
+    for (size_t i = 0; i < mock->n_groups; i++)
+        if (write(mock->groups[i], "0", 1) != 1) {
             fprintf(stderr, "mock agent: group: %s\n", strerror(errno));
             _exit(95);
         }
-    for (size_t i = 4; i < mock->n_fds; i++)
-        close(mock->fds[i]);
+    while (mock->n_groups)
+        close(mock->groups[--mock->n_groups]);
     mock->in_len = 0;
 }
 
@@ -632,6 +634,19 @@ static void do_speak(struct mock *mock, const char *text)
     mock->fd = own;
 }
 
+/* True: it was the groups of the next session. */
+static bool mock_prepare(struct mock *mock)
+{
+    if (!strstr(mock->last, "\"type\":\"prepare\""))
+        return false;
+    while (mock->n_groups)
+        close(mock->groups[--mock->n_groups]);
+    memcpy(mock->groups, mock->fds, sizeof mock->fds);
+    mock->n_groups = mock->n_fds;
+    mock->n_fds = 0;
+    return true;
+}
+
 /* True: it was a spawn. */
 static bool mock_spawn(struct mock *mock)
 {
@@ -716,7 +731,7 @@ static void mock_serve(struct mock *mock)
         const char *id = strstr(mock->last, "\"id\":");
         if (strncmp(mock->last, "{\"type\":\"exit\"", 14) == 0)
             _exit(0);
-        if (mock_spawn(mock) || !id || !strstr(mock->last, "\"code\":"))
+        if (mock_prepare(mock) || mock_spawn(mock) || !id || !strstr(mock->last, "\"code\":"))
             continue; /* else an answer that its script did not wait for */
         mock->id = strtoll(id + 5, NULL, 10);
         char *code = mock_code(mock->last);

@@ -288,9 +288,11 @@ const char *template_start(struct template_box *box, const char *options)
         peer_send(&box->peer,
                   "{\"type\":\"init\",\"protocol\":1,\"template\":true,\"options\":{"
                   "\"runtime_file\":\"" TEMPLATE_SEEN "/%s.so\",\"home\":\"%s"
-                  "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[%s]}",
+                  "\",\"tmp_size\":%u,\"libraries\":[%s]%s%s},\"tools\":[%s]%s%s}",
                   box->runtime, box->home, TEMPLATE_SIZE, laz_buf_text(&libraries),
-                  *options ? "," : "", options, template_tools);
+                  *options ? "," : "", options, template_tools,
+                  template_confine ? ",\"confine\":" : "",
+                  template_confine ? template_confine : "");
         answer = peer_line(&box->peer);
     }
     if (!answer) {
@@ -306,6 +308,7 @@ const char *template_start(struct template_box *box, const char *options)
 }
 
 const char *template_tools = "";
+const char *template_confine = NULL;
 
 bool template_open(struct template_box *box, const char *runtime, const char *options)
 {
@@ -354,30 +357,46 @@ pid_t template_pid(const struct template_box *box)
     return template_only_child(template_only_child(box->peer.pid));
 }
 
+pid_t template_vessel(const struct template_box *box)
+{
+    return template_only_child(template_pid(box));
+}
+
+pid_t template_waiting(const struct template_box *box)
+{
+    return template_only_child(template_vessel(box));
+}
+
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-static bool template_send_spawn(struct template_box *box, const char *token, const int *fds)
+bool template_send(struct template_box *box, const char *line, const int *fds, size_t n)
 {
-    char line[128];
     union {
         struct cmsghdr align;
         char room[CMSG_SPACE(4 * sizeof(int))];
     } control;
-    int len = snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n",
-                       ++box->last_id, token);
-    struct iovec part = {line, (size_t)len};
+    struct iovec part = {(void *)(uintptr_t)line, strlen(line)};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
+                             .msg_controllen = CMSG_SPACE(n * sizeof(int))};
 
     memset(&control, 0, sizeof control);
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(4 * sizeof(int));
-    memcpy(CMSG_DATA(head), fds, 4 * sizeof(int));
-    return sendmsg(box->peer.fd, &message, MSG_NOSIGNAL) == len;
+    head->cmsg_len = CMSG_LEN(n * sizeof(int));
+    memcpy(CMSG_DATA(head), fds, n * sizeof(int));
+    return sendmsg(box->peer.fd, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len;
+}
+
+static bool template_send_spawn(struct template_box *box, const char *token, const int fds[4])
+{
+    char line[128];
+
+    snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%d,\"token\":\"%s\"}\n", ++box->last_id,
+             token);
+    return template_send(box, line, fds, 4);
 }
 
 int template_ask(struct template_box *box, struct template_session *session)

@@ -31,6 +31,8 @@ struct template_session {
 
 /* The tools of the templates opened from now on: items of a JSON list. */
 extern const char *template_tools;
+/* The confinement that they are told of, so that their sessions have it ahead; NULL: none. */
+extern const char *template_confine;
 
 /* False, after a skip or a failed assertion, when there is no box with this runtime here. */
 bool template_stage(struct template_box *box, const char *runtime);
@@ -44,6 +46,12 @@ void template_close(struct template_box *box);
 /* Host pid of the template itself, by its answers' namespace: the process that makes sessions. */
 pid_t template_pid(const struct template_box *box);
 
+/* The first process of the next session, which waits, and its own process; -1: not there. */
+pid_t template_vessel(const struct template_box *box);
+pid_t template_waiting(const struct template_box *box);
+
+/* Sends a line with descriptors. */
+bool template_send(struct template_box *box, const char *line, const int *fds, size_t n);
 /* Asks for a session; the id of the request, or -1. */
 int template_ask(struct template_box *box, struct template_session *session);
 /* Reads the session's token. True when it is the right one and the kernel says who sent it. */
