@@ -44,10 +44,15 @@ static void check_accepted(const struct laz_message *message, uint32_t state)
     case LAZ_MESSAGE_ERROR:
         must(state != LAZ_WIRE_IDLE && message->kind);
         break;
+    case LAZ_MESSAGE_ANSWER:
+        must(state == LAZ_WIRE_TEMPLATE && message->has_id && !message->value != !message->error);
+        must(!message->value || laz_json_scan(message->value, message->value_len, NULL) == 0);
+        break;
     default:
         abort();
     }
     check_text(message->tool);
+    check_text(message->error);
     check_text(message->kind);
     check_text(message->message);
     check_text(message->text);
@@ -59,7 +64,8 @@ static void check_accepted(const struct laz_message *message, uint32_t state)
 
 static void check_line(const char *line, size_t len)
 {
-    static const uint32_t states[] = {LAZ_WIRE_STARTING, LAZ_WIRE_IDLE, LAZ_WIRE_RUNNING, 0};
+    static const uint32_t states[] = {LAZ_WIRE_STARTING, LAZ_WIRE_IDLE, LAZ_WIRE_RUNNING,
+                                      LAZ_WIRE_TEMPLATE, 0};
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         struct laz_message message;
