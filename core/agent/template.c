@@ -135,6 +135,18 @@ static _Noreturn void vessel_fails(struct agent *agent, const struct laz_error *
     _exit(AGENT_EXIT_SETUP);
 }
 
+/* A session that has ended before it was asked for is none to hand out: the template makes another.
+ * Should that one end as well, the order is here, and whoever asked is told how. */
+static void vessel_await_order(int door)
+{
+    struct pollfd either[] = {{AGENT_CHANNEL, POLLIN, 0}, {door, POLLIN, 0}};
+
+    while (poll(either, 2, -1) < 0 && errno == EINTR)
+        ;
+    if (!either[0].revents)
+        _exit(AGENT_EXIT_SETUP);
+}
+
 /* Waits for the order, tells the host who is there, and lets the session go on; `failed`: there is
  * none, and why. The process ends when the template does. */
 static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
@@ -144,6 +156,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     int fds[LAZ_OS_HANDOVER];
     size_t n;
 
+    vessel_await_order(door);
     ssize_t got = laz_os_receive(AGENT_CHANNEL, &order, sizeof order, fds, &n);
     if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
         _exit(0);

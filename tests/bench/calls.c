@@ -6,7 +6,7 @@
 #include "bench.h"
 
 #define CALLS_A_TURN    100
-#define EXECUTES_A_TURN 20
+#define EXECUTES_A_TURN 500
 #define WARM_UP         100
 
 /* Executions and round trips of the floor take turns, some of each: one at a time, either would be

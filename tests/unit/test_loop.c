@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* test_loop.c - how long a step of the loop waits. */
 #include "engine/loop.h"
 #include "unit.h"
 
