@@ -229,19 +229,29 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
     return os_errno;
 }
 
-static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64_t pids,
-                         const char **file)
+static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 {
     const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
     const struct cgroup_part *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
+    int rc = 0;
+
+    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT)
+        rc = cgroup_limit_memory(memory, group->memory_bytes, file);
+    if (!rc && processes && group->pids != LAZ_CGROUP_NO_LIMIT)
+        rc = cgroup_set(processes, "pids.max", group->pids, false, file);
+    return rc;
+}
+
+/* What tells of it while it is used. */
+static int cgroup_watch(struct laz_cgroup *group, const char **file)
+{
+    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
     const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     int rc = 0;
 
-    if (memory && memory_bytes != LAZ_CGROUP_NO_LIMIT) {
-        rc = cgroup_limit_memory(memory, memory_bytes, file);
-        *file = rc ? *file : "memory events";
-        if (!rc)
-            rc = cgroup_watch_memory(group, memory);
+    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT) {
+        *file = "memory events";
+        rc = cgroup_watch_memory(group, memory);
     }
     if (!rc && memory) {
         *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
@@ -249,8 +259,6 @@ static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64
         if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
             rc = errno;
     }
-    if (!rc && processes && pids != LAZ_CGROUP_NO_LIMIT)
-        rc = cgroup_set(processes, "pids.max", pids, false, file);
     if (rc || !cpu)
         return rc;
     *file = cpu->version == 2 ? "cpu.stat" : "cpuacct.usage";
@@ -258,12 +266,17 @@ static int cgroup_set_up(struct laz_cgroup *group, uint64_t memory_bytes, uint64
     return group->cpu_fd < 0 ? errno : 0;
 }
 
-static void cgroup_drop(struct laz_cgroup *group)
+static void cgroup_unwatch(struct laz_cgroup *group)
 {
     laz_os_close(&group->event_fd);
     laz_os_close(&group->events);
     laz_os_close(&group->cpu_fd);
     laz_os_close(&group->peak_fd);
+}
+
+static void cgroup_drop(struct laz_cgroup *group)
+{
+    cgroup_unwatch(group);
     cgroup_drop_folders(group);
     free(group);
 }
@@ -284,7 +297,9 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
     cgroup_remove_busy(groups);
     int os_errno = cgroup_make(group);
     if (!os_errno)
-        os_errno = cgroup_set_up(group, memory_bytes, pids, &file);
+        os_errno = cgroup_limit(group, &file);
+    if (!os_errno)
+        os_errno = cgroup_watch(group, &file);
     if (os_errno) {
         const char *folder = group->n_parts ? group->parts[0].folder : "a control group";
         int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", folder, *file ? ": " : "", file,
@@ -306,11 +321,16 @@ int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, u
                             struct laz_cgroup **group, struct laz_error *err)
 {
     struct laz_cgroup *kept = groups->kept;
+    const char *file;
 
     if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
         return cgroup_new(groups, memory_bytes, pids, true, group, err);
     groups->kept = kept->next_kept;
     groups->n_kept--;
+    if (cgroup_watch(kept, &file)) {
+        cgroup_drop(kept);
+        return cgroup_new(groups, memory_bytes, pids, true, group, err);
+    }
     *group = kept;
     return 0;
 }
@@ -345,6 +365,7 @@ void laz_cgroup_free(struct laz_cgroup *group)
         cgroup_drop(group);
         return;
     }
+    cgroup_unwatch(group);
     group->next_kept = owner->kept;
     owner->kept = group;
     owner->n_kept++;

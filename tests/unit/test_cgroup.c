@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
@@ -322,6 +323,85 @@ static void live_group_is_entered_through_its_files(void)
     }
     while (n)
         close(entries[--n]);
+    laz_cgroup_free(group);
+    laz_cgroups_free(groups);
+}
+
+/* A process enters the group by itself, uses 8 MiB and some processor time, and ends. `name` gets
+ * that of its group. */
+static void live_use(const struct laz_cgroup *group, char *name, size_t size)
+{
+    int entries[LAZ_CGROUP_WHATS], said[2];
+    size_t n = 0;
+
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(pipe2(said, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char text[8192];
+        for (size_t i = 0; i < n; i++)
+            if (write(entries[i], "0", 1) != 1)
+                _exit(1);
+        memset(malloc(8 * MIB), 1, 8 * MIB);
+        for (clock_t end = clock() + CLOCKS_PER_SEC / 20; clock() < end;)
+            ;
+        int fd = open("/proc/self/cgroup", O_RDONLY);
+        ssize_t got = read(fd, text, sizeof text - 1);
+        text[got > 0 ? got : 0] = '\0';
+        char *at = strstr(text, "/lazaret-");
+        if (at)
+            at[strcspn(at, "\n")] = '\0';
+        _exit(!at || write(said[1], at, strlen(at)) < 0);
+    }
+    close(said[1]);
+    ssize_t got = read(said[0], name, size - 1);
+    name[got > 0 ? got : 0] = '\0';
+    CU_ASSERT(got > 0);
+    close(said[0]);
+    waitpid(pid, NULL, 0);
+    while (n)
+        close(entries[--n]);
+}
+
+static void live_group_is_kept_when_it_is_as_new(void)
+{
+    struct laz_cgroups *groups;
+    struct laz_cgroup *group = NULL;
+    char first[256], next[256];
+
+    if (!groups_of_this_host(&groups))
+        return;
+    const char *memory = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_MEMORY);
+    const char *cpu = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_CPU);
+    const char *pids = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_PIDS);
+    const char *const all[] = {memory, cpu, pids};
+    bool can_keep = true;
+    for (int i = 0; i < 3; i++)
+        can_keep = can_keep && (!all[i] || strcmp(all[i], "cgroup-v1") == 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        /* neither what it held nor what it used is left */
+        CU_ASSERT(!memory || i == 0 || laz_cgroup_peak_bytes(group) < 2 * MIB);
+        CU_ASSERT(!cpu || laz_cgroup_cpu_us(group) < 20000);
+        live_use(group, i ? next : first, sizeof first);
+        CU_ASSERT(!memory || laz_cgroup_peak_bytes(group) > 8 * MIB);
+        CU_ASSERT(!cpu || laz_cgroup_cpu_us(group) > 30000);
+        if (i)
+            CU_ASSERT_EQUAL(strcmp(first, next) == 0, can_keep);
+        laz_cgroup_free(group);
+        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+    }
+    /* with other limits, or after a kill, it is another one */
+    laz_cgroup_free(group);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 16 * MIB, 20, &group, NULL), 0);
+    live_use(group, next, sizeof next);
+    CU_ASSERT(strcmp(first, next) != 0);
+    laz_cgroup_kill(group);
+    snprintf(first, sizeof first, "%s", next);
+    laz_cgroup_free(group);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 16 * MIB, 20, &group, NULL), 0);
+    live_use(group, next, sizeof next);
+    CU_ASSERT(strcmp(first, next) != 0);
     laz_cgroup_free(group);
     laz_cgroups_free(groups);
 }
@@ -644,6 +724,7 @@ static const struct unit_test tests[] = {
     UNIT(live_group_limits_processes_and_ends_them),
     UNIT(live_group_is_entered_at_once_and_counts),
     UNIT(live_group_is_entered_through_its_files),
+    UNIT(live_group_is_kept_when_it_is_as_new),
     UNIT(live_group_tells_that_memory_ran_out),
     UNIT(live_groups_of_dead_hosts_are_swept),
     UNIT(live_groups_of_hosts_that_were_beside_are_swept),
