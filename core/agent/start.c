@@ -271,8 +271,7 @@ static int start_follow(struct agent *agent, const struct laz_json *init, const 
         laz_os_one_heap();
     agent_services_init(agent);
     /* Sessions confine themselves; what forbids them to be made is not for a template. */
-    int rc =
-        agent_confine(is_template ? NULL : confine, &agent->confined, &agent->cost, err);
+    int rc = agent_confine(is_template ? NULL : confine, &agent->confined, &agent->cost, err);
     if (!rc)
         rc = start_load(agent, init, err);
     if (rc)

@@ -71,14 +71,14 @@ struct laz_engine {
     struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
     struct laz_pool *pools;
-    struct laz_stir *stirred;       /* to be looked at between two turns of the loop */
-    bool is_ending;                 /* no callback may use it any more */
-    bool touched;                   /* something began since the last step */
-    unsigned running;               /* executions in boxes */
-    uint64_t driven_ms;             /* when the loop was last driven */
-    unsigned depth;                 /* calls from inside of callbacks that may call */
-    struct laz_box *leaving; /* released, and not ended yet */
-    unsigned boxes;          /* names their folders */
+    struct laz_stir *stirred; /* to be looked at between two turns of the loop */
+    bool is_ending;           /* no callback may use it any more */
+    bool touched;             /* something began since the last step */
+    unsigned running;         /* executions in boxes */
+    uint64_t driven_ms;       /* when the loop was last driven */
+    unsigned depth;           /* calls from inside of callbacks that may call */
+    struct laz_box *leaving;  /* released, and not ended yet */
+    unsigned boxes;           /* names their folders */
     struct laz_engine_programs *programs;
     struct laz_templates *templates; /* NULL: nobody asked for one */
     unsigned processors;             /* 0: not counted yet */
@@ -103,7 +103,8 @@ void laz_engine_unstir(struct laz_engine *engine, struct laz_stir *stir);
 void laz_engine_begin_callback(struct laz_engine *engine);
 void laz_engine_end_callback(struct laz_engine *engine);
 /* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too,
- * which also show `read`. `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program. */
+ * which also show `read`. `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program.
+ */
 int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,
                              uint32_t uid, bool staged, const struct laz_strv *read,
                              const struct laz_engine_programs **programs, struct laz_error *err);

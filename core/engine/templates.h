@@ -35,7 +35,7 @@ struct laz_template {
     struct laz_box *box; /* its own; NULL: released */
     char *runtime_file, *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
-    struct laz_cgroup *group;  /* that of the next session, which it has been told; NULL: none yet */
+    struct laz_cgroup *group; /* that of the next session, which it has been told; NULL: none yet */
     uint32_t uid;
     uint64_t pid_namespace;
     uint64_t made;  /* sessions it was asked for */

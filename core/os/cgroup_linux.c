@@ -29,7 +29,8 @@
 #define CGROUP_KILL_MS     5
 #define CGROUP_NAME_TRIES  1000
 #define CGROUP_KEPT_MOST   4
-#define CGROUP_LEFT        ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept */
+#define CGROUP_LEFT        ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept \
+                                                */
 
 struct cgroup_part {
     int version;
@@ -43,7 +44,7 @@ struct laz_cgroup {
     struct cgroup_part parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
-    bool is_killed; /* nothing can start in it any more */
+    bool is_killed;           /* nothing can start in it any more */
     int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
     int event_fd;             /* see laz_cgroup_event_fd */
     int events;               /* version 2: memory.events */

@@ -14,12 +14,13 @@ struct cgroup_place {
 
 struct laz_cgroups {
     struct cgroup_place places[LAZ_CGROUP_WHATS];
-    struct cgroup_place cpu_to_enter; /* in place of that of version 2; see laz_cgroup_new_to_enter */
+    struct cgroup_place
+        cpu_to_enter;            /* in place of that of version 2; see laz_cgroup_new_to_enter */
     struct laz_cgroup_name next; /* of the next group */
     struct laz_strv busy;        /* folders that could not be removed yet */
     struct laz_cgroup *kept;     /* empty, for the next sessions; see laz_cgroup_free */
     unsigned n_kept;
-    bool out_of_memory;          /* while looking: what was found may not be all */
+    bool out_of_memory; /* while looking: what was found may not be all */
 };
 
 #define CGROUP_FOLDER_MAX 4096

@@ -5,27 +5,24 @@
  * is timed in the host, from one call's arrival to the next one's: answer, return, call. */
 #include "bench.h"
 
-#define CALLS_A_TURN    100
-#define EXECUTES_A_TURN 500
-#define WARM_UP         100
+#define CALLS_A_TURN 100
+#define WARM_UP      100
 
-/* Executions and round trips of the floor take turns, some of each: one at a time, either would be
- * measured with the other's processor just put to sleep, or just woken, and the times be those of
- * the processor. */
+/* So many executions, as many round trips of the floor, and again. */
 enum bench_outcome bench_executes(struct bench *bench, struct bench_point *point)
 {
     struct laz_session *session;
     enum bench_outcome outcome = bench_session(bench, point, &session);
 
     for (int i = -WARM_UP; outcome == BENCH_DONE && !bench_is_full(point);) {
-        for (int k = 0; k < EXECUTES_A_TURN && !bench_is_full(point); k++, i++) {
+        for (int k = 0; k < CALLS_A_TURN && !bench_is_full(point); k++, i++) {
             double before = bench_now_us();
             if (!bench_execute(point, session, "1+1"))
                 return BENCH_FAILED;
             if (i >= 0)
                 bench_add(point, bench_now_us() - before);
         }
-        for (int k = 0; k < EXECUTES_A_TURN; k++) {
+        for (int k = 0; k < CALLS_A_TURN; k++) {
             double floor = bench_pingpong(bench, BENCH_EXECUTE_BYTES, BENCH_RESULT_BYTES);
             if (i > 0)
                 bench_add_floor(point, floor);

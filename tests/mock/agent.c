@@ -7,9 +7,9 @@
  * $id and $next (of the execution, and the one after it), $i (of `times`), $last (the line received
  * last), $token.  A connection that the host closed ends it.
  *
- * With --template it plays one (its sessions enter the groups of the last `prepare`): MOCK_TEMPLATE is its start, and for each spawn it runs MOCK_SPAWN,
- * for the first one, which is the host's trial, MOCK_TRIAL; each session runs MOCK_SESSION as the
- * first process of its namespace. */
+ * With --template it plays one (its sessions enter the groups of the last `prepare`): MOCK_TEMPLATE
+ * is its start, and for each spawn it runs MOCK_SPAWN, for the first one, which is the host's
+ * trial, MOCK_TRIAL; each session runs MOCK_SESSION as the first process of its namespace. */
 #include "storm.h"
 
 #include <errno.h>

@@ -90,6 +90,7 @@ void sight_session(void *user)
         0,          0};
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
     struct sight *sight = user;
+    options.warm = sight->from_template;
     struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
     struct laz_session *session = NULL;
@@ -104,6 +105,8 @@ void sight_session(void *user)
         rc = laz_settings_set(settings, "sandbox.backend", sight->backend, &err);
     if (!rc && sight->require)
         rc = laz_settings_set(settings, "sandbox.require", sight->require, &err);
+    if (!rc && sight->from_template)
+        rc = laz_settings_set(settings, "pool.warm", "template", &err);
     if (!rc)
         rc = laz_settings_set(settings, "session.timeout", "10", &err);
     if (!rc)

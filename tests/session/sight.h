@@ -12,6 +12,7 @@ struct sight {
     const char *settings; /* TOML of env.set; "" */
     const char *backend;  /* NULL: as it is by default */
     char *require;        /* TOML of sandbox.require; NULL: as it is by default */
+    bool from_template;   /* and from nowhere else */
     bool has_orphans;     /* who adopts them looks for processes by itself */
     bool only_enforced;   /* by whatever mechanism, it is enforced */
     void (*end)(void);    /* called before the traces are looked at */

@@ -193,10 +193,11 @@ static void faults_require(struct sight *box)
     box->require = laz_strdupf("%s]", list);
 }
 
-static void faults_on(const char *backend, unsigned missing)
+static void faults_on(const char *backend, bool from_template, unsigned missing)
 {
     struct sight box = {.settings = "",
                         .backend = backend,
+                        .from_template = from_template,
                         .has_orphans = true,
                         .only_enforced = true,
                         .name = faults_name,
@@ -223,17 +224,22 @@ static void faults_on(const char *backend, unsigned missing)
 
 static void calls_of_the_host_fail_in_turn(void)
 {
-    faults_on(NULL, 0);
+    faults_on(NULL, false, 0);
 }
 
 static void calls_of_the_host_fail_on_an_older_system(void)
 {
-    faults_on(NULL, DENY_CLONE3 | DENY_CLOSE_RANGE | DENY_PEER_PIDFD | DENY_GROUPS);
+    faults_on(NULL, false, DENY_CLONE3 | DENY_CLOSE_RANGE | DENY_PEER_PIDFD | DENY_GROUPS);
 }
 
 static void calls_of_the_host_fail_without_namespaces(void)
 {
-    faults_on("landlock", 0);
+    faults_on("landlock", false, 0);
+}
+
+static void calls_of_the_host_fail_with_a_template(void)
+{
+    faults_on(NULL, true, 0);
 }
 
 /* A program of the backend that ends before its time leaves somebody behind who waits for it. */
@@ -353,6 +359,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_of_the_host_fail_in_turn),
     UNIT(calls_of_the_host_fail_on_an_older_system),
     UNIT(calls_of_the_host_fail_without_namespaces),
+    UNIT(calls_of_the_host_fail_with_a_template),
     UNIT(what_a_dead_program_leaves_is_ended),
     UNIT(a_child_that_cannot_close_does_not_run),
     UNIT(a_limit_on_files_is_an_error_and_no_signal),

@@ -36,8 +36,8 @@ static const struct language {
 
 static void template_makes_sessions_of_each_runtime(void)
 {
-    static const char *const parts[] = {"\"cost\":\"clone ", "maps ", "mounts ", "fork ", "handover ",
-                                        "limits",            "renew "};
+    static const char *const parts[] = {"\"cost\":\"clone ", "maps ",  "mounts ", "fork ",
+                                        "handover ",         "limits", "renew "};
 
     for (size_t i = 0; i < 2 * LANGUAGES; i++) {
         const int is_ahead = i >= LANGUAGES; /* or when `init` has come */

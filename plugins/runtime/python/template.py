@@ -25,6 +25,7 @@ def forget_warm_up():
 def before_fork():
     # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
     import gc
+    import _symtable  # keep_tools() needs it where the code names a tool
     forget_warm_up()
     gc.collect()
     gc.freeze()
