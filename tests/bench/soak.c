@@ -20,6 +20,7 @@
 #define ROUND_S        3
 #define SETTLE_FIRST_S 2
 #define SETTLE_MS      50
+#define SETTLE_TURNS   4
 #define WARM_UP        1 /* rounds after which memory is what it will be */
 
 /* Seconds that a rest may take, and bytes that memory may grow by from the first one to the last,
@@ -162,16 +163,19 @@ static void soak_say(const struct soak *soak, long seconds, const struct picture
 }
 
 /* All templates are there, and boxes of sessions that were replaced have left, which they do when
- * their engine is driven: descriptors are those of the first rest. */
+ * their engine is driven: descriptors are those of the first rest.  Sessions are opened now and then
+ * only: one template too many, or too few, takes a moment to end or to start, and with each session
+ * the next renewal comes nearer. */
 static void soak_settle(struct soak *soak, const struct picture *first)
 {
     struct laz_error err = {0};
     time_t began = time(NULL);
     bool settled = false;
 
-    while (!settled && time(NULL) - began < SETTLE_S) {
-        for (unsigned i = 0; i < soak->n_players; i++)
-            soak_use_templates(&soak->players[i]);
+    for (int turn = 0; !settled && time(NULL) - began < SETTLE_S; turn++) {
+        if (turn == 0 || (turn % SETTLE_TURNS == 0 && trace_children() != soak_templates(soak)))
+            for (unsigned i = 0; i < soak->n_players; i++)
+                soak_use_templates(&soak->players[i]);
         for (unsigned i = 0; i < soak->n_players; i++)
             if (laz_engine_step(soak->players[i].engine, SETTLE_MS, &err))
                 soak_wrong(soak, "at rest: %s", err.text);
