@@ -17,6 +17,11 @@ KEPT_CHARACTERS = 4000000
 SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
 tool_names = set()  # as Python spells them
 sources, sizes = {}, {}  # lines and length, by the name of the file that they stand for
+kept = 0  # the sum of `sizes`
+# Words that no expression begins with: what begins with one of them, spans lines or assigns is
+# compiled as statements.
+STATEMENTS = {'assert', 'async', 'break', 'class', 'continue', 'def', 'del', 'for', 'from', 'global',
+              'if', 'import', 'nonlocal', 'pass', 'raise', 'return', 'try', 'while', 'with'}
 
 
 class ToolError(RuntimeError):
@@ -32,17 +37,27 @@ sys.modules['lazaret'] = lazaret
 # ---- source text of what was executed --------------------------------------------------------
 
 def keep_source(name, text):
+    global kept
+    kept += len(text) - sizes.get(name, 0)
     sources[name] = text.splitlines(True)
     sizes[name] = len(text)
-    while len(sources) > KEPT_SOURCES or sum(sizes.values()) > KEPT_CHARACTERS:
+    while len(sources) > KEPT_SOURCES or kept > KEPT_CHARACTERS:
         oldest = next(iter(sources))
         if oldest == name:
             break
-        del sources[oldest], sizes[oldest]
+        kept -= sizes.pop(oldest)
+        del sources[oldest]
         if 'linecache' in sys.modules:
             sys.modules['linecache'].cache.pop(oldest, None)
     if 'linecache' in sys.modules:
         show_source(sys.modules['linecache'], name)
+
+
+def forget_sources():
+    global kept
+    sources.clear()
+    sizes.clear()
+    kept = 0
 
 
 def show_source(linecache, name):
@@ -122,7 +137,24 @@ def keep_tools(text, name, tree):
                           (name, line, None, (text.splitlines() or [''])[line - 1]))
 
 
+def prepare_expression(text, name):
+    # One line that is an expression, as somebody types it, or None: compiled at once, where
+    # statements are parsed first to find out whether the last one is an expression. It can bind no
+    # name of a tool, for that takes an assignment.
+    line = text.rstrip()
+    if (not line or line[0] in ' \t\f' or '\n' in line or '=' in line or ';' in line or
+            line.split(None, 1)[0] in STATEMENTS):
+        return None
+    try:
+        return compile(text, name, 'eval', 0, True)
+    except SyntaxError:
+        return None  # the compiler of statements says what is wrong
+
+
 def prepare(text, name):
+    last = prepare_expression(text, name)
+    if last is not None:
+        return None, last
     tree = compile(text, name, 'exec', ONLY_AST, True)
     keep_tools(text, name, tree)
     last = None

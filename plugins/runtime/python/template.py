@@ -18,7 +18,7 @@ def preload(names):
 
 def forget_warm_up():
     import builtins
-    sources.clear(), sizes.clear()
+    forget_sources()
     vars(builtins).pop('_', None)
 
 
