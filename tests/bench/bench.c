@@ -119,15 +119,15 @@ static enum bench_outcome run_row(struct bench *bench, const struct options *opt
                                   struct bench_point *point, struct bench_result *result)
 {
     enum bench_outcome outcome = BENCH_DONE;
-    pid_t awake[MOST_PROCESSORS];
+    pid_t busy[MOST_PROCESSORS];
     char why[256];
     bool kept = true;
 
     for (int attempt = 0; attempt < BENCH_ATTEMPTS; attempt++) {
         const struct bench_language *language = point->language;
-        int n_awake = point->row->awake ? bench_keep_awake(awake, MOST_PROCESSORS) : 0;
+        int n_busy = point->row->busy ? bench_keep_busy(busy, MOST_PROCESSORS) : 0;
         outcome = point->row->measure(bench, point);
-        bench_let_sleep(awake, n_awake);
+        bench_let_rest(busy, n_busy);
         point->language = language;
         if (outcome == BENCH_DONE)
             bench_summarise(point, result);

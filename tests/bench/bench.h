@@ -82,7 +82,7 @@ struct bench_row {
     bool by_runtime;
     int samples, quick_samples;
     int parameter, quick_parameter;
-    bool awake; /* no processor sleeps meanwhile: awake.c */
+    bool busy; /* all processors but one have other work meanwhile: busy.c */
     bench_measure *measure;
 };
 
@@ -158,10 +158,10 @@ void bench_clock_free(struct bench_clock *clock);
 void bench_clock_reset(struct bench_clock *clock);
 int bench_clock_times(struct bench_clock *clock, const double **times);
 
-/* ---- awake.c --------------------------------------------------------------------------------- */
-/* Starts processes that keep all processors awake; how many. */
-int bench_keep_awake(pid_t *pids, int most);
-void bench_let_sleep(const pid_t *pids, int n);
+/* ---- busy.c ---------------------------------------------------------------------------------- */
+/* Starts processes that keep all processors but one busy; how many. */
+int bench_keep_busy(pid_t *pids, int most);
+void bench_let_rest(const pid_t *pids, int n);
 
 /* ---- floors.c -------------------------------------------------------------------------------- */
 extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const bench_bwrap_r[];

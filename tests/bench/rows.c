@@ -9,46 +9,46 @@
 #define ONCE    false
 #define RUNTIME true
 
-#define ASLEEP false /* processors without work sleep, as they do */
-#define AWAKE  true
+#define ALONE false /* nothing else runs */
+#define BUSY  true  /* all processors but one have other work */
 
-/* name, unit, of one runtime, samples, with --quick, parameter, with --quick, sleep, function */
+/* name, unit, of one runtime, samples, with --quick, parameter, with --quick, beside what, function
+ */
 const struct bench_row bench_rows[] = {
-    {"floor.pingpong", "us", ONCE, 2000, 20, 0, 0, AWAKE, bench_floor_pingpong},
-    {"floor.forkexec", "us", ONCE, 200, 3, 0, 0, ASLEEP, bench_floor_forkexec},
-    {"floor.bwrap", "us", ONCE, 40, 1, 0, 0, ASLEEP, bench_floor_bwrap},
-    {"session.cold", "us", RUNTIME, 30, 1, 0, 0, ASLEEP, bench_session_cold},
-    {"start.box", "us", RUNTIME, 60, 1, BENCH_LAYER_BOX, BENCH_LAYER_BOX, ASLEEP, bench_layer},
-    {"start.agent", "us", RUNTIME, 60, 1, BENCH_LAYER_AGENT, BENCH_LAYER_AGENT, ASLEEP,
+    {"floor.pingpong", "us", ONCE, 2000, 20, 0, 0, BUSY, bench_floor_pingpong},
+    {"floor.forkexec", "us", ONCE, 200, 3, 0, 0, ALONE, bench_floor_forkexec},
+    {"floor.bwrap", "us", ONCE, 40, 1, 0, 0, ALONE, bench_floor_bwrap},
+    {"session.cold", "us", RUNTIME, 30, 1, 0, 0, ALONE, bench_session_cold},
+    {"start.box", "us", RUNTIME, 60, 1, BENCH_LAYER_BOX, BENCH_LAYER_BOX, ALONE, bench_layer},
+    {"start.agent", "us", RUNTIME, 60, 1, BENCH_LAYER_AGENT, BENCH_LAYER_AGENT, ALONE, bench_layer},
+    {"start.confined", "us", RUNTIME, 60, 1, BENCH_LAYER_CONFINED, BENCH_LAYER_CONFINED, ALONE,
      bench_layer},
-    {"start.confined", "us", RUNTIME, 60, 1, BENCH_LAYER_CONFINED, BENCH_LAYER_CONFINED, ASLEEP,
-     bench_layer},
-    {"session.template", "us", RUNTIME, 300, 1, 0, 0, ASLEEP, bench_session_template},
-    {"sessions_per_second", "1/s", RUNTIME, 10, 1, 200, 4, ASLEEP, bench_sessions_per_second},
-    {"execute", "us", RUNTIME, 2000, 20, 0, 0, AWAKE, bench_executes},
-    {"tool_call", "us", RUNTIME, 2000, 20, 0, 0, AWAKE, bench_tool_calls},
-    {"tool_call16", "us", RUNTIME, 3200, 32, 16, 16, ASLEEP, bench_tool_calls_at_once},
-    {"value_in_64k", "us", RUNTIME, 400, 3, 64 * KIB, 64 * KIB, ASLEEP, bench_value_in},
-    {"value_out_64k", "us", RUNTIME, 400, 3, 64 * KIB, 64 * KIB, ASLEEP, bench_value_out},
-    {"value_in_1m", "us", RUNTIME, 60, 2, MIB, MIB, ASLEEP, bench_value_in},
-    {"value_out_1m", "us", RUNTIME, 60, 2, MIB, MIB, ASLEEP, bench_value_out},
-    {"lines_per_second", "1/s", RUNTIME, 20, 1, 5000, 5000, ASLEEP, bench_lines},
-    {"timeout_overshoot", "us", ONCE, 100, 1, 0, 0, ASLEEP, bench_timeout},
-    {"pool_acquire", "us", ONCE, 300, 2, 0, 0, ASLEEP, bench_pool_acquire},
-    {"alive100.pss", "B", ONCE, 100, 3, 100, 3, ASLEEP, bench_alive_pss},
-    {"alive100.engine", "B", ONCE, 1, 1, 100, 3, ASLEEP, bench_alive_engine},
-    {"alive100.latency", "us", ONCE, 1000, 10, 100, 3, ASLEEP, bench_alive_latency},
-    {"alive500.pss", "B", ONCE, 500, 4, 500, 4, ASLEEP, bench_alive_pss},
-    {"alive500.engine", "B", ONCE, 1, 1, 500, 4, ASLEEP, bench_alive_engine},
-    {"alive500.latency", "us", ONCE, 1000, 10, 500, 4, ASLEEP, bench_alive_latency},
-    {"peer.srt.start", "us", ONCE, 10, 1, 0, 0, ASLEEP, bench_peer},
-    {"peer.deno.start", "us", ONCE, 20, 1, 0, 0, ASLEEP, bench_peer},
-    {"peer.isolated_vm.session", "us", ONCE, 100, 3, 0, 0, ASLEEP, bench_peer},
-    {"peer.isolated_vm.execute", "us", ONCE, 1000, 3, 0, 0, ASLEEP, bench_peer},
-    {"peer.isolated_vm.tool_call", "us", ONCE, 1000, 3, 0, 0, ASLEEP, bench_peer},
-    {"peer.securer.session", "us", ONCE, 10, 1, 0, 0, ASLEEP, bench_peer},
-    {"peer.securer.execute", "us", ONCE, 20, 1, 0, 0, ASLEEP, bench_peer},
-    {"peer.securer.tool_call", "us", ONCE, 100, 1, 0, 0, ASLEEP, bench_peer},
+    {"session.template", "us", RUNTIME, 300, 1, 0, 0, ALONE, bench_session_template},
+    {"sessions_per_second", "1/s", RUNTIME, 10, 1, 200, 4, ALONE, bench_sessions_per_second},
+    {"execute", "us", RUNTIME, 2000, 20, 0, 0, BUSY, bench_executes},
+    {"tool_call", "us", RUNTIME, 2000, 20, 0, 0, BUSY, bench_tool_calls},
+    {"tool_call16", "us", RUNTIME, 3200, 32, 16, 16, ALONE, bench_tool_calls_at_once},
+    {"value_in_64k", "us", RUNTIME, 400, 3, 64 * KIB, 64 * KIB, ALONE, bench_value_in},
+    {"value_out_64k", "us", RUNTIME, 400, 3, 64 * KIB, 64 * KIB, ALONE, bench_value_out},
+    {"value_in_1m", "us", RUNTIME, 60, 2, MIB, MIB, ALONE, bench_value_in},
+    {"value_out_1m", "us", RUNTIME, 60, 2, MIB, MIB, ALONE, bench_value_out},
+    {"lines_per_second", "1/s", RUNTIME, 20, 1, 5000, 5000, ALONE, bench_lines},
+    {"timeout_overshoot", "us", ONCE, 100, 1, 0, 0, ALONE, bench_timeout},
+    {"pool_acquire", "us", ONCE, 300, 2, 0, 0, ALONE, bench_pool_acquire},
+    {"alive100.pss", "B", ONCE, 100, 3, 100, 3, ALONE, bench_alive_pss},
+    {"alive100.engine", "B", ONCE, 1, 1, 100, 3, ALONE, bench_alive_engine},
+    {"alive100.latency", "us", ONCE, 1000, 10, 100, 3, ALONE, bench_alive_latency},
+    {"alive500.pss", "B", ONCE, 500, 4, 500, 4, ALONE, bench_alive_pss},
+    {"alive500.engine", "B", ONCE, 1, 1, 500, 4, ALONE, bench_alive_engine},
+    {"alive500.latency", "us", ONCE, 1000, 10, 500, 4, ALONE, bench_alive_latency},
+    {"peer.srt.start", "us", ONCE, 10, 1, 0, 0, ALONE, bench_peer},
+    {"peer.deno.start", "us", ONCE, 20, 1, 0, 0, ALONE, bench_peer},
+    {"peer.isolated_vm.session", "us", ONCE, 100, 3, 0, 0, ALONE, bench_peer},
+    {"peer.isolated_vm.execute", "us", ONCE, 1000, 3, 0, 0, ALONE, bench_peer},
+    {"peer.isolated_vm.tool_call", "us", ONCE, 1000, 3, 0, 0, ALONE, bench_peer},
+    {"peer.securer.session", "us", ONCE, 10, 1, 0, 0, ALONE, bench_peer},
+    {"peer.securer.execute", "us", ONCE, 20, 1, 0, 0, ALONE, bench_peer},
+    {"peer.securer.tool_call", "us", ONCE, 100, 1, 0, 0, ALONE, bench_peer},
 };
 
 const size_t n_bench_rows = sizeof bench_rows / sizeof *bench_rows;

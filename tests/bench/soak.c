@@ -163,9 +163,9 @@ static void soak_say(const struct soak *soak, long seconds, const struct picture
 }
 
 /* All templates are there, and boxes of sessions that were replaced have left, which they do when
- * their engine is driven: descriptors are those of the first rest.  Sessions are opened now and then
- * only: one template too many, or too few, takes a moment to end or to start, and with each session
- * the next renewal comes nearer. */
+ * their engine is driven: descriptors are those of the first rest.  Sessions are opened now and
+ * then only: one template too many, or too few, takes a moment to end or to start, and with each
+ * session the next renewal comes nearer. */
 static void soak_settle(struct soak *soak, const struct picture *first)
 {
     struct laz_error err = {0};
