@@ -95,12 +95,40 @@ static SEXP eval_code_string(const struct r_job *job)
     return Rf_ScalarString(r_utf8(job->code, job->len));
 }
 
+static void eval_define(SEXP env, const char *name, SEXP value)
+{
+    PROTECT(value);
+    Rf_defineVar(Rf_install(name), value, env);
+    UNPROTECT(1);
+}
+
+/* What R_ParseVector needs to keep source references (?srcfilecopy); r_support.R has it for the
+ * lines of errors. R_NewEnv is there since R 4.1. */
+static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
+{
+    SEXP file = PROTECT(R_NewEnv(R_EmptyEnv, 0, 0));
+    SEXP class = PROTECT(Rf_allocVector(STRSXP, 2));
+
+    eval_define(file, "filename", Rf_mkString("<code>"));
+    eval_define(file, "Enc", Rf_mkString("UTF-8"));
+    eval_define(file, "lines", code);
+    eval_define(file, "isFile", Rf_ScalarLogical(0));
+    eval_define(file, "wd", Rf_mkString(""));
+    eval_define(file, "timestamp", R_NilValue);
+    SET_STRING_ELT(class, 0, Rf_mkChar("srcfilecopy"));
+    SET_STRING_ELT(class, 1, Rf_mkChar("srcfile"));
+    Rf_setAttrib(file, R_ClassSymbol, class);
+    Rf_defineVar(Rf_install("srcfile"), file, s->support);
+    UNPROTECT(2);
+    return file;
+}
+
 /* The expressions, with source references; R_NilValue when it does not parse. */
 static SEXP eval_parse(struct r_state *s)
 {
     ParseStatus status;
     SEXP code = PROTECT(eval_code_string(&s->job));
-    SEXP file = PROTECT(r_support1(s, "new_srcfile", code));
+    SEXP file = PROTECT(eval_new_srcfile(s, code));
     SEXP parsed = R_ParseVector(code, -1, &status, file);
 
     UNPROTECT(2);

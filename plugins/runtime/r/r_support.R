@@ -8,19 +8,6 @@
 
 srcfile <- NULL # of the code that runs
 
-# What R_ParseVector needs to keep source references.
-new_srcfile <- function(code) {
-    file <- new.env(hash = FALSE, parent = emptyenv())
-    file$filename <- "<code>"
-    file$Enc <- "UTF-8"
-    file$lines <- code
-    file$isFile <- FALSE
-    file$wd <- ""
-    file$timestamp <- NULL
-    class(file) <- c("srcfilecopy", "srcfile")
-    srcfile <<- file
-}
-
 # R's own words about code that does not parse: list(message, line, column).
 parse_error <- function(code) {
     text <- tryCatch({
