@@ -109,8 +109,8 @@ static void vessel_forget(struct laz_frame *in)
     laz_frame_init(in, max);
 }
 
-/* Whoever starts in a control group is in it before it is known to anybody, and what it uses counts
- * there: for one that moves itself the kernel waits for nobody (cgroups(7)). */
+/* What is started from here on is born in the control groups, and all that it uses counts there. In
+ * version 2 the kernel may wait for a grace period; nobody waits for this process yet. */
 static int vessel_enter(const struct template_fds *groups, struct laz_error *err)
 {
     for (size_t i = 0; i < groups->n; i++)
