@@ -29,7 +29,7 @@
 #define SETTLE_S 120
 #define GROWTH   ((long)1 << 40) /* what was freed is kept for a while, to see its use */
 #else
-#define SETTLE_S 20
+#define SETTLE_S 60 /* a template of R has to start beside whatever else the disk does */
 #define GROWTH   ((long)4 << 20)
 #endif
 
@@ -213,7 +213,7 @@ static void soak_rounds(struct soak *soak, long seconds)
 static void soak_find_runtimes(struct soak *soak)
 {
     static const char *const names[] = {"lua", "lua", "lua", "python", "python", "r"};
-    struct laz_error err;
+    struct laz_error err, last = {0};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct laz_session_options options = {.size = sizeof options, .runtime = names[i]};
@@ -223,8 +223,12 @@ static void soak_find_runtimes(struct soak *soak)
             soak->runtimes[soak->n_runtimes++] = names[i];
         else if (rc != LAZ_ENOENT)
             soak_wrong(soak, "%s: %s", names[i], err.text);
+        else
+            last = err;
         laz_session_free(session);
     }
+    if (!soak->n_runtimes && last.text[0])
+        soak_wrong(soak, "no runtime: %s", last.text);
 }
 
 static void soak_run(struct soak *soak, long seconds, uint64_t seed)
