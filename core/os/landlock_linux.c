@@ -61,18 +61,17 @@ static const struct {
 /* What a right of ours is in the kernel's. Device nodes are never made. */
 static const struct {
     uint32_t right;
-    char letter;
     uint64_t files;
 } landlock_rights[] = {
-    {LAZ_LANDLOCK_READ, 'r', LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR},
-    {LAZ_LANDLOCK_WRITE, 'w',
-     LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_REFER |
-         LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-         LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-         LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM},
-    {LAZ_LANDLOCK_EXEC, 'x', LANDLOCK_ACCESS_FS_EXECUTE},
-    {LAZ_LANDLOCK_DEV, 'd', LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE},
-    {LAZ_LANDLOCK_TERMINAL, 't',
+    {LAZ_LANDLOCK_READ, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR},
+    {LAZ_LANDLOCK_WRITE, LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE |
+                             LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                             LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                             LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                             LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM},
+    {LAZ_LANDLOCK_EXEC, LANDLOCK_ACCESS_FS_EXECUTE},
+    {LAZ_LANDLOCK_DEV, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE},
+    {LAZ_LANDLOCK_TERMINAL,
      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_IOCTL_DEV},
 };
 
@@ -173,28 +172,4 @@ int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
     if (!rc && in_force)
         *in_force = (struct laz_landlock){abi, attr.files, attr.network, attr.scope};
     return rc;
-}
-
-void laz_landlock_letters(uint32_t rights, char *text)
-{
-    for (size_t i = 0; i < LANDLOCK_COUNT(landlock_rights); i++)
-        if (rights & landlock_rights[i].right)
-            *text++ = landlock_rights[i].letter;
-    *text = '\0';
-}
-
-uint32_t laz_landlock_rights(const char *letters)
-{
-    uint32_t rights = 0;
-
-    for (; *letters; letters++) {
-        uint32_t right = 0;
-        for (size_t i = 0; i < LANDLOCK_COUNT(landlock_rights); i++)
-            if (landlock_rights[i].letter == *letters)
-                right = landlock_rights[i].right;
-        if (!right)
-            return 0;
-        rights |= right;
-    }
-    return rights;
 }
