@@ -279,6 +279,7 @@ void laz_engine_free(struct laz_engine *engine)
     free(engine->choice.name);
     laz_engine_free_programs(engine);
     laz_registry_free(engine->registry);
+    laz_strv_fini(&engine->unmet);
     laz_strv_fini(&engine->reserved);
     if (engine->folder)
         laz_os_remove_tree(engine->folder);

@@ -68,6 +68,7 @@ struct laz_engine {
     struct laz_cgroups *groups; /* what this host gives of them */
     char *agent;                /* path of lazaret-agent */
     struct laz_backend_choice choice;
+    struct laz_strv unmet;   /* limits that nothing keeps, told of */
     struct laz_audit *audit; /* NULL: none */
     struct laz_session *sessions;
     struct laz_pool *pools;

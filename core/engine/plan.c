@@ -165,6 +165,39 @@ static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t ri
         plan->failed = true;
 }
 
+static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits)
+{
+    enum laz_job_limit limit = laz_job_limit_find(name);
+
+    if (limit == LAZ_JOB_LIMITS) {
+        free(plan->unknown);
+        plan->unknown = laz_strdup(name);
+        plan->failed |= !plan->unknown;
+    } else if (value <= PLAN_MAX_NUMBER) {
+        plan->job.of[limit] = value;
+        plan->job_bits[limit] = bits;
+    }
+}
+
+static void plan_not_limited(struct laz_plan *plan, const char *name, const char *why)
+{
+    void *items = plan->unmet;
+    struct laz_plan_unmet *item;
+
+    if (strlen(name) >= sizeof item->name) {
+        plan->failed = true;
+        return;
+    }
+    item = plan_grow(plan, &items, &plan->n_unmet, sizeof *item);
+    plan->unmet = items;
+    if (!item)
+        return;
+    memcpy(item->name, name, strlen(name) + 1);
+    item->why = laz_strdup(why);
+    if (!item->why)
+        plan->failed = true;
+}
+
 /* What the host holds by itself. A session that could write to its group (it has the host's user,
  * and nothing keeps it from writing) is only weakly held by it. */
 static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
@@ -205,36 +238,72 @@ static const char plan_group_hint[] =
     "; cpu and memory need a control group: run lazaret as root, or where a part of the tree is "
     "delegated to it (systemd-run --user --scope -p Delegate=yes)";
 
-/* `excess`: what the backend has declared beyond what it can. */
-static int plan_check(const struct laz_plan *plan, uint32_t excess, uint32_t require,
-                      struct laz_error *err)
+/* The backend's own remedy, and the settings that take what there is. */
+static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_t missing,
+                        const char *names, struct laz_buf *text)
+{
+    laz_buf_printf(text, "%s, or write sandbox.require = [", remedy);
+    for (uint32_t bit = 1, n = 0; bit <= PLAN_ALL_BITS; bit <<= 1)
+        if (plan->require & ~missing & bit)
+            laz_buf_printf(text, "%s\"%s\"", n++ ? ", " : "", laz_enforce_name(bit));
+    laz_buf_printf(text, "] and know what is missing: %s", names);
+}
+
+static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops *ops,
+                       uint32_t missing, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT, remedy = LAZ_BUF_INIT;
+
+    plan_bit_names(missing, &names);
+    if (LAZ_HAS(ops, remedy))
+        plan_remedy(plan, ops->remedy, missing, laz_buf_text(&names), &remedy);
+    else
+        laz_buf_printf(&remedy,
+                       "Use another backend (sandbox.backend), set the limit it needs, or take it "
+                       "out of sandbox.require%s",
+                       missing & PLAN_GROUP_BITS ? plan_group_hint : "");
+    int rc = laz_error_set(err, LAZ_EREFUSED, 0,
+                           "backend %s does not enforce what sandbox.require asks for: %s. %s",
+                           plan->backend, laz_buf_text(&names), laz_buf_text(&remedy));
+    laz_buf_fini(&names);
+    laz_buf_fini(&remedy);
+    return rc;
+}
+
+/* What is wrong with a plan: a fault of its backend. `excess`: what it has declared beyond what it
+ * can. */
+static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_error *err)
 {
     struct laz_buf names = LAZ_BUF_INIT;
-    uint32_t missing = require & ~plan->enforces;
+    bool has_job = false;
     int rc = 0;
 
-    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed)
-        return laz_error_nomem(err);
-    if (plan->argv.n == 0)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
-                             plan->backend);
-    if (plan->ends_by > LAZ_END_REAP)
-        return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "backend %s: its plan ends in a way (%u) that is not known",
-                             plan->backend, plan->ends_by);
-    plan_bit_names(excess ? excess : missing, &names);
-    if (excess)
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
+        has_job |= plan->job.of[i] != LAZ_UNLIMITED;
+    plan_bit_names(excess, &names);
+    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
+        names.failed)
+        rc = laz_error_nomem(err);
+    else if (plan->argv.n == 0)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
+                           plan->backend);
+    else if (plan->ends_by > LAZ_END_JOB)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan ends in a way (%u) that is not known",
+                           plan->backend, plan->ends_by);
+    else if (plan->unknown)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan sets a limit of a job (%s) that is not known",
+                           plan->backend, plan->unknown);
+    else if (has_job && plan->ends_by != LAZ_END_JOB)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan sets limits of a job and does not end by it",
+                           plan->backend);
+    else if (excess)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
                            "backend %s: its plan declares %s, which it does not claim to be able "
                            "to enforce",
                            plan->backend, laz_buf_text(&names));
-    else if (missing)
-        rc = laz_error_set(err, LAZ_EREFUSED, 0,
-                           "backend %s does not enforce what sandbox.require asks for: %s. Use "
-                           "another backend (sandbox.backend), set the limit it needs, or take it "
-                           "out of sandbox.require%s",
-                           plan->backend, laz_buf_text(&names),
-                           missing & PLAN_GROUP_BITS ? plan_group_hint : "");
     laz_buf_fini(&names);
     return rc;
 }
@@ -274,6 +343,8 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
         .agent_filter = plan_agent_filter,
         .agent_landlock = plan_agent_landlock,
         .agent_path = plan_agent_path,
+        .job_limit = plan_job_limit,
+        .not_limited = plan_not_limited,
     };
     struct laz_error why = {0};
     struct laz_plan *made = calloc(1, sizeof *made);
@@ -282,6 +353,7 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
         return laz_error_nomem(err);
     made->status_fd = -1;
     made->next_fd = 3;
+    made->job = laz_job_limits_none();
     made->require = require;
     made->backend = laz_strdup(backend);
     made->folder = laz_strdup(folder);
@@ -297,7 +369,9 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
         uint32_t excess = made->enforces & ~ops->can_enforce;
         if (host && !excess)
             plan_add_host(made, &policy->limits, host);
-        rc = plan_check(made, excess, require, err);
+        rc = plan_check(made, excess, err);
+        if (!rc && (require & ~made->enforces))
+            rc = plan_refuse(made, ops, require & ~made->enforces, err);
     }
     if (rc) {
         laz_plan_free(made);
@@ -325,6 +399,8 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
     made->enforces = plan->enforces;
     made->require = plan->require;
     made->ends_by = plan->ends_by;
+    made->job = plan->job;
+    memcpy(made->job_bits, plan->job_bits, sizeof made->job_bits);
     made->any_program = plan->any_program;
     made->failed = !made->backend || !made->words;
     for (size_t i = 0; i < plan->n_words && !made->failed; i++) {
@@ -349,6 +425,15 @@ static bool plan_has_word(const struct laz_strv *words, const char *word)
     return false;
 }
 
+/* These bits are not kept after all. */
+static void plan_lose(struct laz_plan *plan, uint32_t lost)
+{
+    plan->enforces &= ~lost;
+    for (size_t i = 0; i < plan->n_words; i++)
+        if (!plan->words[i].weakly)
+            plan->words[i].bits &= ~lost;
+}
+
 int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
                       struct laz_error *err)
 {
@@ -363,10 +448,7 @@ int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint3
     for (size_t i = 0; i < sizeof arranged / sizeof arranged[0]; i++)
         if (arranged[i].step->asked && !plan_has_word(steps, arranged[i].name))
             *lost |= arranged[i].step->bits & plan->enforces;
-    plan->enforces &= ~*lost;
-    for (size_t i = 0; i < plan->n_words; i++)
-        if (!plan->words[i].weakly)
-            plan->words[i].bits &= ~*lost;
+    plan_lose(plan, *lost);
     plan_bit_names(*lost & plan->require, &names);
     if (*lost & plan->require)
         rc = laz_error_set(err, LAZ_ESETUP, 0,
@@ -375,6 +457,44 @@ int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint3
                            laz_buf_text(&names));
     laz_buf_fini(&names);
     return rc;
+}
+
+int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uint32_t *lost,
+                       struct laz_buf *names, struct laz_error *err)
+{
+    *lost = 0;
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++) {
+        if (!(missing & 1u << i))
+            continue;
+        *lost |= plan->job_bits[i] & plan->enforces;
+        laz_buf_printf(names, "%s%s", names->len ? ", " : "",
+                       laz_job_limit_name((enum laz_job_limit)i));
+    }
+    plan_lose(plan, *lost);
+    bool is_required = *lost & plan->require;
+    if (!missing || (!strict && !is_required))
+        return 0;
+    return laz_error_set(err, LAZ_ESETUP, 0,
+                         "backend %s: this system does not keep limits of the job that were set: "
+                         "%s%s. To go without, set them to \"unlimited\"%s, or sandbox.strict to "
+                         "false for a warning instead",
+                         plan->backend, laz_buf_text(names),
+                         is_required ? ", and sandbox.require asks for it" : "",
+                         is_required ? " and take them out of sandbox.require" : "");
+}
+
+bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform)
+{
+    size_t len = strlen(platform);
+
+    for (const char *p = ops->platforms ? ops->platforms : ""; *p;) {
+        size_t n = strcspn(p, " ");
+
+        if (n == len && strncmp(p, platform, n) == 0)
+            return true;
+        p += n + (p[n] == ' ');
+    }
+    return false;
 }
 
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops)
@@ -404,6 +524,10 @@ void laz_plan_free(struct laz_plan *plan)
         free(plan->words[i].mechanism);
     for (size_t i = 0; i < plan->n_rules; i++)
         free(plan->rules[i].path);
+    for (size_t i = 0; i < plan->n_unmet; i++)
+        free(plan->unmet[i].why);
+    free(plan->unmet);
+    free(plan->unknown);
     free(plan->rules);
     free(plan->data);
     free(plan->files);

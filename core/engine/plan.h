@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/job_values.h"
 
 #include <lazaret/backend.h>
 
@@ -43,6 +44,11 @@ struct laz_plan_rule { /* of Landlock */
     bool optional;
 };
 
+struct laz_plan_unmet { /* a limit of the policy that nothing keeps */
+    char name[16];
+    char *why;
+};
+
 struct laz_plan {
     char *backend;
     char *folder; /* where files are written; NULL while a plan is only shown */
@@ -60,6 +66,10 @@ struct laz_plan {
     uint32_t landlock_abi; /* 0: the best there is */
     struct laz_plan_rule *rules;
     size_t n_rules;
+    struct laz_job_limits job;         /* of the box as a whole */
+    uint32_t job_bits[LAZ_JOB_LIMITS]; /* what is kept by each alone */
+    struct laz_plan_unmet *unmet;
+    size_t n_unmet;
     struct laz_plan_word *words;
     size_t n_words;
     uint32_t enforces;        /* LAZ_ENFORCE_* */
@@ -68,6 +78,7 @@ struct laz_plan {
     bool any_program;         /* that can be seen may be executed */
     struct laz_strv programs; /* else these: of the policy */
     const char *confine;      /* borrowed: what laz_plan_confine_json says; NULL: see above */
+    char *unknown;            /* a limit of a job that there is none of: a fault of the backend */
     bool failed;              /* want of memory on the way */
 };
 
@@ -94,6 +105,8 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
 int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct laz_plan **of,
                         struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
+/* Is it made for this system ("linux", "darwin", "windows")? */
+bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform);
 /* Does a box of it have a file system of its own? */
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops);
 /* The agent tells which steps of its confinement are in force (names). It can only take away: of a
@@ -101,6 +114,11 @@ bool laz_backend_has_own_files(const struct laz_backend_ops *ops);
  * when one of them is required. */
 int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
                       struct laz_error *err);
+/* The host tells which limits of the plan's job do not hold (1 << LAZ_JOB_*): it has set them and
+ * read them back. Their bits are gone from here on (*lost), and `names` has them. LAZ_ESETUP when
+ * one of the bits is required, or when nothing may be missing (`strict`: sandbox.strict). */
+int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uint32_t *lost,
+                       struct laz_buf *names, struct laz_error *err);
 /* {"limits":{...},"filter":...}: the `confine` of init. Appended. */
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
 /* {"backend":..., "enforces":[...], "mechanisms":{...}}. Appended. */

@@ -135,6 +135,39 @@ static void show_content_json(const struct laz_buf *content, struct laz_buf *jso
     laz_buf_putc(json, ']');
 }
 
+static const char *const show_ends[] = {
+    [LAZ_END_KILL] = "kill",
+    [LAZ_END_REAP] = "reap",
+    [LAZ_END_JOB] = "job",
+};
+
+static void show_job_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    const char *comma = "";
+
+    laz_buf_putc(json, '{');
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++) {
+        if (plan->job.of[i] == LAZ_UNLIMITED)
+            continue;
+        laz_buf_printf(json, "%s\"%s\":%llu", comma, laz_job_limit_name((enum laz_job_limit)i),
+                       (unsigned long long)plan->job.of[i]);
+        comma = ",";
+    }
+    laz_buf_putc(json, '}');
+}
+
+static void show_unmet_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_putc(json, '{');
+    for (size_t i = 0; i < plan->n_unmet; i++) {
+        laz_buf_puts(json, i ? "," : "");
+        show_quoted(json, plan->unmet[i].name);
+        laz_buf_putc(json, ':');
+        show_quoted(json, plan->unmet[i].why);
+    }
+    laz_buf_putc(json, '}');
+}
+
 void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
 {
     laz_buf_puts(json, "{\"backend\":");
@@ -164,7 +197,11 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
         show_content_json(&plan->files[i].content, json);
         laz_buf_putc(json, '}');
     }
-    laz_buf_puts(json, "],\"confine\":");
+    laz_buf_puts(json, "],\"job\":");
+    show_job_json(plan, json);
+    laz_buf_puts(json, ",\"not_limited\":");
+    show_unmet_json(plan, json);
+    laz_buf_puts(json, ",\"confine\":");
     laz_plan_confine_json(plan, json);
     laz_buf_puts(json, ",\"isolation\":");
     laz_plan_isolation_json(plan, json);
@@ -173,7 +210,7 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
         laz_buf_puts(json, "\"any\"");
     else
         laz_json_strings(json, &plan->programs);
-    laz_buf_printf(json, ",\"ends_by\":\"%s\"}", plan->ends_by == LAZ_END_REAP ? "reap" : "kill");
+    laz_buf_printf(json, ",\"ends_by\":\"%s\"}", show_ends[plan->ends_by]);
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -239,6 +276,26 @@ static void show_isolation_text(const struct laz_plan *plan, struct laz_buf *tex
     }
 }
 
+/* The limits by those who set them, and those that nobody keeps. */
+static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    if (plan->ends_by == LAZ_END_JOB)
+        laz_buf_puts(text, "\nlimits that the host sets on the job, on all its processes\n");
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
+        if (plan->job.of[i] != LAZ_UNLIMITED)
+            laz_buf_printf(text, "  %-14s %llu\n", laz_job_limit_name((enum laz_job_limit)i),
+                           (unsigned long long)plan->job.of[i]);
+    if (plan->n_limits || plan->ends_by != LAZ_END_JOB)
+        laz_buf_puts(text, "\nlimits that the agent sets on itself\n");
+    for (size_t i = 0; i < plan->n_limits; i++)
+        laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
+                       (unsigned long long)plan->limits[i].value);
+    if (plan->n_unmet)
+        laz_buf_puts(text, "\nlimits of the settings that nothing keeps\n");
+    for (size_t i = 0; i < plan->n_unmet; i++)
+        laz_buf_printf(text, "  %-10s %s\n", plan->unmet[i].name, plan->unmet[i].why);
+}
+
 static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *text)
 {
     if (!plan->filter.asked && !plan->landlock.asked)
@@ -278,10 +335,7 @@ void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
         laz_buf_printf(text, "\nfile %s", plan->files[i].path);
         show_content_text(text, &plan->files[i].content);
     }
-    laz_buf_puts(text, "\nlimits that the agent sets on itself\n");
-    for (size_t i = 0; i < plan->n_limits; i++)
-        laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
-                       (unsigned long long)plan->limits[i].value);
+    show_limits_text(plan, text);
     show_confinement_text(plan, text);
     laz_buf_puts(text, "\nprograms that can be started inside\n");
     for (size_t i = 0; i < plan->programs.n; i++)

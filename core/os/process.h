@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 struct laz_cgroup_door; /* cgroup.h */
+struct laz_job_limits;  /* job_values.h */
 struct laz_spawner;
 
 struct laz_spawn_fd {
@@ -35,6 +36,9 @@ struct laz_spawn {
     bool own_keys;      /* an empty session keyring (keyrings(7)) in place of the caller's */
     const struct laz_cgroup_door *cgroup; /* entered before all else; NULL: the caller's */
     int death_signal;   /* sent when the spawner's thread or process ends; 0: none */
+    const struct laz_job_limits *job; /* a job object with them is made for it and all that it
+                                         starts, before it runs; NULL: none. Only Windows has it */
+    uint32_t *job_missing; /* with job: gets the limits that do not hold, 1 << LAZ_JOB_* */
 };
 
 #define LAZ_SPAWN_SAME_ID UINT32_MAX

@@ -105,6 +105,9 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
                              "a program is started by its absolute path, not "
                              "as \"%s\"",
                              spawn->argv && spawn->argv[0] ? spawn->argv[0] : "");
+    if (spawn->job)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: this system has no job objects",
+                             spawn->argv[0]);
     *process = (struct laz_process)LAZ_PROCESS_INIT;
     pthread_mutex_lock(&spawner->mutex);
     *spawner->last = &request;

@@ -119,6 +119,16 @@ struct laz_plan_api {
     /* In that domain `path` and what is below it may be used: LAZ_RIGHT_* below. `optional`, not
      * 0: no failure when it is not there. */
     void (*agent_path)(struct laz_plan *plan, const char *path, uint32_t rights, uint32_t optional);
+    /* The host puts this limit on all processes of the box, before the first of them runs, by a job
+     * object (Windows), which none of them can leave: "memory" (bytes of all together),
+     * "process_memory" (bytes of each), "cpu" (seconds of user time of all together), "nproc"
+     * (processes at the same time). LAZ_UNLIMITED is passed over. `bits`: what the plan keeps by
+     * this limit alone; where the system does not keep it, as the host finds out before any code
+     * runs, a session that requires one of them is refused, and others are told. */
+    void (*job_limit)(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits);
+    /* Nothing keeps this limit of the policy ("fsize"), and `why`, a clause: said once to the user
+     * who has set it. Not for what is limited weakly. */
+    void (*not_limited)(struct laz_plan *plan, const char *name, const char *why);
 };
 
 #define LAZ_RIGHT_READ     1u  /* read files, list folders */
@@ -130,6 +140,8 @@ struct laz_plan_api {
 #define LAZ_END_KILL  0u /* killing the outermost process ends everything inside (the default) */
 #define LAZ_END_REAP  1u /* the outermost process is the agent's reaper: it is asked to end
                             everything, and killed with its group when it does not */
+#define LAZ_END_JOB   2u /* the host makes a job object for the box: its end, which the end of the
+                            host is as well, ends everything */
 
 /* A box that did not come up. All strings are borrowed for the call. */
 struct laz_backend_failure {
@@ -163,6 +175,9 @@ struct laz_backend_ops {
     /* Turns the failure of a box that did not come up into one sentence with the remedy; returns 0
      * when it knows the failure, LAZ_ENOENT when not. May be NULL. */
     int (*explain)(const struct laz_backend_failure *failure, char *text, size_t text_size);
+    /* Where a session is refused because its plan lacks what is required: how to get it on such a
+     * system, "Run lazaret in ...". NULL: another backend may have it. */
+    const char *remedy;
 };
 
 #ifdef __cplusplus
