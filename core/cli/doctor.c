@@ -21,19 +21,6 @@
 /* ---- what there is ----------------------------------------------------------------------------
  */
 
-static bool doctor_is_for(const char *platforms, const char *platform)
-{
-    size_t len = strlen(platform);
-
-    for (const char *p = platforms ? platforms : ""; *p; p += *p == ' ') {
-        size_t n = strcspn(p, " ");
-        if (n == len && strncmp(p, platform, n) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
-
 static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
 {
     struct doctor *doctor = user;
@@ -46,7 +33,7 @@ static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
             laz_strv_add(&doctor->runtimes, entry->runtime->name);
     } else if (entry->plugin && entry->plugin->kind == LAZ_PLUGIN_BACKEND) {
         ops = entry->plugin->ops;
-        if (doctor_is_for(ops->platforms, laz_os_platform()) &&
+        if (laz_backend_is_for(ops, laz_os_platform()) &&
             !laz_strv_has(&doctor->names, entry->plugin->name))
             laz_strv_add(&doctor->names, entry->plugin->name);
     }

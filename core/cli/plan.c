@@ -33,20 +33,6 @@ struct plan_parts {
     struct laz_plan *plan;
 };
 
-static bool plan_is_for(const struct laz_backend_ops *ops, const char *platform)
-{
-    size_t len = strlen(platform);
-
-    for (const char *p = ops->platforms ? ops->platforms : ""; *p;) {
-        size_t n = strcspn(p, " ");
-
-        if (n == len && strncmp(p, platform, n) == 0)
-            return true;
-        p += n + (p[n] == ' ');
-    }
-    return false;
-}
-
 /* The first backend of the settings' list that is made for the system. */
 static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const char *platform,
                              struct laz_error *err)
@@ -63,7 +49,7 @@ static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const ch
         if (code != 0)
             continue;
         parts->ops = parts->backend->ops;
-        if (!plan_is_for(parts->ops, platform))
+        if (!laz_backend_is_for(parts->ops, platform))
             code = laz_error_set(err, LAZ_ECONFIG, 0,
                                  "sandbox.backend: %s is made for %s and not for %s",
                                  names.items[i], parts->ops->platforms, platform);

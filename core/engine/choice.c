@@ -88,6 +88,11 @@ static int choice_take(struct laz_engine *engine, const char *name,
     int rc = laz_registry_find(engine->registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
     if (rc)
         return rc;
+    const struct laz_backend_ops *ops = plugin->ops;
+    if (!laz_backend_is_for(ops, laz_os_platform()))
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "sandbox.backend: %s is made for %s and not for %s", name,
+                             ops->platforms, laz_os_platform());
     snprintf(where, sizeof where, "sandbox.%.64s", name);
     laz_buf_fini(&choice->options);
     rc = laz_settings_check_options(engine->settings,
@@ -97,7 +102,7 @@ static int choice_take(struct laz_engine *engine, const char *name,
         return rc;
     free(choice->name);
     choice->name = laz_strdup(name);
-    choice->ops = plugin->ops;
+    choice->ops = ops;
     choice->require = engine->values->sandbox.require;
     return choice->name ? 0 : laz_error_nomem(err);
 }
