@@ -26,9 +26,7 @@
 struct bwrap_state {
     const struct laz_plan_api *api;
     struct laz_plan *plan;
-    char *text;
-    size_t len, cap;
-    int failed; /* want of memory */
+    struct backend_text text;
 };
 
 static const struct laz_option bwrap_options[] = {
@@ -39,24 +37,7 @@ static const struct laz_option bwrap_options[] = {
 
 static void bwrap_add(struct bwrap_state *state, const char *text)
 {
-    size_t len = strlen(text) + 1;
-
-    if (state->failed)
-        return;
-    if (len > state->cap - state->len) {
-        size_t cap = state->cap ? state->cap : 1024;
-        while (cap - state->len < len && cap <= ((size_t)1 << 30))
-            cap *= 2;
-        char *more = cap - state->len < len ? NULL : realloc(state->text, cap);
-        if (!more) {
-            state->failed = 1;
-            return;
-        }
-        state->text = more;
-        state->cap = cap;
-    }
-    memcpy(state->text + state->len, text, len);
-    state->len += len;
+    backend_text_add(&state->text, text, strlen(text) + 1);
 }
 
 static void bwrap_add_all(struct bwrap_state *state, const char *const *texts)
@@ -91,7 +72,7 @@ static void bwrap_namespaces(struct bwrap_state *state, const struct laz_policy 
     bwrap_add_number(state, "--gid", policy->box_uid);
     int status = state->api->status(state->plan);
     if (status < 0)
-        state->failed = 1;
+        state->text.failed = 1;
     bwrap_add_number(state, "--json-status-fd", (uint64_t)(status < 0 ? 0 : status));
 }
 
@@ -169,7 +150,7 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
     case LAZ_PATH_CONTENT:
         fd = state->api->data(state->plan, path->box, path->host, strlen(path->host));
         if (fd < 0)
-            state->failed = 1;
+            state->text.failed = 1;
         bwrap_add(state, "--perms");
         bwrap_add(state, "0444");
         bwrap_add_number(state, "--file", (uint64_t)(fd < 0 ? 0 : fd));
@@ -224,7 +205,7 @@ static void bwrap_promises(const struct laz_plan_api *api, const struct laz_poli
 {
     int nests = LAZ_HAS(policy, nests) ? 1 : 0;
 
-    backend_limits(api, policy, plan, "rlimit in a user namespace", 1);
+    backend_limits(api, &policy->limits, plan, "rlimit in a user namespace", 1);
     api->enforces(plan, LAZ_ENFORCE_FS_READ, "mount namespace");
     api->enforces(plan, LAZ_ENFORCE_FS_WRITE,
                   nests ? "read-only mounts, Landlock" : "read-only mounts");
@@ -267,11 +248,12 @@ static void bwrap_argv(struct bwrap_state *state, const char *program,
                        const struct laz_policy *policy)
 {
     char number[16];
-    int fd =
-        state->failed ? -1 : state->api->data(state->plan, "arguments", state->text, state->len);
+    int fd = state->text.failed
+                 ? -1
+                 : state->api->data(state->plan, "arguments", state->text.data, state->text.len);
 
     if (fd < 0) {
-        state->failed = 1;
+        state->text.failed = 1;
         return;
     }
     snprintf(number, sizeof number, "%d", fd);
@@ -326,7 +308,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     char *program = bwrap_program(api->json, policy);
 
     if (!program)
-        state.failed = 1;
+        state.text.failed = 1;
     bwrap_namespaces(&state, policy);
     rc = bwrap_environment(&state, policy, err);
     if (rc)
@@ -342,7 +324,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     bwrap_argv(&state, program, policy);
     bwrap_landlock(api, policy, plan);
     bwrap_promises(api, policy, plan);
-    if (state.failed) {
+    if (state.text.failed) {
         rc = LAZ_ENOMEM;
         if (err) {
             err->code = rc;
@@ -351,7 +333,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     }
 out:
     free(program);
-    free(state.text);
+    free(state.text.data);
     return rc;
 }
 

@@ -3,11 +3,34 @@
 #include "common.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-void backend_limits(const struct laz_plan_api *api, const struct laz_policy *policy,
+#define TEXT_MAX ((size_t)1 << 30)
+
+void backend_text_add(struct backend_text *text, const char *data, size_t len)
+{
+    if (text->failed)
+        return;
+    if (len > text->cap - text->len) {
+        size_t cap = text->cap ? text->cap : 1024;
+        while (cap - text->len < len && cap <= TEXT_MAX)
+            cap *= 2;
+        char *more = cap - text->len < len ? NULL : realloc(text->data, cap);
+        if (!more) {
+            text->failed = 1;
+            return;
+        }
+        text->data = more;
+        text->cap = cap;
+    }
+    memcpy(text->data + text->len, data, len);
+    text->len += len;
+}
+
+void backend_limits(const struct laz_plan_api *api, const struct laz_limits *limits,
                     struct laz_plan *plan, const char *nproc, int whole)
 {
-    const struct laz_limits *limits = &policy->limits;
     const struct {
         const char *name;
         uint64_t value;
@@ -35,7 +58,7 @@ void backend_limits(const struct laz_plan_api *api, const struct laz_policy *pol
     }
 }
 
-int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *policy,
+int backend_reaper(const struct laz_plan_api *api, const struct laz_policy *policy,
                    struct laz_plan *plan, const char *name, struct laz_error *err)
 {
     if (LAZ_HAS(policy, nests)) {
@@ -55,11 +78,16 @@ int backend_reaped(const struct laz_plan_api *api, const struct laz_policy *poli
     }
     api->arg(plan, policy->host_command);
     api->arg(plan, "--reap");
+    api->ends_by(plan, LAZ_END_REAP);
+    return 0;
+}
+
+void backend_agent(const struct laz_plan_api *api, const struct laz_policy *policy,
+                   struct laz_plan *plan)
+{
     api->arg(plan, policy->host_command);
     for (const char *const *arg = policy->command + 1; *policy->command && *arg; arg++)
         api->arg(plan, *arg);
     for (const char *const *env = policy->env; env && *env; env++)
         api->env(plan, *env);
-    api->ends_by(plan, LAZ_END_REAP);
-    return 0;
 }

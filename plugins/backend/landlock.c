@@ -113,12 +113,14 @@ static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy
         }
         return LAZ_ESETUP;
     }
-    int rc = backend_reaped(api, policy, plan, "landlock", err);
+    int rc = backend_reaper(api, policy, plan, "landlock", err);
     if (rc)
         return rc;
+    backend_agent(api, policy, plan);
     landlock_rules(api, policy, plan);
     /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
-    backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
+    backend_limits(api, &policy->limits, plan,
+                   policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
     landlock_steps(api, policy, plan);
     return 0;
 }

@@ -45,12 +45,14 @@ static int none_is_confined(const struct laz_json_api *json, const struct laz_po
 static int none_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                      struct laz_plan *plan, struct laz_error *err)
 {
-    int rc = backend_reaped(api, policy, plan, "none", err);
+    int rc = backend_reaper(api, policy, plan, "none", err);
 
     if (rc)
         return rc;
+    backend_agent(api, policy, plan);
     /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
-    backend_limits(api, policy, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
+    backend_limits(api, &policy->limits, plan,
+                   policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
     if (none_is_confined(api->json, policy)) {
         api->agent_filter(plan, policy->own_uid ? "session" : "same-user", LAZ_ENFORCE_SYSCALLS);
         api->enforces(plan, LAZ_ENFORCE_SYSCALLS, "seccomp");
