@@ -58,6 +58,17 @@ static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const ch
     return code;
 }
 
+static bool plan_is_here(const char *platform)
+{
+    return strcmp(platform, laz_os_platform()) == 0;
+}
+
+/* On another system lazaret is taken for an ordinary user's. */
+static bool plan_has_own_uid(const char *platform)
+{
+    return plan_is_here(platform) && laz_os_is_root();
+}
+
 static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const char *platform,
                             struct laz_error *err)
 {
@@ -67,7 +78,7 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     struct laz_policy_session session = {
         .socket_folder = PLAN_FOLDER "/socket",
         .token = PLAN_TOKEN,
-        .uid = laz_os_is_root() ? PLAN_UID : LAZ_OS_SAME_ID,
+        .uid = plan_has_own_uid(platform) ? PLAN_UID : LAZ_OS_SAME_ID,
         .staged = PLAN_FOLDER "/programs",
     };
     char *where = laz_strdupf("sandbox.%s", name);
@@ -81,9 +92,8 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     if (code == 0)
         code = laz_registry_runtime(parts->registry, runtime, &parts->runtime, err);
     if (code == 0)
-        code = laz_programs_new(&values->sandbox.programs, &parts->runtime->programs,
-                                strcmp(platform, laz_os_platform()) == 0, session.uid,
-                                &parts->programs, err);
+        code = laz_programs_new(&values->sandbox.programs, &parts->runtime->programs, platform,
+                                session.uid, &parts->programs, err);
     if (code != 0)
         return code;
     session.programs = parts->programs;
@@ -97,13 +107,15 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
                           err);
 }
 
-/* What this host adds to any box; nothing for another system. */
-static struct laz_plan_host plan_host(const char *platform, bool own_uid)
+/* What a host adds to any box. Of another one only that is known which is always so: macOS has no
+ * control groups, and sessions are watched. */
+static struct laz_plan_host plan_host(const char *platform)
 {
-    struct laz_plan_host host = {0};
+    struct laz_plan_host host = {.is_watched = strcmp(platform, "darwin") == 0};
     struct laz_cgroups *groups = NULL;
+    const bool own_uid = plan_has_own_uid(platform);
 
-    if (strcmp(platform, laz_os_platform()) == 0 && laz_cgroups_new(true, &groups, NULL) == 0)
+    if (plan_is_here(platform) && laz_cgroups_new(true, &groups, NULL) == 0)
         host = laz_box_host(groups, own_uid, false);
     laz_cgroups_free(groups);
     return host;
@@ -113,7 +125,7 @@ static struct laz_plan_host plan_host(const char *platform, bool own_uid)
 static int plan_make(struct cli *cli, struct plan_parts *parts, const char *platform,
                      struct laz_error *refusal, struct laz_error *err)
 {
-    const struct laz_plan_host host = plan_host(platform, laz_os_is_root());
+    const struct laz_plan_host host = plan_host(platform);
     uint32_t require = laz_settings_values(cli->settings)->sandbox.require;
     const char *name = parts->backend->name;
 

@@ -5,10 +5,12 @@
  * The list of paths is ordered so that a path always comes after every folder it lies in: what the
  * settings say of a folder inside another one then holds, whatever the order in the file (reading
  * allowed within a folder that may be written, say).  Where the settings show a folder as it is on
- * the host, nothing of lazaret's own is put over it. */
+ * the host, nothing of lazaret's own is put over it.  For a system whose rules hold for the real
+ * path of a file alone (policy_real.c), all paths are such, and links are said by the way. */
 #include "engine/policy.h"
 
 #include "engine/policy_env.h"
+#include "engine/policy_paths.h"
 #include "os/landlock.h"
 #include "os/os.h"
 #include "os/process.h"
@@ -18,29 +20,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct policy_path {
-    uint32_t kind, optional;
-    char *host, *box;
-    unsigned rank; /* among paths of the same name: the higher one wins */
-    bool from_settings;
-};
-
 struct policy_memory {
-    struct policy_path *items;
-    struct laz_path *paths; /* the same, for the backend */
-    size_t n, cap;
+    struct laz_policy_paths paths;
     struct laz_strv env, command, programs;
+    struct laz_strv real; /* of the session's own paths */
     char *home, *host_command, *runtime_file, *options;
-    bool failed;
-};
-
-enum policy_rank {
-    POLICY_SYSTEM,
-    POLICY_RUNTIME,
-    POLICY_PIN,
-    POLICY_READ,
-    POLICY_WRITE,
-    POLICY_OWN
 };
 
 /* What is being put together, and what it depends on. */
@@ -52,6 +36,7 @@ struct policy_work {
     bool own_files; /* the backend gives a file system of its own */
     bool here;      /* the platform is this one: paths can be looked at */
     bool any;       /* all programs of the host */
+    bool by_real;   /* the host's files, and a system that compares real paths */
 };
 
 /* Files that programs expect and that would tell of the host. */
@@ -84,33 +69,6 @@ static const struct {
     {"/run/lazaret", true},
     {LAZ_BOX_HOME, false},
 };
-
-static bool policy_is_below(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
-}
-
-static void policy_add(struct policy_memory *memory, struct policy_path path, const char *host,
-                       const char *box)
-{
-    if (memory->n == memory->cap) {
-        size_t cap = memory->cap ? memory->cap * 2 : 32;
-        struct policy_path *items = realloc(memory->items, cap * sizeof *items);
-        if (!items) {
-            memory->failed = true;
-            return;
-        }
-        memory->items = items;
-        memory->cap = cap;
-    }
-    path.host = laz_strdup(host);
-    path.box = laz_strdup(box);
-    memory->items[memory->n++] = path;
-    if (!path.host || !path.box)
-        memory->failed = true;
-}
 
 /* ---- the settings' paths -------------------------------------------------------------------- */
 
@@ -148,11 +106,11 @@ static int policy_check_reserved(const char *key, const char *path, struct laz_e
 {
     for (size_t i = 0; i < sizeof policy_reserved / sizeof policy_reserved[0]; i++) {
         const char *own = policy_reserved[i].path;
-        if (strcmp(path, own) == 0 || (policy_reserved[i].below && policy_is_below(path, own)))
+        if (strcmp(path, own) == 0 || (policy_reserved[i].below && laz_policy_is_below(path, own)))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s: %s cannot be given, the box has a %s of its own", key, path,
                                  own);
-        if (policy_is_below(own, path))
+        if (laz_policy_is_below(own, path))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s: %s cannot be given as a whole, the box has a %s of its own: "
                                  "name the folders in it that are needed",
@@ -191,10 +149,10 @@ static bool policy_lies_in(const struct policy_work *work, const char *path, con
 {
     char *real = work->here && path ? realpath(path, NULL) : NULL;
     char *real_folder = work->here ? realpath(folder, NULL) : NULL;
-    bool lies = path && (strcmp(path, folder) == 0 || policy_is_below(path, folder));
+    bool lies = path && (strcmp(path, folder) == 0 || laz_policy_is_below(path, folder));
 
     if (real && real_folder)
-        lies |= strcmp(real, real_folder) == 0 || policy_is_below(real, real_folder);
+        lies |= strcmp(real, real_folder) == 0 || laz_policy_is_below(real, real_folder);
     free(real);
     free(real_folder);
     return lies;
@@ -290,10 +248,11 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
         char *pin = laz_strndup(path, (size_t)(at - path));
         if (!pin)
             return laz_error_nomem(err);
-        policy_add(
-            work->memory,
-            (struct policy_path){.kind = LAZ_PATH_WRITE, .rank = POLICY_PIN, .from_settings = true},
-            pin, pin);
+        laz_policy_paths_add(&work->memory->paths,
+                             (struct laz_policy_path){.kind = LAZ_PATH_WRITE,
+                                                      .rank = LAZ_POLICY_PIN,
+                                                      .from_settings = true},
+                             pin, pin);
         free(pin);
     }
     return rc;
@@ -319,9 +278,10 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
         if (!rc)
             rc = policy_within(work, key, kind, option, path, &shown, err);
         if (!rc && !shown)
-            policy_add(work->memory,
-                       (struct policy_path){.kind = kind, .rank = rank, .from_settings = true},
-                       path, path);
+            laz_policy_paths_add(
+                &work->memory->paths,
+                (struct laz_policy_path){.kind = kind, .rank = rank, .from_settings = true}, path,
+                path);
         free(path);
     }
     return rc;
@@ -341,19 +301,20 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
     struct policy_work *work = user;
 
     if (!host) {
-        work->memory->failed = true;
+        work->memory->paths.failed = true;
         return;
     }
-    if (kind == LAZ_PATH_SYMLINK && !work->own_files)
+    if (kind == LAZ_PATH_SYMLINK && !work->own_files && !work->by_real)
         return; /* the host's own link is there */
     if (policy_is_staged(work, box))
         return;
-    policy_add(work->memory,
-               (struct policy_path){.kind = kind,
-                                    .rank = POLICY_SYSTEM,
-                                    .optional = kind != LAZ_PATH_SYMLINK &&
-                                                strcmp(box, "/usr") != 0 && strcmp(host, box) == 0},
-               host, box);
+    laz_policy_paths_add(&work->memory->paths,
+                         (struct laz_policy_path){.kind = kind,
+                                                  .rank = LAZ_POLICY_SYSTEM,
+                                                  .optional = kind != LAZ_PATH_SYMLINK &&
+                                                              strcmp(box, "/usr") != 0 &&
+                                                              strcmp(host, box) == 0},
+                         host, box);
 }
 
 /* For a plan that is only shown: what such a system usually has. */
@@ -377,7 +338,22 @@ static const struct {
     {"linux", true, true, LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
     {"linux", true, true, LAZ_PATH_READ, "/etc/ssl/certs", "/etc/ssl/certs"},
     {"darwin", true, true, LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
+    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/icu", "/usr/share/icu"},
+    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/locale", "/usr/share/locale"},
+    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/zoneinfo", "/usr/share/zoneinfo"},
     {"darwin", true, true, LAZ_PATH_READ, "/System/Library", "/System/Library"},
+    {"darwin", true, true, LAZ_PATH_READ, "/System/Cryptexes/OS", "/System/Cryptexes/OS"},
+    {"darwin", true, true, LAZ_PATH_READ, "/System/Volumes/Preboot/Cryptexes/OS",
+     "/System/Volumes/Preboot/Cryptexes/OS"},
+    {"darwin", true, true, LAZ_PATH_READ, "/Library/Apple", "/Library/Apple"},
+    {"darwin", true, true, LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
+    {"darwin", true, true, LAZ_PATH_READ, "/var/db/timezone", "/var/db/timezone"},
+    {"darwin", true, false, LAZ_PATH_READ, "/bin", "/bin"},
+    {"darwin", true, false, LAZ_PATH_READ, "/sbin", "/sbin"},
+    {"darwin", true, false, LAZ_PATH_READ, "/usr/bin", "/usr/bin"},
+    {"darwin", true, false, LAZ_PATH_READ, "/usr/sbin", "/usr/sbin"},
+    {"darwin", true, false, LAZ_PATH_READ, "/usr/local", "/usr/local"},
+    {"darwin", true, false, LAZ_PATH_READ, "/opt/homebrew", "/opt/homebrew"},
 };
 
 static void policy_system_paths(struct policy_work *work, const char *platform)
@@ -427,10 +403,10 @@ static void policy_runtime_paths(struct policy_work *work)
             continue;
         if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
             continue; /* as if it were not there */
-        policy_add(
-            work->memory,
-            (struct policy_path){.kind = LAZ_PATH_READ, .rank = POLICY_RUNTIME, .optional = 1},
-            path, path);
+        laz_policy_paths_add(&work->memory->paths,
+                             (struct laz_policy_path){
+                                 .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_RUNTIME, .optional = 1},
+                             path, path);
     }
 }
 
@@ -446,8 +422,10 @@ static const char *policy_base_name(const char *path)
 static void policy_own_path(struct policy_work *work, const char *host, const char *box)
 {
     if (host)
-        policy_add(work->memory, (struct policy_path){.kind = LAZ_PATH_READ, .rank = POLICY_OWN},
-                   host, work->own_files ? box : host);
+        laz_policy_paths_add(
+            &work->memory->paths,
+            (struct laz_policy_path){.kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN}, host,
+            work->own_files ? box : host);
 }
 
 static void policy_own_paths(struct policy_work *work)
@@ -465,14 +443,15 @@ static void policy_own_paths(struct policy_work *work)
         if (memory->runtime_file)
             policy_own_path(work, session->runtime_file, memory->runtime_file);
         else
-            memory->failed = true;
+            memory->paths.failed = true;
     }
     for (size_t i = 0; work->own_files && i < sizeof policy_contents / sizeof policy_contents[0];
          i++)
         if (!policy_is_staged(work, policy_contents[i].box))
-            policy_add(memory,
-                       (struct policy_path){.kind = LAZ_PATH_CONTENT, .rank = POLICY_SYSTEM},
-                       policy_contents[i].text, policy_contents[i].box);
+            laz_policy_paths_add(
+                &memory->paths,
+                (struct laz_policy_path){.kind = LAZ_PATH_CONTENT, .rank = LAZ_POLICY_SYSTEM},
+                policy_contents[i].text, policy_contents[i].box);
 }
 
 static void policy_home(struct policy_work *work)
@@ -486,8 +465,10 @@ static void policy_home(struct policy_work *work)
     size_t parent = (size_t)(policy_base_name(folder) - folder);
     work->memory->home = laz_strdupf("%.*shome", (int)parent, folder);
     if (work->memory->home)
-        policy_add(work->memory, (struct policy_path){.kind = LAZ_PATH_WRITE, .rank = POLICY_OWN},
-                   work->memory->home, work->memory->home);
+        laz_policy_paths_add(
+            &work->memory->paths,
+            (struct laz_policy_path){.kind = LAZ_PATH_WRITE, .rank = LAZ_POLICY_OWN},
+            work->memory->home, work->memory->home);
 }
 
 static int policy_environment(struct policy_work *work, struct laz_error *err)
@@ -518,61 +499,41 @@ static void policy_command(struct policy_work *work)
     memory->host_command = laz_strdup(session->agent);
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- real paths ----------------------------------------------------------------------------- */
 
-static int policy_compare(const void *a, const void *b)
+/* The session's own: what is made of them is then real as well. */
+static void policy_real_session(const struct policy_work *work, struct laz_policy_session *session)
 {
-    const struct policy_path *x = a, *y = b;
-    int order = strcmp(x->box, y->box);
+    const char **const paths[] = {&session->socket_folder, &session->agent, &session->runtime_file};
+    struct laz_strv *real = &work->memory->real;
 
-    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static bool policy_is_covered(const struct policy_memory *memory, const struct policy_path *path)
-{
-    if (path->from_settings || path->rank != POLICY_SYSTEM)
-        return false;
-    for (size_t i = 0; i < memory->n; i++)
-        if (memory->items[i].from_settings && (strcmp(memory->items[i].box, path->box) == 0 ||
-                                               policy_is_below(path->box, memory->items[i].box)))
-            return true;
-    return false;
-}
-
-/* Of the system's and the runtime's: does a folder show it anyway, read-only and in its place? */
-static bool policy_is_shown(const struct policy_memory *memory, const struct policy_path *path)
-{
-    const struct policy_path *above = NULL;
-
-    if (path->rank > POLICY_RUNTIME || path->kind == LAZ_PATH_CONTENT ||
-        (path->kind == LAZ_PATH_READ && strcmp(path->host, path->box) != 0))
-        return false;
-    for (size_t i = 0; i < memory->n; i++) /* the innermost decides */
-        if (policy_is_below(path->box, memory->items[i].box) &&
-            (!above || strlen(above->box) < strlen(memory->items[i].box)))
-            above = &memory->items[i];
-    return above && above->kind == LAZ_PATH_READ && strcmp(above->host, above->box) == 0;
-}
-
-/* Fills `paths`: sorted, each name once, nothing of the system's over what the settings show. */
-static int policy_order(struct policy_memory *memory, size_t *n, struct laz_error *err)
-{
-    *n = 0;
-    memory->paths = calloc(memory->n ? memory->n : 1, sizeof *memory->paths);
-    if (!memory->paths)
-        return laz_error_nomem(err);
-    if (memory->n)
-        qsort(memory->items, memory->n, sizeof *memory->items, policy_compare);
-    for (size_t i = 0; i < memory->n; i++) {
-        const struct policy_path *path = &memory->items[i];
-        if (policy_is_covered(memory, path) || policy_is_shown(memory, path))
-            continue;
-        if (i + 1 < memory->n && strcmp(path->box, memory->items[i + 1].box) == 0)
-            continue;
-        memory->paths[(*n)++] = (struct laz_path){
-            .kind = path->kind, .optional = path->optional, .host = path->host, .box = path->box};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        char *path = *paths[i] ? laz_policy_real(*paths[i], work->here) : NULL;
+        if (*paths[i])
+            laz_strv_add(real, path ? path : "");
+        if (*paths[i] && !path)
+            real->failed = true;
+        if (*paths[i] && !real->failed)
+            *paths[i] = real->items[real->n - 1];
+        free(path);
     }
-    return 0;
+}
+
+/* All others, once they are known. */
+static void policy_real_rest(struct policy_work *work)
+{
+    struct laz_strv *programs = &work->memory->programs;
+
+    laz_policy_paths_real(&work->memory->paths, work->here);
+    for (size_t i = 0; i < programs->n && !programs->failed; i++) {
+        char *real = laz_policy_real(programs->items[i], work->here);
+        if (!real) {
+            programs->failed = true;
+            return;
+        }
+        free(programs->items[i]);
+        programs->items[i] = real;
+    }
 }
 
 /* Elsewhere: what a kernel of today has (Linux 6.12). */
@@ -593,13 +554,13 @@ static int policy_fill(struct policy_work *work, const char *platform, struct la
     policy_allowed_programs(work);
     policy_runtime_paths(work);
     rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
-                               POLICY_READ, err);
+                               LAZ_POLICY_READ, err);
     if (!rc)
         rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ,
-                                   POLICY_READ, err);
+                                   LAZ_POLICY_READ, err);
     if (!rc)
         rc = policy_settings_paths(work, &values->sandbox.write, "sandbox.write", LAZ_PATH_WRITE,
-                                   POLICY_WRITE, err);
+                                   LAZ_POLICY_WRITE, err);
     if (rc)
         return rc;
     policy_own_paths(work);
@@ -608,6 +569,8 @@ static int policy_fill(struct policy_work *work, const char *platform, struct la
         return laz_error_nomem(err);
     rc = policy_environment(work, err);
     policy_command(work);
+    if (work->by_real)
+        policy_real_rest(work);
     return rc;
 }
 
@@ -615,15 +578,11 @@ static void policy_memory_free(struct policy_memory *memory)
 {
     if (!memory)
         return;
-    for (size_t i = 0; i < memory->n; i++) {
-        free(memory->items[i].host);
-        free(memory->items[i].box);
-    }
-    free(memory->items);
-    free(memory->paths);
+    laz_policy_paths_fini(&memory->paths);
     laz_strv_fini(&memory->env);
     laz_strv_fini(&memory->command);
     laz_strv_fini(&memory->programs);
+    laz_strv_fini(&memory->real);
     free(memory->home);
     free(memory->host_command);
     free(memory->runtime_file);
@@ -648,27 +607,33 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
 {
     struct laz_policy_box *made = calloc(1, sizeof *made);
     struct policy_memory *memory = calloc(1, sizeof *memory);
+    struct laz_policy_session own = *session;
     struct policy_work work = {
         .values = values,
         .runtime = runtime,
-        .session = session,
+        .session = &own,
         .memory = memory,
         .own_files = own_files,
         .here = strcmp(platform, laz_os_platform()) == 0,
         .any = !session->programs || session->programs->any,
+        .by_real = !own_files && laz_policy_is_by_real_paths(platform),
     };
     struct laz_error why = {0};
-    size_t n_paths = 0;
-    int rc = made && memory ? policy_fill(&work, platform, &why) : LAZ_ENOMEM;
+    int rc = made && memory ? 0 : LAZ_ENOMEM;
+
+    if (!rc && work.by_real)
+        policy_real_session(&work, &own);
+    if (!rc)
+        rc = policy_fill(&work, platform, &why);
 
     if (!rc) {
         memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
-        if (memory->failed || memory->env.failed || memory->command.failed ||
-            memory->programs.failed || !memory->host_command || !memory->options)
+        if (memory->env.failed || memory->command.failed || memory->programs.failed ||
+            memory->real.failed || !memory->host_command || !memory->options)
             rc = LAZ_ENOMEM;
     }
     if (!rc)
-        rc = policy_order(memory, &n_paths, &why);
+        rc = laz_policy_paths_sort(&memory->paths, &why);
     if (rc) {
         if (!why.code)
             laz_error_nomem(&why);
@@ -681,8 +646,8 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
     made->memory = memory;
     made->policy = (struct laz_policy){
         .size = sizeof made->policy,
-        .paths = memory->paths,
-        .n_paths = n_paths,
+        .paths = memory->paths.sorted,
+        .n_paths = memory->paths.n_sorted,
         .env = (const char *const *)memory->env.items,
         .home = memory->home,
         .tmp_size = values->sandbox.tmp_size,

@@ -34,15 +34,15 @@ struct laz_policy_box {
 
 /* `runtime` NULL: a probe. `platform`: for which system ("linux", ...); paths of another system are
  * not looked at on this one. `options`: JSON of the backend's options. The paths the agent will
- * find are LAZ_BOX_* when the backend gives a file system of its own (`own_files`), else the host's; the
- * environment has LAZARET_SOCKET, LAZARET_TOKEN, HOME, TMPDIR and what [env] and the built-in
- * allowlist let through. A backend without a file system of its own gets a home that the host has
- * to make, for the session's uid and with mode 0700: the folder "home" beside `socket_folder`.
- * Errors: LAZ_ECONFIG (a path of sandbox.read that does not exist, say). */
+ * find are LAZ_BOX_* when the backend gives a file system of its own (`own_files`), else the
+ * host's; the environment has LAZARET_SOCKET, LAZARET_TOKEN, HOME, TMPDIR and what [env] and the
+ * built-in allowlist let through. A backend without a file system of its own gets a home that the
+ * host has to make, for the session's uid and with mode 0700: the folder "home" beside
+ * `socket_folder`. Errors: LAZ_ECONFIG (a path of sandbox.read that does not exist, say). */
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
-                   const struct laz_policy_session *session, bool own_files,
-                   const char *platform, const char *options, size_t options_len,
-                   struct laz_policy_box **box, struct laz_error *err);
+                   const struct laz_policy_session *session, bool own_files, const char *platform,
+                   const char *options, size_t options_len, struct laz_policy_box **box,
+                   struct laz_error *err);
 void laz_policy_free(struct laz_policy_box *box);
 /* Path of the runtime plugin as the agent will see it. Borrowed from the box. */
 const char *laz_policy_runtime_file(const struct laz_policy_box *box);

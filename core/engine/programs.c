@@ -14,6 +14,7 @@
 
 #include <lazaret/backend.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -248,26 +249,52 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     return rc;
 }
 
-static void programs_add_elsewhere(struct laz_programs *programs, const char *name)
-{
-    char *path = name[0] == '/' ? laz_strdup(name) : laz_strdupf("/usr/bin/%s", name);
+/* Where another system has what is not in /usr/bin there, and what it starts in its place: sh(1) of
+ * macOS executes the shell that /private/var/select/sh names, which is bash. */
+static const struct {
+    const char *platform, *names, *folder, *starts;
+} programs_elsewhere[] = {
+    {"darwin", " sh ", "/bin", "/bin/bash"},
+    {"darwin", " cat chmod cp date echo expr ln ls mkdir mv pwd rm rmdir sleep ", "/bin", NULL},
+};
 
+static void programs_add_elsewhere(struct laz_programs *programs, const char *platform,
+                                   const char *name)
+{
+    const char *folder = "/usr/bin", *starts = NULL;
+    char word[64];
+
+    snprintf(word, sizeof word, " %s ", name);
+    for (size_t i = 0; i < sizeof programs_elsewhere / sizeof programs_elsewhere[0]; i++)
+        if (strcmp(programs_elsewhere[i].platform, platform) == 0 &&
+            strstr(programs_elsewhere[i].names, word)) {
+            folder = programs_elsewhere[i].folder;
+            starts = programs_elsewhere[i].starts;
+        }
+    char *path = name[0] == '/' ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
     if (path)
         programs_add_part(programs, LAZ_PATH_READ, path, path);
     else
         programs->failed = true;
+    if (starts)
+        programs_add_part(programs, LAZ_PATH_READ, starts, starts);
     free(path);
 }
 
+static bool programs_is_here(const char *platform)
+{
+    return strcmp(platform, laz_os_platform()) == 0;
+}
+
 /* What need not be there. */
-static int programs_add_optional(struct laz_programs *programs, const char *name, bool here,
-                                 uint32_t uid, struct laz_error *err)
+static int programs_add_optional(struct laz_programs *programs, const char *name,
+                                 const char *platform, uint32_t uid, struct laz_error *err)
 {
     struct laz_error why = {0};
     int rc = 0;
 
-    if (!here)
-        programs_add_elsewhere(programs, name);
+    if (!programs_is_here(platform))
+        programs_add_elsewhere(programs, platform, name);
     else
         rc = programs_add_here(programs, name, uid, &why);
     if (!rc || rc == LAZ_ENOENT)
@@ -278,25 +305,25 @@ static int programs_add_optional(struct laz_programs *programs, const char *name
 }
 
 static int programs_add_defaults(struct laz_programs *programs, const struct laz_strv *runtime,
-                                 bool here, uint32_t uid, struct laz_error *err)
+                                 const char *platform, uint32_t uid, struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
-        rc = programs_add_optional(programs, programs_default[i].name, here, uid, err);
+        rc = programs_add_optional(programs, programs_default[i].name, platform, uid, err);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
         if (!programs_is_default(runtime->items[i]))
-            rc = programs_add_optional(programs, runtime->items[i], here, uid, err);
+            rc = programs_add_optional(programs, runtime->items[i], platform, uid, err);
     return rc;
 }
 
-static int programs_add_listed(struct laz_programs *programs, const char *name, bool here,
-                               uint32_t uid, struct laz_error *err)
+static int programs_add_listed(struct laz_programs *programs, const char *name,
+                               const char *platform, uint32_t uid, struct laz_error *err)
 {
     struct laz_error why = {0};
 
-    if (!here) {
-        programs_add_elsewhere(programs, name);
+    if (!programs_is_here(platform)) {
+        programs_add_elsewhere(programs, platform, name);
         return 0;
     }
     int rc = programs_add_here(programs, name, uid, &why);
@@ -305,8 +332,9 @@ static int programs_add_listed(struct laz_programs *programs, const char *name, 
               : 0;
 }
 
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime, bool here,
-                     uint32_t uid, struct laz_programs **out, struct laz_error *err)
+int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+                     const char *platform, uint32_t uid, struct laz_programs **out,
+                     struct laz_error *err)
 {
     struct laz_programs *programs = calloc(1, sizeof *programs);
     int rc = 0;
@@ -316,14 +344,14 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
     programs->any = wanted->n == 1 && strcmp(wanted->items[0], "any") == 0;
     for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "default") == 0)
-            rc = programs_add_defaults(programs, runtime, here, uid, err);
+            rc = programs_add_defaults(programs, runtime, platform, uid, err);
         else
-            rc = programs_add_listed(programs, wanted->items[i], here, uid, err);
+            rc = programs_add_listed(programs, wanted->items[i], platform, uid, err);
     }
     if (!rc && !programs->any) {
         struct programs_etc etc = {programs, uid};
         laz_os_program_folders(programs_folder, programs);
-        if (here) {
+        if (programs_is_here(platform)) {
             programs_folder(programs, LAZ_PROGRAMS_ETC, false);
             laz_os_system_paths(false, programs_etc_file, &etc);
         }

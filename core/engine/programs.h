@@ -41,12 +41,14 @@ struct laz_programs {
     bool failed;
 };
 
-/* `wanted`: sandbox.programs. `runtime`: what the runtime declares; NULL: none. `here`: this host
- * is looked at; else names stand for files of /usr/bin. `uid`: of the session. Errors: LAZ_ECONFIG
- * naming a listed program that is not there or that the session cannot execute; a default that is
- * missing is passed over. The caller frees *programs. */
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime, bool here,
-                     uint32_t uid, struct laz_programs **programs, struct laz_error *err);
+/* `wanted`: sandbox.programs. `runtime`: what the runtime declares; NULL: none. `platform`: for
+ * which system; only this host is looked at, elsewhere names stand for files of /usr/bin or, where
+ * such a system has them there, of /bin. `uid`: of the session. Errors: LAZ_ECONFIG naming a listed
+ * program that is not there or that the session cannot execute; a default that is missing is passed
+ * over. The caller frees *programs. */
+int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+                     const char *platform, uint32_t uid, struct laz_programs **programs,
+                     struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);
 
 /* What a box shows of them, given a folder that laz_programs_stage has filled: pairs for a policy.

@@ -300,7 +300,7 @@ int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime
             return laz_error_nomem(err);
         made->runtime = runtime;
         made->lock = -1;
-        rc = laz_programs_new(&engine->values->sandbox.programs, &runtime->programs, true, uid,
+        rc = laz_programs_new(&engine->values->sandbox.programs, &runtime->programs, laz_os_platform(), uid,
                               &made->list, err);
         if (rc) {
             free(made);

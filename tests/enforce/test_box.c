@@ -267,7 +267,7 @@ static bool choose_programs(const char *const *names)
     laz_os_remove_tree(in_base("staged"));
     for (; names && *names; names++)
         laz_strv_add(&wanted, *names);
-    bool good = !names || (laz_programs_new(&wanted, NULL, true, box_uid, &programs, &err) == 0 &&
+    bool good = !names || (laz_programs_new(&wanted, NULL, laz_os_platform(), box_uid, &programs, &err) == 0 &&
                            laz_programs_stage(programs, shown, 1, in_base("staged"), &err) == 0);
     laz_strv_fini(&wanted);
     UNIT_TEXT(err.text, "");

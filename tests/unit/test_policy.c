@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "engine/policy.h"
+#include "engine/policy_paths.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -405,6 +406,88 @@ static void paths_that_cannot_be_given_are_refused(void)
     laz_policy_free(attempt.box);
 }
 
+/* Rules of macOS hold for the path that a file really has, and links have to be passed. */
+static void a_mac_is_told_real_paths(void)
+{
+    static const char *const read[] = {"/etc/ssl", "/srv/\"q\" (a)", "/opt/x", NULL};
+    static const char *const write[] = {"/var/spool/x/", NULL};
+    static const char *const runtime_read[] = {"/tmp/runtime", "/usr/lib/python", NULL};
+    static const char *const rows[] = {"/private/etc/ssl",
+                                       "/srv/\"q\" (a)",
+                                       "/opt/x",
+                                       "/private/var/spool/x",
+                                       "/private/tmp/runtime",
+                                       "/usr/lib",
+                                       "/private/var/db/timezone",
+                                       "/private/etc/localtime",
+                                       "/private/tmp/lazaret-test/b0/socket",
+                                       "/opt/build/python.so",
+                                       "/opt/build/lazaret-agent"};
+    struct attempt attempt = {
+        .read = read, .write = write, .runtime_read = runtime_read, .platform = "darwin"};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct laz_path *path = path_of(policy, rows[i], NULL);
+        if (!path || strcmp(path->host, rows[i]) != 0 || path->kind > LAZ_PATH_WRITE)
+            UNIT_TEXT("not there", rows[i]);
+    }
+    CU_ASSERT_PTR_NULL(path_of(policy, "/usr/lib/python", NULL)); /* shown by its folder */
+    for (size_t i = 0; i < policy->n_paths; i++)
+        CU_ASSERT(strncmp(policy->paths[i].box, "/etc", 4) != 0 &&
+                  strncmp(policy->paths[i].box, "/tmp", 4) != 0 &&
+                  strncmp(policy->paths[i].box, "/var", 4) != 0);
+    UNIT_TEXT(policy->home, "/private/tmp/lazaret-test/b0/home");
+    UNIT_TEXT(env_of(policy, "HOME"), policy->home);
+    UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), "/private/tmp/lazaret-test/b0/socket/ipc.sock");
+    UNIT_TEXT(policy->host_command, "/opt/build/lazaret-agent");
+    laz_policy_free(attempt.box);
+    attempt.can_enforce = OWN_FILES; /* a file system of its own has its own names */
+    policy = attempt_policy(&attempt);
+    CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/etc/ssl", NULL));
+    laz_policy_free(attempt.box);
+}
+
+/* On the system itself: the path is followed, and the name stays as a link. */
+static void links_are_followed_where_they_are(void)
+{
+    struct laz_policy_paths paths = {0};
+    char folder[128], name[128], missing[128], inside[160], through[160];
+
+    snprintf(folder, sizeof folder, "%s/real", base);
+    snprintf(name, sizeof name, "%s/name", base);
+    snprintf(missing, sizeof missing, "%s/missing", base);
+    snprintf(inside, sizeof inside, "%s/x", folder);
+    snprintf(through, sizeof through, "%s/x", name);
+    CU_ASSERT_FATAL(mkdir(folder, 0755) == 0 && mkdir(inside, 0755) == 0 &&
+                    symlink("real", name) == 0);
+    laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_READ}, through, through);
+    laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_WRITE}, missing,
+                         missing);
+    laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_SYMLINK}, "real", name);
+    laz_policy_paths_real(&paths, true);
+    CU_ASSERT_EQUAL_FATAL(laz_policy_paths_sort(&paths, NULL), 0);
+    const struct {
+        const char *above, *box, *host; /* names are below /private, as far as macOS goes */
+        uint32_t kind;
+    } rows[] = {
+        {"/private", missing, NULL, LAZ_PATH_WRITE},
+        {"/private", name, "real", LAZ_PATH_SYMLINK},
+        {"/private", through, inside, LAZ_PATH_SYMLINK},
+        {"", inside, inside, LAZ_PATH_READ},
+    };
+    CU_ASSERT_EQUAL_FATAL(paths.n_sorted, sizeof rows / sizeof rows[0]);
+    for (size_t i = 0; i < paths.n_sorted; i++) {
+        char box[192];
+        snprintf(box, sizeof box, "%s%s", rows[i].above, rows[i].box);
+        UNIT_TEXT(paths.sorted[i].box, box);
+        UNIT_TEXT(paths.sorted[i].host, rows[i].host ? rows[i].host : box);
+        CU_ASSERT_EQUAL(paths.sorted[i].kind, rows[i].kind);
+    }
+    laz_policy_paths_fini(&paths);
+    CU_ASSERT(unlink(name) == 0 && rmdir(inside) == 0 && rmdir(folder) == 0);
+}
+
 static void a_path_the_session_cannot_reach_is_refused(void)
 {
     char closed[128], inside[128];
@@ -480,6 +563,8 @@ static const struct unit_test tests[] = {
     UNIT(what_sessions_share_is_not_given),
     UNIT(a_folder_of_the_settings_is_shown_as_it_is),
     UNIT(paths_that_cannot_be_given_are_refused),
+    UNIT(a_mac_is_told_real_paths),
+    UNIT(links_are_followed_where_they_are),
     UNIT(a_path_the_session_cannot_reach_is_refused),
     UNIT(files_out_of_reach_are_copied_once_and_anew_when_changed),
     {0},

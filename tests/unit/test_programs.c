@@ -40,7 +40,7 @@ static int resolve(const char *const *names, const char *const *runtime, uint32_
         laz_strv_add(&wanted, *names);
     for (; runtime && *runtime; runtime++)
         laz_strv_add(&declared, *runtime);
-    int rc = laz_programs_new(&wanted, &declared, true, uid, programs, err);
+    int rc = laz_programs_new(&wanted, &declared, laz_os_platform(), uid, programs, err);
     laz_strv_fini(&wanted);
     laz_strv_fini(&declared);
     return rc;
@@ -170,8 +170,21 @@ static void another_systems_programs_are_not_looked_for(void)
     struct laz_programs *programs = NULL;
 
     laz_strv_add(&wanted, "no-such-program");
-    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, false, LAZ_SPAWN_SAME_ID, &programs, NULL), 0);
-    CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin/no-such-program"));
+    laz_strv_add(&wanted, "/opt/no/such");
+    laz_strv_add(&wanted, "sh");
+    laz_strv_add(&wanted, "sed");
+    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, "darwin", LAZ_SPAWN_SAME_ID, &programs, NULL),
+                    0);
+    static const char *const expected[] = {"/usr/bin/no-such-program", "/opt/no/such", "/bin/sh",
+                                           "/bin/bash", "/usr/bin/sed"};
+    CU_ASSERT_EQUAL_FATAL(programs->allowed.n, sizeof expected / sizeof expected[0]);
+    for (size_t i = 0; i < programs->allowed.n; i++)
+        UNIT_TEXT(programs->allowed.items[i], expected[i]);
+    laz_programs_free(programs);
+    CU_ASSERT_EQUAL(laz_programs_new(&wanted, NULL, "windows", LAZ_SPAWN_SAME_ID, &programs, NULL),
+                    0);
+    CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin/sh"));
+    CU_ASSERT_FALSE(laz_strv_has(&programs->allowed, "/bin/bash"));
     laz_programs_free(programs);
     laz_strv_fini(&wanted);
 }

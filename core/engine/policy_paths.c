@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_paths.c - the list of paths of a policy: added in any order, made real, sorted.
+ * Side: host.  Input trusted: yes (settings, descriptors of installed runtimes).
+ *
+ * A kernel that mounts follows links itself, and so does Landlock when a rule is made.  A rule of
+ * macOS is compared with the path of the file that was found: one for /tmp/x never holds, for by
+ * then /tmp has become /private/tmp.  So for that system a policy says what the kernel will see,
+ * and names the links on the way, which have to be passed.  On the system itself they are followed;
+ * for a plan that is only shown those are known that are the same on each. */
+#include "engine/policy_paths.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool laz_policy_is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
+}
+
+void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,
+                          const char *host, const char *box)
+{
+    if (paths->n == paths->cap) {
+        size_t cap = paths->cap ? paths->cap * 2 : 32;
+        struct laz_policy_path *items = realloc(paths->items, cap * sizeof *items);
+        if (!items) {
+            paths->failed = true;
+            return;
+        }
+        paths->items = items;
+        paths->cap = cap;
+    }
+    path.host = laz_strdup(host);
+    path.box = laz_strdup(box);
+    paths->items[paths->n++] = path;
+    if (!path.host || !path.box)
+        paths->failed = true;
+}
+
+void laz_policy_paths_fini(struct laz_policy_paths *paths)
+{
+    for (size_t i = 0; i < paths->n; i++) {
+        free(paths->items[i].host);
+        free(paths->items[i].box);
+    }
+    free(paths->items);
+    free(paths->sorted);
+    *paths = (struct laz_policy_paths){0};
+}
+
+/* ---- real paths ----------------------------------------------------------------------------- */
+
+/* Links in the root of macOS, each to its name below /private. */
+static const char *const paths_links[] = {"/etc", "/tmp", "/var"};
+
+bool laz_policy_is_by_real_paths(const char *platform)
+{
+    return strcmp(platform, "darwin") == 0;
+}
+
+static char *paths_written_out(const char *path)
+{
+    for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
+        if (strcmp(path, paths_links[i]) == 0 || laz_policy_is_below(path, paths_links[i]))
+            return laz_strdupf("/private%s", path);
+    return laz_strdup(path);
+}
+
+char *laz_policy_real(const char *path, bool here)
+{
+    char *real = here ? realpath(path, NULL) : NULL;
+
+    return real ? real : paths_written_out(path);
+}
+
+/* The names on the way to a link are real, itself it is not to be followed. */
+static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
+{
+    struct laz_policy_path link = paths->items[i];
+    bool is_link = link.kind == LAZ_PATH_SYMLINK;
+    char *box = paths_written_out(link.box);
+    char *real = is_link ? laz_strdup(link.host) : laz_policy_real(link.host, here);
+
+    if (box && real && !is_link && strcmp(box, real) != 0) {
+        link.kind = LAZ_PATH_SYMLINK;
+        laz_policy_paths_add(paths, link, real, box);
+        free(box);
+        box = laz_strdup(real);
+    }
+    free(paths->items[i].host);
+    free(paths->items[i].box);
+    paths->items[i].host = real;
+    paths->items[i].box = box;
+    return real && box;
+}
+
+void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
+{
+    const size_t n = paths->n; /* links are added behind it */
+
+    for (size_t i = 0; i < n; i++)
+        if (!paths_make_real(paths, i, here))
+            paths->failed = true;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static int paths_compare(const void *a, const void *b)
+{
+    const struct laz_policy_path *x = a, *y = b;
+    int order = strcmp(x->box, y->box);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool paths_is_covered(const struct laz_policy_paths *paths,
+                             const struct laz_policy_path *path)
+{
+    if (path->from_settings || path->rank != LAZ_POLICY_SYSTEM)
+        return false;
+    for (size_t i = 0; i < paths->n; i++)
+        if (paths->items[i].from_settings && (strcmp(paths->items[i].box, path->box) == 0 ||
+                                              laz_policy_is_below(path->box, paths->items[i].box)))
+            return true;
+    return false;
+}
+
+/* Of the system's and the runtime's: does a folder show it anyway, read-only and in its place? */
+static bool paths_is_shown(const struct laz_policy_paths *paths, const struct laz_policy_path *path)
+{
+    const struct laz_policy_path *above = NULL;
+
+    if (path->rank > LAZ_POLICY_RUNTIME || path->kind == LAZ_PATH_CONTENT ||
+        (path->kind == LAZ_PATH_READ && strcmp(path->host, path->box) != 0))
+        return false;
+    for (size_t i = 0; i < paths->n; i++) /* the innermost decides */
+        if (laz_policy_is_below(path->box, paths->items[i].box) &&
+            (!above || strlen(above->box) < strlen(paths->items[i].box)))
+            above = &paths->items[i];
+    return above && above->kind == LAZ_PATH_READ && strcmp(above->host, above->box) == 0;
+}
+
+int laz_policy_paths_sort(struct laz_policy_paths *paths, struct laz_error *err)
+{
+    struct laz_policy_path *items = paths->items;
+
+    if (paths->failed)
+        return laz_error_nomem(err);
+    paths->sorted = calloc(paths->n ? paths->n : 1, sizeof *paths->sorted);
+    if (!paths->sorted)
+        return laz_error_nomem(err);
+    if (paths->n)
+        qsort(items, paths->n, sizeof *items, paths_compare);
+    for (size_t i = 0; i < paths->n; i++) {
+        if (paths_is_covered(paths, &items[i]) || paths_is_shown(paths, &items[i]))
+            continue;
+        if (i + 1 < paths->n && strcmp(items[i].box, items[i + 1].box) == 0)
+            continue;
+        paths->sorted[paths->n_sorted++] = (struct laz_path){.kind = items[i].kind,
+                                                             .optional = items[i].optional,
+                                                             .host = items[i].host,
+                                                             .box = items[i].box};
+    }
+    return 0;
+}
