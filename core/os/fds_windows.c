@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* fds_windows.c - descriptors for what is no file to the C library: pipes, processes, events.
+ * System: Windows.
+ *
+ * Windows tells when a call is complete, and not when one could be made.  So a pipe has one read
+ * under way, into memory of its own, and is readable when that is complete; what was written is
+ * copied, and the pipe writable again when it is complete.  Both are bounded.  That is all that the
+ * rest of lazaret needs: it asks when something can be read, reads a piece without waiting, and
+ * judges it before more is read.  (A stream of libuv hands over what has come as it comes; the
+ * engine has to drain a pipe to its last byte at a given moment, and to leave others unread.)
+ *
+ * A descriptor belongs to one thread at a time, as on every system; the table is locked. */
+#include "os/io.h"
+#include "os/os.h"
+#include "os/wake.h"
+#include "os/windows.h"
+
+#include <errno.h>
+#include <io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FDS_PIECE ((size_t)64 << 10) /* read ahead, or written at once */
+#define FDS_MOST  65536
+
+static SRWLOCK fds_lock = SRWLOCK_INIT;
+static struct fds_entry **fds_table;
+static size_t fds_size;
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void fds_free_entry(struct fds_entry *entry)
+{
+    const bool pending[] = {entry->read_pending, entry->write_pending};
+    OVERLAPPED *const calls[] = {&entry->reading, &entry->writing};
+    DWORD n;
+
+    if (entry->kind == FDS_PIPE || entry->kind == FDS_LISTENER)
+        for (size_t i = 0; i < 2; i++)
+            if (pending[i] && entry->handle &&
+                (CancelIoEx(entry->handle, calls[i]) || GetLastError() == ERROR_NOT_FOUND))
+                GetOverlappedResult(entry->handle, calls[i], &n, TRUE); /* its memory is ours now */
+    if (entry->handle)
+        CloseHandle(entry->handle);
+    if (entry->job)
+        CloseHandle(entry->job); /* the last one: what runs in it is ended */
+    if (entry->readable)
+        CloseHandle(entry->readable);
+    if (entry->writable)
+        CloseHandle(entry->writable);
+    free(entry->in);
+    free(entry->out);
+    free(entry);
+}
+
+static bool fds_has_events(enum fds_kind kind)
+{
+    return kind == FDS_PIPE || kind == FDS_LISTENER;
+}
+
+static struct fds_entry *fds_new_entry(enum fds_kind kind, HANDLE handle)
+{
+    struct fds_entry *entry = calloc(1, sizeof *entry);
+
+    if (!entry) {
+        CloseHandle(handle);
+        return NULL;
+    }
+    entry->kind = kind;
+    entry->handle = handle;
+    if (!fds_has_events(kind))
+        return entry;
+    entry->readable = CreateEventW(NULL, TRUE, FALSE, NULL);
+    entry->writable = CreateEventW(NULL, TRUE, TRUE, NULL);
+    entry->in = malloc(FDS_PIECE);
+    entry->out = malloc(FDS_PIECE);
+    entry->reading.hEvent = entry->readable;
+    entry->writing.hEvent = entry->writable;
+    if (entry->readable && entry->writable && entry->in && entry->out)
+        return entry;
+    fds_free_entry(entry);
+    return NULL;
+}
+
+/* The first number that is free; the lock is held. -1: no memory. */
+static int fds_place(struct fds_entry *entry)
+{
+    size_t i = 0;
+
+    while (i < fds_size && fds_table[i])
+        i++;
+    if (i == fds_size) {
+        size_t size = fds_size ? fds_size * 2 : 64;
+        struct fds_entry **table =
+            size <= FDS_MOST ? realloc(fds_table, size * sizeof *table) : NULL;
+        if (!table)
+            return -1;
+        memset(table + fds_size, 0, (size - fds_size) * sizeof *table);
+        fds_table = table;
+        fds_size = size;
+    }
+    fds_table[i] = entry;
+    return (int)i + FDS_FIRST;
+}
+
+int laz_windows_new_fd(enum fds_kind kind, HANDLE handle)
+{
+    struct fds_entry *entry = fds_new_entry(kind, handle);
+
+    if (!entry) {
+        errno = ENOMEM;
+        return -1;
+    }
+    AcquireSRWLockExclusive(&fds_lock);
+    int fd = fds_place(entry);
+    ReleaseSRWLockExclusive(&fds_lock);
+    if (fd < 0) {
+        fds_free_entry(entry);
+        errno = EMFILE;
+    }
+    return fd;
+}
+
+struct fds_entry *laz_windows_entry(int fd)
+{
+    struct fds_entry *entry = NULL;
+
+    AcquireSRWLockShared(&fds_lock);
+    if (fd >= FDS_FIRST && (size_t)(fd - FDS_FIRST) < fds_size)
+        entry = fds_table[fd - FDS_FIRST];
+    ReleaseSRWLockShared(&fds_lock);
+    return entry;
+}
+
+HANDLE laz_windows_handle(int fd)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    if (entry)
+        return entry->handle;
+    return fd >= 0 && fd < FDS_FIRST ? (HANDLE)_get_osfhandle(fd) : INVALID_HANDLE_VALUE;
+}
+
+HANDLE laz_windows_job_of(int64_t pid)
+{
+    HANDLE job = NULL;
+
+    AcquireSRWLockShared(&fds_lock);
+    for (size_t i = 0; i < fds_size && !job; i++)
+        if (fds_table[i] && fds_table[i]->kind == FDS_PROCESS && fds_table[i]->job &&
+            GetProcessId(fds_table[i]->handle) == (DWORD)pid)
+            job = fds_table[i]->job;
+    ReleaseSRWLockShared(&fds_lock);
+    return job;
+}
+
+void laz_os_close(int *fd)
+{
+    struct fds_entry *entry = NULL;
+
+    if (*fd >= FDS_FIRST) {
+        AcquireSRWLockExclusive(&fds_lock);
+        if ((size_t)(*fd - FDS_FIRST) < fds_size) {
+            entry = fds_table[*fd - FDS_FIRST];
+            fds_table[*fd - FDS_FIRST] = NULL;
+        }
+        ReleaseSRWLockExclusive(&fds_lock);
+        if (entry)
+            fds_free_entry(entry);
+    } else if (*fd >= 0) {
+        (void)_close(*fd);
+    }
+    *fd = -1;
+}
+
+/* ---- pipes ---------------------------------------------------------------------------------- */
+
+/* Its handles are the process's own; what a child gets is listed when it is started. */
+int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
+{
+    static LONG made;
+    wchar_t name[96];
+
+    _snwprintf(name, sizeof name / sizeof *name, L"\\\\.\\pipe\\lazaret-stream-%lu-%ld",
+               GetCurrentProcessId(), InterlockedIncrement(&made));
+    HANDLE reader = CreateNamedPipeW(
+        name, PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
+        PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, FDS_PIECE, 0, NULL);
+    if (reader == INVALID_HANDLE_VALUE)
+        return laz_windows_fail(err, "no pipe could be made");
+    /* Written by a child with the plain calls of its C library: not overlapped. */
+    HANDLE writer = CreateFileW(name, GENERIC_WRITE | FILE_READ_ATTRIBUTES, 0, NULL, OPEN_EXISTING,
+                                0, NULL);
+    if (writer == INVALID_HANDLE_VALUE) {
+        int rc = laz_windows_fail(err, "no pipe could be made");
+        CloseHandle(reader);
+        return rc;
+    }
+    *read_end = laz_windows_new_fd(FDS_PIPE, reader);
+    *write_end = laz_windows_new_fd(FDS_FILE, writer);
+    if (*read_end >= 0 && *write_end >= 0)
+        return 0;
+    laz_os_close(read_end);
+    laz_os_close(write_end);
+    return laz_error_nomem(err);
+}
+
+void laz_os_nonblock(int fd, bool on)
+{
+    (void)fd; /* nothing here waits but what says so */
+    (void)on;
+}
+
+static void pipe_ended(struct fds_entry *entry, DWORD code)
+{
+    entry->read_pending = false;
+    entry->ended = true;
+    entry->failed = laz_windows_errno(code);
+    if (entry->failed == EPIPE || code == ERROR_HANDLE_EOF)
+        entry->failed = 0;
+    SetEvent(entry->readable);
+}
+
+/* What the read under way has brought. */
+static void pipe_take(struct fds_entry *entry)
+{
+    DWORD n = 0;
+
+    if (!entry->read_pending)
+        return;
+    if (GetOverlappedResult(entry->handle, &entry->reading, &n, FALSE)) {
+        entry->read_pending = false;
+        entry->in_start = 0;
+        entry->in_len = n;
+    } else if (GetLastError() != ERROR_IO_INCOMPLETE) {
+        pipe_ended(entry, GetLastError());
+    }
+}
+
+/* Keeps a read under way while nothing is there. */
+static void pipe_read_ahead(struct fds_entry *entry)
+{
+    while (!entry->in_len && !entry->read_pending && !entry->ended) {
+        ResetEvent(entry->readable);
+        if (ReadFile(entry->handle, entry->in, FDS_PIECE, NULL, &entry->reading) ||
+            GetLastError() == ERROR_IO_PENDING) {
+            entry->read_pending = true;
+            pipe_take(entry);
+        } else {
+            pipe_ended(entry, GetLastError());
+        }
+    }
+}
+
+ssize_t laz_os_read(int fd, void *data, size_t len)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    if (!entry || entry->kind != FDS_PIPE) {
+        errno = EBADF;
+        return -1;
+    }
+    pipe_take(entry);
+    pipe_read_ahead(entry);
+    if (!entry->in_len) {
+        errno = entry->failed;
+        return entry->ended ? -1 : 0;
+    }
+    size_t n = entry->in_len < len ? entry->in_len : len;
+    memcpy(data, entry->in + entry->in_start, n);
+    entry->in_start += n;
+    entry->in_len -= n;
+    if (!entry->in_len) /* or the loop would be told of what is gone */
+        pipe_read_ahead(entry);
+    return (ssize_t)n;
+}
+
+ssize_t laz_os_send(int fd, const void *data, size_t len)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+    DWORD n = 0;
+
+    if (!entry || entry->kind != FDS_PIPE) {
+        errno = EBADF;
+        return -1;
+    }
+    if (entry->write_pending) {
+        if (!GetOverlappedResult(entry->handle, &entry->writing, &n, FALSE)) {
+            if (GetLastError() == ERROR_IO_INCOMPLETE)
+                return 0;
+            goto failed;
+        }
+        entry->write_pending = false;
+    }
+    size_t piece = len < FDS_PIECE ? len : FDS_PIECE;
+    memcpy(entry->out, data, piece);
+    ResetEvent(entry->writable);
+    if (!WriteFile(entry->handle, entry->out, (DWORD)piece, NULL, &entry->writing) &&
+        GetLastError() != ERROR_IO_PENDING)
+        goto failed;
+    entry->write_pending = true;
+    return (ssize_t)piece;
+failed:
+    entry->write_pending = false;
+    errno = laz_windows_errno(GetLastError());
+    SetEvent(entry->writable);
+    return -1;
+}
+
+HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
+{
+    if (entry->kind == FDS_PROCESS || entry->kind == FDS_EVENT)
+        return entry->handle;
+    if (entry->kind == FDS_PIPE && !write) {
+        pipe_take(entry);
+        pipe_read_ahead(entry);
+    }
+    return write ? entry->writable : entry->readable;
+}
+
+bool laz_os_await(int fd, uint64_t ms)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    return entry && WaitForSingleObject(laz_windows_wait_handle(entry, false),
+                                        ms < INFINITE ? (DWORD)ms : INFINITE) == WAIT_OBJECT_0;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
+{
+    HANDLE handle = laz_windows_handle(fd);
+
+    *done = 0;
+    while (*done < len) {
+        size_t left = len - *done;
+        DWORD n = 0, piece = left < FDS_PIECE ? (DWORD)left : (DWORD)FDS_PIECE;
+        if (!WriteFile(handle, (const char *)data + *done, piece, &n, NULL))
+            return laz_windows_errno(GetLastError());
+        if (!n)
+            return ENOSPC;
+        *done += n;
+    }
+    return 0;
+}
+
+/* A file that has no name once it is closed; Windows keeps it in memory while it can. */
+int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
+{
+    wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
+    size_t done;
+
+    if (!GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"laz", 0, path))
+        return laz_windows_fail(err, "no temporary file for %s could be made", name);
+    HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
+                              FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return laz_windows_fail(err, "no temporary file for %s could be made", name);
+    *fd = laz_windows_new_fd(FDS_FILE, file);
+    if (*fd < 0)
+        return laz_error_nomem(err);
+    int failed = laz_os_write_all(*fd, data, len, &done);
+    if (!failed && SetFilePointer(file, 0, NULL, FILE_BEGIN) == INVALID_SET_FILE_POINTER)
+        failed = EIO;
+    if (!failed)
+        return 0;
+    laz_os_close(fd);
+    return laz_error_os(err, failed, "the temporary file for %s could not be filled", name);
+}
+
+void laz_os_close_from(int first, int keep)
+{
+    (void)first; /* a process has the handles that were listed for it, and no others */
+    (void)keep;
+}
+
+/* ---- wake ----------------------------------------------------------------------------------- */
+
+int laz_os_wake_new(void)
+{
+    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
+
+    return event ? laz_windows_new_fd(FDS_EVENT, event) : -1;
+}
+
+void laz_os_wake(int fd)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    if (entry)
+        SetEvent(entry->handle);
+}
