@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c - the event loop of an engine, on libuv.
+/* loop.c - the event loop of an engine, on libuv: steps, timers, and what other threads post.
  *
- * Descriptors are watched with uv_poll and read and written by our own code, because three things
- * must be in our hands: a line's size is judged before more of it is read, pipes are drained to the
- * last byte at a given moment, and writing to a dead peer must not raise SIGPIPE in an application
- * that is not ours (libuv writes without MSG_NOSIGNAL). */
-#include "engine/loop.h"
+ * Descriptors are watched in loop_poll.c or loop_wait.c, and read and written by our own code,
+ * because three things must be in our hands: a line's size is judged before more of it is read,
+ * pipes are drained to the last byte at a given moment, and writing to a dead peer must not raise
+ * SIGPIPE in an application that is not ours (libuv writes without MSG_NOSIGNAL). */
+#include "engine/loop_uv.h"
 
 #include "os/os.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <uv.h>
 
 #define LOOP_PIPES 4 /* eight descriptors: more than a loop takes */
-
-struct laz_loop {
-    uv_loop_t uv;
-    uv_async_t wake;
-    uv_timer_t most; /* ends a step that waits */
-    pthread_mutex_t lock;
-    struct laz_post *first, **last; /* under lock */
-    unsigned handles;
-};
-
-struct laz_io {
-    uv_poll_t poll;
-    struct laz_loop *loop;
-    void (*ready)(void *user, uint32_t events);
-    void *user;
-};
 
 struct laz_timer {
     uv_timer_t timer;
@@ -101,7 +83,7 @@ fail:
     return laz_error_os(err, -rc, "cannot make an event loop");
 }
 
-static void loop_closed(uv_handle_t *handle)
+void laz_loop_closed(uv_handle_t *handle)
 {
     free(handle); /* the handle is the first member of what was allocated */
 }
@@ -110,7 +92,7 @@ static void loop_close_left(uv_handle_t *handle, void *user)
 {
     (void)user;
     if (!uv_is_closing(handle))
-        uv_close(handle, loop_closed);
+        uv_close(handle, laz_loop_closed);
 }
 
 void laz_loop_free(struct laz_loop *loop)
@@ -160,67 +142,6 @@ unsigned laz_loop_handles(const struct laz_loop *loop)
     return loop->handles;
 }
 
-static void io_ready(uv_poll_t *poll, int status, int events)
-{
-    struct laz_io *io = (struct laz_io *)(void *)poll;
-    uint32_t ready = 0;
-
-    if (status < 0) /* the descriptor is in error: reading or writing will tell which */
-        ready = LAZ_IO_READ | LAZ_IO_WRITE;
-    if (events & (UV_READABLE | UV_DISCONNECT))
-        ready |= LAZ_IO_READ;
-    if (events & UV_WRITABLE)
-        ready |= LAZ_IO_WRITE;
-    io->ready(io->user, ready);
-}
-
-static int io_set(struct laz_io *io, uint32_t events)
-{
-    int mask = 0;
-
-    if (events & LAZ_IO_READ)
-        mask |= UV_READABLE;
-    if (events & LAZ_IO_WRITE)
-        mask |= UV_WRITABLE;
-    return mask ? uv_poll_start(&io->poll, mask, io_ready) : uv_poll_stop(&io->poll);
-}
-
-struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
-                            void (*ready)(void *user, uint32_t events), void *user)
-{
-    struct laz_io *io = calloc(1, sizeof *io);
-
-    if (!io)
-        return NULL;
-    io->loop = loop;
-    io->ready = ready;
-    io->user = user;
-    if (uv_poll_init(&loop->uv, &io->poll, fd)) {
-        free(io);
-        return NULL;
-    }
-    loop->handles++;
-    if (io_set(io, events)) {
-        laz_io_stop(io);
-        return NULL;
-    }
-    return io;
-}
-
-void laz_io_events(struct laz_io *io, uint32_t events)
-{
-    io_set(io, events);
-}
-
-void laz_io_stop(struct laz_io *io)
-{
-    if (!io)
-        return;
-    io->loop->handles--;
-    uv_poll_stop(&io->poll);
-    uv_close((uv_handle_t *)&io->poll, loop_closed);
-}
-
 static void timer_due(uv_timer_t *uv)
 {
     struct laz_timer *timer = (struct laz_timer *)(void *)uv;
@@ -260,7 +181,7 @@ void laz_timer_stop(struct laz_timer *timer)
         return;
     timer->loop->handles--;
     uv_timer_stop(&timer->timer);
-    uv_close((uv_handle_t *)&timer->timer, loop_closed);
+    uv_close((uv_handle_t *)&timer->timer, laz_loop_closed);
 }
 
 void laz_loop_post(struct laz_loop *loop, struct laz_post *post)

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APPEND_SIZE_MS 1000 /* a reader can wait */
-#define APPEND_TRIES   8    /* renamed again and again */
+#define APPEND_SIZE_MS 1000       /* a reader can wait */
+#define APPEND_TRIES   8          /* renamed again and again */
 #define APPEND_AT      0x7fffffff /* of the byte that is locked: high part of its offset */
 
 static OVERLAPPED append_place(uint64_t offset)
@@ -55,8 +55,7 @@ static int append_is_a_file(const char *path, HANDLE handle, struct laz_error *e
     if (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s is a link; the audit log has to be the file itself", path);
-    if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) ||
-        GetFileType(handle) != FILE_TYPE_DISK)
+    if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) || GetFileType(handle) != FILE_TYPE_DISK)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s is no regular file, which the audit log has to be", path);
     if (info.nNumberOfLinks > 1)

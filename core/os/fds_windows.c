@@ -190,8 +190,8 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     if (reader == INVALID_HANDLE_VALUE)
         return laz_windows_fail(err, "no pipe could be made");
     /* Written by a child with the plain calls of its C library: not overlapped. */
-    HANDLE writer = CreateFileW(name, GENERIC_WRITE | FILE_READ_ATTRIBUTES, 0, NULL, OPEN_EXISTING,
-                                0, NULL);
+    HANDLE writer =
+        CreateFileW(name, GENERIC_WRITE | FILE_READ_ATTRIBUTES, 0, NULL, OPEN_EXISTING, 0, NULL);
     if (writer == INVALID_HANDLE_VALUE) {
         int rc = laz_windows_fail(err, "no pipe could be made");
         CloseHandle(reader);

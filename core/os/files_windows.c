@@ -42,8 +42,9 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     (void)mode;
     (void)uid;
     (void)gid;
-    return files_with(path, files_make) ? 0
-                                        : laz_windows_fail(err, "the folder %s cannot be made", path);
+    return files_with(path, files_make)
+               ? 0
+               : laz_windows_fail(err, "the folder %s cannot be made", path);
 }
 
 /* `create`: CREATE_NEW, OPEN_EXISTING. */
@@ -239,8 +240,7 @@ static bool folder_is_ours(const char *name)
 {
     size_t prefix = strlen(FOLDER_PREFIX);
 
-    return strncmp(name, FOLDER_PREFIX, prefix) == 0 &&
-           strlen(name) == prefix + FOLDER_RANDOM &&
+    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
            strspn(name + prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                  "0123456789") == FOLDER_RANDOM;
 }

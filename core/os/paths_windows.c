@@ -20,8 +20,8 @@ static bool paths_is_program(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);
     DWORD type, attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
-    bool is = attributes != INVALID_FILE_ATTRIBUTES &&
-              !(attributes & FILE_ATTRIBUTE_DIRECTORY) && GetBinaryTypeW(wide, &type);
+    bool is = attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY) &&
+              GetBinaryTypeW(wide, &type);
 
     free(wide);
     return is;
@@ -64,8 +64,8 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     *path = folder ? paths_program(folder, name) : NULL;
     if (!*path)
         laz_error_set(err, LAZ_ENOENT, 0,
-                      "the program %s is not in %s (PATH is not used): name its absolute path", name,
-                      folder ? folder : "the system's folder");
+                      "the program %s is not in %s (PATH is not used): name its absolute path",
+                      name, folder ? folder : "the system's folder");
     free(folder);
     return *path ? 0 : LAZ_ENOENT;
 }
@@ -201,9 +201,8 @@ void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
 /* Wine is no Windows: what it takes and does not keep is told apart by this. */
 void laz_os_facts(const char *root, struct laz_buf *facts)
 {
-    const char *(*wine)(void) =
-        (const char *(*)(void))(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"),
-                                                       "wine_get_version");
+    const char *(*wine)(void) = (const char *(*)(void))(void *)GetProcAddress(
+        GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
 
     (void)root;
     if (wine)

@@ -27,8 +27,7 @@ _Static_assert(LAZ_JOB_FLAG_TIME == JOB_OBJECT_LIMIT_JOB_TIME &&
                    LAZ_JOB_FLAG_ACTIVE_PROCESS == JOB_OBJECT_LIMIT_ACTIVE_PROCESS &&
                    LAZ_JOB_FLAG_PROCESS_MEMORY == JOB_OBJECT_LIMIT_PROCESS_MEMORY &&
                    LAZ_JOB_FLAG_MEMORY == JOB_OBJECT_LIMIT_JOB_MEMORY &&
-                   LAZ_JOB_FLAG_DIE_ON_EXCEPTION ==
-                       JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION &&
+                   LAZ_JOB_FLAG_DIE_ON_EXCEPTION == JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION &&
                    LAZ_JOB_FLAG_BREAKAWAY == JOB_OBJECT_LIMIT_BREAKAWAY_OK &&
                    LAZ_JOB_FLAG_SILENT_BREAKAWAY == JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK &&
                    LAZ_JOB_FLAG_KILL_ON_CLOSE == JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
@@ -252,8 +251,7 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
                            "%s cannot be started: this system did not put it into its job",
                            start->spawn->argv[0]);
     else if (ResumeThread(made.hThread) == (DWORD)-1)
-        rc = laz_windows_fail(err, "%s cannot be started: it does not run",
-                              start->spawn->argv[0]);
+        rc = laz_windows_fail(err, "%s cannot be started: it does not run", start->spawn->argv[0]);
     CloseHandle(made.hThread);
     if (rc) {
         TerminateProcess(made.hProcess, PROCESS_KILLED);
@@ -350,8 +348,7 @@ static bool job_usage(HANDLE job, struct laz_tree_usage *usage)
     if (!QueryInformationJobObject(job, JobObjectBasicAccountingInformation, &times, sizeof times,
                                    NULL))
         return false;
-    usage->cpu_us =
-        (uint64_t)(times.TotalUserTime.QuadPart + times.TotalKernelTime.QuadPart) / 10;
+    usage->cpu_us = (uint64_t)(times.TotalUserTime.QuadPart + times.TotalKernelTime.QuadPart) / 10;
     usage->processes = times.ActiveProcesses;
     if (QueryInformationJobObject(job, JobObjectExtendedLimitInformation, &memory, sizeof memory,
                                   NULL))
@@ -426,10 +423,10 @@ bool laz_os_end_all_of(uint32_t uid)
 
 int laz_os_pidfd(int64_t pid)
 {
-    HANDLE process =
-        pid > 0 ? OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE | PROCESS_QUERY_INFORMATION, FALSE,
-                              (DWORD)pid)
-                : NULL;
+    HANDLE process = pid > 0
+                         ? OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE | PROCESS_QUERY_INFORMATION,
+                                       FALSE, (DWORD)pid)
+                         : NULL;
 
     return process ? laz_windows_new_fd(FDS_PROCESS, process) : -1;
 }

@@ -2,8 +2,8 @@
 /* windows.h - what the files *_windows.c share: text, errors, and what a descriptor is.
  *
  * Text is UTF-8 with '/' between the parts of a path, in lazaret as on every system, and UTF-16 for
- * the calls of Windows.  A descriptor is a number of the C library for a file, and from FDS_FIRST on
- * one of fds_windows.c: pipes, processes and events are no files to the C library. */
+ * the calls of Windows.  A descriptor is a number of the C library for a file, and from FDS_FIRST
+ * on one of fds_windows.c: pipes, processes and events are no files to the C library. */
 #ifndef LAZ_OS_WINDOWS_H
 #define LAZ_OS_WINDOWS_H
 
@@ -18,9 +18,9 @@
 
 /* ---- text_windows.c ------------------------------------------------------------------------- */
 
-wchar_t *laz_windows_wide(const char *text);          /* NULL: no memory, or no UTF-8 */
+wchar_t *laz_windows_wide(const char *text); /* NULL: no memory, or no UTF-8 */
 wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len);
-char *laz_windows_narrow(const wchar_t *text);        /* '\\' stays; NULL: no memory */
+char *laz_windows_narrow(const wchar_t *text); /* '\\' stays; NULL: no memory */
 /* A path, absolute and with '\\' between its parts, as the calls for files want it. */
 wchar_t *laz_windows_path(const char *path);
 char *laz_windows_slashes(char *path); /* every '\\' becomes '/'; gives `path` */
@@ -43,12 +43,12 @@ enum fds_kind {
 struct fds_entry {
     enum fds_kind kind;
     HANDLE handle;
-    HANDLE job;                 /* of a process: NULL: none */
-    HANDLE readable, writable;  /* events; of a pipe: of its overlapped calls */
+    HANDLE job;                /* of a process: NULL: none */
+    HANDLE readable, writable; /* events; of a pipe: of its overlapped calls */
     OVERLAPPED reading, writing;
     bool read_pending, write_pending;
-    bool ended; /* nothing more will come */
-    int failed; /* why, of <errno.h>; 0: the other end was closed */
+    bool ended;     /* nothing more will come */
+    int failed;     /* why, of <errno.h>; 0: the other end was closed */
     char *in, *out; /* of a pipe: what was read ahead, and what is being written */
     size_t in_start, in_len;
 };

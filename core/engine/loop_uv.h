@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_uv.h - what the files of the loop share. Nobody else sees libuv. */
+#ifndef LAZ_ENGINE_LOOP_UV_H
+#define LAZ_ENGINE_LOOP_UV_H
+
+#include "engine/loop.h"
+
+#include <pthread.h>
+#include <uv.h>
+
+struct laz_loop {
+    uv_loop_t uv;
+    uv_async_t wake;
+    uv_timer_t most; /* ends a step that waits */
+    pthread_mutex_t lock;
+    struct laz_post *first, **last; /* under lock */
+    unsigned handles;
+};
+
+/* Frees a handle that is the first member of what was allocated. */
+void laz_loop_closed(uv_handle_t *handle);
+
+#endif
