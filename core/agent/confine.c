@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifdef LAZ_TEST_LAYERS
@@ -44,13 +43,10 @@ void agent_close_descriptors(int channel)
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-/* Set-id programs and file capabilities give nothing from here on, in no descendant (prctl(2)). */
 static int confine_no_new_privs(const struct laz_json *asked, struct laz_error *err)
 {
     (void)asked;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return laz_error_os(err, errno, "cannot set no_new_privs");
-    return 0;
+    return laz_os_no_new_privs(err);
 }
 
 /* No core dumps. With a limit of 0 the kernel still starts the host's handler, as root and outside

@@ -2,65 +2,50 @@
 /* reap.c - a parent that leaves nobody behind, for boxes without a pid namespace.
  * Side: box.  Input trusted: yes (the command line of the host).
  *
- * A process group is not enough: a daemon that forks twice leaves it. As a child subreaper this
- * process inherits every orphan below it, so what it can find under /proc is all there is. It kills
+ * A process group is not enough: a daemon that forks twice leaves it. Where the system lets this
+ * process inherit every orphan below it (Linux), what it can find there is all there is. It kills
  * whole trees at a time until no child is left; what forks faster is caught in the next round, and
  * a bound on the time keeps a process that cannot be killed from holding the reaper.
  *
  * It stands outside of the session's Landlock domain, whose scope keeps the session's signals from
  * it. Where that does not exist (before Linux 6.12) the session may kill it: then the agent dies
  * with it, and of what has left the agent's side the host can only find what has a uid or a control
- * group of its own. */
+ * group of its own. On macOS nobody inherits orphans: a daemon that has left the process group and
+ * lost its parent before the end is not found. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
 #include "os/io.h"
+#include "os/os.h"
 #include "os/process.h"
+#include "os/thread.h"
+#include "os/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REAP_MS      10000
 #define REAP_DEPTH   64
-#define REAP_WAIT_NS 25000000L /* for the end of a child that was killed */
+#define REAP_WAIT_MS 25 /* for the end of a child that was killed */
 
 static const int reap_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
 
-static long reap_parent_of(long pid)
-{
-    char path[64], text[512];
-    long parent = -1;
-
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return -1;
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    const char *end = strrchr(text, ')'); /* the name before it may contain anything */
-    return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? parent : -1;
-}
-
-static void reap_kill_below(long pid, int depth);
+static void reap_kill_below(int64_t pid, int depth);
 
 /* Stops it first, so that it makes no more children while those it has are looked for. The
  * descriptor is of whatever has the number now; that it still is the child is asked afterwards. */
-static void reap_kill_child(long child, long parent, int depth)
+static void reap_kill_child(int64_t child, int64_t parent, int depth)
 {
     struct laz_process process = {(pid_t)child, laz_os_pidfd(child)};
 
     if (process.pidfd < 0)
         return;
-    if (reap_parent_of(child) == parent) {
+    if (laz_os_tree_parent(child) == parent) {
         laz_process_signal(&process, SIGSTOP);
         if (depth < REAP_DEPTH)
             reap_kill_below(child, depth + 1);
@@ -69,28 +54,16 @@ static void reap_kill_child(long child, long parent, int depth)
     laz_process_close(&process);
 }
 
-/* Kills everything below `pid`. What is missed here (children of other threads than the first, what
- * was forked meanwhile) has this process as its parent once those above it are gone. */
-static void reap_kill_below(long pid, int depth)
+/* Kills everything below `pid`. What is forked meanwhile has this process as its parent once those
+ * above it are gone. */
+static void reap_kill_below(int64_t pid, int depth)
 {
-    char path[64], *text = NULL;
-    size_t size = 0;
+    size_t n = 0;
+    int64_t *children = laz_os_tree_children(pid, &n);
 
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return;
-    ssize_t got = getdelim(&text, &size, '\0', file);
-    fclose(file);
-    for (char *p = text; got > 0 && *p;) {
-        char *end;
-        long child = strtol(p, &end, 10);
-        if (end == p || child <= 0)
-            break;
-        reap_kill_child(child, pid, depth);
-        p = end + strspn(end, " ");
-    }
-    free(text);
+    for (size_t i = 0; i < n; i++)
+        reap_kill_child(children[i], pid, depth);
+    free(children);
 }
 
 /* Takes the exit status of every child that has ended; true while there are others. What is left of
@@ -113,22 +86,21 @@ static bool reap_collect(pid_t command, int *status)
 
 static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
 {
-    const struct timespec wait = {0, REAP_WAIT_NS};
     const uint64_t end = laz_clock_ms() + REAP_MS;
 
     while (reap_collect(command, status) && laz_clock_ms() < end) {
         reap_kill_below(getpid(), 0);
         if (*status < 0)
-            kill(-command, SIGKILL); /* where /proc is not mounted it is this that helps */
+            kill(-command, SIGKILL); /* where no tree can be seen it is this that helps */
         if (reap_collect(command, status))
-            sigtimedwait(child_ended, NULL, &wait);
+            (void)laz_os_await_signal(child_ended, REAP_WAIT_MS);
     }
 }
 
 static void reap_exec(pid_t reaper, char *const *argv, const sigset_t *before)
 {
     setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != reaper)
+    if (!laz_os_die_with_parent(reaper, SIGKILL))
         _exit(AGENT_EXIT_SETUP);
     sigprocmask(SIG_SETMASK, before, NULL);
     execv(argv[0], argv);
@@ -154,14 +126,18 @@ _Noreturn void agent_reap_session(pid_t session, int tell)
     _exit(0);
 }
 
+static void reap_nothing(int signal)
+{
+    (void)signal;
+}
+
 int agent_reap(char *const *argv)
 {
     sigset_t watched, child_ended, before;
     int status = -1;
     pid_t parent = getppid();
 
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) ||
-        getppid() != parent) {
+    if (!laz_os_inherit_orphans() || !laz_os_die_with_parent(parent, SIGTERM)) {
         fputs("lazaret-agent: cannot become a reaper\n", stderr);
         return AGENT_EXIT_SETUP;
     }
@@ -171,6 +147,8 @@ int agent_reap(char *const *argv)
     sigemptyset(&child_ended);
     sigaddset(&child_ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &watched, &before);
+    /* Blocked, it is waited for and never runs; but without one some systems drop the signal. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = reap_nothing}, NULL);
 
     const pid_t self = getpid();
     pid_t command = fork();
@@ -181,8 +159,8 @@ int agent_reap(char *const *argv)
         return AGENT_EXIT_SETUP;
     }
     while (status < 0) {
-        int got = sigwaitinfo(&watched, NULL);
-        if (got >= 0 && got != SIGCHLD)
+        int got;
+        if (sigwait(&watched, &got) == 0 && got != SIGCHLD)
             break; /* asked to end */
         reap_collect(command, &status);
     }

@@ -33,7 +33,7 @@ static char *start_take_variable(const char *name)
         size_t len = name_len + strlen(value);
         unsetenv(name);
         if (!AGENT_LEFT_OUT("token"))
-            explicit_bzero(entry, len);
+            laz_wipe(entry, len);
     }
     return copy;
 }
@@ -56,7 +56,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     if (rc)
         goto out;
     if (fd != AGENT_CHANNEL) {
-        int moved = dup3(fd, AGENT_CHANNEL, O_CLOEXEC);
+        int moved = laz_os_dup_onto(fd, AGENT_CHANNEL);
         if (moved < 0) {
             rc = laz_error_os(err, errno, "cannot move the channel");
             laz_os_close(&fd);
@@ -73,7 +73,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
 out:
     if (token && !AGENT_LEFT_OUT("token"))
-        explicit_bzero(token, len);
+        laz_wipe(token, len);
     free(token);
     free(path);
     return rc;

@@ -21,6 +21,7 @@
 #include "os/io.h"
 #include "os/namespaces.h"
 #include "os/os.h"
+#include "os/pass.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,7 +104,7 @@ static void vessel_forget(struct laz_frame *in)
     size_t max = in->max;
 
     if (in->buf.data)
-        explicit_bzero(in->buf.data, in->buf.cap);
+        laz_wipe(in->buf.data, in->buf.cap);
     laz_frame_fini(in);
     laz_frame_init(in, max);
 }
@@ -164,7 +164,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         _exit(0);
-    explicit_bzero(order.token, sizeof order.token);
+    laz_wipe(order.token, sizeof order.token);
     if (failed)
         vessel_fails(agent, failed);
     if (!laz_os_hand_over(door, &order, sizeof order, fds, TEMPLATE_OF_SESSION))
@@ -189,7 +189,7 @@ static int session_take(struct agent *agent, struct laz_error *err)
     if (got != (ssize_t)sizeof order || n != TEMPLATE_OF_SESSION)
         _exit(0);
     agent_cost(agent, "handover", order.sent_us);
-    if (dup3(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL, O_CLOEXEC) < 0 ||
+    if (laz_os_dup_onto(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL) < 0 ||
         dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0)
         rc = laz_error_os(err, errno, "the session's descriptors cannot be set");
     agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
@@ -203,7 +203,7 @@ static int session_main(struct agent *agent, int door, uint64_t begun)
 {
     struct laz_error err = {0};
 
-    if (dup3(door, AGENT_CHANNEL, O_CLOEXEC) < 0) /* that of the vessel is closed by it */
+    if (laz_os_dup_onto(door, AGENT_CHANNEL) < 0) /* that of the vessel is closed by it */
         _exit(AGENT_EXIT_SETUP);
     laz_os_close_from(AGENT_CHANNEL + 1, -1);
     setsid();
@@ -226,7 +226,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
 
     agent_cost(agent, "clone", begun);
     int rc = vessel_enter(&t->groups, &err);
-    if (dup3(door, AGENT_CHANNEL, O_CLOEXEC) < 0) /* the control connection is closed by it */
+    if (laz_os_dup_onto(door, AGENT_CHANNEL) < 0) /* the control connection is closed by it */
         _exit(AGENT_EXIT_SETUP);
     laz_os_close_from(AGENT_CHANNEL + 1, -1);
     vessel_forget(&agent->channel.in);
@@ -234,7 +234,7 @@ static int vessel_main(struct template *t, int door, uid_t uid, gid_t gid, uint6
     setsid(); /* kill(0, ...) would reach the template, whatever the namespaces */
     if (!rc)
         rc = vessel_fit_out(agent, uid, gid, &err);
-    if (!rc && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, inner))
+    if (!rc && laz_os_message_pair(inner))
         rc = laz_error_os(&err, errno, "no way to the session can be made");
     laz_os_set_open(false);
     if (rc)
@@ -266,7 +266,7 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     int pair[2], rc;
     uint64_t begun = laz_clock_us();
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+    if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "no way to a session can be made");
     rc = laz_os_clone_apart(&t->vessel, err);
     if (!rc && t->vessel == 0) {
@@ -317,7 +317,7 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
             break;
         }
     }
-    explicit_bzero(&order, sizeof order);
+    laz_wipe(&order, sizeof order);
     return rc;
 }
 
@@ -385,7 +385,7 @@ static int template_answer(struct template *t, char *line, size_t len)
             rc = 2;
     }
     if (rc != 1) /* a session has no such line any more */
-        explicit_bzero(line, len);
+        laz_wipe(line, len);
     return rc;
 }
 

@@ -144,7 +144,7 @@ void laz_strv_add(struct laz_strv *strv, const char *text)
     strv_take(strv, laz_strdup(text));
 }
 
-static char *text_vformat(const char *format, va_list args)
+static LAZ_PRINTF(1, 0) char *text_vformat(const char *format, va_list args)
 {
     va_list again;
 
@@ -201,4 +201,14 @@ char *laz_strdupf(const char *format, ...)
     char *text = text_vformat(format, args);
     va_end(args);
     return text;
+}
+
+/* What a pointer leads to that may change at any time, no compiler takes for a memset to leave out.
+ */
+static void *(*const volatile buf_set)(void *, int, size_t) = memset;
+
+void laz_wipe(void *data, size_t len)
+{
+    if (len)
+        buf_set(data, 0, len);
 }

@@ -52,6 +52,9 @@ void laz_strv_add(struct laz_strv *strv, const char *text); /* copies */
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...) LAZ_PRINTF(2, 3);
 bool laz_strv_has(const struct laz_strv *strv, const char *text);
 
+/* Zeros that stay, though nobody reads them again: for secrets. */
+void laz_wipe(void *data, size_t len);
+
 char *laz_strdup(const char *text);                          /* NULL for NULL or without memory */
 char *laz_strndup(const char *text, size_t len);             /* copies len bytes, adds a NUL */
 char *laz_strdupf(const char *format, ...) LAZ_PRINTF(1, 2); /* NULL without memory */

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void error_fill(struct laz_error *err, int code, int os_errno, const char *format,
-                       va_list args)
+static LAZ_PRINTF(4, 0) void error_fill(struct laz_error *err, int code, int os_errno,
+                                        const char *format, va_list args)
 {
     if (!err)
         return;

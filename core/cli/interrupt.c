@@ -7,12 +7,13 @@
  * is sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "cli/cli.h"
 
+#include "os/thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define INTERRUPT_AGAIN_MS 50
 
@@ -46,14 +47,13 @@ int cli_interrupt_block(struct cli_interrupt **interrupt, struct laz_error *err)
 static void *interrupt_wait(void *arg)
 {
     struct cli_interrupt *interrupt = arg;
-    const struct timespec pause = {.tv_nsec = INTERRUPT_AGAIN_MS * 1000000L};
     int signal_number;
 
     if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
         return NULL;
     do /* an engine that is not in use yet has nothing to cancel: until it is, and ends */
         laz_engine_cancel(interrupt->engine);
-    while ((signal_number = sigtimedwait(&interrupt->signals, NULL, &pause)) < 0 &&
+    while ((signal_number = laz_os_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
            !atomic_load(&interrupt->ending));
     if (atomic_load(&interrupt->ending))
         return NULL;

@@ -86,7 +86,8 @@ int cli_finish(struct cli *cli, int status)
 }
 
 /* Formats into `small` when it fits, else into memory of its own, which the caller frees. */
-static char *output_format(char *small, size_t size, const char *format, va_list args)
+static LAZ_PRINTF(3, 0) char *output_format(char *small, size_t size, const char *format,
+                                            va_list args)
 {
     va_list again;
     char *large = NULL;

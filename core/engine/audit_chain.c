@@ -128,6 +128,13 @@ static bool chain_is_torn(const char *data, size_t len)
     return false;
 }
 
+static const char *chain_last_newline(const char *data, size_t len)
+{
+    while (len && data[len - 1] != '\n')
+        len--;
+    return len ? data + len - 1 : NULL;
+}
+
 enum laz_audit_tail laz_audit_tail(const char *data, size_t len, bool whole,
                                    struct laz_audit_link *link, size_t *rest)
 {
@@ -136,18 +143,18 @@ enum laz_audit_tail laz_audit_tail(const char *data, size_t len, bool whole,
 
     laz_audit_link_init(link);
     *rest = 0;
-    const char *last = len ? memrchr(data, '\n', len) : NULL;
+    const char *last = chain_last_newline(data, len);
     const char *open = last ? last + 1 : whole ? data : data + len;
     if (laz_audit_record_parse(&record, open, (size_t)(data + len - open))) {
         *link = record.link; /* all of it is there but its newline */
         return LAZ_AUDIT_TAIL_CLEAN;
     }
     while (end) {
-        const char *newline = memrchr(data, '\n', end);
+        const char *newline = chain_last_newline(data, end);
         if (!newline)
             break;
         size_t stop = (size_t)(newline - data); /* a line ends here; where does it begin? */
-        const char *before = memrchr(data, '\n', stop);
+        const char *before = chain_last_newline(data, stop);
         if (!before && !whole)
             break;
         const char *line = before ? before + 1 : data;

@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/execution.h"
+#include "os/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum lend_state {
     LEND_HOME, /* the owner holds the loop */
@@ -31,15 +31,11 @@ struct laz_lend {
 int laz_lend_new(struct laz_lend **out, struct laz_error *err)
 {
     struct laz_lend *lend = calloc(1, sizeof *lend);
-    pthread_condattr_t attributes;
 
     if (!lend)
         return laz_error_nomem(err);
     pthread_mutex_init(&lend->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&lend->back, &attributes);
-    pthread_condattr_destroy(&attributes);
+    laz_os_condition_init(&lend->back);
     *out = lend;
     return 0;
 }
@@ -89,12 +85,12 @@ static struct laz_call *lend_take(struct laz_lend *lend)
 }
 
 /* Until the loop is back, or the time is over and no worker holds it. With the lock held. */
-static void lend_wait(struct laz_lend *lend, const struct timespec *until)
+static void lend_wait(struct laz_lend *lend)
 {
     bool late = false;
 
     while (lend->state == LEND_AWAY || (lend->state == LEND_TOOL && !late))
-        late |= pthread_cond_timedwait(&lend->back, &lend->lock, until) != 0;
+        late |= !laz_os_condition_wait(&lend->back, &lend->lock, lend->until_us);
 }
 
 bool laz_lend_serve(struct laz_engine *engine)
@@ -104,15 +100,13 @@ bool laz_lend_serve(struct laz_engine *engine)
     if (!lend->offered)
         return false;
     lend->until_us = laz_clock_us() + LAZ_LEND_MS * 1000;
-    struct timespec until = {.tv_sec = (time_t)(lend->until_us / 1000000),
-                             .tv_nsec = (long)(lend->until_us % 1000000) * 1000};
     pthread_mutex_lock(&lend->lock);
     struct laz_call *call = lend_take(lend), *kept = NULL;
     pthread_mutex_unlock(&lend->lock);
     bool lent = laz_call_hand_over(call);
     pthread_mutex_lock(&lend->lock);
     if (lent)
-        lend_wait(lend, &until);
+        lend_wait(lend);
     if (lend->state == LEND_TOOL && lend->answered)
         kept = lend->running; /* the last of several, perhaps: `call` may be gone */
     lend->state = LEND_HOME;

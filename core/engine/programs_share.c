@@ -19,19 +19,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define SHARE_FORM "1" /* changes with what laz_programs_stage makes of the same */
 
 static void share_file(struct laz_buf *text, const char *what, const char *path)
 {
+    struct timespec modified, changed;
     struct stat st;
 
     laz_buf_printf(text, "%s %s", what, path);
-    if (stat(path, &st) == 0)
+    if (stat(path, &st) == 0) {
+        laz_os_file_times(&st, &modified, &changed);
         laz_buf_printf(text, " %llx %llx %llx %o %lld.%ld %lld.%ld", (unsigned long long)st.st_dev,
                        (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-                       (unsigned)st.st_mode, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-                       (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+                       (unsigned)st.st_mode, (long long)modified.tv_sec, modified.tv_nsec,
+                       (long long)changed.tv_sec, changed.tv_nsec);
+    }
     laz_buf_puts(text, "\n");
 }
 

@@ -17,16 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STAGE_RANDOM 12
 
 static char *stage_folder(const char *folder, const struct stat *st)
 {
+    struct timespec modified, changed;
+
+    laz_os_file_times(st, &modified, &changed);
     return laz_strdupf("%s/copy-%llx-%llx-%llx-%llx", folder, (unsigned long long)st->st_dev,
                        (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
-                       (unsigned long long)st->st_mtim.tv_sec * 1000000000u +
-                           (unsigned long long)st->st_mtim.tv_nsec);
+                       (unsigned long long)modified.tv_sec * 1000000000u +
+                           (unsigned long long)modified.tv_nsec);
 }
 
 /* Copies under a name nobody uses yet, then gives it its own: who finds the name finds it whole. */

@@ -147,7 +147,7 @@ static int template_request(struct laz_template *t, const struct laz_box *box,
     int len = snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%lld,\"token\":\"%s\"}\n",
                        (long long)t->last_id, box->token);
     int rc = template_say(t, line, (size_t)len, ends->fds, LAZ_BOX_ENDS, err);
-    explicit_bzero(line, sizeof line);
+    laz_wipe(line, sizeof line);
     return rc;
 }
 

@@ -238,6 +238,13 @@ int laz_os_channel(int *host, int *other, struct laz_error *err)
     return absent_error("sockets that tell who sent what", err);
 }
 
+int laz_os_message_pair(int ends[2])
+{
+    ends[0] = ends[1] = -1;
+    errno = ENOSYS;
+    return -1;
+}
+
 ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *sender)
 {
     (void)fd;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -240,8 +241,8 @@ int laz_append_write(struct laz_append *file, uint64_t size, const void *data, s
 
     if (failed && done && ftruncate(file->fd, (off_t)size) != 0)
         done = 0; /* append-only: the next writer finds the torn line, and seals it */
-    if (!failed && sync && fdatasync(file->fd) != 0)
-        failed = errno;
+    if (!failed && sync)
+        failed = laz_posix_sync(file->fd);
     return failed ? laz_error_os(err, failed, "the audit log %s cannot be written", file->path) : 0;
 }
 

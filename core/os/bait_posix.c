@@ -5,6 +5,7 @@
  * side.  They are on the loopback address, on an abstract name (unix(7), Linux) that nobody can
  * guess, and on a path, open to every uid: a session has one of its own where root starts it. */
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 static int bait_listen(int family, const void *address, socklen_t len, int *fd,
                        struct laz_error *err)
 {
-    int sock = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int sock = laz_posix_socket(family, false);
 
     if (sock < 0)
         return laz_error_os(err, errno, "no socket could be made");

@@ -4,6 +4,7 @@
  * Every descriptor that lazaret makes is close-on-exec from its first moment: the host application
  * may fork and exec at any time, from any thread. */
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 {
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (laz_posix_pipe(ends) != 0)
         return laz_error_os(err, errno, "no pipe could be made");
     *read_end = ends[0];
     *write_end = ends[1];

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -162,25 +163,11 @@ struct files_removal {
     bool again; /* something was moved up to it: it has to be read once more */
 };
 
-/* Lets the owner into a folder again; never through a link. */
-static bool files_unlock(int parent, const char *name)
-{
-    char path[64];
-    int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (fd < 0)
-        return false;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    bool done = chmod(path, 0700) == 0;
-    (void)close(fd);
-    return done;
-}
-
 static int files_enter(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd < 0 && errno == EACCES && files_unlock(parent, name))
+    if (fd < 0 && errno == EACCES && laz_posix_unlock(parent, name))
         fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd;
 }
@@ -196,7 +183,7 @@ static void files_remove_folder(struct files_removal *removal, int parent, const
         if (laz_random_name(up, FILES_NAME, NULL) != 0)
             return;
         if (renameat(parent, name, removal->top, up) == 0 ||
-            (errno == EACCES && files_unlock(parent, name) &&
+            (errno == EACCES && laz_posix_unlock(parent, name) &&
              renameat(parent, name, removal->top, up) == 0))
             removal->again = true;
         return;

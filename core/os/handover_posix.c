@@ -4,6 +4,7 @@
  * On Linux one read never takes the descriptors of two messages: what came with a message is handed
  * out before anything that was sent after it.  What does not fit is closed by the kernel. */
 #include "os/io.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,7 +26,7 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
 
     *n_fds = 0;
     do
-        got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+        got = laz_posix_receive(fd, &message);
     while (got < 0 && errno == EINTR);
     for (struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL; head;
          head = CMSG_NXTHDR(&message, head)) {

@@ -2,6 +2,8 @@
 /* io_posix.c - non-blocking reading and writing; writing of whole texts to files. */
 #include "os/io.h"
 
+#include "os/posix.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -89,7 +91,7 @@ int laz_os_accept(int listener)
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return -1;
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+    if (laz_posix_accepted(fd) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
         close(fd);
         return -1;
     }

@@ -11,12 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stat;
+struct timespec;
+
 /* ---- descriptors -------------------------------------------------------------------------------
  */
 
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
 void laz_os_nonblock(int fd, bool on);
 void laz_os_close(int *fd); /* closes unless -1, sets -1 */
+/* Makes `number` another name of a descriptor, closed by exec: `number`, or -1 with errno. */
+int laz_os_dup_onto(int fd, int number);
 /* A descriptor from which `data` can be read from the start, in memory and not on a disk
  * (memfd_create(2)); sealed against change. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
@@ -73,6 +78,8 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
+/* When a file was changed, and when it or its metadata was, as exactly as the system knows. */
+void laz_os_file_times(const struct stat *st, struct timespec *modified, struct timespec *changed);
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */
@@ -101,6 +108,19 @@ void laz_os_system_paths(bool programs,
 
 /* ---- limits, ids -------------------------------------------------------------------------------
  */
+
+/* A variable of this process's environment; NULL also in a program that is set-user-id. */
+const char *laz_os_getenv(const char *name);
+/* For the calling process, before it runs a stranger's code: set-id programs and file capabilities
+ * give nothing from here on, in no descendant (prctl(2), PR_SET_NO_NEW_PRIVS). macOS has no such
+ * thing: success there says nothing, the sandbox of the plan refuses to execute such programs. */
+int laz_os_no_new_privs(struct laz_error *err);
+/* What is orphaned below this process becomes its child (PR_SET_CHILD_SUBREAPER). On macOS orphans
+ * are out of reach; false: they could be had, and cannot. */
+bool laz_os_inherit_orphans(void);
+/* This process gets the signal when its parent, or the thread of it that forked, ends. False: that
+ * has happened, or cannot be had. Call it last before, or instead of, an exec. */
+bool laz_os_die_with_parent(int64_t parent, int signal);
 
 /* Applies one limit to the calling process, soft and hard: "cpu" (seconds; soft N, hard N+1, so
  * that SIGXCPU tells it from other kills), "memory" (RLIMIT_DATA: RLIMIT_AS stops threads),

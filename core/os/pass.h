@@ -16,6 +16,10 @@
  * for it who sends (unix(7), SO_PASSCRED) until laz_os_forget_senders. */
 int laz_os_channel(int *host, int *other, struct laz_error *err);
 
+/* A pair of sockets that keep messages apart (SOCK_SEQPACKET), closed by exec: 0, or -1 with errno.
+ */
+int laz_os_message_pair(int ends[2]);
+
 /* A process that sent something, in the kernel's words, whatever it calls itself. */
 struct laz_sender {
     int64_t pid; /* in the namespace of the receiver; 0: not told */

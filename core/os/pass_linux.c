@@ -44,6 +44,11 @@ int laz_os_channel(int *host, int *other, struct laz_error *err)
     return 0;
 }
 
+int laz_os_message_pair(int ends[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+}
+
 void laz_os_forget_senders(int fd)
 {
     int off = 0;

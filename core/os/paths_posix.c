@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const char *const paths_programs[] = {"/usr/local/bin",   "/usr/bin", "/bin",
@@ -78,13 +77,6 @@ bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 bool laz_os_is_writable(const char *path, uint32_t uid)
 {
     return paths_can_use(path, uid, 2);
-}
-
-bool laz_os_can_execute_below(const char *folder)
-{
-    struct statvfs fs;
-
-    return statvfs(folder, &fs) == 0 && !(fs.f_flag & ST_NOEXEC);
 }
 
 static bool paths_is_program(const char *path)

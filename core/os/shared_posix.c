@@ -50,7 +50,7 @@ static bool shared_is_place(const char *path)
 
 char *laz_os_shared_folder(void)
 {
-    const char *runtime = laz_os_is_root() ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
+    const char *runtime = laz_os_is_root() ? "/run" : laz_os_getenv("XDG_RUNTIME_DIR");
     struct stat st;
     char *path = NULL;
 

@@ -6,6 +6,7 @@
  * chown nobody can connect who could not afterwards.  The umask is the application's and is not
  * touched. */
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,7 +55,7 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
 
     if (rc)
         return rc;
-    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int sock = laz_posix_socket(AF_UNIX, false);
     if (sock < 0)
         return laz_error_os(err, errno, "no socket could be made");
     (void)fchmod(sock, 0600); /* Linux: the mode that bind gives to the path */
@@ -80,7 +81,7 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err)
 
     if (rc)
         return rc;
-    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int sock = laz_posix_socket(AF_UNIX, true);
     if (sock < 0)
         return laz_error_os(err, errno, "no socket could be made");
     while (connect(sock, (struct sockaddr *)&address, sizeof address) != 0) {

@@ -4,6 +4,7 @@
 #define LAZ_OS_TREE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct laz_tree_usage {
@@ -18,6 +19,10 @@ bool laz_os_tree_can_be_seen(void);
  * each; only when the sum is over `enough` it is counted by shares, which takes longer. False: the
  * root is not there any more. */
 bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage);
+/* All children of a process, in an array that the caller frees; NULL: it has none, or cannot be
+ * seen. And its parent; -1: it is not there. */
+int64_t *laz_os_tree_children(int64_t pid, size_t *n);
+int64_t laz_os_tree_parent(int64_t pid);
 /* The oldest child of a process with one thread; -1: it has none, or is not there. */
 int64_t laz_os_tree_first_child(int64_t pid);
 

@@ -154,6 +154,35 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
     return usage->processes > 0;
 }
 
+int64_t *laz_os_tree_children(int64_t pid, size_t *n)
+{
+    struct laz_buf tree = LAZ_BUF_INIT;
+    int64_t *children = NULL;
+
+    *n = 0;
+    tree_add_below(pid, &tree);
+    if (tree.len)
+        children = calloc(tree.len / sizeof(struct tree_process), sizeof *children);
+    for (size_t at = 0; children && at < tree.len; at += sizeof(struct tree_process)) {
+        struct tree_process process;
+        memcpy(&process, tree.data + at, sizeof process);
+        children[(*n)++] = process.pid;
+    }
+    laz_buf_fini(&tree);
+    return children;
+}
+
+int64_t laz_os_tree_parent(int64_t pid)
+{
+    char text[512];
+    long long parent = -1;
+
+    if (!tree_read(pid, "stat", text, sizeof text))
+        return -1;
+    const char *end = strrchr(text, ')'); /* the name before it may contain anything */
+    return end && sscanf(end + 1, " %*c %lld", &parent) == 1 ? parent : -1;
+}
+
 int64_t laz_os_tree_first_child(int64_t pid)
 {
     char file[64], text[4096];

@@ -4,6 +4,8 @@
  * A file of its own, so that a test can be linked with other places. */
 #include "plugin/plugin.h"
 
+#include "os/os.h"
+
 #include <stdlib.h>
 
 const char *laz_installed_plugins(void)
@@ -13,7 +15,7 @@ const char *laz_installed_plugins(void)
 
 char *laz_installed_agent(void)
 {
-    const char *own = secure_getenv("LAZARET_AGENT");
+    const char *own = laz_os_getenv("LAZARET_AGENT");
 
     return laz_strdup(own && own[0] ? own : LAZ_AGENT);
 }

@@ -164,7 +164,7 @@ int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
         return laz_error_nomem(err);
     if (log)
         made->log = *log;
-    int rc = registry_add_list(made, secure_getenv("LAZARET_PLUGIN_PATH"));
+    int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"));
     for (size_t i = 0; !rc && folders && i < folders->n; i++)
         rc = registry_add_folder(made, folders->items[i], true);
     if (!rc)

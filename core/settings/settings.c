@@ -319,8 +319,8 @@ static bool settings_place(int place, char **path)
     *path = NULL;
     switch (place) {
     case 0:
-        folder = secure_getenv("XDG_CONFIG_HOME");
-        home = secure_getenv("HOME");
+        folder = laz_os_getenv("XDG_CONFIG_HOME");
+        home = laz_os_getenv("HOME");
         if (folder && folder[0] == '/')
             *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
         else if (home && home[0] == '/')
@@ -336,7 +336,7 @@ static bool settings_place(int place, char **path)
 
 int laz_settings_load(struct laz_settings *settings, const char *path, struct laz_error *err)
 {
-    const char *named = path ? path : secure_getenv("LAZARET_CONFIG");
+    const char *named = path ? path : laz_os_getenv("LAZARET_CONFIG");
     struct laz_error why = {0};
     char *place = NULL;
     int rc = 0;

@@ -402,7 +402,7 @@ static void luart_seed(lua_State *L)
 {
     lua_Integer seed[2];
 
-    if (getrandom(seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+    if (getentropy(seed, sizeof seed) != 0)
         luaL_error(L, "the system gives no random numbers");
     lua_getglobal(L, "math");
     lua_getfield(L, -1, "randomseed");

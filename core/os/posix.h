@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* posix.h - between the files that Linux and macOS share (*_posix.c) and the calls in which the two
+ * differ: what one does in a single call, and the other in two or by another name. */
+#ifndef LAZ_OS_POSIX_H
+#define LAZ_OS_POSIX_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct msghdr;
+struct stat;
+
+/* A pipe, a stream socket of a family: closed by exec, from their first moment where the system
+ * can. Writing to a dead peer of the socket raises no SIGPIPE where MSG_NOSIGNAL is given. 0, or -1
+ * with errno; a descriptor, or -1. */
+int laz_posix_pipe(int ends[2]);
+int laz_posix_socket(int family, bool blocking);
+/* What a connection that was accepted still needs for that: 0, or -1. */
+int laz_posix_accepted(int fd);
+/* recvmsg(2); descriptors that come along are closed by exec. */
+ssize_t laz_posix_receive(int fd, struct msghdr *message);
+/* What was written is on the disk when this returns: 0, or an errno. */
+int laz_posix_sync(int fd);
+/* Gives the owner of a folder all rights to it again; never through a link. */
+bool laz_posix_unlock(int parent, const char *name);
+
+#endif
