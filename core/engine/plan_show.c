@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define SHOW_WORDS 12 /* of a command, on one line */
+
 static void show_quoted(struct laz_buf *json, const char *text)
 {
     laz_json_quote(json, text, strlen(text));
@@ -312,13 +314,20 @@ static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *t
         laz_buf_printf(text, "  filter     system calls: %s\n", plan->filter_name);
 }
 
+/* On one line, or, where there are many words, an option on a line with its values. */
+static void show_argv_text(struct laz_buf *text, const struct laz_strv *argv)
+{
+    for (size_t i = 0; i < argv->n; i++) {
+        bool begins = i == 0 || (argv->n > SHOW_WORDS && argv->items[i][0] == '-');
+        laz_buf_puts(text, i == 0 ? "\n  " : begins ? "\n    " : " ");
+        show_word_text(text, argv->items[i]);
+    }
+}
+
 void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
 {
-    laz_buf_printf(text, "backend %s\n\nprogram\n ", plan->backend);
-    for (size_t i = 0; i < plan->argv.n; i++) {
-        laz_buf_putc(text, ' ');
-        show_word_text(text, plan->argv.items[i]);
-    }
+    laz_buf_printf(text, "backend %s\n\nprogram", plan->backend);
+    show_argv_text(text, &plan->argv);
     laz_buf_puts(text, "\n\nenvironment of the program\n");
     for (size_t i = 0; i < plan->env.n; i++)
         laz_buf_printf(text, "  %s\n", plan->env.items[i]);

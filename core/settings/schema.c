@@ -177,7 +177,8 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(sandbox.backend),
         .help = "What builds the box: a name, or a list of names of which the first that really "
                 "works is taken. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
-                "`landlock`. `\"none\"` is no sandbox at all and needs `require = []`. See "
+                "`landlock`; on macOS `seatbelt`. `\"none\"` is no sandbox at all and needs "
+                "`require = []`. See "
                 "[Without namespaces](sandbox.md#without-namespaces).",
     },
     {

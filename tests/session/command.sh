@@ -109,6 +109,18 @@ expect plan_shows_that_any_program_is_allowed 0 '*' '' plan --json --set 'sandbo
 grep -q '"programs":"any"' out || { echo "a plan does not say any"; failures=$((failures + 1)); }
 expect plan_names_a_missing_program 2 '' 'no-such-program' \
     plan --set 'sandbox.programs=["no-such-program"]'
+expect plan_for_macos_is_shown 0 '*' '' plan --platform darwin
+grep -q '^backend seatbelt' out && grep -qF '    (deny default (with message "lazaret:' out &&
+    grep -qE '^    -D WRITE_0=/private/tmp/' out && grep -qE '^  memory +weakly' out ||
+    { echo "a plan for macOS does not show its profile"; failures=$((failures + 1)); }
+expect plan_for_macos_is_shown_as_json 0 '*' '' plan --platform darwin --json
+grep -qF '"files":[{"path":"/tmp/lazaret-session/seatbelt.sb","content":"(version 1)' out &&
+    grep -qF '"-D","WRITE_0=/private/tmp/lazaret-session/home"' out ||
+    { echo "a plan for macOS as JSON lacks its profile"; failures=$((failures + 1)); }
+expect plan_for_macos_lacks_what_it_has_not 126 '*' 'does not enforce' \
+    plan --platform darwin --set 'sandbox.require=["memory"]'
+expect plan_of_a_backend_of_another_system 2 '' 'seatbelt is made for darwin' \
+    plan --platform linux --backend seatbelt
 expect plan_of_an_unknown_system 2 '' 'beos' plan --platform beos
 
 # ---- code that is not there ----------------------------------------------------------------------

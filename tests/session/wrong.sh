@@ -507,7 +507,7 @@ looking() {
         with="--config $file"
         expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua -e 'return 1'
         expect "plugins $file" 0 '*' '' "$lazaret" plugins $with
-        for plugin in bwrap landlock none command lua; do
+        for plugin in bwrap landlock seatbelt none command lua; do
             expect "plugins $plugin" 0 '*' '' "$lazaret" plugins $plugin $with
             grep -q "$plugin" out || wrong "plugins $plugin" 'its name is not there'
         done
@@ -519,7 +519,9 @@ looking() {
         expect "plan $file" 0 '*' '' "$lazaret" plan --runtime lua $with
         grep -q '^backend bwrap' out || wrong "plan $file" 'no plan for bwrap'
         expect "plan linux $file" 0 '*' '' "$lazaret" plan --runtime lua --platform linux $with
-        for platform in darwin windows; do
+        expect "plan darwin $file" 0 '*' '' "$lazaret" plan --runtime lua --platform darwin $with
+        grep -q '^backend seatbelt' out || wrong "plan darwin $file" 'no plan for seatbelt'
+        for platform in windows; do
             expect "plan $platform $file" 2 '' 'no backend is called' \
                 "$lazaret" plan --runtime lua --platform $platform $with
         done

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* seatbelt.c - a profile of rules that the kernel of macOS holds the session to (sandbox-exec).
+ * Side: host.  Input trusted: yes (a policy that the host checked).
+ *
+ * The profile refuses everything and then allows what is listed in one table below, each rule with
+ * its reason; of several rules that fit the last one decides, so what is taken back stands at the
+ * end.  A path never becomes a part of the text: it is a parameter (-D NAME=PATH), so no letter of
+ * it can end a string or begin a rule.  Paths have to be those that files really have, for rules
+ * are compared with these.
+ * The session stays in the file system and among the processes of the host, below the agent's
+ * reaper, which stands outside of the sandbox. */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEATBELT_PROGRAM "/usr/bin/sandbox-exec"
+#define SEATBELT_FILE    "seatbelt.sb"
+#define SEATBELT_SOCKET  "LAZARET_SOCKET=" /* of the environment: the one way out */
+#define SEATBELT_TAG     "lazaret:" /* begins the words by which refusals are found in the log */
+
+#define SEATBELT_COLUMNS 100
+
+#define SEATBELT_ENFORCES                                                                          \
+    (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_SIGNALS |      \
+     LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE)
+
+/* Parameters are called READ_0, READ_1, ... */
+enum seatbelt_kind {
+    SEATBELT_READ,
+    SEATBELT_WRITE,
+    SEATBELT_EXEC,
+    SEATBELT_LINK, /* a symbolic link on the way to one of the others */
+    SEATBELT_SOCKET_AT,
+    SEATBELT_KINDS
+};
+
+static const char *const seatbelt_names[SEATBELT_KINDS] = {"READ", "WRITE", "EXEC", "LINK",
+                                                           "SOCKET"};
+
+#define OF_READ   (1u << SEATBELT_READ)
+#define OF_WRITE  (1u << SEATBELT_WRITE)
+#define OF_EXEC   (1u << SEATBELT_EXEC)
+#define OF_LINK   (1u << SEATBELT_LINK)
+#define OF_SOCKET (1u << SEATBELT_SOCKET_AT)
+
+struct seatbelt_state {
+    const struct laz_plan_api *api;
+    struct laz_plan *plan;
+    struct backend_text text, word;
+    unsigned n[SEATBELT_KINDS]; /* parameters so far */
+    size_t column;              /* of the line of filters; 0: none is begun */
+};
+
+static const struct laz_option seatbelt_options[] = {{0}};
+
+/* ---- the rules ------------------------------------------------------------------------------ */
+
+enum seatbelt_when { SEATBELT_ALWAYS, SEATBELT_ANY_PROGRAM, SEATBELT_NAMED_PROGRAMS };
+
+#define PATH(path)     "(literal \"" path "\")\n"
+#define DEVICE(path)   "(require-all (literal \"" path "\") (vnode-type CHARACTER-DEVICE))\n"
+#define SYSCTL(name)   "(sysctl-name \"" name "\")\n"
+#define SYSCTLS(begin) "(sysctl-name-prefix \"" begin "\")\n"
+
+/* `filters`: fixed ones, each ended by a newline; "" for a rule that needs none. With `filter`, one
+ * more for each parameter of the kinds in `of`. A rule that has neither is left out: without a
+ * filter it would hold for everything. */
+static const struct {
+    const char *why, *rule, *filters, *filter;
+    unsigned of;
+    enum seatbelt_when when;
+} seatbelt_rules[] = {
+    {.why = "A process of macOS is aborted before main() when it cannot read the root folder, and\n"
+            ";; sh(1) looks where its shell is.",
+     .rule = "allow file-read*",
+     .filters = PATH("/") PATH("/private/var/select/sh")},
+    {.why =
+         "That the folders on the way exist, and where links there lead: to pass them. Not what\n"
+         ";; is in them.",
+     .rule = "allow file-read-metadata",
+     .filters = PATH("/etc") PATH("/tmp") PATH("/var") PATH("/dev"),
+     .filter = "path-ancestors",
+     .of = OF_READ | OF_WRITE | OF_EXEC | OF_LINK | OF_SOCKET},
+    {.rule = "allow file-read-metadata", .filter = "literal", .of = OF_LINK},
+    {.why = "System, interpreter, agent, sandbox.read: to be read, and loaded as code.",
+     .rule = "allow file-read* file-map-executable",
+     .filter = "subpath",
+     .of = OF_READ | OF_EXEC},
+    {.why =
+         "The session's home and sandbox.write. Nothing from there is loaded as code, unless any\n"
+         ";; program may be started.",
+     .rule = "allow file-read* file-write*",
+     .filter = "subpath",
+     .of = OF_WRITE},
+    {.why = "Devices that tell nothing and keep nothing, and the process's own descriptors.",
+     .rule = "allow file-read* file-write-data file-ioctl",
+     .filters = DEVICE("/dev/null") DEVICE("/dev/zero") DEVICE("/dev/dtracehelper")},
+    {.rule = "allow file-read*", .filters = DEVICE("/dev/random") DEVICE("/dev/urandom")},
+    {.rule = "allow file-read* file-write-data", .filters = "(subpath \"/dev/fd\")\n"},
+    {.rule = "allow file-read-metadata",
+     .filters = PATH("/dev/stdin") PATH("/dev/stdout") PATH("/dev/stderr")},
+    {.why = "Processes: any number as far as the limits go, of the programs that are listed.",
+     .rule = "allow process-fork",
+     .filters = ""},
+    {.rule = "allow process-exec*",
+     .filter = "subpath",
+     .of = OF_EXEC,
+     .when = SEATBELT_NAMED_PROGRAMS},
+    {.rule = "allow process-exec* file-map-executable",
+     .filter = "subpath",
+     .of = OF_READ | OF_WRITE | OF_EXEC,
+     .when = SEATBELT_ANY_PROGRAM},
+    {.why = "Its own processes, and no other ones.",
+     .rule = "allow signal process-info*",
+     .filters = "(target same-sandbox)\n"},
+    {.why = "What interpreters ask about the machine: processors, memory, versions, limits, and\n"
+            ";; the host name, without which uname(3) fails. No list of processes, no addresses.",
+     .rule = "allow sysctl-read",
+     .filters = SYSCTL("hw.activecpu") SYSCTL("hw.byteorder") SYSCTL("hw.cachelinesize") SYSCTL(
+         "hw.cpufamily") SYSCTL("hw.cpusubfamily") SYSCTL("hw.cpusubtype") SYSCTL("hw.cputype")
+         SYSCTL("hw.cpu64bit_capable") SYSCTL("hw.l1dcachesize") SYSCTL("hw.l1icachesize") SYSCTL(
+             "hw.l2cachesize") SYSCTL("hw.l3cachesize") SYSCTL("hw.logicalcpu")
+             SYSCTL("hw.logicalcpu_max") SYSCTL("hw.machine") SYSCTL("hw.memsize") SYSCTL(
+                 "hw.model") SYSCTL("hw.ncpu") SYSCTL("hw.nperflevels") SYSCTL("hw.packages")
+                 SYSCTL("hw.pagesize") SYSCTL("hw.pagesize_compat") SYSCTL("hw.physicalcpu") SYSCTL(
+                     "hw.physicalcpu_max") SYSCTL("hw.tbfrequency") SYSCTL("hw.vectorunit")
+                     SYSCTL("kern.argmax") SYSCTL("kern.hostname") SYSCTL("kern.maxfilesperproc")
+                         SYSCTL("kern.maxprocperuid") SYSCTL("kern.ngroups") SYSCTL(
+                             "kern.osproductversion") SYSCTL("kern.osrelease") SYSCTL("kern.ostype")
+                             SYSCTL("kern.osvariant_status") SYSCTL("kern.osversion")
+                                 SYSCTL("kern.secure_kernel") SYSCTL("kern.usrstack64")
+                                     SYSCTL("kern.version") SYSCTL("sysctl.proc_cputype")
+                                         SYSCTL("vm.loadavg") SYSCTLS("hw.optional.")
+                                             SYSCTLS("hw.perflevel") SYSCTLS("machdep.cpu.")},
+    {.why = "Names of users and groups: getpwuid(3) asks this service, and no file.",
+     .rule = "allow mach-lookup",
+     .filters = "(global-name \"com.apple.system.opendirectoryd.libinfo\")\n"},
+    {.why = "Semaphores of Python's multiprocessing.",
+     .rule = "allow ipc-posix-sem",
+     .filters = "(ipc-posix-name-prefix \"/mp-\")\n"},
+    {.why = "The mark that OpenMP leaves of its copies in a process; without it they abort.",
+     .rule = "allow ipc-posix-shm-read* ipc-posix-shm-write-create\n"
+             "  ipc-posix-shm-write-data ipc-posix-shm-write-unlink",
+     .filters = "(ipc-posix-name-prefix \"/__KMP_REGISTERED_LIB_\")\n"},
+    {.why = "The one way out: the host's socket, of this one path.",
+     .rule = "allow network-outbound",
+     .filter = "literal",
+     .of = OF_SOCKET},
+    {.rule = "allow system-socket", .filters = "(socket-domain AF_UNIX)\n"},
+    {.why = "Taken back: to put something else in the place of a folder that may be written, and\n"
+            ";; files that run with the rights of their owner.",
+     .rule = "deny file-write-create file-write-unlink",
+     .filter = "literal",
+     .of = OF_WRITE},
+    {.rule = "deny file-write-setugid", .filters = ""},
+};
+
+static void seatbelt_put(struct seatbelt_state *state, const char *text)
+{
+    backend_text_add(&state->text, text, strlen(text));
+}
+
+/* As many on a line as fit. */
+static void seatbelt_put_filter(struct seatbelt_state *state, const char *filter, size_t len)
+{
+    int fits = state->column && state->column + 1 + len <= SEATBELT_COLUMNS;
+
+    seatbelt_put(state, fits ? " " : "\n  ");
+    backend_text_add(&state->text, filter, len);
+    state->column = fits ? state->column + 1 + len : 2 + len;
+}
+
+static void seatbelt_put_filters(struct seatbelt_state *state, const char *filters,
+                                 const char *filter, unsigned of)
+{
+    char text[80];
+
+    state->column = 0;
+    for (; filters && *filters; filters += strcspn(filters, "\n") + 1)
+        seatbelt_put_filter(state, filters, strcspn(filters, "\n"));
+    for (unsigned kind = 0; kind < SEATBELT_KINDS; kind++)
+        for (unsigned i = 0; (of & (1u << kind)) && i < state->n[kind]; i++) {
+            int len = snprintf(text, sizeof text, "(%s (param \"%s_%u\"))", filter,
+                               seatbelt_names[kind], i);
+            seatbelt_put_filter(state, text, (size_t)len);
+        }
+}
+
+static unsigned seatbelt_count(const struct seatbelt_state *state, unsigned of)
+{
+    unsigned n = 0;
+
+    for (unsigned kind = 0; kind < SEATBELT_KINDS; kind++)
+        n += of & (1u << kind) ? state->n[kind] : 0;
+    return n;
+}
+
+/* The two folders that the home lies in name the session; of them only plain letters are used. */
+static void seatbelt_put_tag(struct seatbelt_state *state, const char *home)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const char *end = strrchr(home, '/'), *begin = end;
+
+    for (int up = 0; up < 2 && begin && begin > home; up++)
+        while (begin > home && *--begin != '/')
+            ;
+    seatbelt_put(state, SEATBELT_TAG);
+    for (const char *c = begin ? begin + 1 : home; end && c < end; c++)
+        backend_text_add(&state->text, strchr(plain, *c) ? c : ".", 1);
+}
+
+static void seatbelt_profile(struct seatbelt_state *state, const struct laz_policy *policy)
+{
+    const enum seatbelt_when other =
+        policy->programs ? SEATBELT_ANY_PROGRAM : SEATBELT_NAMED_PROGRAMS;
+
+    seatbelt_put(state, "(version 1)\n(deny default (with message \"");
+    seatbelt_put_tag(state, policy->home);
+    seatbelt_put(state, "\"))\n");
+    for (size_t i = 0; i < sizeof seatbelt_rules / sizeof seatbelt_rules[0]; i++) {
+        if (seatbelt_rules[i].when == other)
+            continue;
+        if (seatbelt_rules[i].why) {
+            seatbelt_put(state, "\n;; ");
+            seatbelt_put(state, seatbelt_rules[i].why);
+            seatbelt_put(state, "\n");
+        }
+        if (!seatbelt_rules[i].filters && !seatbelt_count(state, seatbelt_rules[i].of))
+            continue;
+        seatbelt_put(state, "(");
+        seatbelt_put(state, seatbelt_rules[i].rule);
+        seatbelt_put_filters(state, seatbelt_rules[i].filters, seatbelt_rules[i].filter,
+                             seatbelt_rules[i].of);
+        seatbelt_put(state, ")\n");
+    }
+}
+
+/* ---- the parameters ------------------------------------------------------------------------- */
+
+/* Can a file have this path, as the kernel has it when it looks at the rules? */
+static int seatbelt_is_real(const char *path)
+{
+    static const char *const links[] = {"/etc", "/tmp", "/var"};
+    size_t len = strlen(path);
+
+    if (path[0] != '/' || (len > 1 && path[len - 1] == '/'))
+        return 0;
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        size_t n = strlen(links[i]);
+        if (strncmp(path, links[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return 0;
+    }
+    return 1;
+}
+
+static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind, const char *path,
+                          struct laz_error *err)
+{
+    char name[32];
+
+    if (!seatbelt_is_real(path)) {
+        if (err) {
+            err->code = LAZ_ECONFIG;
+            snprintf(err->text, sizeof err->text,
+                     "a rule for %.300s would never hold: it needs the path that the file really "
+                     "has, absolute, without links (/private/tmp for /tmp) and without a slash at "
+                     "its end",
+                     path);
+        }
+        return LAZ_ECONFIG;
+    }
+    int len = snprintf(name, sizeof name, "%s_%u=", seatbelt_names[kind], state->n[kind]);
+    state->word.len = 0;
+    backend_text_add(&state->word, name, (size_t)len);
+    backend_text_add(&state->word, path, strlen(path) + 1);
+    if (state->word.failed)
+        return 0; /* asked for once, at the end */
+    state->n[kind]++;
+    state->api->arg(state->plan, "-D");
+    state->api->arg(state->plan, state->word.data);
+    return 0;
+}
+
+/* What can be executed can be read by that. */
+static int seatbelt_is_program(const struct laz_policy *policy, const char *path)
+{
+    int is = strcmp(path, policy->host_command) == 0;
+
+    for (const char *const *program = policy->programs; program && *program && !is; program++)
+        is = strcmp(path, *program) == 0;
+    return is;
+}
+
+static int seatbelt_params(struct seatbelt_state *state, const struct laz_policy *policy,
+                           struct laz_error *err)
+{
+    static const enum seatbelt_kind kinds[] = {[LAZ_PATH_READ] = SEATBELT_READ,
+                                               [LAZ_PATH_WRITE] = SEATBELT_WRITE,
+                                               [LAZ_PATH_SYMLINK] = SEATBELT_LINK};
+    int rc = 0;
+
+    for (size_t i = 0; i < policy->n_paths && !rc; i++) {
+        const struct laz_path *path = &policy->paths[i];
+        if (path->kind == LAZ_PATH_READ && seatbelt_is_program(policy, path->host))
+            continue;
+        if (path->kind <= LAZ_PATH_SYMLINK)
+            rc = seatbelt_param(state, kinds[path->kind],
+                                path->kind == LAZ_PATH_SYMLINK ? path->box : path->host, err);
+    }
+    if (!rc)
+        rc = seatbelt_param(state, SEATBELT_EXEC, policy->host_command, err);
+    for (const char *const *program = policy->programs; program && *program && !rc; program++)
+        rc = seatbelt_param(state, SEATBELT_EXEC, *program, err);
+    for (const char *const *env = policy->env; env && *env && !rc; env++)
+        if (strncmp(*env, SEATBELT_SOCKET, strlen(SEATBELT_SOCKET)) == 0)
+            rc = seatbelt_param(state, SEATBELT_SOCKET_AT, *env + strlen(SEATBELT_SOCKET), err);
+    return rc;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* macOS accepts a limit on memory and does not keep it, so none is set: the host watches. Processes
+ * are counted for each user. */
+static void seatbelt_promises(const struct laz_plan_api *api, const struct laz_policy *policy,
+                              struct laz_plan *plan)
+{
+    struct laz_limits limits = policy->limits;
+
+    limits.memory_bytes = LAZ_UNLIMITED;
+    backend_limits(api, &limits, plan, policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
+    api->enforces(plan,
+                  LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK |
+                      LAZ_ENFORCE_SIGNALS,
+                  "Seatbelt profile");
+    if (!policy->own_uid && limits.nproc != LAZ_UNLIMITED)
+        api->weakly(plan, LAZ_ENFORCE_NPROC, "rlimit, beside all that the user runs");
+    api->weakly(plan, LAZ_ENFORCE_PROCESSES, "neither read nor signalled, but found by number");
+}
+
+static int seatbelt_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
+                         struct laz_plan *plan, struct laz_error *err)
+{
+    struct seatbelt_state state = {.api = api, .plan = plan};
+    const char *file = NULL;
+
+    int rc = backend_reaper(api, policy, plan, "seatbelt", err);
+    if (rc)
+        return rc;
+    api->arg(plan, SEATBELT_PROGRAM);
+    rc = seatbelt_params(&state, policy, err);
+    if (rc)
+        goto out;
+    seatbelt_profile(&state, policy);
+    if (!state.text.failed && !state.word.failed)
+        file = api->file(plan, SEATBELT_FILE, state.text.data, state.text.len);
+    if (!file) {
+        rc = LAZ_ENOMEM;
+        if (err) {
+            err->code = rc;
+            snprintf(err->text, sizeof err->text, "out of memory");
+        }
+        goto out;
+    }
+    api->arg(plan, "-f");
+    api->arg(plan, file);
+    backend_agent(api, policy, plan);
+    seatbelt_promises(api, policy, plan);
+out:
+    free(state.text.data);
+    free(state.word.data);
+    return rc;
+}
+
+/* ---- why no box came up --------------------------------------------------------------------- */
+
+#define SEATBELT_ABORTED (128 + 6) /* SIGABRT, as the reaper passes it on */
+
+/* The first that fits counts: by words of its programs, or by its status. */
+static const struct {
+    const char *words;
+    int32_t status;
+    const char *sentence;
+} seatbelt_signs[] = {
+    {"sandbox_apply: Operation not permitted", 0,
+     "lazaret runs inside a sandbox of macOS already (of an application, or of another tool), and "
+     "there can be none in it: start lazaret outside of that sandbox"},
+    {SEATBELT_PROGRAM ": No such file", 0,
+     "this macOS has no " SEATBELT_PROGRAM ", and so no sandbox that lazaret could use: run it in "
+     "a virtual machine with Linux"},
+    {"execvp() of", 0,
+     "the profile does not let the agent be started: LAZARET_AGENT has to be the path of a program "
+     "that the user can execute"},
+    {"sandbox-exec: ", 0,
+     "this macOS does not take the profile: it knows other words than the macOS that the profile "
+     "is made for (lazaret plan --backend seatbelt shows it); please report the version of macOS"},
+    {NULL, SEATBELT_ABORTED,
+     "the session was aborted before it began (SIGABRT): its profile does not allow what every "
+     "process of this macOS needs; log show --last 5m --predicate 'eventMessage CONTAINS "
+     "\"" SEATBELT_TAG "\"' tells what was refused; please report it with the version of macOS"},
+};
+
+static const char *seatbelt_find(const char *text, size_t len, const char *words)
+{
+    size_t n = strlen(words);
+
+    for (size_t i = 0; n <= len && i <= len - n; i++)
+        if (memcmp(text + i, words, n) == 0)
+            return text + i;
+    return NULL;
+}
+
+/* The line of the output that `found` lies in. */
+static int seatbelt_line(const struct laz_backend_failure *failure, const char *found,
+                         const char **line)
+{
+    const char *end = failure->output + failure->output_len, *begin = found;
+
+    while (begin > failure->output && begin[-1] != '\n')
+        begin--;
+    *line = begin;
+    while (found < end && *found != '\n')
+        found++;
+    return found - begin > 200 ? 200 : (int)(found - begin);
+}
+
+static int seatbelt_explain(const struct laz_backend_failure *failure, char *text, size_t text_size)
+{
+    const char *line = "";
+
+    for (size_t i = 0; i < sizeof seatbelt_signs / sizeof seatbelt_signs[0]; i++) {
+        const char *words = seatbelt_signs[i].words, *found = NULL;
+        if (words)
+            found = seatbelt_find(failure->output, failure->output_len, words);
+        if (found) {
+            int len = seatbelt_line(failure, found, &line);
+            snprintf(text, text_size, "%s (%.*s)", seatbelt_signs[i].sentence, len, line);
+            return 0;
+        }
+        if (!words && (failure->exit_status == seatbelt_signs[i].status ||
+                       failure->signal == seatbelt_signs[i].status - 128)) {
+            snprintf(text, text_size, "%s", seatbelt_signs[i].sentence);
+            return 0;
+        }
+    }
+    return LAZ_ENOENT;
+}
+
+static const struct laz_backend_ops seatbelt_ops = {
+    .size = sizeof seatbelt_ops,
+    .can_enforce = SEATBELT_ENFORCES,
+    .flags = LAZ_BACKEND_HOST_FILES,
+    .platforms = "darwin",
+    .plan = seatbelt_plan,
+    .explain = seatbelt_explain,
+};
+
+LAZ_PLUGIN(seatbelt) = {
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_BACKEND),
+    .name = "seatbelt",
+    .version = "0.1.0",
+    .summary = "macOS: a profile of rules for the kernel, by sandbox-exec, and a reaper",
+    .options = seatbelt_options,
+    .ops = &seatbelt_ops,
+};
