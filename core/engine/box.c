@@ -125,7 +125,8 @@ static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
         box_read_status(box);
     bool early = box->plan->status_fd >= 0 && !box->has_child;
     if (early ||
-        (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace)) {
+        (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) ||
+        !laz_process_has(&box->process, peer.pid)) {
         laz_error_set(why, LAZ_EPROTO, 0, "a process that is not in the box connected");
         return false;
     }

@@ -80,6 +80,7 @@ bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
 /* When a file was changed, and when it or its metadata was, as exactly as the system knows. */
 void laz_os_file_times(const struct stat *st, struct timespec *modified, struct timespec *changed);
+bool laz_os_is_absolute(const char *path); /* NULL is not */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */

@@ -79,6 +79,11 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
     return paths_can_use(path, uid, 2);
 }
 
+bool laz_os_is_absolute(const char *path)
+{
+    return path && path[0] == '/';
+}
+
 static bool paths_is_program(const char *path)
 {
     struct stat st;

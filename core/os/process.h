@@ -75,6 +75,9 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how);
 /* Waits at most `ms` for the end. True when it has ended. */
 bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit *how);
 void laz_process_close(struct laz_process *process);
+/* Is the process with this id one of those that were started with it, itself or by it? True where
+ * the system does not keep them together. */
+bool laz_process_has(const struct laz_process *process, int64_t pid);
 
 /* As root: kills every process of a uid that is no person's and no service's. False when that could
  * not be done; then the uid must not be given to anybody else. Any thread. */

@@ -118,3 +118,10 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     pthread_mutex_unlock(&spawner->mutex);
     return request.rc;
 }
+
+bool laz_process_has(const struct laz_process *process, int64_t pid)
+{
+    (void)process;
+    (void)pid;
+    return true;
+}
