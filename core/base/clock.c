@@ -2,6 +2,7 @@
 /* clock.c - time that never goes back, and the time of day for records. */
 #include "base/clock.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,15 @@ uint64_t laz_clock_ms(void)
     return laz_clock_us() / 1000u;
 }
 
+static bool clock_utc(time_t seconds, struct tm *utc)
+{
+#ifdef HAVE_GMTIME_R
+    return gmtime_r(&seconds, utc) != NULL;
+#else
+    return gmtime_s(utc, &seconds) == 0; /* of Windows: C11 has its arguments the other way round */
+#endif
+}
+
 void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP])
 {
     struct timespec now;
@@ -26,7 +36,7 @@ void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP])
     char seconds[32], whole[64];
 
     clock_gettime(CLOCK_REALTIME, &now);
-    if (!gmtime_r(&now.tv_sec, &utc))
+    if (!clock_utc(now.tv_sec, &utc))
         memset(&utc, 0, sizeof utc);
     strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(whole, sizeof whole, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);

@@ -55,7 +55,12 @@ int laz_error_nomem(struct laz_error *err)
 
 bool laz_error_is_shortage(const struct laz_error *err)
 {
-    static const int shortages[] = {ENOMEM, EMFILE, ENFILE, EAGAIN, ENOSPC, EDQUOT, EFBIG};
+    static const int shortages[] = {
+        ENOMEM, EMFILE, ENFILE, EAGAIN, ENOSPC, EFBIG,
+#ifdef EDQUOT
+        EDQUOT,
+#endif
+    };
 
     for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
         if (err->os_errno == shortages[i])

@@ -17,11 +17,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined __APPLE__
+#ifdef HAVE_XLOCALE_H
 #include <xlocale.h>
 #endif
 
 /* ---- numbers -------------------------------------------------------------------------------- */
+
+/* All of `text` as a number, whatever the locale of the application has for a decimal point. */
+static double number_read(char *text)
+{
+#ifdef HAVE_NEWLOCALE
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc: a constant, no memory */
+    double value = c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
+    if (c_locale)
+        freelocale(c_locale);
+    return value;
+#else
+    char *end, *point = strchr(text, '.');
+    double value = strtod(text, &end);
+    if (*end && point) {
+        *point = localeconv()->decimal_point[0];
+        value = strtod(text, NULL);
+    }
+    return value;
+#endif
+}
 
 double laz_json_strtod(const char *text, size_t len)
 {
@@ -38,10 +58,7 @@ double laz_json_strtod(const char *text, size_t len)
         memcpy(copy, text, len);
         copy[len] = '\0';
     }
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc: a constant, no memory */
-    double value = c_locale ? strtod_l(use, NULL, c_locale) : strtod(use, NULL);
-    if (c_locale)
-        freelocale(c_locale);
+    double value = number_read(use);
     free(big);
     return value;
 }

@@ -2,24 +2,52 @@
 /* random.c - bytes and tokens from the system's random source.
  *
  * getentropy (POSIX.1-2024, also glibc, musl, macOS) gives at most 256 bytes a call and never less
- * than asked; there is no weaker fallback on purpose. */
+ * than asked.  Where it is not there, the system is Windows, and rand_s of its C library the way to
+ * the system's generator.  There is no weaker fallback on purpose. */
+#ifndef HAVE_GETENTROPY
+#define _CRT_RAND_S /* <stdlib.h> declares rand_s */
+#endif
 #include "base/random.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-#if defined __APPLE__
+#ifdef HAVE_SYS_RANDOM_H
 #include <sys/random.h>
 #endif
+
+#define RANDOM_PIECE 256 /* what getentropy gives at once */
+
+/* Fills at most RANDOM_PIECE bytes: 0 or an errno. */
+static int random_fill(unsigned char *bytes, size_t n)
+{
+#ifdef HAVE_GETENTROPY
+    return getentropy(bytes, n) ? errno : 0;
+#else
+    for (size_t done = 0; done < n;) {
+        unsigned value;
+        size_t some = n - done < sizeof value ? n - done : sizeof value;
+        int failed = rand_s(&value);
+        if (failed)
+            return failed;
+        memcpy(bytes + done, &value, some);
+        done += some;
+    }
+    return 0;
+#endif
+}
 
 int laz_random_bytes(void *out, size_t len, struct laz_error *err)
 {
     unsigned char *bytes = out;
 
     while (len) {
-        size_t n = len < 256 ? len : 256;
-        if (getentropy(bytes, n) != 0)
-            return laz_error_os(err, errno, "no random bytes from the system");
+        size_t n = len < RANDOM_PIECE ? len : RANDOM_PIECE;
+        int failed = random_fill(bytes, n);
+        if (failed)
+            return laz_error_os(err, failed, "no random bytes from the system");
         bytes += n;
         len -= n;
     }

@@ -246,6 +246,37 @@ static void what_a_terminal_would_obey_is_shown(void)
     }
 }
 
+static void wiping_leaves_zeros_and_nothing_else(void)
+{
+    char secret[] = "[a secret]";
+
+    laz_wipe(secret + 1, strlen(secret) - 2);
+    CU_ASSERT_EQUAL(secret[0], '[');
+    for (size_t i = 1; i + 2 < sizeof secret; i++)
+        CU_ASSERT_EQUAL(secret[i], 0);
+    CU_ASSERT_EQUAL(secret[sizeof secret - 2], ']');
+    laz_wipe(NULL, 0);
+}
+
+/* More than the system gives at once, and not a whole number of its words. */
+static void random_bytes_fill_all_and_no_more(void)
+{
+    unsigned char bytes[1003], seen[1000] = {0};
+    int rounds = 0, missing = 1;
+
+    memset(bytes, 0xa5, sizeof bytes);
+    for (; missing && rounds < 64; rounds++) {
+        CU_ASSERT_EQUAL(laz_random_bytes(bytes, 1001, NULL), 0);
+        CU_ASSERT_TRUE(bytes[1001] == 0xa5 && bytes[1002] == 0xa5);
+        missing = 0;
+        for (size_t i = 0; i < sizeof seen; i++) {
+            seen[i] |= bytes[i] != 0xa5; /* each place has another value sooner or later */
+            missing += !seen[i];
+        }
+    }
+    CU_ASSERT_EQUAL(missing, 0);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -258,6 +289,8 @@ static const struct unit_test tests[] = {
     UNIT(strv_ends_with_null),
     UNIT(utf8_follows_rfc_3629),
     UNIT(random_names_have_their_length_and_letters),
+    UNIT(random_bytes_fill_all_and_no_more),
+    UNIT(wiping_leaves_zeros_and_nothing_else),
     UNIT(base64_round_trips_and_refuses),
     UNIT(what_a_terminal_would_obey_is_shown),
     {0},

@@ -21,7 +21,11 @@ extern "C" {
 #define LAZ_EXPORT __attribute__((visibility("default")))
 #endif
 
-#if defined __GNUC__
+/* Formats are those of C, also where the system's own printf knows others. */
+#if defined __MINGW32__ && !defined __clang__
+#define LAZ_PRINTF(format_index, first_index)                                                      \
+    __attribute__((format(gnu_printf, format_index, first_index)))
+#elif defined __GNUC__
 #define LAZ_PRINTF(format_index, first_index)                                                      \
     __attribute__((format(printf, format_index, first_index)))
 #else

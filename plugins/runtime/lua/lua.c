@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#ifdef HAVE_SYS_RANDOM_H
 #include <sys/random.h>
+#endif
 
 /* Debian's name; others say so in CPPFLAGS. */
 #ifndef LUART_SONAME
@@ -397,9 +400,10 @@ static void luart_apply_options(lua_State *L)
 }
 
 /* Lua's own seed is made of the time in seconds and of addresses, which the copies of a template
- * have in common. */
+ * have in common. Where there is no getentropy (Windows) there are no copies. */
 static void luart_seed(lua_State *L)
 {
+#ifdef HAVE_GETENTROPY
     lua_Integer seed[2];
 
     if (getentropy(seed, sizeof seed) != 0)
@@ -410,6 +414,9 @@ static void luart_seed(lua_State *L)
     lua_pushinteger(L, seed[1]);
     lua_call(L, 2, 0);
     lua_pop(L, 1);
+#else
+    (void)L;
+#endif
 }
 
 static int luart_open(lua_State *L)
@@ -450,12 +457,24 @@ static int luart_start(struct luart_state *st, struct laz_error *err)
     return code;
 }
 
+#ifdef SIGXFSZ
 /* A file over the limit is an error of the write, not the end of the process. A handler, and not
  * SIG_IGN, which the programs started by the code would inherit. */
 static void luart_on_signal(int number)
 {
     (void)number;
 }
+
+static void luart_bear_full_files(void)
+{
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = luart_on_signal, .sa_flags = SA_RESTART},
+              NULL);
+}
+#else
+static void luart_bear_full_files(void)
+{
+}
+#endif
 
 static void luart_destroy(void *state)
 {
@@ -494,15 +513,16 @@ static int luart_create(const struct laz_agent_services *services, const char *o
     st->args = st->json->writer_new(services->max_message);
     st->probe = st->json->writer_new(0);
     st->traceback = calloc(LUART_FRAMES, sizeof *st->traceback);
-    st->options = strndup(options_json, options_len);
+    st->options = malloc(options_len + 1);
     st->options_len = options_len;
     if (!st->value || !st->args || !st->probe || !st->traceback || !st->options)
         goto no_memory;
+    memcpy(st->options, options_json, options_len);
+    st->options[options_len] = '\0';
     code = luart_start(st, err);
     if (code)
         goto fail;
-    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = luart_on_signal, .sa_flags = SA_RESTART},
-              NULL);
+    luart_bear_full_files();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     *state = st;
     return 0;
