@@ -18,7 +18,7 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
-#include "os/thread.h"
+#include "os/posix.h"
 #include "os/tree.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
         if (*status < 0)
             kill(-command, SIGKILL); /* where no tree can be seen it is this that helps */
         if (reap_collect(command, status))
-            (void)laz_os_await_signal(child_ended, REAP_WAIT_MS);
+            (void)laz_posix_await_signal(child_ended, REAP_WAIT_MS);
     }
 }
 

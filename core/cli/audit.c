@@ -13,11 +13,9 @@
 #include "os/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define AUDIT_BLOCK ((size_t)64 << 10)
@@ -34,17 +32,17 @@ struct audit_source {
 static int audit_open(struct cli *cli, struct audit_source *source, const char *name)
 {
     struct laz_error err = {0};
-    struct stat info;
+    struct laz_look look;
 
     *source = (struct audit_source){.name = name, .fd = STDIN_FILENO, .left = UINT64_MAX};
     if (strcmp(name, "-") == 0) {
         source->name = "standard input";
         return 0;
     }
-    source->fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (source->fd < 0 || fstat(source->fd, &info) != 0) {
+    source->fd = laz_os_open_file(name, false, &look);
+    if (source->fd < 0) {
         cli_problem(cli, "%s: cannot be opened: %s", name, strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
+    } else if (look.kind != LAZ_LOOK_FILE) {
         cli_problem(cli, "%s: is not a regular file", name);
     } else if (laz_append_size(source->fd, &source->left, &err) != 0) {
         cli_problem(cli, "%s: %s", name, err.text);

@@ -12,16 +12,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int bait_file(const char *path, const char *text, struct laz_error *err)
 {
-    int rc = laz_os_write_file(path, text, strlen(text), 0600, err);
-
-    if (!rc && chmod(path, 0644) != 0)
-        rc = laz_error_set(err, LAZ_EOS, 0, "the mode of %s cannot be set", path);
-    return rc;
+    return laz_os_write_file(path, text, strlen(text), 0644, err);
 }
 
 /* Where there is no home, or it cannot be written, the other canary has to do. */

@@ -9,9 +9,9 @@
 
 #include "engine/session.h"
 #include "os/os.h"
+#include "os/signals.h"
 #include "settings/settings.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * is sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "cli/cli.h"
 
-#include "os/thread.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ static void *interrupt_wait(void *arg)
         return NULL;
     do /* an engine that is not in use yet has nothing to cancel: until it is, and ends */
         laz_engine_cancel(interrupt->engine);
-    while ((signal_number = laz_os_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
+    while ((signal_number = laz_posix_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
            !atomic_load(&interrupt->ending));
     if (atomic_load(&interrupt->ending))
         return NULL;

@@ -6,23 +6,7 @@
  * next file to be opened would take its place and receive the output of untrusted code. */
 #include "cli/cli.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
-
-/* A closed standard output becomes one that cannot be written, and a closed standard input one that
- * cannot be read, so that the loss is noticed. */
-static int main_secure_descriptors(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) != -1)
-            continue;
-        if (open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY) != fd)
-            return CLI_SETUP;
-    }
-    return 0;
-}
+#include "os/os.h"
 
 static int main_dispatch(struct cli *cli)
 {
@@ -43,11 +27,10 @@ static int main_dispatch(struct cli *cli)
 int main(int argc, char **argv)
 {
     struct cli cli = {.set = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
-    int status = main_secure_descriptors();
+    int status;
 
-    if (status)
-        return status;
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of writing */
+    if (!laz_os_secure_streams())
+        return CLI_SETUP;
     status = cli_parse(&cli, argc, argv);
     if (status == 0)
         status = main_dispatch(&cli);

@@ -6,10 +6,10 @@
  * numbers.  What may be read is bounded here; how long code may be is the session's business. */
 #include "cli/cli.h"
 
+#include "os/os.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SOURCE_MAX ((size_t)64 << 20)
@@ -43,21 +43,21 @@ static int source_read_fd(struct cli *cli, struct cli_source *source, int fd)
 
 static int source_read_file(struct cli *cli, struct cli_source *source)
 {
-    struct stat info;
-    int fd = open(source->name, O_RDONLY | O_CLOEXEC);
+    struct laz_look look;
+    int fd = laz_os_open_file(source->name, true, &look);
     int status;
 
     if (fd < 0) {
         cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
         return CLI_USAGE;
     }
-    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (look.kind == LAZ_LOOK_FOLDER) {
         cli_problem(cli, "%s: is a folder", source->name);
         status = CLI_USAGE;
     } else {
         status = source_read_fd(cli, source, fd);
     }
-    close(fd);
+    laz_os_close(&fd);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/audit.h"
 #include "engine/result.h"
+#include "os/os.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -34,11 +35,11 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
 {
     const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
     static const char *const names[] = {"sandbox.write", "sandbox.read"};
-    char *file = realpath(values->audit.file, NULL); /* NULL: not there, because of `warn` */
+    char *file = laz_os_real_path(values->audit.file); /* NULL: not there, because of `warn` */
 
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
-            char *shown = realpath(lists[l]->items[i], NULL);
+            char *shown = laz_os_real_path(lists[l]->items[i]);
             bool inside = events_is_below(values->audit.file, lists[l]->items[i]) ||
                           (file && shown && events_is_below(file, shown));
             free(shown);

@@ -16,9 +16,9 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/pass.h"
+#include "os/signals.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
 
     if (laz_os_peer(fd, &peer, why))
         return false;
-    uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? (uint32_t)geteuid() : box->uid;
+    uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
     if (peer.uid != expected) {
         laz_error_set(why, LAZ_EPROTO, 0, "a process of uid %u connected, uid %u was started",
                       peer.uid, expected);

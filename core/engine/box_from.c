@@ -16,8 +16,8 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/pass.h"
+#include "os/signals.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };

@@ -10,13 +10,12 @@
 #include "engine/engine.h"
 #include "engine/template.h"
 #include "os/os.h"
+#include "os/signals.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Folders of the session: the socket's, and a home where the backend makes none of its own. */
@@ -55,15 +54,16 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
 static int start_check_agent(const char *agent, struct laz_error *err)
 {
     static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
-    struct stat st;
+    struct laz_look look;
 
     if (agent[0] != '/')
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "the agent %s cannot be used: not an absolute path; %s", agent, hint);
-    if (stat(agent, &st) != 0)
-        return laz_error_set(err, LAZ_ESETUP, errno, "the agent %s cannot be used: %s; %s", agent,
-                             strerror(errno), hint);
-    if (!S_ISREG(st.st_mode) || access(agent, X_OK) != 0)
+    int failed = laz_os_look(agent, true, &look);
+    if (failed)
+        return laz_error_set(err, LAZ_ESETUP, failed, "the agent %s cannot be used: %s; %s", agent,
+                             strerror(failed), hint);
+    if (!laz_os_can_execute(agent))
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "the agent %s cannot be used: it is not a program that can be "
                              "executed; %s",

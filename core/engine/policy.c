@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct policy_memory {
     struct laz_policy_paths paths;
@@ -123,13 +122,15 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
                                const char *path, struct laz_error *err)
 {
     uint32_t uid = work->session->uid;
-    struct stat st;
+    struct laz_look look;
 
     if (!work->here)
         return 0;
-    if (stat(path, &st) != 0)
-        return laz_error_set(err, LAZ_ECONFIG, errno, "%s: %s: %s", key, path,
-                             errno == ENOENT ? "there is no such file or folder" : strerror(errno));
+    int failed = laz_os_look(path, true, &look);
+    if (failed)
+        return laz_error_set(err, LAZ_ECONFIG, failed, "%s: %s: %s", key, path,
+                             failed == ENOENT ? "there is no such file or folder"
+                                              : strerror(failed));
     if (uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
         return laz_error_set(err, LAZ_ECONFIG, EACCES,
                              "%s: %s cannot be reached by the session, which has a uid of its own "
@@ -147,8 +148,8 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
 /* Does `path` lie in `folder`, or is it that? Here links are followed, also those above. */
 static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
 {
-    char *real = work->here && path ? realpath(path, NULL) : NULL;
-    char *real_folder = work->here ? realpath(folder, NULL) : NULL;
+    char *real = work->here && path ? laz_os_real_path(path) : NULL;
+    char *real_folder = work->here ? laz_os_real_path(folder) : NULL;
     bool lies = path && (strcmp(path, folder) == 0 || laz_policy_is_below(path, folder));
 
     if (real && real_folder)
@@ -232,7 +233,7 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
                              key, path, around);
     *shown = !work->own_files;
     if (work->here && work->own_files) {
-        char *real = realpath(path, NULL), *real_around = realpath(around, NULL);
+        char *real = laz_os_real_path(path), *real_around = laz_os_real_path(around);
         size_t n = real_around ? strlen(real_around) : 0;
         if (!real || !real_around || strncmp(real, real_around, n) != 0 ||
             strcmp(real + n, path + len) != 0)

@@ -10,6 +10,7 @@
 #include "engine/policy_paths.h"
 
 #include "base/buf.h"
+#include "os/os.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static char *paths_written_out(const char *path)
 
 char *laz_policy_real(const char *path, bool here)
 {
-    char *real = here ? realpath(path, NULL) : NULL;
+    char *real = here ? laz_os_real_path(path) : NULL;
 
     return real ? real : paths_written_out(path);
 }

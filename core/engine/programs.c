@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROGRAMS_SMALL ((off_t)1 << 20)
@@ -128,9 +127,10 @@ static struct laz_programs_folder *programs_find_folder(struct laz_programs *pro
 /* What is small is quicker copied once than mounted for each session. */
 static bool programs_is_large(const char *path)
 {
-    struct stat st;
+    struct laz_look look;
 
-    return stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || st.st_size > PROGRAMS_SMALL);
+    return laz_os_look(path, true, &look) == 0 &&
+           (look.kind == LAZ_LOOK_FOLDER || look.size > PROGRAMS_SMALL);
 }
 
 static void programs_mark(struct laz_programs *programs)
@@ -161,10 +161,11 @@ struct programs_etc {
 static void programs_etc_file(void *user, uint32_t kind, const char *host, const char *box)
 {
     const struct programs_etc *etc = user;
-    struct stat st;
+    struct laz_look look;
 
-    if (kind != LAZ_PATH_READ || !programs_is_in(box, LAZ_PROGRAMS_ETC) || stat(host, &st) != 0 ||
-        !S_ISREG(st.st_mode) || st.st_size > PROGRAMS_SMALL)
+    if (kind != LAZ_PATH_READ || !programs_is_in(box, LAZ_PROGRAMS_ETC) ||
+        laz_os_look(host, true, &look) != 0 || look.kind != LAZ_LOOK_FILE ||
+        look.size > PROGRAMS_SMALL)
         return;
     /* a copy would be for everybody */
     if (etc->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
@@ -202,7 +203,7 @@ static bool programs_is_for(struct laz_programs *programs, const struct laz_prog
                             uint32_t uid)
 {
     size_t len = (size_t)(strrchr(part->path, '/') - part->path);
-    struct stat st;
+    struct laz_look look;
 
     if (!programs->reached || strlen(programs->reached) != len ||
         memcmp(programs->reached, part->path, len) != 0) {
@@ -214,7 +215,7 @@ static bool programs_is_for(struct laz_programs *programs, const struct laz_prog
             return false;
         }
     }
-    return stat(part->path, &st) == 0 && (st.st_mode & 0005) == 0005;
+    return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
 }
 
 /* Adds what one name comes to. LAZ_ENOENT: it is not there. */

@@ -16,38 +16,33 @@
 
 #include <lazaret/backend.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #define SHARE_FORM "1" /* changes with what laz_programs_stage makes of the same */
 
 static void share_file(struct laz_buf *text, const char *what, const char *path)
 {
-    struct timespec modified, changed;
-    struct stat st;
+    struct laz_look look;
 
     laz_buf_printf(text, "%s %s", what, path);
-    if (stat(path, &st) == 0) {
-        laz_os_file_times(&st, &modified, &changed);
-        laz_buf_printf(text, " %llx %llx %llx %o %lld.%ld %lld.%ld", (unsigned long long)st.st_dev,
-                       (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-                       (unsigned)st.st_mode, (long long)modified.tv_sec, modified.tv_nsec,
-                       (long long)changed.tv_sec, changed.tv_nsec);
-    }
+    if (laz_os_look(path, true, &look) == 0)
+        laz_buf_printf(text, " %" PRIx64 " %" PRIx64 " %" PRIx64 " %d %o %" PRId64 " %" PRId64,
+                       look.device, look.inode, look.size, look.kind, look.mode, look.written_ns,
+                       look.changed_ns);
     laz_buf_puts(text, "\n");
 }
 
 /* What is only given a place to be mounted. */
 static void share_place(struct laz_buf *text, const char *path)
 {
-    struct stat st;
+    struct laz_look look;
 
     laz_buf_printf(text, "place %s %d\n", path,
-                   stat(path, &st) != 0  ? 0
-                   : S_ISDIR(st.st_mode) ? 2
-                                         : 1);
+                   laz_os_look(path, true, &look) != 0 ? 0
+                   : look.kind == LAZ_LOOK_FOLDER      ? 2
+                                                       : 1);
 }
 
 static void share_etc_path(void *user, uint32_t kind, const char *host, const char *box)

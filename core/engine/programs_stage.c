@@ -17,11 +17,8 @@
 
 #include <lazaret/backend.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define STAGE_EMPTY ".empty" /* what folders look like in which nothing is listed */
 
@@ -88,9 +85,9 @@ static int stage_folders(const char *path, size_t len, struct laz_error *err)
 {
     for (const char *slash = strchr(path + len + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         char *folder = laz_strndup(path, (size_t)(slash - path));
-        struct stat st;
+        struct laz_look look;
         int rc = folder ? 0 : laz_error_nomem(err);
-        if (!rc && lstat(folder, &st) != 0)
+        if (!rc && laz_os_look(folder, false, &look) != 0)
             rc = laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
         free(folder);
         if (rc)
@@ -102,11 +99,11 @@ static int stage_folders(const char *path, size_t len, struct laz_error *err)
 /* Something for a mount to lie on, of the same kind as what is at `like`. */
 static int stage_place(const char *path, const char *like, struct laz_error *err)
 {
-    struct stat st, there;
+    struct laz_look look;
 
-    if (lstat(path, &there) == 0)
+    if (laz_os_look(path, false, &look) == 0)
         return 0;
-    if (stat(like, &st) == 0 && S_ISDIR(st.st_mode))
+    if (laz_os_look(like, true, &look) == 0 && look.kind == LAZ_LOOK_FOLDER)
         return laz_os_make_folder(path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     return laz_os_write_file(path, "", 0, 0644, err);
 }
@@ -118,8 +115,9 @@ static int stage_part(const struct laz_programs_part *part, const char *staged,
     int rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
 
     if (!rc && part->kind == LAZ_PATH_SYMLINK) {
-        if (symlink(part->text, path) != 0)
-            rc = laz_error_os(err, errno, "the link %s cannot be made", path);
+        int failed = laz_os_make_link(path, part->text);
+        if (failed)
+            rc = laz_error_os(err, failed, "the link %s cannot be made", path);
     } else if (!rc && part->mounted) {
         rc = stage_place(path, part->path, err);
     } else if (!rc) {
@@ -134,12 +132,12 @@ static struct laz_programs_folder *stage_folder_around(struct laz_programs *prog
                                                        const char *path)
 {
     struct laz_programs_folder *folder = NULL;
-    struct stat st;
+    struct laz_look look;
 
     for (size_t i = 0; i < programs->n_folders; i++)
         if (stage_is_in(path, programs->folders[i].path))
             folder = &programs->folders[i];
-    return folder && !folder->whole && stat(path, &st) == 0 ? folder : NULL;
+    return folder && !folder->whole && laz_os_look(path, true, &look) == 0 ? folder : NULL;
 }
 
 bool laz_programs_holds(const struct laz_programs *programs, const char *path)

@@ -12,11 +12,13 @@
  * the message. */
 #include "engine/sanitize.h"
 
-#include <arpa/inet.h>
+#include "os/os.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#define SANITIZE_IPV6 46   /* bytes of an IPv6 address, its end included */
 #define SANITIZE_LOOK 1024 /* bytes a rule may look ahead beyond what it takes */
 
 struct sanitizer {
@@ -335,8 +337,7 @@ static size_t rule_ipv4(const struct sanitizer *s)
  * names things in several languages. */
 static bool is_ipv6(const char *start, size_t len)
 {
-    char text[INET6_ADDRSTRLEN + 1];
-    unsigned char address[16];
+    char text[SANITIZE_IPV6 + 1];
     size_t colons = 0, digits = 0;
 
     if (len < 3 || len >= sizeof text)
@@ -347,7 +348,7 @@ static bool is_ipv6(const char *start, size_t len)
         colons += text[i] == ':';
         digits += is_digit(text[i]);
     }
-    return (digits || colons > 2) && inet_pton(AF_INET6, text, address) == 1;
+    return (digits || colons > 2) && laz_os_is_ipv6(text);
 }
 
 /* fe80::1%eth0, ::1, [2001:db8::1]:443 */
@@ -361,7 +362,7 @@ static size_t rule_ipv6(const struct sanitizer *s)
     if ((!is_digit(c) && c != ':' && !(lower(c) >= 'a' && lower(c) <= 'f')) ||
         (!bracket && (is_word(before) || before == ':' || before == '.')))
         return 0;
-    while (place - start < INET6_ADDRSTRLEN + 1 &&
+    while (place - start < SANITIZE_IPV6 + 1 &&
            (is_digit(char_at(s, place)) || char_at(s, place) == ':' || char_at(s, place) == '.' ||
             (lower(char_at(s, place)) >= 'a' && lower(char_at(s, place)) <= 'f')))
         place++;

@@ -13,24 +13,18 @@
 #include "os/process.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STAGE_RANDOM 12
 
-static char *stage_folder(const char *folder, const struct stat *st)
+static char *stage_folder(const char *folder, const struct laz_look *look)
 {
-    struct timespec modified, changed;
-
-    laz_os_file_times(st, &modified, &changed);
-    return laz_strdupf("%s/copy-%llx-%llx-%llx-%llx", folder, (unsigned long long)st->st_dev,
-                       (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
-                       (unsigned long long)modified.tv_sec * 1000000000u +
-                           (unsigned long long)modified.tv_nsec);
+    return laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, folder, look->device,
+                       look->inode, look->size, (uint64_t)look->written_ns);
 }
 
 /* Copies under a name nobody uses yet, then gives it its own: who finds the name finds it whole. */
@@ -59,23 +53,23 @@ int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool exec
 {
     char *into = NULL, *copy = NULL;
     const char *slash = strrchr(path, '/');
-    struct stat st, there;
-    int rc = 0;
+    struct laz_look look, there;
+    int rc = laz_os_look(path, true, &look);
 
-    if (stat(path, &st) != 0)
-        return laz_error_os(err, errno, "%s cannot be used", path);
+    if (rc)
+        return laz_error_os(err, rc, "%s cannot be used", path);
     if (uid == LAZ_SPAWN_SAME_ID || laz_os_is_reachable(path, uid, execute)) {
         copy = laz_strdup(path);
         goto out;
     }
-    into = stage_folder(folder, &st);
+    into = stage_folder(folder, &look);
     if (into)
         copy = laz_strdupf("%s/%s", into, slash ? slash + 1 : path);
     if (!copy)
         goto out;
-    if (lstat(copy, &there) == 0 && S_ISREG(there.st_mode))
+    if (laz_os_look(copy, false, &there) == 0 && there.kind == LAZ_LOOK_FILE)
         goto out;
-    if (lstat(into, &there) != 0)
+    if (laz_os_look(into, false, &there) != 0)
         rc = laz_os_make_folder(into, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
         rc = stage_copy(path, into, copy, execute, err);

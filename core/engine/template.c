@@ -281,7 +281,7 @@ const char *laz_template_why(struct laz_template *t)
 
 uint32_t laz_template_uid(const struct laz_template *t)
 {
-    return t->uid == LAZ_SPAWN_SAME_ID ? (uint32_t)geteuid() : t->uid;
+    return t->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : t->uid;
 }
 
 uint64_t laz_template_namespace(const struct laz_template *t)

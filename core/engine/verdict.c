@@ -12,8 +12,8 @@
 #include "engine/verdict.h"
 
 #include "base/json.h"
+#include "os/signals.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -247,10 +247,10 @@ static void judge_end_words(const struct judge_end *how, struct laz_judgement *j
             j->detail, sizeof j->detail,
             "The process ended with exit status %d, or by signal %d (%s): this system does not "
             "tell which%s",
-            how->status, how->signal, strsignal(how->signal), cause);
+            how->status, how->signal, laz_os_signal_words(how->signal), cause);
     } else if (how->signal > 0) {
         snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
-                 how->signal, strsignal(how->signal), cause);
+                 how->signal, laz_os_signal_words(how->signal), cause);
     } else if (how->signal == 0 && how->status >= 0) {
         j->verdict = how->status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
         snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",

@@ -2,8 +2,9 @@
 /* workers.c - threads for what may block. */
 #include "engine/workers.h"
 
+#include "os/thread.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -62,19 +63,10 @@ int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *e
     return 0;
 }
 
-/* Makes one more thread, with every signal blocked. Called with the lock held. */
+/* Makes one more thread. Called with the lock held. */
 static int workers_grow(struct laz_workers *workers)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, WORKER_STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&workers->ids[workers->threads], &attributes, workers_thread, workers);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    int rc = laz_os_thread(&workers->ids[workers->threads], WORKER_STACK, workers_thread, workers);
     if (!rc)
         workers->threads++;
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fds_posix.c - descriptors: pipes, blocking, closing.  System: POSIX.
+/* fds_posix.c - descriptors: pipes, blocking, numbers, closing.  System: POSIX.
  *
  * Every descriptor that lazaret makes is close-on-exec from its first moment: the host application
  * may fork and exec at any time, from any thread. */
@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
@@ -34,4 +35,26 @@ void laz_os_close(int *fd)
     if (*fd >= 0)
         (void)close(*fd); /* EINTR closes too on Linux; asking again could hit somebody else's */
     *fd = -1;
+}
+
+int laz_os_place(int *fd, int to, struct laz_error *err)
+{
+    if (*fd == to)
+        return 0;
+    int failed = laz_os_dup_onto(*fd, to) < 0 ? errno : 0;
+    laz_os_close(fd);
+    if (failed)
+        return laz_error_os(err, failed, "descriptor %d cannot be set", to);
+    *fd = to;
+    return 0;
+}
+
+/* A closed standard output becomes one that cannot be written, a closed standard input one that
+ * cannot be read, so that the loss is noticed. */
+bool laz_os_secure_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY) != fd)
+            return false;
+    return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }

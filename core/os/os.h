@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct stat;
-struct timespec;
-
 /* ---- descriptors -------------------------------------------------------------------------------
  */
 
@@ -22,6 +19,13 @@ void laz_os_nonblock(int fd, bool on);
 void laz_os_close(int *fd); /* closes unless -1, sets -1 */
 /* Makes `number` another name of a descriptor, closed by exec: `number`, or -1 with errno. */
 int laz_os_dup_onto(int fd, int number);
+/* The descriptor gets the number `to`, closed by exec, and loses its own, also when that fails. On
+ * Windows, where a child is given handles and no numbers, it stays as it is. */
+int laz_os_place(int *fd, int to, struct laz_error *err);
+/* Sees that 0, 1 and 2 are open before anything else is, and that bytes pass through them as they
+ * are. One that was closed cannot be read or written. Writing to a pipe that nobody reads is an
+ * error from then on, and no signal. False: that cannot be had. */
+bool laz_os_secure_streams(void);
 /* A descriptor from which `data` can be read from the start, in memory and not on a disk
  * (memfd_create(2)); sealed against change. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
@@ -47,10 +51,33 @@ struct laz_peer {
     uint64_t pid_namespace; /* inode of its pid namespace; 0: cannot be told */
 };
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
+bool laz_os_is_ipv6(const char *text); /* an address, as inet_pton(3) reads it */
 
 /* ---- folders and files -------------------------------------------------------------------------
  */
 
+/* What is at a path. */
+enum laz_look_kind { LAZ_LOOK_FILE, LAZ_LOOK_FOLDER, LAZ_LOOK_LINK, LAZ_LOOK_OTHER };
+struct laz_look {
+    enum laz_look_kind kind;
+    unsigned mode; /* 07777: who may do what, as chmod(1) counts */
+    uint32_t uid, gid;
+    uint64_t device, inode; /* the same file, under whatever name */
+    uint64_t size;
+    int64_t written_ns, changed_ns; /* content; anything of it (mtime and ctime, inode(7)) */
+};
+/* 0, or an errno: ENOENT when there is nothing. `follow`: links are, also the last. */
+int laz_os_look(const char *path, bool follow, struct laz_look *look);
+/* A descriptor to read a file as it is, and what it is of; -1: errno tells. `wait`: for somebody to
+ * write to a pipe of that name. */
+int laz_os_open_file(const char *path, bool wait, struct laz_look *look);
+/* The absolute path without links; NULL: errno tells. The caller frees it. */
+char *laz_os_real_path(const char *path);
+bool laz_os_can_execute(const char *path); /* a regular file that this process may execute */
+/* A symbolic link with this text. 0 or an errno. */
+int laz_os_make_link(const char *path, const char *text);
+/* Appends the names of what is in a folder, sorted, without "." and "..". */
+int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err);
 /* Makes /tmp/lazaret-XXXXXXXX (mode 0700; 0711 when root, so that sessions with a uid of their own
  * can pass), takes a lock in it, and removes folders of the kind whose owner is this uid and whose
  * lock nobody holds. *lock_fd stays open while the folder is in use. The caller frees *path. */
@@ -78,8 +105,6 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
-/* When a file was changed, and when it or its metadata was, as exactly as the system knows. */
-void laz_os_file_times(const struct stat *st, struct timespec *modified, struct timespec *changed);
 bool laz_os_is_absolute(const char *path); /* NULL is not */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
@@ -112,6 +137,9 @@ void laz_os_system_paths(bool programs,
 
 /* A variable of this process's environment; NULL also in a program that is set-user-id. */
 const char *laz_os_getenv(const char *name);
+/* Takes a variable out of the environment: a copy of its value, NULL when it is not set. `wipe`:
+ * its place, which others can look at (/proc/PID/environ), is overwritten. */
+char *laz_os_take_variable(const char *name, bool wipe);
 /* For the calling process, before it runs a stranger's code: set-id programs and file capabilities
  * give nothing from here on, in no descendant (prctl(2), PR_SET_NO_NEW_PRIVS). macOS has no such
  * thing: success there says nothing, the sandbox of the plan refuses to execute such programs. */
@@ -129,6 +157,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal);
  * it. "nproc_beside": so many processes more than the user has now, and some room. */
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err);
 bool laz_os_is_root(void);
+uint32_t laz_os_uid(void); /* whose files this process makes */
 /* Has the group the name of the user `uid`, and nobody else in it? */
 bool laz_os_is_private_group(uint32_t gid, uint32_t uid);
 unsigned laz_os_processors(void); /* that are there; at least 1 */

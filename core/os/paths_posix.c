@@ -84,7 +84,7 @@ bool laz_os_is_absolute(const char *path)
     return path && path[0] == '/';
 }
 
-static bool paths_is_program(const char *path)
+bool laz_os_can_execute(const char *path)
 {
     struct stat st;
 
@@ -98,7 +98,7 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     if (!name || !*name)
         return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
     if (name[0] == '/') {
-        if (!paths_is_program(name))
+        if (!laz_os_can_execute(name))
             return laz_error_set(err, LAZ_ENOENT, 0,
                                  "%s does not exist or is not a program that can be executed",
                                  name);
@@ -110,7 +110,7 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
                              "%s is neither an absolute path nor the bare name of a program", name);
     for (size_t i = 0; i < sizeof paths_programs / sizeof paths_programs[0]; i++) {
         found = laz_strdupf("%s/%s", paths_programs[i], name);
-        if (!found || paths_is_program(found))
+        if (!found || laz_os_can_execute(found))
             goto out;
         free(found);
     }

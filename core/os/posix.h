@@ -4,11 +4,14 @@
 #ifndef LAZ_OS_POSIX_H
 #define LAZ_OS_POSIX_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct msghdr;
 struct stat;
+struct timespec;
 
 /* A pipe, a stream socket of a family: closed by exec, from their first moment where the system
  * can. Writing to a dead peer of the socket raises no SIGPIPE where MSG_NOSIGNAL is given. 0, or -1
@@ -19,6 +22,11 @@ int laz_posix_socket(int family, bool blocking);
 int laz_posix_accepted(int fd);
 /* recvmsg(2); descriptors that come along are closed by exec. */
 ssize_t laz_posix_receive(int fd, struct msghdr *message);
+/* When a file was written, and when anything of it was changed, as exactly as the system knows. */
+void laz_posix_times(const struct stat *st, struct timespec *written, struct timespec *changed);
+/* Takes one of these signals, which every thread blocks: its number; 0: there was none for `ms`
+ * milliseconds. */
+int laz_posix_await_signal(const sigset_t *signals, uint64_t ms);
 /* What was written is on the disk when this returns: 0, or an errno. */
 int laz_posix_sync(int fd);
 /* Gives the owner of a folder all rights to it again; never through a link. */

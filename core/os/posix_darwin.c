@@ -116,7 +116,7 @@ bool laz_os_can_execute_below(const char *folder)
     return statfs(folder, &fs) == 0 && !(fs.f_flags & MNT_NOEXEC);
 }
 
-void laz_os_file_times(const struct stat *st, struct timespec *modified, struct timespec *changed)
+void laz_posix_times(const struct stat *st, struct timespec *modified, struct timespec *changed)
 {
     *modified = st->st_mtimespec;
     *changed = st->st_ctimespec;
@@ -194,7 +194,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
 
 /* EVFILT_SIGNAL tells of a signal that is sent from here on, blocked or not; of one that was sent
  * before, sigpending(2). sigwait(3) then takes it without waiting. */
-int laz_os_await_signal(const sigset_t *signals, uint64_t ms)
+int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
 {
     const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};
     struct kevent event;

@@ -71,7 +71,7 @@ bool laz_os_can_execute_below(const char *folder)
     return statvfs(folder, &fs) == 0 && !(fs.f_flag & ST_NOEXEC);
 }
 
-void laz_os_file_times(const struct stat *st, struct timespec *modified, struct timespec *changed)
+void laz_posix_times(const struct stat *st, struct timespec *modified, struct timespec *changed)
 {
     *modified = st->st_mtim;
     *changed = st->st_ctim;
@@ -101,7 +101,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
     return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0) == 0 && getppid() == parent;
 }
 
-int laz_os_await_signal(const sigset_t *signals, uint64_t ms)
+int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
 {
     const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};
     int got = sigtimedwait(signals, NULL, &wait);

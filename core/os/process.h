@@ -79,6 +79,9 @@ void laz_process_close(struct laz_process *process);
  * the system does not keep them together. */
 bool laz_process_has(const struct laz_process *process, int64_t pid);
 
+/* What a signal is called, in words; borrowed until the thread asks again. */
+const char *laz_os_signal_words(int signal);
+
 /* As root: kills every process of a uid that is no person's and no service's. False when that could
  * not be done; then the uid must not be given to anybody else. Any thread. */
 bool laz_os_end_all_of(uint32_t uid);

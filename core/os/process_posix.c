@@ -4,11 +4,12 @@
  * Callers put a request into a list and wait for the answer; the thread takes them in turn.  All
  * signals are blocked in it, so that none of the application's handlers ever runs there. */
 #include "os/child.h"
+#include "os/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct spawner_request {
     const struct laz_spawn *spawn;
@@ -54,9 +55,13 @@ static void *spawner_main(void *data)
     return NULL;
 }
 
+const char *laz_os_signal_words(int signal)
+{
+    return strsignal(signal);
+}
+
 int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
 {
-    sigset_t all, before;
     struct laz_spawner *made = calloc(1, sizeof *made);
 
     if (!made)
@@ -65,10 +70,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
     pthread_cond_init(&made->served, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&made->thread, NULL, spawner_main, made);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = laz_os_thread(&made->thread, 0, spawner_main, made);
     if (failed) {
         pthread_cond_destroy(&made->served);
         pthread_cond_destroy(&made->wanted);

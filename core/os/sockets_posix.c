@@ -8,6 +8,7 @@
 #include "os/os.h"
 #include "os/posix.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,6 +73,13 @@ fail:
         (void)unlink(path);
     (void)close(sock);
     return rc;
+}
+
+bool laz_os_is_ipv6(const char *text)
+{
+    unsigned char address[16];
+
+    return inet_pton(AF_INET6, text, address) == 1;
 }
 
 int laz_os_connect(const char *path, int *fd, struct laz_error *err)

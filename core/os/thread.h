@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - waiting with an end, for another thread or for a signal. */
+/* thread.h - threads that no signal reaches, and waiting for another with an end. */
 #ifndef LAZ_OS_THREAD_H
 #define LAZ_OS_THREAD_H
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Starts a thread in which every signal is blocked: no handler of the application ever runs there.
+ * `stack`: its size, 0: the usual. 0 or an errno. */
+int laz_os_thread(pthread_t *thread, size_t stack, void *(*run)(void *user), void *user);
 
 /* A condition that is waited for by the clock of laz_clock_us. Ended by pthread_cond_destroy(3). */
 void laz_os_condition_init(pthread_cond_t *condition);
 /* False: the time is over. Like pthread_cond_timedwait(3) it may return for no reason. */
 bool laz_os_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us);
-
-/* Takes one of these signals, which every thread blocks: its number; 0: there was none for `ms`
- * milliseconds. */
-int laz_os_await_signal(const sigset_t *signals, uint64_t ms);
 
 #endif

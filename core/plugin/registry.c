@@ -11,7 +11,6 @@
 #include "config.h"
 #include "plugin/plugin.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,35 +82,27 @@ static int registry_add(struct laz_registry *registry, const char *folder, const
     return 0;
 }
 
-static int registry_is_module(const struct dirent *entry)
+static bool registry_is_module(const char *name)
 {
-    size_t len = strlen(entry->d_name), suffix = strlen(LAZ_MODULE_SUFFIX);
+    size_t len = strlen(name), suffix = strlen(LAZ_MODULE_SUFFIX);
 
-    return len > suffix && entry->d_name[0] != '.' &&
-           strcmp(entry->d_name + len - suffix, LAZ_MODULE_SUFFIX) == 0;
-}
-
-static int registry_by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
+    return len > suffix && name[0] != '.' && strcmp(name + len - suffix, LAZ_MODULE_SUFFIX) == 0;
 }
 
 static int registry_scan(struct laz_registry *registry, const char *folder)
 {
-    struct dirent **names = NULL;
-    int rc = 0;
+    struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_error why = {0};
+    int rc = laz_os_list_folder(folder, &names, &why);
 
-    int n = scandir(folder, &names, registry_is_module, registry_by_name);
-    if (n < 0) {
-        laz_strv_addf(&registry->refused, "%s: %s", folder, strerror(errno));
-        return 0;
+    if (rc == LAZ_EOS) {
+        laz_strv_add(&registry->refused, why.text);
+        rc = 0;
     }
-    for (int i = 0; i < n; i++) {
-        if (!rc)
-            rc = registry_add(registry, folder, names[i]->d_name);
-        free(names[i]);
-    }
-    free(names);
+    for (size_t i = 0; !rc && i < names.n; i++)
+        if (registry_is_module(names.items[i]))
+            rc = registry_add(registry, folder, names.items[i]);
+    laz_strv_fini(&names);
     return rc;
 }
 

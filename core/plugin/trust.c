@@ -10,40 +10,37 @@
 #include "plugin/trust.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "os/os.h"
 
 /* Owner and mode of one file or folder. */
-static int trust_owner_and_mode(const char *path, const struct stat *st, struct laz_error *err)
+static int trust_owner_and_mode(const char *path, const struct laz_look *look,
+                                struct laz_error *err)
 {
-    const char *what = S_ISDIR(st->st_mode) ? "folder" : "file";
-    unsigned mode = (unsigned)st->st_mode & 07777;
+    const char *what = look->kind == LAZ_LOOK_FOLDER ? "folder" : "file";
+    unsigned mode = look->mode;
 
-    if (st->st_uid != 0 && st->st_uid != geteuid())
+    if (look->uid != 0 && look->uid != laz_os_uid())
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: this %s belongs to uid %lu; plugins are loaded only when they "
-                             "belong to root or to the user who runs lazaret (uid %lu): change its "
+                             "%s: this %s belongs to uid %u; plugins are loaded only when they "
+                             "belong to root or to the user who runs lazaret (uid %u): change its "
                              "owner with chown",
-                             path, what, (unsigned long)st->st_uid, (unsigned long)geteuid());
-    if (mode & S_IWOTH)
+                             path, what, (unsigned)look->uid, (unsigned)laz_os_uid());
+    if (mode & 0002)
         return laz_error_set(
             err, LAZ_EPLUGIN, 0,
             "%s: every user can write this %s (mode %04o); plugins are loaded only "
             "when nobody else can write them: chmod go-w it",
             path, what, mode);
-    if ((mode & S_IWGRP) && st->st_gid != 0 &&
-        !laz_os_is_private_group((uint32_t)st->st_gid, (uint32_t)st->st_uid))
+    if ((mode & 0020) && look->gid != 0 && !laz_os_is_private_group(look->gid, look->uid))
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: the group %lu can write this %s (mode %04o); plugins are loaded "
+                             "%s: the group %u can write this %s (mode %04o); plugins are loaded "
                              "only when nobody else can write them: chmod g-w it",
-                             path, (unsigned long)st->st_gid, what, mode);
+                             path, (unsigned)look->gid, what, mode);
     return 0;
 }
 
@@ -51,33 +48,34 @@ static int trust_owner_and_mode(const char *path, const struct stat *st, struct 
 static int trust_ancestors(char *folder, struct laz_error *err)
 {
     for (;;) {
-        struct stat st;
+        struct laz_look look;
         char *slash = strrchr(folder, '/');
         if (!slash || !folder[1])
             return 0;
         slash[slash == folder] = '\0';
-        if (stat(folder, &st) != 0)
-            return laz_error_os(err, errno, "%s", folder);
-        if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+        int failed = laz_os_look(folder, true, &look);
+        if (failed)
+            return laz_error_os(err, failed, "%s", folder);
+        if ((look.mode & 0002) && !(look.mode & 01000))
             return laz_error_set(err, LAZ_EPLUGIN, 0,
                                  "%s: every user can write this folder (mode %04o), which a plugin "
                                  "is below: chmod o-w it",
-                                 folder, (unsigned)st.st_mode & 07777);
+                                 folder, look.mode);
     }
 }
 
 static int trust_folder_at(const char *path, struct laz_error *err)
 {
-    struct stat st;
+    struct laz_look look;
     char *copy = NULL;
-    int rc;
+    int rc = laz_os_look(path, true, &look);
 
-    if (stat(path, &st) != 0)
-        return laz_error_set(err, errno == ENOENT ? LAZ_ENOENT : LAZ_EPLUGIN, errno, "%s: %s", path,
-                             strerror(errno));
-    if (!S_ISDIR(st.st_mode))
+    if (rc)
+        return laz_error_set(err, rc == ENOENT ? LAZ_ENOENT : LAZ_EPLUGIN, rc, "%s: %s", path,
+                             strerror(rc));
+    if (look.kind != LAZ_LOOK_FOLDER)
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not a folder", path);
-    rc = trust_owner_and_mode(path, &st, err);
+    rc = trust_owner_and_mode(path, &look, err);
     if (rc)
         return rc;
     copy = laz_strdup(path);
@@ -104,20 +102,18 @@ static int trust_folder_of(const char *path, struct laz_error *err)
 
 static int trust_file_at(const char *path, struct laz_error *err)
 {
-    struct stat st;
+    struct laz_look look;
     int rc;
 
     /* Opened, not only looked at: the words of the system for a file that cannot be read. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = laz_os_open_file(path, false, &look);
     if (fd < 0)
         return laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &st) != 0)
-        rc = laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
+    if (look.kind != LAZ_LOOK_FILE)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not a regular file", path);
     else
-        rc = trust_owner_and_mode(path, &st, err);
-    close(fd);
+        rc = trust_owner_and_mode(path, &look, err);
+    laz_os_close(&fd);
     return rc ? rc : trust_folder_of(path, err);
 }
 
@@ -130,7 +126,7 @@ static int trust_both(const char *path, int (*check)(const char *path, struct la
     int rc = check(path, err);
     if (rc)
         return rc;
-    char *real = realpath(path, NULL);
+    char *real = laz_os_real_path(path);
     if (!real)
         return laz_error_set(err, LAZ_EPLUGIN, errno, "%s: %s", path, strerror(errno));
     if (strcmp(real, path) != 0)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* look_posix.c - what is at a path, where links lead, what is in a folder.  System: POSIX.
+ * Side: both.  Input trusted: paths yes; what is found there no. */
+#include "os/os.h"
+#include "os/posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t look_ns(const struct timespec *time)
+{
+    return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+static void look_fill(struct laz_look *look, const struct stat *st)
+{
+    struct timespec written, changed;
+
+    laz_posix_times(st, &written, &changed);
+    *look = (struct laz_look){
+        .kind = S_ISREG(st->st_mode)   ? LAZ_LOOK_FILE
+                : S_ISDIR(st->st_mode) ? LAZ_LOOK_FOLDER
+                : S_ISLNK(st->st_mode) ? LAZ_LOOK_LINK
+                                       : LAZ_LOOK_OTHER,
+        .mode = (unsigned)st->st_mode & 07777,
+        .uid = (uint32_t)st->st_uid,
+        .gid = (uint32_t)st->st_gid,
+        .device = (uint64_t)st->st_dev,
+        .inode = (uint64_t)st->st_ino,
+        .size = (uint64_t)st->st_size,
+        .written_ns = look_ns(&written),
+        .changed_ns = look_ns(&changed),
+    };
+}
+
+int laz_os_look(const char *path, bool follow, struct laz_look *look)
+{
+    struct stat st;
+
+    if ((follow ? stat(path, &st) : lstat(path, &st)) != 0)
+        return errno;
+    look_fill(look, &st);
+    return 0;
+}
+
+int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
+
+    if (fd >= 0 && fstat(fd, &st) != 0) {
+        int saved = errno;
+        laz_os_close(&fd);
+        errno = saved;
+    }
+    if (fd >= 0)
+        look_fill(look, &st);
+    return fd;
+}
+
+char *laz_os_real_path(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+int laz_os_make_link(const char *path, const char *text)
+{
+    return symlink(text, path) ? errno : 0;
+}
+
+static int look_by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err)
+{
+    size_t before = names->n;
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+
+    if (!dir)
+        return laz_error_os(err, errno, "%s", path);
+    while (errno = 0, (entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            laz_strv_add(names, entry->d_name);
+    int failed = errno;
+    (void)closedir(dir);
+    if (names->n > before)
+        qsort(names->items + before, names->n - before, sizeof *names->items, look_by_name);
+    if (names->failed)
+        return laz_error_nomem(err);
+    return failed ? laz_error_os(err, failed, "%s", path) : 0;
+}
