@@ -82,7 +82,7 @@ static void box_hung_up(struct laz_box *box)
         return;
     uint64_t rss;
     box->hung_up = true;
-    laz_os_usage_read(box->usage_fd, &box->cpu_us, &rss); /* soon it is reaped, inside */
+    laz_os_usage_read(&box->usage, &box->cpu_us, &rss); /* soon it is reaped, inside */
     box_close_channel(box);
     if (!box->killed)
         laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
@@ -155,7 +155,7 @@ static void box_authenticated(struct laz_box *box)
         snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
         unlink(path);
     }
-    box->usage_fd = laz_os_usage_open(box->agent_pid);
+    (void)laz_os_usage_open(box->agent_pid, &box->usage);
     box->agent_fd = laz_os_pidfd(box->agent_pid);
     if (box->owner.authenticated)
         box->owner.authenticated(box->owner.user);
@@ -720,7 +720,7 @@ static void box_free(struct laz_box *box)
         laz_io_stop(box->output_io[i]);
         laz_os_close(&box->output[i]);
     }
-    laz_os_close(&box->usage_fd);
+    laz_os_usage_close(&box->usage);
     laz_os_close(&box->agent_fd);
     laz_os_close(&box->init_fd);
     laz_timer_stop(box->patience);

@@ -16,6 +16,7 @@
 #include "engine/plan.h"
 #include "engine/policy.h"
 #include "os/cgroup.h"
+#include "os/io.h"
 #include "os/process.h"
 #include "wire/frame.h"
 
@@ -79,7 +80,7 @@ struct laz_box {
     int64_t exit_code;              /* from its documents; -1: none came */
     uint64_t pid_namespace;         /* from its documents; 0: none came */
     int64_t agent_pid;              /* on the host, as the kernel tells it; -1 */
-    int usage_fd;                   /* /proc/PID/stat of the agent; -1 */
+    struct laz_usage usage;         /* of the agent */
     int agent_fd;                   /* its pidfd, which tells how it ended; -1 */
     int init_fd;                    /* pidfd of the first process inside, when it was told; -1 */
     struct laz_template *from;      /* NULL: of its own, and its process our child */

@@ -14,14 +14,15 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
     uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
 
-    if (box->from && box->usage_fd < 0 && !box->ended && (!group_us || !peak)) /* of its reaper */
-        box->usage_fd = laz_os_usage_open(laz_os_tree_first_child(box->process.pid));
+    if (box->from && !laz_os_usage_is_open(&box->usage) && !box->ended &&
+        (!group_us || !peak)) /* of its reaper */
+        (void)laz_os_usage_open(laz_os_tree_first_child(box->process.pid), &box->usage);
     *cpu_us = *max_rss_bytes = 0;
     if (box->ended) {
         *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
         *max_rss_bytes = box->exit.max_rss_bytes;
     } else if (!group_us || !peak) {
-        laz_os_usage_read(box->usage_fd, cpu_us, max_rss_bytes);
+        laz_os_usage_read(&box->usage, cpu_us, max_rss_bytes);
     }
     *cpu_us = group_us ? group_us : *cpu_us;
     *max_rss_bytes = peak ? peak : *max_rss_bytes;

@@ -29,13 +29,26 @@ bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size
 /* A connection of a listening socket, non-blocking; -1: there is none. */
 int laz_os_accept(int listener);
 
-/* CPU time and resident memory of a process as the kernel tells them: a descriptor to ask as often
- * as needed, -1 when it cannot be told. */
-int laz_os_usage_open(int64_t pid);
-void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes);
+/* CPU time and resident memory of a process as the kernel tells them: of that very process, never
+ * of another that gets its number. */
+struct laz_usage {
+    int fd;         /* Linux: /proc/PID/stat; -1 */
+    int64_t pid;    /* elsewhere its number, 0: none ... */
+    uint64_t begun; /* ... and when it began, in a unit of the system's */
+};
+#define LAZ_USAGE_INIT                                                                             \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+/* False: it cannot be told; then both are 0 below. */
+bool laz_os_usage_open(int64_t pid, struct laz_usage *usage);
+void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes);
+bool laz_os_usage_is_open(const struct laz_usage *usage);
+void laz_os_usage_close(struct laz_usage *usage);
 
-/* A descriptor for a process that is not a child of ours (pidfd_open(2)), -1 when there is none;
- * and SIGKILL to it, which reaches that process or nobody (-1 is passed over). */
+/* A descriptor for a process that is not a child of ours (pidfd_open(2), kqueue(2)), -1 when there
+ * is none; and SIGKILL to it, which reaches that process or nobody (-1 is passed over; macOS:
+ * nobody, for what is ended so is the first process of a namespace). */
 int laz_os_pidfd(int64_t pid);
 /* The same for a process of this pid namespace (its inode; 0: not known, any): a number that was
  * learned a while ago may be another process's by now. */

@@ -5,6 +5,7 @@
  * The file is opened once: the descriptor belongs to that process and never to another that gets
  * its number, and one pread tells all. */
 #include "os/io.h"
+#include "os/os.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,25 +18,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int laz_os_usage_open(int64_t pid)
+bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     char path[48];
 
-    if (pid <= 0)
-        return -1;
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    *usage = (struct laz_usage){.fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1};
+    return usage->fd >= 0;
+}
+
+bool laz_os_usage_is_open(const struct laz_usage *usage)
+{
+    return usage->fd >= 0;
+}
+
+void laz_os_usage_close(struct laz_usage *usage)
+{
+    laz_os_close(&usage->fd);
 }
 
 /* Fields 14 utime, 15 stime, 16 cutime, 17 cstime (ticks), 24 rss (pages). */
-void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
+void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
 {
     char text[1024];
     unsigned long long ticks[4];
     long long pages;
 
     *cpu_us = *rss_bytes = 0;
-    ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : -1;
+    ssize_t n = usage->fd >= 0 ? pread(usage->fd, text, sizeof text - 1, 0) : -1;
     if (n <= 0)
         return;
     text[n] = '\0';

@@ -133,11 +133,11 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
     laz_buf_append(&tree, &process, sizeof process);
     for (size_t at = 0; at < tree.len; at += sizeof process) {
         memcpy(&process, tree.data + at, sizeof process);
-        int stat = laz_os_usage_open(process.pid);
-        if (stat < 0)
+        struct laz_usage used;
+        if (!laz_os_usage_open(process.pid, &used))
             continue;
-        laz_os_usage_read(stat, &cpu_us, &rss);
-        laz_os_close(&stat);
+        laz_os_usage_read(&used, &cpu_us, &rss);
+        laz_os_usage_close(&used);
         usage->processes++;
         usage->cpu_us += cpu_us;
         usage->memory_bytes += tree_memory_quick(process.pid);
