@@ -17,7 +17,7 @@ packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-confi
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     liblua5.4-dev"
 packages_check="libcunit1-dev python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
-    mandoc xz-utils util-linux procps"
+    mandoc xz-utils util-linux procps guile-3.0"
 
 say() {
     printf '%s: %s\n' "$script" "$*"

@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# seatbelt.sh - what the profiles of the backend seatbelt say, asked of a model of their language.
+#
+# The plans are those of the command, `lazaret plan --platform darwin`, for each runtime that is built
+# and for paths that would end a string or a rule. ask.scm (guile) reads them and puts the questions of
+# queries.scm; each change of mutations.scm has to make an answer wrong, and changes nothing else. It
+# is the text that is asked, not macOS: what a kernel makes of it has to be tried there.
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+unset LAZARET_CONFIG XDG_CONFIG_HOME
+
+# needed NAME - is it a failure that this is missing?
+needed() {
+    case ,${LAZARET_TEST_NEED-}, in
+        *",-$1,"*) return 1 ;;
+        *",$1,"* | *,all,*) return 0 ;;
+    esac
+    return 1
+}
+
+guile=
+for name in ${GUILE-} guile guile-3.0 guile3.0; do
+    "$name" -c '(exit (string<=? "3" (major-version)))' >/dev/null 2>&1 && guile=$name && break
+done
+if [ -z "$guile" ]; then
+    if needed guile; then
+        echo "needed but missing: guile (Debian: guile-3.0)"
+        exit 1
+    fi
+    echo "SKIP guile: version 3 is not installed"
+    exit 77
+fi
+
+lazaret=$PWD/lazaret
+model=$(cd "${srcdir:-.}/tests/model" && pwd) || exit 1
+work=$(mktemp -d "${TMPDIR:-/tmp}/model-test.XXXXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+HOME=$work
+export HOME
+cd "$work" || exit 1
+failures=0
+
+wrong() {
+    echo "FAILED $*"
+    failures=$((failures + 1))
+}
+
+# ask WORDS... - one run of the model.
+ask() {
+    "$guile" --no-auto-compile -L "$model" -s "$model/ask.scm" "$@"
+}
+
+# plan NAME RUNTIME OPTIONS... - NAME.json.
+plan() {
+    plan_name=$1 plan_runtime=$2
+    shift 2
+    "$lazaret" plan --platform darwin --json --runtime "$plan_runtime" "$@" >"$plan_name.json" || {
+        wrong "no plan for $plan_name"
+        return 1
+    }
+    grep -q '^{"backend":"seatbelt"' "$plan_name.json" || wrong "the plan $plan_name is not seatbelt's"
+}
+
+# questions NAME SETS... - of the plan NAME.
+questions() {
+    questions_name=$1
+    shift
+    printf '%-8s ' "$questions_name"
+    ask plan "$questions_name.json" "$model/queries.scm" "$@" || wrong "questions of $questions_name"
+}
+
+mutations() {
+    mutations_name=$1
+    shift
+    printf '%-8s ' "$mutations_name"
+    ask mutations "$mutations_name.json" "$model/queries.scm" "$model/mutations.scm" "$@" ||
+        wrong "mutations of $mutations_name"
+}
+
+read=/Users/Ada/data
+write='sandbox.write=["/Users/Ada/out"]'
+
+printf '%-8s ' language
+ask language "$model/language.scm" || wrong 'the model itself'
+
+for runtime in r python lua; do
+    case $runtime in
+        r) place=/Library/Frameworks/R.framework/Versions/4.4 ;;
+        python) place=/opt/homebrew/Cellar/python@3.12 ;;
+        lua) place=/opt/homebrew/Cellar/lua ;;
+    esac
+    if ! "$lazaret" plugins "$runtime" >/dev/null 2>&1; then
+        if needed "$runtime"; then
+            wrong "needed but missing: $runtime"
+        else
+            echo "    SKIP $runtime: not built"
+        fi
+        continue
+    fi
+    plan $runtime $runtime --set "sandbox.read=[\"$read\", \"$place\"]" --set "$write" || continue
+    questions $runtime all listed named $runtime
+    mutations $runtime all listed named $runtime
+    last=$runtime
+done
+[ -n "${last-}" ] || { echo 'SKIP runtimes: none is built'; exit 77; }
+
+plan cat "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.programs=["cat"]' &&
+    questions cat all listed cat
+plan any "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.programs="any"' &&
+    questions any all any
+
+# Paths of the settings that would be more than a path, were they a part of the text.
+cat >strange.toml <<'END'
+[sandbox]
+read = [
+    "/Users/Ada/data",
+    "/Users/Ada/a\") (allow default) (allow file-read* (subpath \"/b",
+    "/Users/Ada/two\nlines",
+    "/Users/Ada/back\\slash\\",
+    "/Users/Ada/READ_0=",
+    "/Users/Ada/; #| (param",
+]
+write = ["/Users/Ada/out", "/Users/Ada/my (out) [1] {2}", "/Users/Ada/Größe 数据 🙂"]
+programs = ["default", "/Users/Ada/bin \"(q)\"/tool"]
+END
+plan strange "$last" --config strange.toml && questions strange all listed named strange
+
+[ "$failures" -eq 0 ]
