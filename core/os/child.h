@@ -6,7 +6,8 @@
 #include "os/process.h"
 
 /* Makes a child, runs laz_spawn's program in it and waits until exec worked or did not. Called on
- * the spawner's thread, all signals blocked. */
+ * the spawner's thread, all signals blocked. process->pidfd is the child's from the moment there is
+ * one, for whoever finds that this takes too long; the caller closes it, also after a failure. */
 int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
                        struct laz_error *err);
 

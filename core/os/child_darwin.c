@@ -209,21 +209,18 @@ int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *proces
         goto out;
     }
     laz_os_close(&plan.error_fd);
-    int queue = laz_os_pidfd(pid);
-    if (queue < 0) {
+    process->pidfd = laz_os_pidfd(pid);
+    if (process->pidfd < 0) {
         rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
         (void)kill(pid, SIGKILL);
         child_discard(pid);
         goto out;
     }
     rc = child_outcome(&plan, errors, err);
-    if (rc) {
+    if (rc)
         child_discard(pid);
-        laz_os_close(&queue);
-        goto out;
-    }
-    process->pid = pid;
-    process->pidfd = queue;
+    else
+        process->pid = pid;
 out:
     laz_os_close(&errors);
     child_plan_fini(&plan);

@@ -317,11 +317,10 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     return pid;
 }
 
-static void child_discard(pid_t pid, int *pidfd)
+static void child_discard(pid_t pid)
 {
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    laz_os_close(pidfd);
 }
 
 /* 0: the program runs. Else the step that failed, for a person. */
@@ -349,31 +348,29 @@ int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *proces
 {
     struct child_plan plan = {
         .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid()};
-    int errors = -1, pidfd = -1;
+    int errors = -1;
     bool waited;
     int rc = child_plan_fds(&plan, err);
 
     if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
         goto out;
-    pid_t pid = child_clone(&plan, &pidfd, &waited);
+    pid_t pid = child_clone(&plan, &process->pidfd, &waited);
     if (pid < 0) {
         rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
         goto out;
     }
     laz_os_close(&plan.error_fd);
-    if (pidfd < 0) {
+    if (process->pidfd < 0) {
         rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
         (void)kill(pid, SIGKILL);
-        child_discard(pid, &pidfd);
+        child_discard(pid);
         goto out;
     }
     rc = child_outcome(&plan, errors, waited, err);
-    if (rc) {
-        child_discard(pid, &pidfd);
-        goto out;
-    }
-    process->pid = pid;
-    process->pidfd = pidfd;
+    if (rc)
+        child_discard(pid);
+    else
+        process->pid = pid;
 out:
     laz_os_close(&errors);
     laz_os_close(&plan.error_fd);

@@ -2,8 +2,13 @@
 /* process_posix.c - the spawner: one thread that makes all children of an engine.  System: POSIX.
  *
  * Callers put a request into a list and wait for the answer; the thread takes them in turn.  All
- * signals are blocked in it, so that none of the application's handlers ever runs there. */
+ * signals are blocked in it, so that none of the application's handlers ever runs there.  Between
+ * its making and its program a child may not go on: a file system does not answer, or somebody has
+ * stopped it.  Then the thread waits with it (vfork(2)), and the caller, who does not, kills it. */
+#include "base/clock.h"
 #include "os/child.h"
+#include "os/io.h"
+#include "os/os.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -11,12 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPAWNER_MS      10000  /* that a child may take to get to its program */
+#define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
+
 struct spawner_request {
     const struct laz_spawn *spawn;
     struct laz_process *process;
     struct laz_error *err;
     int rc;
-    bool done;
+    bool done, killed;
     struct spawner_request *next;
 };
 
@@ -49,6 +57,8 @@ static void *spawner_main(void *data)
         request->rc = laz_os_child_start(request->spawn, request->process, request->err);
         pthread_mutex_lock(&spawner->mutex);
         request->done = true;
+        if (request->rc) /* here, where nobody is about to signal it */
+            laz_os_close(&request->process->pidfd);
         pthread_cond_broadcast(&spawner->served);
     }
     pthread_mutex_unlock(&spawner->mutex);
@@ -69,7 +79,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     made->last = &made->first;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
-    pthread_cond_init(&made->served, NULL);
+    laz_os_condition_init(&made->served);
     int failed = laz_os_thread(&made->thread, 0, spawner_main, made);
     if (failed) {
         pthread_cond_destroy(&made->served);
@@ -97,6 +107,39 @@ void laz_spawner_free(struct laz_spawner *spawner)
     free(spawner);
 }
 
+/* Waits for its turn and its end. The lock is held. */
+static void spawner_await(struct laz_spawner *spawner, struct spawner_request *request)
+{
+    volatile const int *pidfd = &request->process->pidfd; /* written by the kernel, as it is made */
+    uint64_t until_us = 0;
+
+    while (!request->done) {
+        bool waits = *pidfd >= 0;
+        if (waits && !until_us)
+            until_us = laz_clock_us() + SPAWNER_MS * UINT64_C(1000);
+        bool over = !laz_os_condition_wait(&spawner->served, &spawner->mutex,
+                                           waits ? until_us : laz_clock_us() + SPAWNER_LOOK_US);
+        if (over && waits && !request->done && laz_clock_us() >= until_us) {
+            laz_os_pidfd_kill(*pidfd);
+            request->killed = true;
+            until_us = 0;
+        }
+    }
+}
+
+/* It was killed on its way: nothing of it runs, or will. */
+static int spawner_late(const struct laz_spawn *spawn, struct laz_process *process,
+                        struct laz_error *err)
+{
+    (void)laz_process_wait(process, SPAWNER_MS, NULL);
+    laz_process_close(process);
+    return laz_error_set(
+        err, LAZ_ETIMEOUT, 0,
+        "%s was not started within %d seconds, and was ended: its file system does "
+        "not answer, or somebody has stopped the process",
+        spawn->argv[0], SPAWNER_MS / 1000);
+}
+
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
                       struct laz_process *process, struct laz_error *err)
 {
@@ -115,10 +158,9 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     *spawner->last = &request;
     spawner->last = &request.next;
     pthread_cond_signal(&spawner->wanted);
-    while (!request.done)
-        pthread_cond_wait(&spawner->served, &spawner->mutex);
+    spawner_await(spawner, &request);
     pthread_mutex_unlock(&spawner->mutex);
-    return request.rc;
+    return request.killed && !request.rc ? spawner_late(spawn, process, err) : request.rc;
 }
 
 bool laz_process_has(const struct laz_process *process, int64_t pid)

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "os/io.h"
+#include "os/cgroup.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -530,7 +531,39 @@ static void several_threads_can_spawn(void)
     laz_spawner_free(spawner);
 }
 
+/* Its way to its program leads through a file that it has to write, and that never takes more. */
+static void child_that_gets_stuck_is_ended(void)
+{
+    static const char *const argv[] = {"/bin/true", NULL}, *const env[] = {NULL};
+    struct laz_spawn spawn = {.argv = argv, .env = env, SAME_USER};
+    struct laz_process process;
+    struct laz_spawner *spawner;
+    struct laz_error err = {0};
+    char block[4096] = "";
+    int full[2];
+
+    CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0 && pipe2(full, O_CLOEXEC) == 0);
+    laz_os_nonblock(full[1], true);
+    while (write(full[1], block, sizeof block) > 0)
+        ;
+    laz_os_nonblock(full[1], false);
+    const struct laz_cgroup_door door = {.into = -1, .tasks = {full[1]}, .n_tasks = 1};
+    spawn.cgroup = &door;
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_ETIMEOUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/bin/true was not started within"));
+    CU_ASSERT_EQUAL(process.pidfd, -1);
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    spawn.cgroup = NULL; /* and the next one is started */
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), 0);
+    CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+    laz_process_close(&process);
+    close(full[0]);
+    close(full[1]);
+    laz_spawner_free(spawner);
+}
+
 static const struct unit_test tests[] = {
+    UNIT(child_that_gets_stuck_is_ended),
     UNIT(spawn_gives_exactly_the_listed_descriptors),
     UNIT(spawn_survives_colliding_and_missing_descriptors),
     UNIT(spawn_refuses_a_closed_descriptor),
