@@ -32,6 +32,7 @@ struct policy_work {
     const struct laz_runtime_info *runtime;
     const struct laz_policy_session *session;
     struct policy_memory *memory;
+    const char *platform;
     bool own_files; /* the backend gives a file system of its own */
     bool here;      /* the platform is this one: paths can be looked at */
     bool any;       /* all programs of the host */
@@ -71,26 +72,37 @@ static const struct {
 
 /* ---- the settings' paths -------------------------------------------------------------------- */
 
-/* A copy without slashes at the end; NULL and an error for what no path of a box can be. */
-static char *policy_clean(const char *key, const char *path, struct laz_error *err)
-{
-    size_t len = strlen(path);
+#define POLICY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-    if (path[0] != '/') {
-        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path", key, path);
-        return NULL;
-    }
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    char *copy = laz_strndup(path, len);
+/* A copy without slashes at the end; NULL and an error for what no path of a box can be. Of Windows
+ * "C:\\..." and "C:/..." are the same: it is the latter from here on. */
+static char *policy_clean(const struct policy_work *work, const char *key, const char *path,
+                          struct laz_error *err)
+{
+    bool windows = laz_policy_is_windows(work->platform);
+    char *copy = laz_strdup(path);
+
     if (!copy) {
         laz_error_nomem(err);
         return NULL;
     }
-    for (const char *part = copy; part; part = strchr(part + 1, '/')) {
+    if (windows)
+        laz_policy_replace(copy, '\\', '/');
+    size_t len = strlen(copy), root = 0; /* where its first slash has to be */
+    if (windows)
+        root = strspn(copy, POLICY_LETTERS) == 1 && copy[1] == ':' ? 2 : len;
+    if (copy[root] != '/') {
+        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path%s", key, path,
+                      windows ? " of Windows (C:\\...)" : "");
+        free(copy);
+        return NULL;
+    }
+    while (len > root + 1 && copy[len - 1] == '/')
+        copy[--len] = '\0';
+    for (const char *part = copy + root; part; part = strchr(part + 1, '/')) {
         size_t n = strcspn(part + 1, "/");
-        if (copy[1] && (n == 0 || (n == 1 && part[1] == '.') ||
-                        (n == 2 && part[1] == '.' && part[2] == '.'))) {
+        if (copy[root + 1] && (n == 0 || (n == 1 && part[1] == '.') ||
+                               (n == 2 && part[1] == '.' && part[2] == '.'))) {
             laz_error_set(err, LAZ_ECONFIG, 0,
                           "%s: %s has an empty part, \".\" or \"..\": write the path out", key,
                           path);
@@ -267,7 +279,7 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
     int rc = 0;
 
     for (size_t i = 0; list && i < list->n && !rc; i++) {
-        char *path = policy_clean(key, list->items[i], err);
+        char *path = policy_clean(work, key, list->items[i], err);
         if (!path)
             return err && err->code ? err->code : LAZ_ECONFIG;
         if (work->own_files)
@@ -357,14 +369,14 @@ static const struct {
     {"darwin", true, false, LAZ_PATH_READ, "/opt/homebrew", "/opt/homebrew"},
 };
 
-static void policy_system_paths(struct policy_work *work, const char *platform)
+static void policy_system_paths(struct policy_work *work)
 {
     if (work->here) {
         laz_os_system_paths(work->any, policy_system_path, work);
         return;
     }
     for (size_t i = 0; i < sizeof policy_usual / sizeof policy_usual[0]; i++)
-        if (strcmp(policy_usual[i].platform, platform) == 0 &&
+        if (strcmp(policy_usual[i].platform, work->platform) == 0 &&
             (work->any ? policy_usual[i].any : policy_usual[i].chosen))
             policy_system_path(work, policy_usual[i].kind, policy_usual[i].host,
                                policy_usual[i].box);
@@ -455,6 +467,13 @@ static void policy_own_paths(struct policy_work *work)
                 policy_contents[i].text, policy_contents[i].box);
 }
 
+/* What programs of Windows are told: some know no other path than one with backslashes. */
+static void policy_show_as_windows(const struct policy_work *work, char *path)
+{
+    if (path && laz_policy_is_windows(work->platform))
+        laz_policy_replace(path, '/', '\\');
+}
+
 static void policy_home(struct policy_work *work)
 {
     const char *folder = work->session->socket_folder;
@@ -470,18 +489,22 @@ static void policy_home(struct policy_work *work)
             &work->memory->paths,
             (struct laz_policy_path){.kind = LAZ_PATH_WRITE, .rank = LAZ_POLICY_OWN},
             work->memory->home, work->memory->home);
+    policy_show_as_windows(work, work->memory->home);
 }
 
 static int policy_environment(struct policy_work *work, struct laz_error *err)
 {
     struct policy_memory *memory = work->memory;
     const struct laz_policy_session *session = work->session;
-    int rc = laz_policy_env(work->values, work->runtime ? &work->runtime->env : NULL, memory->home,
-                            &memory->env, err);
+    int rc =
+        laz_policy_env(work->platform, work->values, work->runtime ? &work->runtime->env : NULL,
+                       memory->home, &memory->env, err);
 
     if (rc)
         return rc;
-    if (session->socket_folder)
+    if (session->socket)
+        laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s", session->socket);
+    else if (session->socket_folder)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
                       work->own_files ? LAZ_BOX_SOCKET : session->socket_folder);
     if (session->token)
@@ -498,6 +521,7 @@ static void policy_command(struct policy_work *work)
     for (const char *const *arg = session->command_tail; arg && *arg; arg++)
         laz_strv_add(&memory->command, *arg);
     memory->host_command = laz_strdup(session->agent);
+    policy_show_as_windows(work, memory->host_command);
 }
 
 /* ---- real paths ----------------------------------------------------------------------------- */
@@ -545,12 +569,12 @@ static uint32_t policy_landlock(const struct policy_work *work)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int policy_fill(struct policy_work *work, const char *platform, struct laz_error *err)
+static int policy_fill(struct policy_work *work, struct laz_error *err)
 {
     const struct laz_settings_values *values = work->values;
     int rc;
 
-    policy_system_paths(work, platform);
+    policy_system_paths(work);
     policy_programs(work);
     policy_allowed_programs(work);
     policy_runtime_paths(work);
@@ -614,6 +638,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .runtime = runtime,
         .session = &own,
         .memory = memory,
+        .platform = platform,
         .own_files = own_files,
         .here = strcmp(platform, laz_os_platform()) == 0,
         .any = !session->programs || session->programs->any,
@@ -625,7 +650,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
     if (!rc && work.by_real)
         policy_real_session(&work, &own);
     if (!rc)
-        rc = policy_fill(&work, platform, &why);
+        rc = policy_fill(&work, &why);
 
     if (!rc) {
         memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);

@@ -14,6 +14,8 @@
 /* What differs from one session to the next. Strings are borrowed for laz_policy_new. */
 struct laz_policy_session {
     const char *socket_folder; /* on the host; appears read-only in the box */
+    const char *socket;        /* where the host listens, if that is nothing in this folder (a pipe
+                                  of Windows, which no box hides); NULL: the file ipc.sock */
     const char *token;
     const char *agent;               /* on the host, reachable for the session's uid */
     const char *runtime_file;        /* likewise; NULL for a probe */

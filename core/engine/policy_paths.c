@@ -19,7 +19,20 @@ bool laz_policy_is_below(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
 
-    return strcmp(folder, "/") == 0 || (strncmp(path, folder, len) == 0 && path[len] == '/');
+    if (len && folder[len - 1] == '/') /* a root */
+        len--;
+    return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+bool laz_policy_is_windows(const char *platform)
+{
+    return strcmp(platform, "windows") == 0;
+}
+
+void laz_policy_replace(char *path, char old, char by)
+{
+    for (char *c = strchr(path, old); c; c = strchr(c, old))
+        *c = by;
 }
 
 void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,

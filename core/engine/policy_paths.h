@@ -46,6 +46,10 @@ void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path
 int laz_policy_paths_sort(struct laz_policy_paths *paths, struct laz_error *err);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
+/* Its paths begin with a drive and may have backslashes; in a list they have slashes. */
+bool laz_policy_is_windows(const char *platform);
+void laz_policy_replace(char *path, char old, char by);
+
 /* Does a system compare the paths of its rules with those that files really have? */
 bool laz_policy_is_by_real_paths(const char *platform);
 /* That path of macOS, a new string (NULL without memory): every link is followed where it is

@@ -313,6 +313,7 @@ static const char *const r_env[] = {
     "R_SHARE_DIR=" LAZ_R_SHARE_DIR,
     "R_INCLUDE_DIR=" LAZ_R_INCLUDE_DIR,
     "R_DOC_DIR=" LAZ_R_DOC_DIR,
+    "R_LIBS_USER=", /* no packages of the user's */
     NULL,
 };
 /* system(), Sys.which(), detectCores(), and R itself for Rscript and clusters. */
