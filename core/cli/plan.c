@@ -17,9 +17,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLAN_FOLDER "/tmp/lazaret-session"
-#define PLAN_TOKEN  "token-of-the-session"
-#define PLAN_UID    65534u
+#define PLAN_TOKEN "token-of-the-session"
+#define PLAN_UID   65534u
+
+/* What stands for things of a session, and of an installation on another system. */
+static const struct plan_stand_in {
+    const char *platform; /* NULL: any other */
+    const char *folder, *socket_folder, *staged, *socket, *agent;
+} plan_stand_ins[] = {
+    {"windows", "C:/Temp/lazaret-session", "C:/Temp/lazaret-session/socket",
+     "C:/Temp/lazaret-session/programs", "\\\\.\\pipe\\lazaret-session",
+     "C:/Program Files/lazaret/lazaret-agent.exe"},
+    {NULL, "/tmp/lazaret-session", "/tmp/lazaret-session/socket", "/tmp/lazaret-session/programs",
+     NULL, NULL},
+};
+
+static const struct plan_stand_in *plan_stand_in(const char *platform)
+{
+    const struct plan_stand_in *stand_in = plan_stand_ins;
+
+    while (stand_in->platform && strcmp(stand_in->platform, platform) != 0)
+        stand_in++;
+    return stand_in;
+}
 
 struct plan_parts {
     struct laz_registry *registry;
@@ -75,11 +95,13 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     const struct laz_settings_values *values = laz_settings_values(cli->settings);
     const char *runtime = values->session.runtime ? values->session.runtime : "python";
     const char *name = parts->backend->name;
+    const struct plan_stand_in *stand_in = plan_stand_in(platform);
     struct laz_policy_session session = {
-        .socket_folder = PLAN_FOLDER "/socket",
+        .socket_folder = stand_in->socket_folder,
+        .socket = stand_in->socket,
         .token = PLAN_TOKEN,
         .uid = plan_has_own_uid(platform) ? PLAN_UID : LAZ_OS_SAME_ID,
-        .staged = PLAN_FOLDER "/programs",
+        .staged = stand_in->staged,
     };
     char *where = laz_strdupf("sandbox.%s", name);
     int code = where ? 0 : laz_error_nomem(err);
@@ -91,13 +113,13 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     free(where);
     if (code == 0)
         code = laz_registry_runtime(parts->registry, runtime, &parts->runtime, err);
-    if (code == 0)
+    if (code == 0 && laz_backend_hides_files(parts->ops))
         code = laz_programs_new(&values->sandbox.programs, &parts->runtime->programs, platform,
                                 session.uid, &parts->programs, err);
     if (code != 0)
         return code;
     session.programs = parts->programs;
-    parts->agent = laz_installed_agent();
+    parts->agent = stand_in->agent ? laz_strdup(stand_in->agent) : laz_installed_agent();
     if (!parts->agent)
         return laz_error_nomem(err);
     session.agent = parts->agent;
@@ -129,15 +151,15 @@ static int plan_make(struct cli *cli, struct plan_parts *parts, const char *plat
     uint32_t require = laz_settings_values(cli->settings)->sandbox.require;
     const char *name = parts->backend->name;
 
-    if (laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, require, PLAN_FOLDER,
-                           &parts->plan, refusal) == 0)
+    if (laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, require,
+                           plan_stand_in(platform)->folder, &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
         return err->code;
     }
-    return laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, 0, PLAN_FOLDER,
-                              &parts->plan, err);
+    return laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, 0,
+                              plan_stand_in(platform)->folder, &parts->plan, err);
 }
 
 static void plan_show(struct cli *cli, const struct plan_parts *parts)

@@ -111,7 +111,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
         rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
-    if (!rc && purpose->runtime)
+    if (!rc && purpose->runtime && laz_backend_hides_files(purpose->ops))
         rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
                                       laz_backend_has_own_files(purpose->ops), purpose->read,
                                       &programs, err);

@@ -497,9 +497,14 @@ bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform)
     return false;
 }
 
+bool laz_backend_hides_files(const struct laz_backend_ops *ops)
+{
+    return ops->can_enforce & LAZ_ENFORCE_FS_READ;
+}
+
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops)
 {
-    return (ops->can_enforce & LAZ_ENFORCE_FS_READ) && !(ops->flags & LAZ_BACKEND_HOST_FILES);
+    return laz_backend_hides_files(ops) && !(ops->flags & LAZ_BACKEND_HOST_FILES);
 }
 
 void laz_plan_free(struct laz_plan *plan)

@@ -107,6 +107,8 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
 void laz_plan_free(struct laz_plan *plan);
 /* Is it made for this system ("linux", "darwin", "windows")? */
 bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform);
+/* Can a box of it be kept from files? Else nothing chooses its programs either. */
+bool laz_backend_hides_files(const struct laz_backend_ops *ops);
 /* Does a box of it have a file system of its own? */
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops);
 /* The agent tells which steps of its confinement are in force (names). It can only take away: of a
