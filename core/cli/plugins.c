@@ -6,6 +6,8 @@
 
 #include "base/enforce.h"
 #include "base/json.h"
+#include "engine/plan.h"
+#include "os/os.h"
 
 #include <string.h>
 
@@ -83,8 +85,9 @@ static void plugins_line(void *user, const struct laz_plugin_entry *entry)
                    facts.summary);
 }
 
-static void plugins_tell_enforced(struct cli *cli, uint32_t bits)
+static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops *ops)
 {
+    uint32_t bits = ops->can_enforce;
     bool any = false;
 
     cli_puts(cli, "can enforce:");
@@ -94,8 +97,9 @@ static void plugins_tell_enforced(struct cli *cli, uint32_t bits)
             any = true;
         }
     cli_puts(cli, any ? "\n" : " nothing\n");
-    cli_puts(cli,
-             "by the host: cpu memory (a control group or a watchdog), nproc (a control group)\n");
+    if (laz_backend_is_for(ops, laz_os_platform()))
+        cli_puts(cli, "by the host: cpu memory (a control group or a watchdog), nproc (a control "
+                      "group)\n");
 }
 
 static void plugins_tell_options(struct cli *cli, const struct laz_option *options)
@@ -139,7 +143,7 @@ static void plugins_tell(void *user, const struct laz_plugin_entry *entry)
         cli_printf(cli, "ABI:         %u.%u\n", entry->plugin->abi_major, entry->plugin->abi_minor);
     if (facts.backend) {
         cli_printf(cli, "systems:     %s\n", facts.backend->platforms);
-        plugins_tell_enforced(cli, facts.backend->can_enforce);
+        plugins_tell_enforced(cli, facts.backend);
     }
     plugins_tell_options(cli, facts.options);
 }

@@ -177,9 +177,10 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(sandbox.backend),
         .help = "What builds the box: a name, or a list of names of which the first that really "
                 "works is taken. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
-                "`landlock`; on macOS `seatbelt`. `\"none\"` is no sandbox at all and needs "
-                "`require = []`. See "
-                "[Without namespaces](sandbox.md#without-namespaces).",
+                "`landlock`; on macOS `seatbelt`; on Windows `windows-job`, which limits and does "
+                "not isolate. `\"none\"` is no sandbox at all and, as `windows-job`, needs "
+                "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
+                "[other systems](platforms.md).",
     },
     {
         .key = "sandbox.strict",

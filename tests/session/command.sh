@@ -122,6 +122,19 @@ expect plan_for_macos_lacks_what_it_has_not 126 '*' 'does not enforce' \
 expect plan_of_a_backend_of_another_system 2 '' 'seatbelt is made for darwin' \
     plan --platform linux --backend seatbelt
 expect plan_of_an_unknown_system 2 '' 'beos' plan --platform beos
+expect plan_for_windows_is_shown_though_refused 126 '*' 'or in WSL with bwrap' \
+    plan --platform windows --json
+grep -qF '"job":{"memory":536870912,"cpu":60,"nproc":50},"not_limited":{"fsize":' out ||
+    { echo "a plan for Windows does not show the limits of its job"; failures=$((failures + 1)); }
+expect plan_for_windows_where_nothing_is_required 0 '*' '' \
+    plan --platform windows --set 'sandbox.require=[]'
+for line in '  TEMP=C:.*' '  memory  *536870912' '  nofile  *Windows job objects have no such limit' \
+    '  cpu  *enforced (job object, user time only)' '  network  *not limited'; do
+    grep -qx -e "$line" out ||
+        { echo "a plan for Windows has no line: $line"; failures=$((failures + 1)); }
+done
+expect plan_of_a_backend_of_another_system 2 '' 'windows-job is made for windows and not for linux' \
+    plan --platform linux --backend windows-job
 
 # ---- code that is not there ----------------------------------------------------------------------
 expect run_missing_file 2 '' 'missing.py: cannot be opened: No such file' run missing.py

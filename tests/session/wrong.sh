@@ -305,6 +305,8 @@ END
     [ ! -e "$canary/here" ] || wrong in_a_box_no_canary_file 'written outside the box'
     rm -f "$canary/here"
     fails backend_none_is_refused 126 blocked fs_read $run --backend none -e "$code"
+    fails backend_of_another_system 2 setup_failed 'windows-job is made for windows and not for' \
+        $run --backend windows-job --set 'sandbox.require=[]' -e "$code"
 }
 
 # ---- machines ------------------------------------------------------------------------------------
@@ -507,7 +509,7 @@ looking() {
         with="--config $file"
         expect "check $file" 0 '' '' "$lazaret" check $with --runtime lua -e 'return 1'
         expect "plugins $file" 0 '*' '' "$lazaret" plugins $with
-        for plugin in bwrap landlock seatbelt none command lua; do
+        for plugin in bwrap landlock seatbelt none windows-job command lua; do
             expect "plugins $plugin" 0 '*' '' "$lazaret" plugins $plugin $with
             grep -q "$plugin" out || wrong "plugins $plugin" 'its name is not there'
         done
@@ -521,10 +523,11 @@ looking() {
         expect "plan linux $file" 0 '*' '' "$lazaret" plan --runtime lua --platform linux $with
         expect "plan darwin $file" 0 '*' '' "$lazaret" plan --runtime lua --platform darwin $with
         grep -q '^backend seatbelt' out || wrong "plan darwin $file" 'no plan for seatbelt'
-        for platform in windows; do
-            expect "plan $platform $file" 2 '' 'no backend is called' \
-                "$lazaret" plan --runtime lua --platform $platform $with
-        done
+        expect "plan windows $file" 126 '*' 'know what is missing: fs_read, fs_write, network' \
+            "$lazaret" plan --runtime lua --platform windows $with
+        grep -q '^backend windows-job' out || wrong "plan windows $file" 'no plan for windows-job'
+        expect "plan windows $file, nothing required" 0 '*' '' \
+            "$lazaret" plan --runtime lua --platform windows $with --set 'sandbox.require=[]'
     done
     expect tools_of_the_demonstration 0 '*' '' \
         "$lazaret" tools --config "$examples/examples/demo.toml"
