@@ -23,9 +23,8 @@ void __real_agent_close_descriptors(int channel);
 void __wrap_agent_close_descriptors(int channel);
 int __wrap_prctl(int option, ...);
 int __real_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
-void __wrap_explicit_bzero(void *at, size_t len);
-void __real_explicit_bzero(void *at, size_t len);
-void __wrap___explicit_bzero_chk(void *at, size_t len, size_t room);
+void __wrap_laz_wipe(void *at, size_t len);
+void __real_laz_wipe(void *at, size_t len);
 int __wrap_unsetenv(const char *name);
 int __real_unsetenv(const char *name);
 char *__wrap_getenv(const char *name);
@@ -78,17 +77,10 @@ int __wrap_prctl(int option, ...)
 }
 
 /* The token is left where it was. */
-void __wrap_explicit_bzero(void *at, size_t len)
+void __wrap_laz_wipe(void *at, size_t len)
 {
     if (!weak_lacks("wiping"))
-        __real_explicit_bzero(at, len);
-}
-
-/* The same with -D_FORTIFY_SOURCE. */
-void __wrap___explicit_bzero_chk(void *at, size_t len, size_t room)
-{
-    (void)room;
-    __wrap_explicit_bzero(at, len);
+        __real_laz_wipe(at, len);
 }
 
 int __wrap_unsetenv(const char *name)
