@@ -180,6 +180,12 @@ bool laz_box_has_ended(struct laz_box *box);
 void laz_box_release(struct laz_box *box);
 /* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
+/* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
+void laz_box_tell_unmet(const struct laz_box *box);
+/* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan declares
+ * them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs by then,
+ * and has not been told what. */
+int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err);
 /* Without its reaper, and without a uid of its own, nobody knows what a session has left. That goes
  * into the log.
  */

@@ -83,18 +83,6 @@ static int start_trial(struct laz_plan *plan, struct laz_error *err)
     return failed ? laz_error_nomem(err) : 0;
 }
 
-/* What the settings limit and nothing keeps, each told once by an engine. */
-static void start_tell_unmet(struct laz_engine *engine, const struct laz_plan *plan)
-{
-    for (size_t i = 0; i < plan->n_unmet; i++) {
-        const struct laz_plan_unmet *unmet = &plan->unmet[i];
-        if (laz_strv_has(&engine->unmet, unmet->name))
-            continue;
-        laz_strv_add(&engine->unmet, unmet->name);
-        laz_log(&engine->log, LAZ_LOG_WARNING, "limits.%s: %s", unmet->name, unmet->why);
-    }
-}
-
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
                       char **runtime_file, struct laz_error *err)
@@ -140,7 +128,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                                 purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
                                 &box->plan, err);
     if (!rc)
-        start_tell_unmet(engine, box->plan);
+        laz_box_tell_unmet(box);
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
@@ -185,22 +173,6 @@ static int start_program(struct laz_plan *plan, struct laz_error *err)
     free(plan->argv.items[0]);
     plan->argv.items[0] = path;
     return 0;
-}
-
-/* Limits of its job that do not hold: only the agent runs by now, and has not been told what. */
-static int start_job(struct laz_box *box, uint32_t missing, struct laz_error *err)
-{
-    struct laz_buf names = LAZ_BUF_INIT;
-    uint32_t lost;
-    int rc = laz_plan_job_lacks(box->plan, missing, box->engine->values->sandbox.strict, &lost,
-                                &names, err);
-
-    if (!rc && missing)
-        laz_log(&box->engine->log, LAZ_LOG_WARNING,
-                "this system does not keep limits of the job that were set: %s",
-                laz_buf_text(&names));
-    laz_buf_fini(&names);
-    return rc;
 }
 
 static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
@@ -256,7 +228,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
         };
         rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
         if (!rc)
-            rc = start_job(box, missing, err);
+            rc = laz_box_lacks_limits(box, missing, err);
     }
     laz_cgroup_close(&door);
     for (size_t i = first_data; i < n; i++)

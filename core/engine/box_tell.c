@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* box_tell.c - what can be told of a box: what it has used, and why no session came of it.
+/* box_tell.c - what can be told of a box: what it has used, which limits nothing keeps, and why no
+ * session came of it.
  * Side: host.  Input trusted: no (the words of its programs). */
 #include "engine/box.h"
 
@@ -26,6 +27,34 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     }
     *cpu_us = group_us ? group_us : *cpu_us;
     *max_rss_bytes = peak ? peak : *max_rss_bytes;
+}
+
+void laz_box_tell_unmet(const struct laz_box *box)
+{
+    struct laz_engine *engine = box->engine;
+
+    for (size_t i = 0; i < box->plan->n_unmet; i++) {
+        const struct laz_plan_unmet *unmet = &box->plan->unmet[i];
+        if (laz_strv_has(&engine->unmet, unmet->name))
+            continue;
+        laz_strv_add(&engine->unmet, unmet->name);
+        laz_log(&engine->log, LAZ_LOG_WARNING, "limits.%s: %s", unmet->name, unmet->why);
+    }
+}
+
+int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT;
+    uint32_t lost;
+    int rc = laz_plan_job_lacks(box->plan, missing, box->engine->values->sandbox.strict, &lost,
+                                &names, err);
+
+    if (!rc && missing)
+        laz_log(&box->engine->log, LAZ_LOG_WARNING,
+                "this system does not keep limits of the job that were set: %s",
+                laz_buf_text(&names));
+    laz_buf_fini(&names);
+    return rc;
 }
 
 void laz_box_note_end_of_reaper(const struct laz_box *box)

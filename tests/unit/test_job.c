@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "base/json.h"
+#include "engine/engine.h"
 #include "engine/plan.h"
 #include "os/job_values.h"
 #include "os/process.h"
@@ -279,6 +280,66 @@ static void plan_says_no_more_than_the_job_keeps(void)
     }
 }
 
+/* ---- what is told of a box ------------------------------------------------------------------ */
+
+static void note_warning(void *user, uint32_t level, const char *text)
+{
+    CU_ASSERT_EQUAL(level, LAZ_LOG_WARNING);
+    laz_buf_printf(user, "%s\n", text);
+}
+
+static void a_limit_that_nothing_keeps_is_told_once_by_an_engine(void)
+{
+    struct laz_buf told = LAZ_BUF_INIT;
+    struct laz_engine engine = {.log = {note_warning, &told, LAZ_LOG_WARNING}};
+    struct laz_box box = {.engine = &engine, .plan = job_plan_of(0)};
+
+    for (int sessions = 0; sessions < 3; sessions++)
+        laz_box_tell_unmet(&box);
+    UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
+    laz_buf_fini(&told);
+    laz_strv_fini(&engine.unmet);
+    laz_box_tell_unmet(&box); /* another engine */
+    UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
+    laz_buf_fini(&told);
+    laz_strv_fini(&engine.unmet);
+    laz_plan_free(box.plan);
+}
+
+static void a_job_that_keeps_less_is_refused_unless_the_settings_allow_it(void)
+{
+    static const struct {
+        bool strict;
+        uint32_t require, missing;
+        int rc;
+        const char *told;
+    } rows[] = {
+        {true, 0, 0, 0, ""},
+        {true, 0, MEMORY, LAZ_ESETUP, ""},
+        {false, 0, MEMORY | CPU, 0,
+         "this system does not keep limits of the job that were set: memory, cpu\n"},
+        {false, LAZ_ENFORCE_CPU, MEMORY, 0,
+         "this system does not keep limits of the job that were set: memory\n"},
+        {false, LAZ_ENFORCE_CPU, CPU, LAZ_ESETUP, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_settings_values values = {.sandbox = {.strict = rows[i].strict}};
+        struct laz_buf told = LAZ_BUF_INIT;
+        struct laz_engine engine = {.values = &values,
+                                    .log = {note_warning, &told, LAZ_LOG_WARNING}};
+        struct laz_box box = {.engine = &engine, .plan = job_plan_of(rows[i].require)};
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, &err), rows[i].rc);
+        UNIT_TEXT(laz_buf_text(&told), rows[i].told);
+        CU_ASSERT_EQUAL(err.code, rows[i].rc);
+        laz_buf_fini(&told);
+        laz_plan_free(box.plan);
+    }
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
 static void a_refusal_has_the_remedy_of_the_backend(void)
 {
     static const struct {
@@ -393,6 +454,8 @@ static const struct unit_test tests[] = {
     UNIT(a_system_without_jobs_starts_nothing_in_one),
     UNIT(plan_shows_limits_of_its_job_and_those_that_nothing_keeps),
     UNIT(plan_says_no_more_than_the_job_keeps),
+    UNIT(a_limit_that_nothing_keeps_is_told_once_by_an_engine),
+    UNIT(a_job_that_keeps_less_is_refused_unless_the_settings_allow_it),
     UNIT(a_refusal_has_the_remedy_of_the_backend),
     UNIT(faults_of_a_backend_about_jobs_are_found),
     UNIT(backends_are_made_for_systems),
