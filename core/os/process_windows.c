@@ -92,6 +92,15 @@ static void job_read_back(HANDLE job, struct laz_job_values *found)
     found->job_memory_bytes = limits.JobMemoryLimit;
 }
 
+/* Windows nests jobs only where none of them closes the user interface, and what starts this
+ * process (a terminal, a service, a runner of tests) often has put it into one. */
+static bool job_would_be_nested(void)
+{
+    BOOL inside = TRUE;
+
+    return !IsProcessInJob(GetCurrentProcess(), NULL, &inside) || inside;
+}
+
 static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error *err)
 {
     const struct laz_job_limits none = laz_job_limits_none();
@@ -112,7 +121,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
         CloseHandle(job);
         return rc;
     }
-    if (spawn->job) { /* tools of the host may have windows */
+    if (spawn->job && !job_would_be_nested()) { /* tools of the host may have windows */
         JOBOBJECT_BASIC_UI_RESTRICTIONS ui = {.UIRestrictionsClass = asked.ui};
         (void)SetInformationJobObject(job, JobObjectBasicUIRestrictions, &ui, sizeof ui);
     }
