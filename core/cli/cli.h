@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/visible.h"
+#include "os/interrupt.h"
 #include "plugin/plugin.h"
 
 #include <lazaret/lazaret.h>
@@ -139,13 +140,10 @@ void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
 /* ---- interrupt.c ---------------------------------------------------------------------------- */
 
-/* Ctrl-C, SIGTERM and SIGHUP cancel the engine; a second one ends the process. `block` comes before
- * the engine is made, so that none of its threads takes the signals. */
-struct cli_interrupt;
-int cli_interrupt_block(struct cli_interrupt **interrupt, struct laz_error *err);
-int cli_interrupt_start(struct cli_interrupt *interrupt, struct laz_engine *engine,
+/* Who asks the process to end (os/interrupt.h) cancels the engine, and the second time ends the
+ * process. laz_interrupt_block comes before the engine is made, laz_interrupt_free before it goes.
+ */
+int cli_interrupt_start(struct laz_interrupt *interrupt, struct laz_engine *engine,
                         struct laz_error *err);
-void cli_interrupt_free(
-    struct cli_interrupt *interrupt); /* NULL is allowed; before the engine goes */
 
 #endif

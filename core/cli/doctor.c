@@ -296,9 +296,9 @@ int cli_doctor(struct cli *cli)
         .started_ms = laz_clock_ms(),
         .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
-    struct cli_interrupt *interrupt = NULL; /* between two engines a signal waits for the next */
+    struct laz_interrupt *interrupt = NULL; /* between two engines a signal waits for the next */
     struct laz_error err = {0};
-    int rc = cli_interrupt_block(&interrupt, &err);
+    int rc = laz_interrupt_block(&interrupt, &err);
     int status = rc ? 0 : doctor_look(&doctor);
 
     if (!rc && !status)
@@ -321,6 +321,6 @@ int cli_doctor(struct cli *cli)
         status = doctor.problems.n ? CLI_FAILED : CLI_OK;
     }
     doctor_fini(&doctor);
-    cli_interrupt_free(interrupt);
+    laz_interrupt_free(interrupt);
     return status;
 }

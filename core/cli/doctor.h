@@ -40,7 +40,7 @@ bool doctor_bait_take(const char *path);
 struct doctor_place {
     struct laz_engine *engine;
     struct laz_session *session;
-    struct cli_interrupt *interrupt;
+    struct laz_interrupt *interrupt;
     struct laz_process victim; /* a process of the host with the uid of the session */
 };
 
@@ -125,8 +125,8 @@ struct doctor {
     struct doctor_backend *backends;        /* one for each name */
     char *chosen;                           /* NULL: none works */
     bool templates_tried;
-    char *templates_problem;                /* why no session comes from one; NULL: they do */
-    struct laz_strv problems;               /* why the setup does not hold */
+    char *templates_problem;  /* why no session comes from one; NULL: they do */
+    struct laz_strv problems; /* why the setup does not hold */
     uint64_t started_ms;
     bool on_terminal, shown;
 };

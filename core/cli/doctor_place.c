@@ -73,7 +73,7 @@ int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor
     if (!rc)
         rc = place_set(settings, pairs, err);
     if (!rc)
-        rc = cli_interrupt_block(&place->interrupt, err);
+        rc = laz_interrupt_block(&place->interrupt, err);
     if (!rc)
         rc = laz_engine_new(settings, &options, &place->engine, err);
     if (!rc)
@@ -107,7 +107,7 @@ void doctor_place_close(struct doctor_place *place)
         laz_process_close(&place->victim);
     }
     laz_session_free(place->session);
-    cli_interrupt_free(place->interrupt); /* before the engine that it cancels */
+    laz_interrupt_free(place->interrupt); /* before the engine that it cancels */
     laz_engine_free(place->engine);
     *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
 }

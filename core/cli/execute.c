@@ -175,7 +175,7 @@ static int execute_command(struct cli *cli,
                            bool print)
 {
     struct cli_source source = CLI_SOURCE_INIT;
-    struct cli_interrupt *interrupt = NULL;
+    struct laz_interrupt *interrupt = NULL;
     struct laz_engine *engine = NULL;
     struct laz_result *result = NULL;
     struct laz_error err = {0};
@@ -183,14 +183,14 @@ static int execute_command(struct cli *cli,
 
     if (status)
         goto out;
-    if (cli_interrupt_block(&interrupt, &err) != 0 || execute_engine(cli, &engine, &err) != 0 ||
+    if (laz_interrupt_block(&interrupt, &err) != 0 || execute_engine(cli, &engine, &err) != 0 ||
         cli_interrupt_start(interrupt, engine, &err) != 0 ||
         execute(cli, engine, &source, &result, &err) != 0)
         status = cli_fail(cli, &err);
     else
         status = execute_finish(cli, result, source.name, print);
 out:
-    cli_interrupt_free(interrupt);
+    laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(engine);
     cli_source_fini(&source);

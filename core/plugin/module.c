@@ -14,13 +14,13 @@
  * namespace and says nothing.  The host has checked the file before it made it visible. */
 #include "plugin/plugin.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ltdl.h>
 
+#include "os/library.h"
 #include "plugin/descriptor.h"
 #include "plugin/trust.h"
 
@@ -35,7 +35,7 @@ static pthread_mutex_t module_ltdl_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *module_cause(const char *words)
 {
-    return words ? words : "the system's loader gives no cause";
+    return words ? words : "libltdl gives no cause";
 }
 
 static int module_open_globals(struct laz_module *module, const char *const *globals,
@@ -51,12 +51,12 @@ static int module_open_globals(struct laz_module *module, const char *const *glo
     if (!module->globals)
         return laz_error_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        /* Never unloaded, as in module_keep. */
-        void *handle = dlopen(globals[i], RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
-        if (!handle)
+        const char *words;
+        void *library = laz_library_open(globals[i], true, &words);
+        if (!library)
             return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it needs %s: %s", path, globals[i],
-                                 module_cause(dlerror()));
-        module->globals[module->n_globals++] = handle;
+                                 words);
+        module->globals[module->n_globals++] = library;
     }
     return 0;
 }
@@ -86,9 +86,10 @@ static int module_open_locked(struct laz_module *module, const char *path, struc
 /* The system's loader first: binds every symbol, and has words for what is wrong. */
 static int module_open_object(struct laz_module *module, const char *path, struct laz_error *err)
 {
-    void *first = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *words;
+    void *first = laz_library_open(path, false, &words);
+
     if (!first) {
-        const char *words = module_cause(dlerror());
         bool named = strstr(words, path) != NULL;
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s%s%s (this lazaret has plugin ABI %u.%u)",
                              named ? "" : path, named ? "" : ": ", words, (unsigned)LAZ_ABI_MAJOR,
@@ -97,18 +98,8 @@ static int module_open_object(struct laz_module *module, const char *path, struc
     pthread_mutex_lock(&module_ltdl_lock);
     int rc = module_open_locked(module, path, err);
     pthread_mutex_unlock(&module_ltdl_lock);
-    dlclose(first);
+    laz_library_close(first);
     return rc;
-}
-
-/* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables behind. The
- * object stays, and with it the libraries it needs. */
-static void module_keep(const char *path)
-{
-    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-
-    if (handle)
-        dlclose(handle);
 }
 
 int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
@@ -136,8 +127,10 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
         rc = laz_descriptor_check(made->plugin, path, kind, err);
     if (rc)
         goto out;
+    /* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables behind.
+     */
     if (made->plugin->kind == LAZ_PLUGIN_RUNTIME)
-        module_keep(path);
+        laz_library_keep(path);
     *module = made;
     made = NULL;
 out:
@@ -156,7 +149,7 @@ void laz_module_close(struct laz_module *module)
         pthread_mutex_unlock(&module_ltdl_lock);
     }
     for (size_t i = 0; i < module->n_globals; i++)
-        dlclose(module->globals[i]);
+        laz_library_close(module->globals[i]);
     free(module->globals);
     free(module);
 }
