@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "os/io.h"
 #include "plugin/plugin.h"
 #include "wire/frame.h"
 
@@ -19,7 +20,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 #define AGENT_PROTOCOL    1
 #define AGENT_EXIT_SETUP  125
@@ -36,9 +36,8 @@ struct agent_channel {
     char head[32]; /* of the line that found no memory, NUL-terminated */
 };
 
-/* Sends the parts as one, in one system call unless the socket is full. False when the peer is
- * gone; the parts are used up either way. */
-bool agent_channel_send(struct agent_channel *channel, struct iovec *parts, size_t n);
+/* Sends the parts as one. False when the peer is gone. */
+bool agent_channel_send(struct agent_channel *channel, const struct laz_part *parts, size_t n);
 /* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:
  * LAZ_ECLOSED at the end of the stream or when it broke; LAZ_ETOOBIG: longer than may be;
  * LAZ_ENOMEM: there was no memory for it, it was read over, and the next one can be had;
@@ -164,6 +163,8 @@ int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 
 int agent_start(struct agent *agent, struct laz_error *err);
+/* Notes what a step took. */
+void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 /* In a copy of a template, before anybody has asked for a session: what its `init` will ask for, as
  * far as the template was told. */
 int agent_start_ahead(struct agent *agent, struct laz_error *err);
@@ -181,8 +182,6 @@ int agent_template_load(struct agent *agent, const struct laz_json *options, str
 bool agent_template_serve(struct agent *agent, int *status);
 /* What the process of a session gives back before it confines itself. */
 int agent_template_strip(struct agent *agent, struct laz_error *err);
-/* Notes what a step took. */
-void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 
 /* ---- reap.c --------------------------------------------------------------------------------- */
 

@@ -152,9 +152,8 @@ static int calls_head(struct agent *agent, const struct laz_agent_call *call, bo
 /* Sends agent->out, and one more call's arguments from where they are. */
 static void calls_send(struct agent *agent, const char *args, size_t args_len)
 {
-    struct iovec parts[] = {{agent->out.data, agent->out.len},
-                            {(void *)(uintptr_t)args, args_len},
-                            {(void *)(uintptr_t) "}\n", 2}};
+    const struct laz_part parts[] = {
+        {agent->out.data, agent->out.len}, {args, args_len}, {"}\n", 2}};
 
     if (agent->out.failed)
         _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */

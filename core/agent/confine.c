@@ -15,11 +15,8 @@
 #include "os/landlock.h"
 #include "os/os.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifdef LAZ_TEST_LAYERS
 bool agent_left_out(const char *step)

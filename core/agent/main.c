@@ -113,7 +113,7 @@ static int main_wait(char **argv)
 {
     (void)argv;
     for (;;)
-        pause();
+        sleep(60);
     return 0;
 }
 

@@ -11,8 +11,6 @@
 #include "base/json.h"
 #include "wire/message.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +28,10 @@ bool agent_is_forked(const struct agent *agent)
 
 void agent_send(struct agent *agent)
 {
-    struct iovec part;
-
     laz_buf_putc(&agent->out, '\n');
     if (agent->out.failed)
         _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */
-    part = (struct iovec){agent->out.data, agent->out.len};
+    const struct laz_part part = {agent->out.data, agent->out.len};
     if (!agent_channel_send(&agent->channel, &part, 1))
         _exit(0);
     laz_buf_clear(&agent->out);
@@ -145,9 +141,8 @@ static void serve_result(struct agent *agent, const struct agent_message *reques
                (outcome->text && outcome->text_len > agent->max_message)) {
         serve_too_large(agent, request, "value with its printed form");
     } else {
-        struct iovec parts[] = {{agent->out.data, agent->out.len},
-                                {(void *)(uintptr_t)value, value_len},
-                                {tail.data, tail.len}};
+        const struct laz_part parts[] = {
+            {agent->out.data, agent->out.len}, {value, value_len}, {tail.data, tail.len}};
         if (!agent_channel_send(&agent->channel, parts, 3))
             _exit(0);
     }
@@ -159,18 +154,7 @@ static void serve_result(struct agent *agent, const struct agent_message *reques
 static void serve_output(void *data, int stream, const char *text, size_t len)
 {
     (void)data;
-    while (len) {
-        ssize_t n = write(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, text, len);
-        if (n < 0 && errno == EAGAIN) {
-            struct pollfd wait = {stream == 2 ? STDERR_FILENO : STDOUT_FILENO, POLLOUT, 0};
-            poll(&wait, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
-            return; /* nobody reads it */
-        } else if (n > 0) {
-            text += n;
-            len -= (size_t)n;
-        }
-    }
+    (void)laz_os_write_waiting(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, text, len);
 }
 
 static void serve_leave(void *data, int status)

@@ -13,35 +13,22 @@
 #include "os/os.h"
 #include "wire/message.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Overwrites NAME=value in the block that execve made, which /proc/self/environ shows, and takes
- * the variable out. Gives a copy of the value. */
-static char *start_take_variable(const char *name)
+void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
 {
-    char *value = getenv(name);
-    char *copy = laz_strdup(value);
-
-    if (value) {
-        size_t name_len = strlen(name) + 1;
-        char *entry = value - name_len;
-        size_t len = name_len + strlen(value);
-        unsetenv(name);
-        if (!AGENT_LEFT_OUT("token"))
-            laz_wipe(entry, len);
-    }
-    return copy;
+    laz_buf_printf(&agent->cost, "%s%s %llu", agent->cost.len ? ", " : "", step,
+                   (unsigned long long)(laz_clock_us() - since_us));
 }
 
 static int start_connect(struct agent *agent, struct laz_error *err)
 {
-    char *path = start_take_variable("LAZARET_SOCKET");
-    char *token = start_take_variable("LAZARET_TOKEN");
+    const bool wipe = !AGENT_LEFT_OUT("token");
+    char *path = laz_os_take_variable("LAZARET_SOCKET", wipe);
+    char *token = laz_os_take_variable("LAZARET_TOKEN", wipe);
     size_t len = token ? strlen(token) : 0;
     int fd = -1;
     int rc;
@@ -55,24 +42,18 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     rc = laz_os_connect(path, &fd, err);
     if (rc)
         goto out;
-    if (fd != AGENT_CHANNEL) {
-        int moved = laz_os_dup_onto(fd, AGENT_CHANNEL);
-        if (moved < 0) {
-            rc = laz_error_os(err, errno, "cannot move the channel");
-            laz_os_close(&fd);
-            goto out;
-        }
-        close(fd);
-    }
-    agent->channel.fd = AGENT_CHANNEL;
+    rc = laz_os_place(&fd, AGENT_CHANNEL, err);
+    if (rc)
+        goto out;
+    agent->channel.fd = fd;
     agent_close_descriptors(AGENT_CHANNEL);
     if (agent->role == AGENT_TEMPLATE)
         agent->socket_folder = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
-    struct iovec parts[] = {{token, len}, {(void *)(uintptr_t) "\n", 1}};
+    const struct laz_part parts[] = {{token, len}, {"\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
 out:
-    if (token && !AGENT_LEFT_OUT("token"))
+    if (token && wipe)
         laz_wipe(token, len);
     free(token);
     free(path);

@@ -61,12 +61,6 @@ struct template
     struct template_fds groups; /* where the next session is to be */
 };
 
-void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
-{
-    laz_buf_printf(&agent->cost, "%s%s %llu", agent->cost.len ? ", " : "", step,
-                   (unsigned long long)(laz_clock_us() - since_us));
-}
-
 /* ---- the vessel ----------------------------------------------------------------------------- */
 
 /* Ids of processes differ from the template's: libraries notice a fork by that (OpenSSL), or take
@@ -161,7 +155,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
         _exit(0);
     agent->channel.fd = fds[TEMPLATE_CHANNEL];
-    struct iovec parts[] = {{order.token, sizeof order.token}, {(void *)(uintptr_t) "\n", 1}};
+    const struct laz_part parts[] = {{order.token, sizeof order.token}, {"\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         _exit(0);
     laz_wipe(order.token, sizeof order.token);

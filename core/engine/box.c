@@ -368,12 +368,12 @@ static void box_listener_ready(void *user, uint32_t events)
     if (fd < 0)
         return;
     if (box->channel >= 0) {
-        close(fd);
+        laz_os_close(&fd);
         box_broken(box, LAZ_EPROTO, "a second peer connected before the first showed its token");
         return;
     }
     if (!box_peer_is_ours(box, fd, &why)) {
-        close(fd);
+        laz_os_close(&fd);
         box_broken(box, LAZ_EPROTO, why.text);
         return;
     }

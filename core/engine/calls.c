@@ -110,8 +110,7 @@ static void call_free(struct laz_call *call)
     laz_buf_fini(&call->args);
     free(call->json);
     free(call->error);
-    if (call->scratch.cancel_fd >= 0)
-        close(call->scratch.cancel_fd);
+    laz_os_close(&call->scratch.cancel_fd);
     laz_call_scratch_fini(&call->scratch);
     free(call);
 }

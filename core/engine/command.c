@@ -10,16 +10,13 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "os/io.h"
 #include "os/os.h"
+#include "os/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define COMMAND_PIECE       ((size_t)64 << 10) /* read at once */
 #define COMMAND_KILLED_MS   5000               /* a killed process has this long to be gone */
@@ -77,15 +74,11 @@ static int stream_read(struct command_run *run, struct command_stream *stream, s
         size_t piece = most < COMMAND_PIECE ? most : COMMAND_PIECE;
         if (!laz_buf_reserve(text, piece))
             return laz_error_nomem(err);
-        ssize_t n = read(stream->fd, text->data + text->len, piece);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN)
-            return 0;
-        if (n <= 0) {
+        ssize_t n = laz_os_read(stream->fd, text->data + text->len, piece);
+        if (n < 0)
             laz_os_close(&stream->fd);
+        if (n <= 0)
             return 0;
-        }
         text->len += (size_t)n;
         text->data[text->len] = '\0';
         most -= (size_t)n;
@@ -101,25 +94,22 @@ static int command_drain(struct command_run *run, struct laz_error *err)
 {
     int ret = 0;
 
-    for (int i = 0; i < 2 && !ret; i++) {
-        int there = 0;
-        if (run->streams[i].fd >= 0 && ioctl(run->streams[i].fd, FIONREAD, &there) == 0 &&
-            there > 0)
-            ret = stream_read(run, &run->streams[i], (size_t)there, err);
-    }
+    for (int i = 0; i < 2 && !ret; i++)
+        if (run->streams[i].fd >= 0)
+            ret = stream_read(run, &run->streams[i], laz_os_pending(run->streams[i].fd), err);
     return ret;
 }
 
 /* Waits for the next thing to happen. *ended: the main process has ended. */
 static int command_step(struct command_run *run, bool *ended, struct laz_error *err)
 {
-    struct pollfd fds[] = {
-        {.fd = run->streams[0].fd, .events = POLLIN},
-        {.fd = run->streams[1].fd, .events = POLLIN},
-        {.fd = run->process.pidfd, .events = POLLIN},
-        {.fd = run->cancel_fd, .events = POLLIN},
+    struct laz_awaited fds[] = {
+        {.fd = run->streams[0].fd},
+        {.fd = run->streams[1].fd},
+        {.fd = run->process.pidfd},
+        {.fd = run->cancel_fd},
     };
-    int wait = -1;
+    uint64_t wait = LAZ_OS_FOREVER;
     int ret = 0;
 
     if (run->deadline != COMMAND_NO_DEADLINE) {
@@ -127,21 +117,21 @@ static int command_step(struct command_run *run, bool *ended, struct laz_error *
         if (now >= run->deadline)
             return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s takes too long: it was ended",
                                  run->command->argv[0]);
-        wait = (int)(run->deadline - now);
+        wait = run->deadline - now;
     }
-    int n = poll(fds, sizeof fds / sizeof *fds, wait);
-    if (n < 0 && errno != EINTR)
+    int n = laz_os_await_any(fds, sizeof fds / sizeof *fds, wait);
+    if (n < 0)
         return laz_error_os(err, errno, "waiting for %s", run->command->argv[0]);
-    if (n <= 0)
+    if (n == 0)
         return 0;
-    if (fds[3].revents)
+    if (fds[3].ready)
         return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s was cancelled", run->command->argv[0]);
-    if (fds[2].revents) {
+    if (fds[2].ready) {
         *ended = true;
         return command_drain(run, err);
     }
     for (int i = 0; i < 2 && !ret; i++)
-        if (fds[i].revents)
+        if (fds[i].ready)
             ret = stream_read(run, &run->streams[i], COMMAND_PIECE, err);
     return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* io.h - non-blocking reading and writing, with one answer for all that can happen. */
+/* io.h - reading and writing, with one answer for all that can happen. */
 #ifndef LAZ_OS_IO_H
 #define LAZ_OS_IO_H
 
@@ -19,6 +19,31 @@ bool laz_os_await(int fd, uint64_t ms);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
  * gone (EPIPE, ECONNRESET), or cannot be written to. Raises no SIGPIPE. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);
+/* A piece of a message. */
+struct laz_part {
+    const void *data;
+    size_t len;
+};
+/* Sends the parts as one over a blocking connection, in one system call where they are few and it
+ * is not full. False: the other end is gone. Raises no SIGPIPE. */
+bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n);
+/* Bytes read from a blocking connection; 0 at its end, or when it broke; -1: none came within
+ * `wait_ms` (-1: without end). */
+ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms);
+/* Writes all of it, and waits where the pipe takes none now. False: nobody reads it. */
+bool laz_os_write_waiting(int fd, const void *data, size_t len);
+
+/* Waits until one of them can be read, or has come to its end, or `ms` milliseconds have passed
+ * (LAZ_OS_FOREVER: none). How many; 0 also for no reason; -1: errno tells. */
+struct laz_awaited {
+    int fd; /* -1: passed over */
+    bool ready;
+};
+#define LAZ_OS_FOREVER UINT64_MAX
+int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms);
+/* Bytes that can be read from a pipe without waiting. */
+size_t laz_os_pending(int fd);
+
 /* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
  * caller owns them): at most so many, all of one message. What read(2) returns. */
 #define LAZ_OS_HANDOVER 8

@@ -3,7 +3,7 @@
 #ifndef LAZ_OS_WAKE_H
 #define LAZ_OS_WAKE_H
 
-/* A new descriptor, or -1. Closed with close(2). */
+/* A new descriptor, or -1. Closed with laz_os_close. */
 int laz_os_wake_new(void);
 /* Makes it readable, for good. Any thread. */
 void laz_os_wake(int fd);

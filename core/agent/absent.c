@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* absent.c - an agent where a process cannot be copied (Windows): no template, no reaper.
+ * Side: box.  Input trusted: yes (the host).
+ *
+ * template.c and reap.c are about fork(2).  Backends of such a system plan neither; who asks for
+ * one all the same is told. */
+#include "agent/agent.h"
+
+#include <stdio.h>
+
+int agent_template_load(struct agent *agent, const struct laz_json *options, struct laz_error *err)
+{
+    (void)agent;
+    (void)options;
+    return laz_error_set(err, LAZ_ESETUP, 0,
+                         "this system cannot copy processes: there are no templates (pool.warm = "
+                         "\"cold\")");
+}
+
+bool agent_template_serve(struct agent *agent, int *status)
+{
+    (void)agent;
+    *status = AGENT_EXIT_SETUP;
+    return false;
+}
+
+int agent_template_strip(struct agent *agent, struct laz_error *err)
+{
+    (void)agent;
+    (void)err;
+    return 0; /* a session that was started by itself has nothing of a template */
+}
+
+int agent_reap(char *const *argv)
+{
+    fprintf(stderr, "lazaret-agent: %s: this system gives orphans no parent to reap them\n",
+            argv[0]);
+    return AGENT_EXIT_SETUP;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* test_io.c - connections that block, waiting for several things, libraries, being interrupted. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "os/interrupt.h"
+#include "os/io.h"
+#include "os/library.h"
+#include "os/os.h"
+#include "os/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LARGE ((size_t)3 << 20) /* no socket holds that much */
+
+static void pair_of_sockets(int fds[2])
+{
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+struct collected {
+    int fd;
+    char *data;
+    size_t len;
+};
+
+static void *collect(void *user)
+{
+    struct collected *collected = user;
+    ssize_t n;
+
+    while ((n = laz_os_read_within(collected->fd, collected->data + collected->len, 65521, -1)) > 0)
+        collected->len += (size_t)n;
+    return NULL;
+}
+
+/* More parts than go into one call, empty ones among them, one larger than the socket. */
+static void parts_arrive_whole_and_in_order(void)
+{
+    struct laz_part parts[21];
+    struct collected collected = {.data = malloc(LARGE + 65536 + 256)};
+    char *large = malloc(LARGE), texts[21][8];
+    size_t expected = 0, at = 0;
+    pthread_t reader;
+    int fds[2];
+
+    for (size_t i = 0; i < LARGE; i++)
+        large[i] = (char)(i * 2654435761u >> 24);
+    for (size_t i = 0; i < 21; i++) {
+        memset(texts[i], 'a' + (int)i, sizeof texts[i]);
+        parts[i] = (struct laz_part){texts[i], i % 5 == 0 ? 0 : i % 8};
+    }
+    parts[11] = (struct laz_part){large, LARGE};
+    pair_of_sockets(fds);
+    collected.fd = fds[1];
+    CU_ASSERT_EQUAL_FATAL(laz_os_thread(&reader, 0, collect, &collected), 0);
+    CU_ASSERT_TRUE(laz_os_send_parts(fds[0], parts, 21));
+    close(fds[0]);
+    pthread_join(reader, NULL);
+    close(fds[1]);
+    for (size_t i = 0; i < 21; i++)
+        expected += parts[i].len;
+    CU_ASSERT_EQUAL_FATAL(collected.len, expected);
+    for (size_t i = 0; i < 21; at += parts[i++].len)
+        CU_ASSERT_EQUAL(memcmp(collected.data + at, parts[i].data, parts[i].len), 0);
+    free(collected.data);
+    free(large);
+}
+
+static void nothing_to_send_is_sent(void)
+{
+    const struct laz_part empty[] = {{"", 0}, {NULL, 0}};
+    int fds[2];
+
+    pair_of_sockets(fds);
+    CU_ASSERT_TRUE(laz_os_send_parts(fds[0], empty, 2));
+    CU_ASSERT_TRUE(laz_os_send_parts(fds[0], empty, 0));
+    CU_ASSERT_FALSE(laz_os_await(fds[1], 0));
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* Also no SIGPIPE: it would end this program. */
+static void sending_to_nobody_fails(void)
+{
+    const struct laz_part part = {"x", 1};
+    int fds[2];
+
+    pair_of_sockets(fds);
+    close(fds[1]);
+    CU_ASSERT_FALSE(laz_os_send_parts(fds[0], &part, 1));
+    close(fds[0]);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void reading_waits_as_long_as_it_was_told(void)
+{
+    char text[8];
+    int fds[2];
+
+    pair_of_sockets(fds);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 0), -1);
+    uint64_t begun = laz_clock_ms();
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 30), -1);
+    CU_ASSERT_TRUE(laz_clock_ms() - begun >= 29);
+    CU_ASSERT_EQUAL(write(fds[1], "abc", 3), 3);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, 2, 0), 2);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 10000), 1);
+    close(fds[1]);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 10000), 0);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 0), 0);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, -1), 0);
+    close(fds[0]);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 10), 0); /* broken */
+}
+
+static void a_full_pipe_is_waited_for(void)
+{
+    struct laz_error err = {0};
+    struct collected collected = {.data = malloc(LARGE + 65536)};
+    char *large = calloc(1, LARGE);
+    int out, in, status = -1;
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&out, &in, &err), 0);
+    laz_os_nonblock(in, true);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(out);
+        _exit(laz_os_write_waiting(in, large, LARGE) ? 0 : 1);
+    }
+    laz_os_close(&in);
+    ssize_t n;
+    while ((n = read(out, collected.data, 65536)) > 0)
+        collected.len += (size_t)n;
+    CU_ASSERT_EQUAL(collected.len, LARGE);
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_EQUAL(status, 0);
+    laz_os_close(&out);
+    CU_ASSERT_FALSE(laz_os_write_waiting(-1, "x", 1));
+    free(collected.data);
+    free(large);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static void of_several_the_ready_ones_are_told(void)
+{
+    struct laz_error err = {0};
+    int first[2], second[2];
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&first[0], &first[1], &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&second[0], &second[1], &err), 0);
+    struct laz_awaited awaited[] = {{first[0], true}, {-1, true}, {second[0], false}};
+    CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, 0), 0);
+    CU_ASSERT_FALSE(awaited[0].ready || awaited[1].ready || awaited[2].ready);
+    CU_ASSERT_EQUAL(laz_os_pending(second[0]), 0);
+    CU_ASSERT_EQUAL(write(second[1], "abc", 3), 3);
+    CU_ASSERT_EQUAL(laz_os_pending(second[0]), 3);
+    CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, LAZ_OS_FOREVER), 1);
+    CU_ASSERT_TRUE(!awaited[0].ready && !awaited[1].ready && awaited[2].ready);
+    laz_os_close(&first[1]); /* its end counts, too */
+    CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, UINT64_MAX - 1), 2);
+    CU_ASSERT_TRUE(awaited[0].ready && awaited[2].ready);
+    CU_ASSERT_EQUAL(laz_os_pending(first[0]), 0);
+    CU_ASSERT_EQUAL(laz_os_pending(-1), 0);
+    laz_os_close(&first[0]);
+    laz_os_close(&second[0]);
+    laz_os_close(&second[1]);
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+static void a_library_that_is_not_there_is_named(void)
+{
+    const char *words = NULL;
+
+    CU_ASSERT_PTR_NULL(laz_library_open("/nowhere/liblaz-missing.so", false, &words));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(words);
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "/nowhere/liblaz-missing.so"));
+    void *library = laz_library_open("libc.so.6", false, &words);
+    CU_ASSERT_PTR_NOT_NULL(library);
+    if (library)
+        laz_library_close(library);
+    laz_library_keep("/nowhere/liblaz-missing.so"); /* not open: nothing happens */
+}
+
+/* ---- being interrupted ---------------------------------------------------------------------- */
+
+static void count_up(void *user)
+{
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+/* In a process of its own: a first signal asks, a second one ends it. */
+static int interrupted(bool twice)
+{
+    struct laz_interrupt *interrupt = NULL;
+    struct laz_error err = {0};
+    atomic_int asked = 0;
+
+    alarm(20); /* ends it, should nothing come */
+    if (laz_interrupt_block(&interrupt, &err))
+        return 1;
+    kill(getpid(), SIGINT); /* before anybody listens */
+    if (laz_interrupt_start(interrupt, count_up, &asked, &err))
+        return 2;
+    while (atomic_load(&asked) < 2) /* again and again */
+        usleep(1000);
+    if (twice)
+        kill(getpid(), SIGTERM);
+    while (twice)
+        pause();
+    laz_interrupt_free(interrupt);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    return sigismember(&mask, SIGINT) == 0 ? 0 : 3;
+}
+
+static int status_of(bool twice)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(interrupted(twice));
+    return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+static void the_first_signal_asks_and_the_second_ends(void)
+{
+    int status = status_of(false);
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    status = status_of(true);
+    CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+static void an_interrupt_that_never_began_is_freed(void)
+{
+    struct laz_interrupt *interrupt = NULL;
+    sigset_t mask;
+
+    CU_ASSERT_EQUAL_FATAL(laz_interrupt_block(&interrupt, NULL), 0);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    CU_ASSERT_EQUAL(sigismember(&mask, SIGINT), 1);
+    laz_interrupt_free(interrupt);
+    laz_interrupt_free(NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    CU_ASSERT_EQUAL(sigismember(&mask, SIGINT), 0);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(parts_arrive_whole_and_in_order),
+    UNIT(nothing_to_send_is_sent),
+    UNIT(sending_to_nobody_fails),
+    UNIT(reading_waits_as_long_as_it_was_told),
+    UNIT(a_full_pipe_is_waited_for),
+    UNIT(of_several_the_ready_ones_are_told),
+    UNIT(a_library_that_is_not_there_is_named),
+    UNIT(the_first_signal_asks_and_the_second_ends),
+    UNIT(an_interrupt_that_never_began_is_freed),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("io", tests);
+}
