@@ -99,12 +99,16 @@ for runtime in r python lua; do
         fi
         continue
     fi
+    last=$runtime
     plan $runtime $runtime --set "sandbox.read=[\"$read\", \"$place\"]" --set "$write" || continue
     questions $runtime all listed named $runtime
     mutations $runtime all listed named $runtime
-    last=$runtime
 done
-[ -n "${last-}" ] || { echo 'SKIP runtimes: none is built'; exit 77; }
+if [ -z "${last-}" ]; then
+    [ "$failures" -eq 0 ] || exit 1
+    echo 'SKIP runtimes: none is built'
+    exit 77
+fi
 
 plan cat "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.programs=["cat"]' &&
     questions cat all listed cat
