@@ -3,7 +3,9 @@
  *
  * The same places as in a plan for macOS that is made elsewhere (core/engine/policy.c), as far as
  * they are there.  Most libraries of the system have no file: they are in the shared cache of the
- * loader, below /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)). */
+ * loader, below /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)).  Of Homebrew
+ * what its formulae install (Cellar) and the links to it: the agent's own libraries are there, and
+ * the interpreters; not etc and var, where programs keep their settings and data. */
 #include "os/os.h"
 
 #include <lazaret/backend.h>
@@ -24,6 +26,12 @@ static const struct {
     {"/Library/Apple", false},
     {"/etc/localtime", false},
     {"/var/db/timezone", false},
+    {"/usr/local/lib", false},
+    {"/usr/local/opt", false},
+    {"/usr/local/Cellar", false},
+    {"/opt/homebrew/lib", false},
+    {"/opt/homebrew/opt", false},
+    {"/opt/homebrew/Cellar", false},
     {"/bin", true},
     {"/sbin", true},
     {"/usr/bin", true},

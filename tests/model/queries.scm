@@ -36,6 +36,8 @@
   ("libraries of the system are mapped" allow file-map-executable path "/usr/lib/libSystem.B.dylib")
   ("the shared cache is mapped" allow file-map-executable path "/System/Cryptexes/OS/System/Library/dyld/dyld_shared_cache_arm64e")
   ("frameworks are mapped" allow file-map-executable path "/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation")
+  ("libraries of Homebrew are mapped" allow file-map-executable path "/opt/homebrew/Cellar/libuv/1.49.0/lib/libuv.1.dylib")
+  ("and found by their links" allow file-read-metadata path "/opt/homebrew/opt/libuv")
   ("time zones are read" allow file-read-data path "/private/var/db/timezone/tz/2026a/zoneinfo/Europe/Vienna")
   ("the time zone is found" allow file-read-metadata path "/private/etc/localtime")
   ("the link /etc is passed" allow file-read-metadata path "/etc")
@@ -151,7 +153,10 @@
   ("old shared memory is not had" deny ipc-sysv-shm))
 
  ((listed)
-  ("all of Homebrew is not read" deny file-read-data path "/opt/homebrew/etc/openssl@3/openssl.cnf")
+  ("all of Homebrew is not read" deny file-read-data path "/opt/homebrew/var/postgresql@16/base/1/1")
+  ("settings of Homebrew are not read" deny file-read-data path "/opt/homebrew/etc/my.cnf")
+  ("what Homebrew installed is not written" deny file-write-create path "/opt/homebrew/Cellar/evil")
+  ("what Homebrew installed is not started" deny process-exec path "/opt/homebrew/Cellar/git/2.47/bin/git")
   ("a program in the home is not loaded" deny file-map-executable path (at home "/evil.dylib"))
   ("a program in the home is not started" deny process-exec path (at home "/evil")))
 
@@ -188,7 +193,6 @@
   ("modules of Python are read" allow file-read-data path "/opt/homebrew/Cellar/python@3.12/lib/os.py")
   ("extensions of Python are loaded" allow file-map-executable path "/opt/homebrew/Cellar/python@3.12/lib/_ssl.so")
   ("modules of Python are not written" deny file-write-create path "/opt/homebrew/Cellar/python@3.12/lib/evil.py")
-  ("another formula is not read" deny file-read-data path "/opt/homebrew/Cellar/postgresql@16/x")
   ("R is not read" deny file-read-data path "/Library/Frameworks/R.framework/Versions/4.4/Resources/x"))
 
  ((r)
@@ -197,7 +201,7 @@
   ("packages of R are not written" deny file-write-create path "/Library/Frameworks/R.framework/Versions/4.4/Resources/library/evil")
   ("uname is started for R" allow process-exec path "/usr/bin/uname")
   ("other frameworks are not read" deny file-read-data path "/Library/Frameworks/Other.framework/x")
-  ("Python is not read" deny file-read-data path "/opt/homebrew/Cellar/python@3.12/lib/os.py"))
+  ("Python is not read" deny file-read-data path "/Library/Frameworks/Python.framework/Versions/3.12/lib/os.py"))
 
  ((lua)
   ("modules of Lua are read" allow file-read-data path "/opt/homebrew/Cellar/lua/share/lua/5.4/x.lua")
