@@ -38,8 +38,8 @@ static const char *const storm_calls[] = {
 
 static const char *const storm_others[] = {
     "{\"type\":\"result\",\"id\":%lld,\"value\":1,\"text\":\"1\",\"visible\":true}",
-    "{\"type\":\"error\",\"id\":%lld,\"kind\":\"runtime\",\"message\":\"m\",\"line\":3,"
-    "\"traceback\":[\"a\",\"b\"]}",
+    ("{\"type\":\"error\",\"id\":%lld,\"kind\":\"runtime\",\"message\":\"m\",\"line\":3,"
+     "\"traceback\":[\"a\",\"b\"]}"),
     "{\"type\":\"error\",\"id\":%lld,\"kind\":\"setup\",\"message\":\"m\"}",
     "{\"type\":\"error\",\"id\":%lld,\"kind\":\"exit\",\"status\":3}",
     "{\"type\":\"result\",\"id\":77%lld,\"value\":666}",

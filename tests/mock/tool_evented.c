@@ -11,6 +11,7 @@
 #include <lazaret/tool.h>
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +103,17 @@ static void evented_readable(void *user, uint32_t events)
     evented_close(open);
 }
 
+static bool evented_make_pipe(int ends[2])
+{
+    if (pipe(ends) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
 /* The raw JSON of the argument "text" goes through the pipe and is the answer. */
 static int evented_pipe(struct mock_open *open, const char *args, size_t args_len)
 {
@@ -117,7 +129,7 @@ static int evented_pipe(struct mock_open *open, const char *args, size_t args_le
     services->json->next(reader, &token); /* { */
     if (services->json->next(reader, &token) == LAZ_JSON_KEY)
         services->json->skip(reader, &raw, &len);
-    if (raw && len <= sizeof open->text && pipe2(open->pipe, O_CLOEXEC | O_NONBLOCK) == 0 &&
+    if (raw && len <= sizeof open->text && evented_make_pipe(open->pipe) &&
         write(open->pipe[1], raw, len) == (ssize_t)len) {
         open->expected = len;
         open->watch = services->watch_fd(services->host, open->pipe[0], 1, evented_readable, open);

@@ -466,7 +466,7 @@ static int begin_without_a_log(void)
     struct laz_audit *audit = NULL;
     struct laz_error err = {0};
 
-    if (geteuid() == 0 && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+    if (geteuid() == 0 && (setregid(65534, 65534) || setreuid(65534, 65534)))
         return 1;
     if (laz_audit_new(&strict, &audit, &err) != LAZ_EOS || !strstr(err.text, "Permission denied"))
         return 2;

@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #include "base/clock.h"
+#include "os/os.h"
 
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ static void waiting_open(struct waiting *w)
 {
     *w = (struct waiting){0};
     CU_ASSERT_EQUAL_FATAL(laz_loop_new(&w->loop, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(pipe2(w->pipe, O_CLOEXEC), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&w->pipe[0], &w->pipe[1], NULL), 0);
     w->io = laz_io_start(w->loop, w->pipe[0], LAZ_IO_READ, never, NULL);
     w->soon = laz_timer_new(w->loop, count, &w->soons);
     w->late = laz_timer_new(w->loop, count, &w->lates);

@@ -537,7 +537,7 @@ static int children_beside(bool bounded)
     int ends[2], n = 0, rc = 0;
     char byte;
 
-    if ((geteuid() == 0 && setresuid(BESIDE_UID, BESIDE_UID, BESIDE_UID) != 0) || pipe(ends) != 0)
+    if ((geteuid() == 0 && setreuid(BESIDE_UID, BESIDE_UID) != 0) || pipe(ends) != 0)
         return -1;
     if (bounded)
         rc = laz_os_set_limit("nproc_beside", 10, NULL);

@@ -271,8 +271,8 @@ static void settings_load_reports_all_problems_in_order_and_changes_nothing(void
         "4:1: session.bogus: unknown key",
         "5:5: expected a value, found nope (text stands in quotes)",
         "7:8: pool.size: expected an integer from 1 to 100, found string \"a\"",
-        "9:10: limits.memory: expected \"unlimited\" or a size (\"8MiB\", or bytes as an integer) "
-        "from 1MiB to 1024TiB, found boolean true",
+        ("9:10: limits.memory: expected \"unlimited\" or a size (\"8MiB\", or bytes as an integer) "
+         "from 1MiB to 1024TiB, found boolean true"),
     };
     struct laz_settings *settings = new_settings();
     struct laz_error err = {0};
