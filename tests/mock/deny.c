@@ -278,10 +278,6 @@ DENY(getrlimit, (int what, void *limit), (what, limit), EPERM)
 DENY(kill, (pid_t pid, int signal), (pid, signal), EPERM)
 DENY(execve, (const char *path, char *const *argv, char *const *env), (path, argv, env), ENOMEM)
 DENY(getentropy, (void *data, size_t len), (data, len), ENOSYS)
-DENY(scandir,
-     (const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
-      int (*compare)(const struct dirent **, const struct dirent **)),
-     (path, list, filter, compare), EMFILE)
 DENY(statvfs, (const char *path, struct statvfs *st), (path, st), EIO)
 DENY_BYTES(read, (int fd, void *data, size_t len), (fd, data, len), EIO, EINTR)
 DENY_BYTES(pread, (int fd, void *data, size_t len, off_t at), (fd, data, len, at), EIO)
@@ -292,6 +288,7 @@ DENY_BYTES(readlink, (const char *path, char *text, size_t size), (path, text, s
 DENY_FULL(off_t, -1, lseek, false, (int fd, off_t at, int from), (fd, at, from), ESPIPE)
 DENY_FULL(DIR *, NULL, opendir, true, (const char *path), (path), EMFILE)
 DENY_FULL(DIR *, NULL, fdopendir, true, (int fd), (fd), ENOMEM)
+DENY_FULL(struct dirent *, NULL, readdir, true, (DIR * folder), (folder), EIO)
 DENY_POINTER(FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE)
 DENY_POINTER(char *, realpath, (const char *path, char *out), (path, out), EACCES)
 DENY_UV(uv_loop_init, UV_EMFILE, (uv_loop_t * loop), (loop))
