@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int bait_file(const char *path, const char *text, struct laz_error *err)
 {
@@ -64,9 +63,9 @@ void doctor_bait_fini(struct doctor_bait *bait)
         if (bait->folder)
             laz_os_close(&bait->listeners[i]);
     if (bait->home)
-        (void)unlink(bait->home);
+        laz_os_remove_tree(bait->home);
     if (bait->home_new)
-        (void)unlink(bait->home_new);
+        laz_os_remove_tree(bait->home_new);
     if (bait->folder)
         laz_os_remove_tree(bait->folder);
     free(bait->home);
@@ -81,5 +80,10 @@ void doctor_bait_fini(struct doctor_bait *bait)
 
 bool doctor_bait_take(const char *path)
 {
-    return path && unlink(path) == 0;
+    struct laz_look look;
+
+    if (!path || laz_os_look(path, false, &look) != 0)
+        return false;
+    laz_os_remove_tree(path);
+    return true;
 }

@@ -18,8 +18,6 @@
 #include "os/pass.h"
 #include "os/signals.h"
 
-#include <unistd.h>
-
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };
 
 int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err)

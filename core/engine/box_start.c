@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Folders of the session: the socket's, and a home where the backend makes none of its own. */
 static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CALLS_PATIENCE_MS 3000 /* for providers that owe an answer when the engine ends */
 

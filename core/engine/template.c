@@ -25,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
 

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/nearest.h"
 #include "os/os.h"
@@ -57,6 +56,7 @@ static const struct registry_known {
 static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name)
 {
     size_t len = strlen(file_name) - strlen(LAZ_MODULE_SUFFIX);
+    struct laz_look look;
 
     if (registry->n == registry->cap) {
         size_t cap = registry->cap ? registry->cap * 2 : 16;
@@ -75,7 +75,7 @@ static int registry_add(struct laz_registry *registry, const char *folder, const
         free(json_file);
         return LAZ_ENOMEM;
     }
-    if (access(json_file, F_OK) == 0)
+    if (laz_os_look(json_file, true, &look) == 0)
         plugin->json_file = json_file;
     else
         free(json_file);
