@@ -157,11 +157,18 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     return 0;
 }
 
+static char *policy_followed(const struct policy_work *work, const char *path)
+{
+    if (work->by_real)
+        return laz_policy_real(path, work->here);
+    return work->here ? laz_os_real_path(path) : NULL;
+}
+
 /* Does `path` lie in `folder`, or is it that? Here links are followed, also those above. */
 static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
 {
-    char *real = work->here && path ? laz_os_real_path(path) : NULL;
-    char *real_folder = work->here ? laz_os_real_path(folder) : NULL;
+    char *real = path ? policy_followed(work, path) : NULL;
+    char *real_folder = policy_followed(work, folder);
     bool lies = path && (strcmp(path, folder) == 0 || laz_policy_is_below(path, folder));
 
     if (real && real_folder)

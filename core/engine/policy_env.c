@@ -119,6 +119,16 @@ static const char *const env_posix_fixed[] = {
     "SHELL=/bin/sh",
     NULL,
 };
+/* Not every macOS has C.UTF-8; all have this, and texts are sorted as in C all the same. */
+static const char *const env_darwin_fixed[] = {
+    "PATH=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin",
+    "LANG=en_US.UTF-8",
+    "LC_COLLATE=C",
+    "USER=sandbox",
+    "LOGNAME=sandbox",
+    "SHELL=/bin/sh",
+    NULL,
+};
 static const char *const env_posix_homes[] = {"HOME", "TMPDIR", "TMP", "TEMP", NULL};
 
 /* "%" stands for the folder of the system, "?" for its drive: programs cannot start without. */
@@ -138,6 +148,7 @@ static const char *const env_windows_homes[] = {"HOME",   "USERPROFILE", "APPDAT
 
 static const struct env_system env_systems[] = {
     {"windows", true, env_windows_fixed, env_windows_homes, env_windows_never},
+    {"darwin", false, env_darwin_fixed, env_posix_homes, env_nothing},
     {NULL, false, env_posix_fixed, env_posix_homes, env_nothing},
 };
 

@@ -439,9 +439,18 @@ static void a_mac_is_told_real_paths(void)
                   strncmp(policy->paths[i].box, "/var", 4) != 0);
     UNIT_TEXT(policy->home, "/private/tmp/lazaret-test/b0/home");
     UNIT_TEXT(env_of(policy, "HOME"), policy->home);
+    UNIT_TEXT(env_of(policy, "LANG"), "en_US.UTF-8");
+    UNIT_TEXT(env_of(policy, "LC_COLLATE"), "C");
     UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), "/private/tmp/lazaret-test/b0/socket/ipc.sock");
     UNIT_TEXT(policy->host_command, "/opt/build/lazaret-agent");
     laz_policy_free(attempt.box);
+    static const char *const shared[][2] = {{"/tmp", NULL}, {"/private", NULL}};
+    for (size_t i = 0; i < 2; i++) { /* by either name */
+        attempt.write = shared[i];
+        CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "the folders of all sessions"));
+    }
+    attempt.write = write;
     attempt.can_enforce = OWN_FILES; /* a file system of its own has its own names */
     policy = attempt_policy(&attempt);
     CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/etc/ssl", NULL));
