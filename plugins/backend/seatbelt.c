@@ -59,102 +59,102 @@ static const struct laz_option seatbelt_options[] = {{0}};
 
 enum seatbelt_when { SEATBELT_ALWAYS, SEATBELT_ANY_PROGRAM, SEATBELT_NAMED_PROGRAMS };
 
-#define PATH(path)     "(literal \"" path "\")\n"
-#define DEVICE(path)   "(require-all (literal \"" path "\") (vnode-type CHARACTER-DEVICE))\n"
-#define SYSCTL(name)   "(sysctl-name \"" name "\")\n"
-#define SYSCTLS(begin) "(sysctl-name-prefix \"" begin "\")\n"
+#define DEVICE(path) "(require-all (literal \"" path "\") (vnode-type CHARACTER-DEVICE))"
 
-/* `filters`: fixed ones, each ended by a newline; "" for a rule that needs none. With `filter`, one
- * more for each parameter of the kinds in `of`. A rule that has neither is left out: without a
- * filter it would hold for everything. */
+/* A rule's filters are `as` for each of `words` and for each parameter of the kinds in `of`, and
+ * those in `filters`. One that comes to none is left out, unless it is for everything (`whole`). */
 static const struct {
-    const char *why, *rule, *filters, *filter;
+    const char *why; /* of the rules up to the next one that has it */
+    const char *rule;
+    const char *as, *words, *filters; /* separated by spaces; by newlines */
     unsigned of;
+    int whole;
     enum seatbelt_when when;
 } seatbelt_rules[] = {
     {.why = "A process of macOS is aborted before main() when it cannot read the root folder, and\n"
-            ";; sh(1) looks where its shell is.",
+            "sh(1) looks where its shell is.",
      .rule = "allow file-read*",
-     .filters = PATH("/") PATH("/private/var/select/sh")},
+     .as = "literal",
+     .words = "/ /private/var/select/sh"},
     {.why =
          "That the folders on the way exist, and where links there lead: to pass them. Not what\n"
-         ";; is in them.",
+         "is in them.",
      .rule = "allow file-read-metadata",
-     .filters = PATH("/etc") PATH("/tmp") PATH("/var") PATH("/dev"),
-     .filter = "path-ancestors",
+     .as = "literal",
+     .words = "/etc /tmp /var /dev /dev/stdin /dev/stdout /dev/stderr",
+     .of = OF_LINK},
+    {.rule = "allow file-read-metadata",
+     .as = "path-ancestors",
      .of = OF_READ | OF_WRITE | OF_EXEC | OF_LINK | OF_SOCKET},
-    {.rule = "allow file-read-metadata", .filter = "literal", .of = OF_LINK},
     {.why = "System, interpreter, agent, sandbox.read: to be read, and loaded as code.",
      .rule = "allow file-read* file-map-executable",
-     .filter = "subpath",
+     .as = "subpath",
      .of = OF_READ | OF_EXEC},
     {.why =
          "The session's home and sandbox.write. Nothing from there is loaded as code, unless any\n"
-         ";; program may be started.",
+         "program may be started.",
      .rule = "allow file-read* file-write*",
-     .filter = "subpath",
+     .as = "subpath",
      .of = OF_WRITE},
     {.why = "Devices that tell nothing and keep nothing, and the process's own descriptors.",
      .rule = "allow file-read* file-write-data file-ioctl",
-     .filters = DEVICE("/dev/null") DEVICE("/dev/zero") DEVICE("/dev/dtracehelper")},
-    {.rule = "allow file-read*", .filters = DEVICE("/dev/random") DEVICE("/dev/urandom")},
-    {.rule = "allow file-read* file-write-data", .filters = "(subpath \"/dev/fd\")\n"},
-    {.rule = "allow file-read-metadata",
-     .filters = PATH("/dev/stdin") PATH("/dev/stdout") PATH("/dev/stderr")},
+     .filters = DEVICE("/dev/null") "\n" DEVICE("/dev/zero") "\n" DEVICE("/dev/dtracehelper")},
+    {.rule = "allow file-read*", .filters = DEVICE("/dev/random") "\n" DEVICE("/dev/urandom")},
+    {.rule = "allow file-read* file-write-data", .as = "subpath", .words = "/dev/fd"},
     {.why = "Processes: any number as far as the limits go, of the programs that are listed.",
      .rule = "allow process-fork",
-     .filters = ""},
+     .whole = 1},
     {.rule = "allow process-exec*",
-     .filter = "subpath",
+     .as = "subpath",
      .of = OF_EXEC,
      .when = SEATBELT_NAMED_PROGRAMS},
     {.rule = "allow process-exec* file-map-executable",
-     .filter = "subpath",
+     .as = "subpath",
      .of = OF_READ | OF_WRITE | OF_EXEC,
      .when = SEATBELT_ANY_PROGRAM},
     {.why = "Its own processes, and no other ones.",
      .rule = "allow signal process-info*",
-     .filters = "(target same-sandbox)\n"},
+     .filters = "(target same-sandbox)"},
     {.why = "What interpreters ask about the machine: processors, memory, versions, limits, and\n"
-            ";; the host name, without which uname(3) fails. No list of processes, no addresses.",
+            "the host name, without which uname(3) fails. No list of processes, no addresses.",
      .rule = "allow sysctl-read",
-     .filters = SYSCTL("hw.activecpu") SYSCTL("hw.byteorder") SYSCTL("hw.cachelinesize") SYSCTL(
-         "hw.cpufamily") SYSCTL("hw.cpusubfamily") SYSCTL("hw.cpusubtype") SYSCTL("hw.cputype")
-         SYSCTL("hw.cpu64bit_capable") SYSCTL("hw.l1dcachesize") SYSCTL("hw.l1icachesize") SYSCTL(
-             "hw.l2cachesize") SYSCTL("hw.l3cachesize") SYSCTL("hw.logicalcpu")
-             SYSCTL("hw.logicalcpu_max") SYSCTL("hw.machine") SYSCTL("hw.memsize") SYSCTL(
-                 "hw.model") SYSCTL("hw.ncpu") SYSCTL("hw.nperflevels") SYSCTL("hw.packages")
-                 SYSCTL("hw.pagesize") SYSCTL("hw.pagesize_compat") SYSCTL("hw.physicalcpu") SYSCTL(
-                     "hw.physicalcpu_max") SYSCTL("hw.tbfrequency") SYSCTL("hw.vectorunit")
-                     SYSCTL("kern.argmax") SYSCTL("kern.hostname") SYSCTL("kern.maxfilesperproc")
-                         SYSCTL("kern.maxprocperuid") SYSCTL("kern.ngroups") SYSCTL(
-                             "kern.osproductversion") SYSCTL("kern.osrelease") SYSCTL("kern.ostype")
-                             SYSCTL("kern.osvariant_status") SYSCTL("kern.osversion")
-                                 SYSCTL("kern.secure_kernel") SYSCTL("kern.usrstack64")
-                                     SYSCTL("kern.version") SYSCTL("sysctl.proc_cputype")
-                                         SYSCTL("vm.loadavg") SYSCTLS("hw.optional.")
-                                             SYSCTLS("hw.perflevel") SYSCTLS("machdep.cpu.")},
+     .as = "sysctl-name",
+     .words = "hw.activecpu hw.byteorder hw.cachelinesize hw.cpufamily hw.cpusubfamily"
+              " hw.cpusubtype hw.cputype hw.cpu64bit_capable hw.l1dcachesize hw.l1icachesize"
+              " hw.l2cachesize hw.l3cachesize hw.logicalcpu hw.logicalcpu_max hw.machine"
+              " hw.memsize hw.model hw.ncpu hw.nperflevels hw.packages hw.pagesize"
+              " hw.pagesize_compat hw.physicalcpu hw.physicalcpu_max hw.tbfrequency"
+              " hw.vectorunit kern.argmax kern.hostname kern.maxfilesperproc kern.maxprocperuid"
+              " kern.ngroups kern.osproductversion kern.osrelease kern.ostype"
+              " kern.osvariant_status kern.osversion kern.secure_kernel kern.usrstack64"
+              " kern.version sysctl.proc_cputype vm.loadavg"},
+    {.rule = "allow sysctl-read",
+     .as = "sysctl-name-prefix",
+     .words = "hw.optional. hw.perflevel machdep.cpu."},
     {.why = "Names of users and groups: getpwuid(3) asks this service, and no file.",
      .rule = "allow mach-lookup",
-     .filters = "(global-name \"com.apple.system.opendirectoryd.libinfo\")\n"},
+     .as = "global-name",
+     .words = "com.apple.system.opendirectoryd.libinfo"},
     {.why = "Semaphores of Python's multiprocessing.",
      .rule = "allow ipc-posix-sem",
-     .filters = "(ipc-posix-name-prefix \"/mp-\")\n"},
+     .as = "ipc-posix-name-prefix",
+     .words = "/mp-"},
     {.why = "The mark that OpenMP leaves of its copies in a process; without it they abort.",
-     .rule = "allow ipc-posix-shm-read* ipc-posix-shm-write-create\n"
-             "  ipc-posix-shm-write-data ipc-posix-shm-write-unlink",
-     .filters = "(ipc-posix-name-prefix \"/__KMP_REGISTERED_LIB_\")\n"},
+     .rule = "allow ipc-posix-shm-read* ipc-posix-shm-write-create ipc-posix-shm-write-data"
+             " ipc-posix-shm-write-unlink",
+     .as = "ipc-posix-name-prefix",
+     .words = "/__KMP_REGISTERED_LIB_"},
     {.why = "The one way out: the host's socket, of this one path.",
      .rule = "allow network-outbound",
-     .filter = "literal",
+     .as = "literal",
      .of = OF_SOCKET},
-    {.rule = "allow system-socket", .filters = "(socket-domain AF_UNIX)\n"},
+    {.rule = "allow system-socket", .filters = "(socket-domain AF_UNIX)"},
     {.why = "Taken back: to put something else in the place of a folder that may be written, and\n"
-            ";; files that run with the rights of their owner.",
+            "files that run with the rights of their owner.",
      .rule = "deny file-write-create file-write-unlink",
-     .filter = "literal",
+     .as = "literal",
      .of = OF_WRITE},
-    {.rule = "deny file-write-setugid", .filters = ""},
+    {.rule = "deny file-write-setugid", .whole = 1},
 };
 
 static void seatbelt_put(struct seatbelt_state *state, const char *text)
@@ -163,38 +163,50 @@ static void seatbelt_put(struct seatbelt_state *state, const char *text)
 }
 
 /* As many on a line as fit. */
-static void seatbelt_put_filter(struct seatbelt_state *state, const char *filter, size_t len)
+static void seatbelt_put_filter(struct seatbelt_state *state, const char *filter)
 {
+    size_t len = strlen(filter);
     int fits = state->column && state->column + 1 + len <= SEATBELT_COLUMNS;
 
     seatbelt_put(state, fits ? " " : "\n  ");
-    backend_text_add(&state->text, filter, len);
+    seatbelt_put(state, filter);
     state->column = fits ? state->column + 1 + len : 2 + len;
 }
 
-static void seatbelt_put_filters(struct seatbelt_state *state, const char *filters,
-                                 const char *filter, unsigned of)
+/* The filters of rule number `i`; how many. */
+static unsigned seatbelt_put_filters(struct seatbelt_state *state, size_t i)
 {
-    char text[80];
-
-    state->column = 0;
-    for (; filters && *filters; filters += strcspn(filters, "\n") + 1)
-        seatbelt_put_filter(state, filters, strcspn(filters, "\n"));
-    for (unsigned kind = 0; kind < SEATBELT_KINDS; kind++)
-        for (unsigned i = 0; (of & (1u << kind)) && i < state->n[kind]; i++) {
-            int len = snprintf(text, sizeof text, "(%s (param \"%s_%u\"))", filter,
-                               seatbelt_names[kind], i);
-            seatbelt_put_filter(state, text, (size_t)len);
-        }
-}
-
-static unsigned seatbelt_count(const struct seatbelt_state *state, unsigned of)
-{
+    const char *as = seatbelt_rules[i].as, *next;
+    char text[128];
     unsigned n = 0;
 
+    state->column = 0;
+    for (const char *word = seatbelt_rules[i].words; word && *word; word = next, n++) {
+        int len = (int)strcspn(word, " ");
+        next = word + len + (word[len] == ' ');
+        snprintf(text, sizeof text, "(%s \"%.*s\")", as, len, word);
+        seatbelt_put_filter(state, text);
+    }
+    for (const char *filter = seatbelt_rules[i].filters; filter && *filter; filter = next, n++) {
+        int len = (int)strcspn(filter, "\n");
+        next = filter + len + (filter[len] == '\n');
+        snprintf(text, sizeof text, "%.*s", len, filter);
+        seatbelt_put_filter(state, text);
+    }
     for (unsigned kind = 0; kind < SEATBELT_KINDS; kind++)
-        n += of & (1u << kind) ? state->n[kind] : 0;
+        for (unsigned k = 0; seatbelt_rules[i].of & (1u << kind) && k < state->n[kind]; k++, n++) {
+            snprintf(text, sizeof text, "(%s (param \"%s_%u\"))", as, seatbelt_names[kind], k);
+            seatbelt_put_filter(state, text);
+        }
     return n;
+}
+
+static void seatbelt_put_why(struct seatbelt_state *state, const char *why)
+{
+    seatbelt_put(state, "\n;; ");
+    for (; *why; why++)
+        backend_text_add(&state->text, *why == '\n' ? "\n;; " : why, *why == '\n' ? 4 : 1);
+    seatbelt_put(state, "\n");
 }
 
 /* The two folders that the home lies in name the session; of them only plain letters are used. */
@@ -222,18 +234,15 @@ static void seatbelt_profile(struct seatbelt_state *state, const struct laz_poli
     for (size_t i = 0; i < sizeof seatbelt_rules / sizeof seatbelt_rules[0]; i++) {
         if (seatbelt_rules[i].when == other)
             continue;
-        if (seatbelt_rules[i].why) {
-            seatbelt_put(state, "\n;; ");
-            seatbelt_put(state, seatbelt_rules[i].why);
-            seatbelt_put(state, "\n");
-        }
-        if (!seatbelt_rules[i].filters && !seatbelt_count(state, seatbelt_rules[i].of))
-            continue;
+        if (seatbelt_rules[i].why)
+            seatbelt_put_why(state, seatbelt_rules[i].why);
+        size_t begin = state->text.len;
         seatbelt_put(state, "(");
         seatbelt_put(state, seatbelt_rules[i].rule);
-        seatbelt_put_filters(state, seatbelt_rules[i].filters, seatbelt_rules[i].filter,
-                             seatbelt_rules[i].of);
-        seatbelt_put(state, ")\n");
+        if (!seatbelt_put_filters(state, i) && !seatbelt_rules[i].whole)
+            state->text.len = begin; /* it would hold for everything */
+        else
+            seatbelt_put(state, ")\n");
     }
 }
 

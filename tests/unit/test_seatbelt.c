@@ -126,6 +126,10 @@ static void sim_seatbelt_gives_paths_as_parameters(void)
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
     UNIT_TEXT(plan->files[0].path, "/tmp/f/seatbelt.sb");
     CU_ASSERT_FALSE(plan->landlock.asked || plan->filter.asked);
+    /* a link is passed, and nothing else comes of its name */
+    CU_ASSERT(says(plan, "(literal (param \"LINK_0\"))") &&
+              says(plan, "(path-ancestors (param \"LINK_0\"))"));
+    CU_ASSERT_FALSE(says(plan, "(subpath (param \"LINK_0\"))"));
     laz_plan_free(plan);
 }
 
