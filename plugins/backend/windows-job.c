@@ -74,7 +74,6 @@ static int windows_job_plan(const struct laz_plan_api *api, const struct laz_pol
 static const struct laz_backend_ops windows_job_ops = {
     .size = sizeof windows_job_ops,
     .can_enforce = WINDOWS_JOB_ENFORCES,
-    .flags = LAZ_BACKEND_HOST_FILES,
     .platforms = "windows",
     .plan = windows_job_plan,
     .remedy = "A job object of Windows limits a session and isolates nothing: run lazaret in a "
