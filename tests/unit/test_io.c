@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LARGE ((size_t)3 << 20) /* no socket holds that much */
+#define LARGE ((size_t)24 << 20) /* no socket holds that much */
 
 static void pair_of_sockets(int fds[2])
 {
@@ -43,6 +44,20 @@ static void *collect(void *user)
     return NULL;
 }
 
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* Interrupts this thread again and again: calls of the system give back what they have done. */
+static void disturb(bool on)
+{
+    const struct timeval each = {0, on ? 300 : 0};
+
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on ? on_alarm : SIG_DFL}, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){each, each}, NULL);
+}
+
 /* More parts than go into one call, empty ones among them, one larger than the socket. */
 static void parts_arrive_whole_and_in_order(void)
 {
@@ -63,7 +78,9 @@ static void parts_arrive_whole_and_in_order(void)
     pair_of_sockets(fds);
     collected.fd = fds[1];
     CU_ASSERT_EQUAL_FATAL(laz_os_thread(&reader, 0, collect, &collected), 0);
+    disturb(true);
     CU_ASSERT_TRUE(laz_os_send_parts(fds[0], parts, 21));
+    disturb(false);
     close(fds[0]);
     pthread_join(reader, NULL);
     close(fds[1]);
@@ -169,13 +186,32 @@ static void of_several_the_ready_ones_are_told(void)
     CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, LAZ_OS_FOREVER), 1);
     CU_ASSERT_TRUE(!awaited[0].ready && !awaited[1].ready && awaited[2].ready);
     laz_os_close(&first[1]); /* its end counts, too */
-    CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, UINT64_MAX - 1), 2);
+    CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, 1000), 2);
     CU_ASSERT_TRUE(awaited[0].ready && awaited[2].ready);
     CU_ASSERT_EQUAL(laz_os_pending(first[0]), 0);
     CU_ASSERT_EQUAL(laz_os_pending(-1), 0);
     laz_os_close(&first[0]);
     laz_os_close(&second[0]);
     laz_os_close(&second[1]);
+}
+
+/* As long as 2^32 milliseconds. */
+static void long_times_are_not_cut(void)
+{
+    struct laz_error err = {0};
+    int ends[2], status;
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&ends[0], &ends[1], &err), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(20000);
+        _exit(write(ends[1], "x", 1) == 1 ? 0 : 1);
+    }
+    struct laz_awaited awaited = {ends[0], false};
+    CU_ASSERT_EQUAL(laz_os_await_any(&awaited, 1, UINT64_C(1) << 32), 1);
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    laz_os_close(&ends[0]);
+    laz_os_close(&ends[1]);
 }
 
 /* ---- libraries ------------------------------------------------------------------------------ */
@@ -265,6 +301,7 @@ static const struct unit_test tests[] = {
     UNIT(reading_waits_as_long_as_it_was_told),
     UNIT(a_full_pipe_is_waited_for),
     UNIT(of_several_the_ready_ones_are_told),
+    UNIT(long_times_are_not_cut),
     UNIT(a_library_that_is_not_there_is_named),
     UNIT(the_first_signal_asks_and_the_second_ends),
     UNIT(an_interrupt_that_never_began_is_freed),
