@@ -337,62 +337,12 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
                          host, box);
 }
 
-/* For a plan that is only shown: what such a system usually has. */
-static const struct {
-    const char *platform;
-    bool any, chosen; /* with all programs; with chosen ones */
-    uint32_t kind;
-    const char *host, *box;
-} policy_usual[] = {
-    {"linux", true, false, LAZ_PATH_READ, "/usr", "/usr"},
-    {"linux", false, true, LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
-    {"linux", false, true, LAZ_PATH_READ, "/usr/lib64", "/usr/lib64"},
-    {"linux", false, true, LAZ_PATH_READ, "/usr/share", "/usr/share"},
-    {"linux", false, true, LAZ_PATH_READ, "/usr/local/lib", "/usr/local/lib"},
-    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/bin", "/bin"},
-    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/sbin", "/sbin"},
-    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/lib", "/lib"},
-    {"linux", true, true, LAZ_PATH_SYMLINK, "usr/lib64", "/lib64"},
-    {"linux", true, true, LAZ_PATH_READ, "/etc/ld.so.cache", "/etc/ld.so.cache"},
-    {"linux", true, true, LAZ_PATH_READ, "/etc/alternatives", "/etc/alternatives"},
-    {"linux", true, true, LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
-    {"linux", true, true, LAZ_PATH_READ, "/etc/ssl/certs", "/etc/ssl/certs"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/lib", "/usr/lib"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/icu", "/usr/share/icu"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/locale", "/usr/share/locale"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/share/zoneinfo", "/usr/share/zoneinfo"},
-    {"darwin", true, true, LAZ_PATH_READ, "/System/Library", "/System/Library"},
-    {"darwin", true, true, LAZ_PATH_READ, "/System/Cryptexes/OS", "/System/Cryptexes/OS"},
-    {"darwin", true, true, LAZ_PATH_READ, "/System/Volumes/Preboot/Cryptexes/OS",
-     "/System/Volumes/Preboot/Cryptexes/OS"},
-    {"darwin", true, true, LAZ_PATH_READ, "/Library/Apple", "/Library/Apple"},
-    {"darwin", true, true, LAZ_PATH_READ, "/etc/localtime", "/etc/localtime"},
-    {"darwin", true, true, LAZ_PATH_READ, "/var/db/timezone", "/var/db/timezone"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/local/lib", "/usr/local/lib"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/local/opt", "/usr/local/opt"},
-    {"darwin", true, true, LAZ_PATH_READ, "/usr/local/Cellar", "/usr/local/Cellar"},
-    {"darwin", true, true, LAZ_PATH_READ, "/opt/homebrew/lib", "/opt/homebrew/lib"},
-    {"darwin", true, true, LAZ_PATH_READ, "/opt/homebrew/opt", "/opt/homebrew/opt"},
-    {"darwin", true, true, LAZ_PATH_READ, "/opt/homebrew/Cellar", "/opt/homebrew/Cellar"},
-    {"darwin", true, false, LAZ_PATH_READ, "/bin", "/bin"},
-    {"darwin", true, false, LAZ_PATH_READ, "/sbin", "/sbin"},
-    {"darwin", true, false, LAZ_PATH_READ, "/usr/bin", "/usr/bin"},
-    {"darwin", true, false, LAZ_PATH_READ, "/usr/sbin", "/usr/sbin"},
-    {"darwin", true, false, LAZ_PATH_READ, "/usr/local", "/usr/local"},
-    {"darwin", true, false, LAZ_PATH_READ, "/opt/homebrew", "/opt/homebrew"},
-};
-
 static void policy_system_paths(struct policy_work *work)
 {
-    if (work->here) {
+    if (work->here)
         laz_os_system_paths(work->any, policy_system_path, work);
-        return;
-    }
-    for (size_t i = 0; i < sizeof policy_usual / sizeof policy_usual[0]; i++)
-        if (strcmp(policy_usual[i].platform, work->platform) == 0 &&
-            (work->any ? policy_usual[i].any : policy_usual[i].chosen))
-            policy_system_path(work, policy_usual[i].kind, policy_usual[i].host,
-                               policy_usual[i].box);
+    else
+        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
 }
 
 /* A box without files of its own has the host's programs where they are: only what may be read,

@@ -105,7 +105,7 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
-bool laz_os_is_absolute(const char *path); /* NULL is not */
+bool laz_os_is_absolute(const char *path);               /* NULL is not */
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */
@@ -131,6 +131,10 @@ void laz_os_system_paths(bool programs,
                          void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user);
+/* The same for a system of that name, without looking at any. */
+void laz_os_usual_paths(const char *platform, bool programs,
+                        void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
+                        void *user);
 
 /* ---- limits, ids -------------------------------------------------------------------------------
  */
