@@ -145,8 +145,8 @@ const char *laz_os_getenv(const char *name);
  * its place, which others can look at (/proc/PID/environ), is overwritten. */
 char *laz_os_take_variable(const char *name, bool wipe);
 /* For the calling process, before it runs a stranger's code: set-id programs and file capabilities
- * give nothing from here on, in no descendant (prctl(2), PR_SET_NO_NEW_PRIVS). macOS has no such
- * thing: success there says nothing, the sandbox of the plan refuses to execute such programs. */
+ * give nothing from here on, in no descendant (prctl(2), PR_SET_NO_NEW_PRIVS). LAZ_ENOENT: this
+ * system has no such thing; there it is for the plan to refuse such programs. */
 int laz_os_no_new_privs(struct laz_error *err);
 /* What is orphaned below this process becomes its child (PR_SET_CHILD_SUBREAPER). On macOS orphans
  * are out of reach; false: they could be had, and cannot. */

@@ -133,8 +133,7 @@ const char *laz_os_getenv(const char *name)
  * (it refuses to execute them). */
 int laz_os_no_new_privs(struct laz_error *err)
 {
-    (void)err;
-    return 0;
+    return laz_error_set(err, LAZ_ENOENT, 0, "macOS has nothing like no_new_privs");
 }
 
 /* Orphans go to launchd(8), always. */

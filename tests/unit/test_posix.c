@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* test_posix.c - calls in which POSIX systems differ give the same answers everywhere: the rules
+ * that posix_linux.c and posix_darwin.c, tree_*.c and other_*.c have to keep. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/posix.h"
+#include "os/process.h"
+#include "os/thread.h"
+#include "os/tree.h"
+#include "os/wake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOON_MS 50
+#define LATE_MS 20000 /* never reached */
+
+static bool closed_by_exec(int fd)
+{
+    return (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0;
+}
+
+/* A child that does nothing until it is killed, and is there when this returns. */
+static pid_t sleeper(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    CU_ASSERT_FATAL(pid > 0);
+    return pid;
+}
+
+static void sleeper_end(pid_t pid)
+{
+    CU_ASSERT_EQUAL(kill(pid, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+}
+
+static void descriptors_are_closed_by_exec(void)
+{
+    int ends[2] = {-1, -1};
+
+    CU_ASSERT_EQUAL_FATAL(laz_posix_pipe(ends), 0);
+    CU_ASSERT(closed_by_exec(ends[0]) && closed_by_exec(ends[1]));
+    int number = dup(ends[0]);
+    CU_ASSERT_FALSE(closed_by_exec(number));
+    CU_ASSERT_EQUAL(laz_os_dup_onto(ends[1], number), number);
+    CU_ASSERT_TRUE(closed_by_exec(number));
+    CU_ASSERT_EQUAL(write(number, "x", 1), 1); /* it is the other end now */
+    laz_os_close(&ends[0]);
+    laz_os_close(&ends[1]);
+    CU_ASSERT_EQUAL(laz_os_dup_onto(ends[1], number), -1);
+    laz_os_close(&number);
+    int sock = laz_posix_socket(AF_UNIX, false);
+    CU_ASSERT(closed_by_exec(sock) && (fcntl(sock, F_GETFL) & O_NONBLOCK));
+    laz_os_close(&sock);
+    sock = laz_posix_socket(AF_UNIX, true);
+    CU_ASSERT(closed_by_exec(sock) && !(fcntl(sock, F_GETFL) & O_NONBLOCK));
+    laz_os_close(&sock);
+    CU_ASSERT_EQUAL(laz_posix_socket(-1, true), -1);
+    CU_ASSERT_EQUAL(laz_posix_accepted(-1), -1);
+}
+
+static void received_descriptors_are_closed_by_exec(void)
+{
+    int pair[2], came[LAZ_OS_HANDOVER], given = open("/dev/null", O_RDONLY);
+    size_t n = 0;
+    char c = 0;
+
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    CU_ASSERT_TRUE(laz_os_hand_over(pair[0], "y", 1, &given, 1));
+    CU_ASSERT_EQUAL(laz_os_receive(pair[1], &c, 1, came, &n), 1);
+    CU_ASSERT_EQUAL_FATAL(n, 1);
+    CU_ASSERT(c == 'y' && closed_by_exec(came[0]));
+    laz_os_close(&came[0]);
+    laz_os_close(&given);
+    laz_os_close(&pair[0]);
+    laz_os_close(&pair[1]);
+}
+
+static void a_folder_is_unlocked_and_a_link_is_not_followed(void)
+{
+    char base[] = "/tmp/lazaret-test-posix-XXXXXX", name[64];
+    struct stat st;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(base));
+    int parent = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CU_ASSERT_EQUAL(mkdirat(parent, "locked", 0), 0);
+    CU_ASSERT_EQUAL(symlinkat("locked", parent, "link"), 0);
+    CU_ASSERT_FALSE(laz_posix_unlock(parent, "link"));
+    CU_ASSERT_FALSE(laz_posix_unlock(parent, "nothing"));
+    CU_ASSERT(fstatat(parent, "locked", &st, 0) == 0 && (st.st_mode & 0777) == 0);
+    CU_ASSERT_TRUE(laz_posix_unlock(parent, "locked"));
+    CU_ASSERT(fstatat(parent, "locked", &st, 0) == 0 && (st.st_mode & 0777) == 0700);
+    snprintf(name, sizeof name, "%s", base);
+    laz_os_remove_tree(name);
+    laz_os_close(&parent);
+}
+
+static void a_signal_is_taken_and_its_absence_noticed(void)
+{
+    sigset_t signals, before;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, 1), 0);
+    raise(SIGUSR2); /* before it is waited for */
+    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, LATE_MS), SIGUSR2);
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct timespec later = {0, SOON_MS * 1000000L};
+        nanosleep(&later, NULL);
+        _exit(kill(getppid(), SIGUSR1));
+    }
+    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, LATE_MS), SIGUSR1);
+    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, 1), 0); /* it was taken */
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct meeting {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool met;
+};
+
+static void *meet(void *user)
+{
+    struct meeting *meeting = user;
+
+    pthread_mutex_lock(&meeting->mutex);
+    meeting->met = true;
+    pthread_cond_signal(&meeting->condition);
+    pthread_mutex_unlock(&meeting->mutex);
+    return NULL;
+}
+
+static void a_condition_is_waited_for_until_a_time(void)
+{
+    struct meeting meeting = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t thread;
+
+    laz_os_condition_init(&meeting.condition);
+    pthread_mutex_lock(&meeting.mutex);
+    uint64_t until_us = laz_clock_us() + SOON_MS * 1000;
+    while (laz_os_condition_wait(&meeting.condition, &meeting.mutex, until_us))
+        ;
+    CU_ASSERT(laz_clock_us() >= until_us);
+    CU_ASSERT_FALSE(laz_os_condition_wait(&meeting.condition, &meeting.mutex, 0)); /* long over */
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, meet, &meeting), 0);
+    until_us = laz_clock_us() + LATE_MS * 1000;
+    while (!meeting.met && laz_os_condition_wait(&meeting.condition, &meeting.mutex, until_us))
+        ;
+    CU_ASSERT_TRUE(meeting.met);
+    pthread_mutex_unlock(&meeting.mutex);
+    pthread_join(thread, NULL);
+    pthread_cond_destroy(&meeting.condition);
+}
+
+static void a_wake_is_readable_when_it_was_asked_for(void)
+{
+    int fd = laz_os_wake_new();
+
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT_TRUE(closed_by_exec(fd));
+    CU_ASSERT_FALSE(laz_os_await(fd, 0));
+    laz_os_wake(fd);
+    CU_ASSERT_TRUE(laz_os_await(fd, LATE_MS));
+    laz_os_wake(fd);
+    CU_ASSERT_TRUE(laz_os_await(fd, 0)); /* for good */
+    laz_os_close(&fd);
+}
+
+static bool has_child(pid_t parent, pid_t child)
+{
+    size_t n = 0;
+    int64_t *children = laz_os_tree_children(parent, &n);
+    bool found = false;
+
+    for (size_t i = 0; i < n; i++)
+        found |= children[i] == child;
+    free(children);
+    return found;
+}
+
+static void children_and_parents_are_told(void)
+{
+    size_t n = 1;
+
+    if (!laz_os_tree_can_be_seen())
+        return;
+    pid_t pid = sleeper();
+    CU_ASSERT_TRUE(has_child(getpid(), pid));
+    CU_ASSERT_EQUAL(laz_os_tree_parent(pid), getpid());
+    CU_ASSERT_PTR_NULL(laz_os_tree_children(pid, &n));
+    CU_ASSERT_EQUAL(n, 0);
+    sleeper_end(pid);
+    CU_ASSERT_FALSE(has_child(getpid(), pid));
+    CU_ASSERT_EQUAL(laz_os_tree_parent(pid), -1);
+    CU_ASSERT_EQUAL(laz_os_tree_parent(-1), -1);
+}
+
+static void what_a_process_has_used_is_told_of_it_alone(void)
+{
+    struct laz_usage usage = LAZ_USAGE_INIT;
+    uint64_t cpu_us = 1, rss_bytes = 1, begun = laz_clock_us();
+
+    CU_ASSERT_FALSE(laz_os_usage_is_open(&usage));
+    laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
+    CU_ASSERT(cpu_us == 0 && rss_bytes == 0);
+    CU_ASSERT_FALSE(laz_os_usage_open(-1, &usage));
+    CU_ASSERT_TRUE_FATAL(laz_os_usage_open(getpid(), &usage));
+    do /* until the clock of the kernel, which may be a coarse one, has moved */
+        laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
+    while (cpu_us == 0 && laz_clock_us() - begun < LATE_MS * 1000u);
+    CU_ASSERT(cpu_us > 0 && rss_bytes > 65536);
+    laz_os_usage_close(&usage);
+    CU_ASSERT_FALSE(laz_os_usage_is_open(&usage));
+
+    pid_t pid = sleeper();
+    CU_ASSERT_TRUE(laz_os_usage_open(pid, &usage));
+    laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
+    CU_ASSERT(rss_bytes > 0);
+    sleeper_end(pid);
+    laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
+    CU_ASSERT(cpu_us == 0 && rss_bytes == 0);
+    laz_os_usage_close(&usage);
+}
+
+static void a_descriptor_of_a_process_is_readable_at_its_end(void)
+{
+    pid_t pid = sleeper();
+    int fd = laz_os_pidfd(pid);
+
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT_TRUE(closed_by_exec(fd));
+    CU_ASSERT_FALSE(laz_os_pidfd_has_ended(fd));
+    CU_ASSERT_EQUAL(kill(pid, SIGKILL), 0);
+    CU_ASSERT_TRUE(laz_os_await(fd, LATE_MS));
+    CU_ASSERT_TRUE(laz_os_pidfd_has_ended(fd));
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+    CU_ASSERT_TRUE(laz_os_pidfd_has_ended(fd)); /* for good */
+    laz_os_close(&fd);
+    CU_ASSERT_EQUAL(laz_os_pidfd(-1), -1);
+    CU_ASSERT_TRUE(laz_os_pidfd_has_ended(-1));
+}
+
+/* Runs in a child whose parent is the test. */
+static int die_with_parent(void)
+{
+    /* a parent that is not there any more is noticed; the one that is there is followed */
+    return !laz_os_die_with_parent(getppid() + 1, SIGTERM) &&
+                   laz_os_die_with_parent(getppid(), SIGTERM) && laz_os_inherit_orphans()
+               ? 0
+               : 1;
+}
+
+static void a_parent_that_has_ended_is_noticed(void)
+{
+    int status = -1, ends[2];
+    char c;
+
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(die_with_parent());
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_EQUAL(status, 0);
+
+    /* The grandchild has the only other end of the pipe: it ends when its parent does. */
+    CU_ASSERT_EQUAL_FATAL(laz_posix_pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (!laz_os_die_with_parent(getppid(), SIGKILL) || write(ends[1], "r", 1) != 1)
+                _exit(1);
+            for (;;)
+                pause();
+        }
+        for (;;)
+            pause();
+    }
+    laz_os_close(&ends[1]);
+    CU_ASSERT(read(ends[0], &c, 1) == 1 && c == 'r');
+    CU_ASSERT_EQUAL(kill(pid, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+    struct pollfd gone = {.fd = ends[0], .events = POLLIN};
+    CU_ASSERT_EQUAL(poll(&gone, 1, LATE_MS), 1);
+    CU_ASSERT_EQUAL(read(ends[0], &c, 1), 0);
+    laz_os_close(&ends[0]);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(descriptors_are_closed_by_exec),
+    UNIT(received_descriptors_are_closed_by_exec),
+    UNIT(a_folder_is_unlocked_and_a_link_is_not_followed),
+    UNIT(a_signal_is_taken_and_its_absence_noticed),
+    UNIT(a_condition_is_waited_for_until_a_time),
+    UNIT(a_wake_is_readable_when_it_was_asked_for),
+    UNIT(children_and_parents_are_told),
+    UNIT(what_a_process_has_used_is_told_of_it_alone),
+    UNIT(a_descriptor_of_a_process_is_readable_at_its_end),
+    UNIT(a_parent_that_has_ended_is_noticed),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("posix", tests);
+}
