@@ -50,9 +50,15 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
     if ((rc = laz_os_make_folder(bait->folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
         (rc = bait_file(bait->canary, bait->secret, err)) ||
         (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
-        (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)) ||
-        (rc = laz_os_bait_socket(bait->abstract, &bait->listeners[2], err)))
+        (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)))
         return rc;
+    rc = laz_os_bait_socket(bait->abstract, &bait->listeners[2], err);
+    if (rc == LAZ_ENOENT) { /* not on this system: then it is not tried */
+        free(bait->abstract);
+        bait->abstract = NULL;
+    } else if (rc) {
+        return rc;
+    }
     bait_home(bait, shown, user);
     return 0;
 }

@@ -60,6 +60,8 @@ int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err)
 
     if (len == 0 || len >= sizeof address.sun_path)
         return laz_error_set(err, LAZ_ETOOBIG, 0, "%s: too long for a socket", path);
+    if (path[0] == '@' && !laz_posix_has_abstract_names())
+        return laz_error_set(err, LAZ_ENOENT, 0, "this system has no abstract names of sockets");
     memcpy(address.sun_path, path, len);
     if (path[0] == '@')
         address.sun_path[0] = '\0';

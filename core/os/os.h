@@ -41,7 +41,8 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
 #define LAZ_OS_SAME_ID UINT32_MAX
 /* Listeners that are never served, for what must not reach them: on a port of the loopback address,
- * at a path (mode 0666) or, with '@' before its name, in the abstract name space. */
+ * at a path (mode 0666) or, with '@' before its name, in the abstract name space (LAZ_ENOENT: this
+ * system has none). */
 int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err);
 int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err);
 /* Who is at the other end of a connected socket (SO_PEERCRED, SO_PEERPIDFD where it exists). */

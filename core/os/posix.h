@@ -20,6 +20,8 @@ int laz_posix_pipe(int ends[2]);
 int laz_posix_socket(int family, bool blocking);
 /* What a connection that was accepted still needs for that: 0, or -1. */
 int laz_posix_accepted(int fd);
+/* Are there names of sockets that are no paths (unix(7), abstract)? */
+bool laz_posix_has_abstract_names(void);
 /* recvmsg(2); descriptors that come along are closed by exec. */
 ssize_t laz_posix_receive(int fd, struct msghdr *message);
 /* When a file was written, and when anything of it was changed, as exactly as the system knows. */

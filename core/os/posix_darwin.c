@@ -67,6 +67,11 @@ int laz_posix_socket(int family, bool blocking)
     return -1;
 }
 
+bool laz_posix_has_abstract_names(void)
+{
+    return false;
+}
+
 ssize_t laz_posix_receive(int fd, struct msghdr *message)
 {
     ssize_t got = recvmsg(fd, message, 0);

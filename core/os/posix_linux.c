@@ -34,6 +34,11 @@ int laz_posix_accepted(int fd)
     return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
 }
 
+bool laz_posix_has_abstract_names(void)
+{
+    return true;
+}
+
 ssize_t laz_posix_receive(int fd, struct msghdr *message)
 {
     return recvmsg(fd, message, MSG_CMSG_CLOEXEC);

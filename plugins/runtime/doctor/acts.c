@@ -7,7 +7,6 @@
 #include "acts.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -53,7 +52,7 @@ static void acts_write(const struct doctor_order *order, struct doctor_outcome *
 static void acts_connect(int family, const void *address, socklen_t len,
                          struct doctor_outcome *outcome)
 {
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(family, SOCK_STREAM, 0); /* nothing is executed meanwhile */
 
     if (fd < 0 || connect(fd, address, len) != 0)
         outcome->failed = errno;
@@ -91,27 +90,8 @@ static void acts_socket(const struct doctor_order *order, struct doctor_outcome 
 /* Is there a process whose command line holds the text? This one's does not: it came by socket. */
 static void acts_see(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
-    struct dirent *entry;
-    DIR *dir = opendir("/proc");
-
-    if (!dir) {
-        outcome->failed = errno;
-        return;
-    }
-    while ((entry = readdir(dir))) {
-        char path[300], line[4096];
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
-            continue;
-        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line);
-        if (n > 0 && memmem(line, (size_t)n, order->text, strlen(order->text)))
-            outcome->count++;
-        if (fd >= 0)
-            close(fd);
-    }
-    closedir(dir);
-    if (!outcome->count)
+    outcome->count = doctor_see(order->text, &outcome->failed);
+    if (!outcome->count && !outcome->failed)
         outcome->failed = ESRCH;
 }
 
@@ -142,7 +122,7 @@ static int64_t acts_share(int64_t n, int64_t (*work)(int64_t part), int64_t part
     int64_t sum = 0, result;
     char c;
 
-    if (pipe2(done, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0) {
+    if (pipe(done) != 0 || pipe(gate) != 0) {
         *failed = errno;
         return 0;
     }

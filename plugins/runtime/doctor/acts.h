@@ -24,8 +24,12 @@ struct doctor_outcome {
 /* Tries it. -1 when there is no such act. */
 int doctor_try(const struct doctor_order *order, struct doctor_outcome *outcome);
 
-/* calls.c: the system call that has this name, in a way that succeeds where nothing forbids it and
- * changes nothing outside this process: 0 or an errno; -1: the name is not known. */
+/* calls_SYSTEM.c: the system call that has this name, in a way that succeeds where nothing forbids
+ * it and changes nothing outside this process: 0 or an errno; -1: this system has none of that
+ * name. */
 int doctor_call(const char *name);
+/* Processes whose command line holds the text, as far as they can be seen; *failed: why none can.
+ */
+int64_t doctor_see(const char *text, int *failed);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - system calls that code of a model has no use for, each tried for real.
+/* calls_linux.c - system calls that code of a model has no use for, each tried for real, and
+ * looking at other processes.  System: Linux.
  *
  * Each is made in the form that an ordinary user may use on an open system, so that a refusal tells
  * of the box and not of missing rights; where it needs rights, it first takes a user namespace, in
@@ -7,13 +8,16 @@
  * that ends right after. */
 #include "acts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/keyctl.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
@@ -143,4 +147,30 @@ int doctor_call(const char *name)
         return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
     }
     return -1;
+}
+
+int64_t doctor_see(const char *text, int *failed)
+{
+    struct dirent *entry;
+    DIR *dir = opendir("/proc");
+    int64_t seen = 0;
+
+    if (!dir) {
+        *failed = errno;
+        return 0;
+    }
+    while ((entry = readdir(dir))) {
+        char path[300], line[4096];
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line);
+        if (n > 0 && memmem(line, (size_t)n, text, strlen(text)))
+            seen++;
+        if (fd >= 0)
+            close(fd);
+    }
+    closedir(dir);
+    return seen;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_darwin.c - system calls that code of a model has no use for, each tried for real, and
+ * looking at other processes.  System: macOS.
+ *
+ * Of those that are tried on Linux these two exist; each is made by a child that ends right after.
+ * Command lines come from sysctl(3), KERN_PROCARGS2. */
+#include "acts.h"
+
+#include <errno.h>
+#include <libproc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysctl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define CALLS_PROCESSES 16384
+#define CALLS_LINE      4096
+
+/* The only one of those that are tried on Linux which exists here and may be used. */
+int doctor_call(const char *name)
+{
+    if (strcmp(name, "socket inet") != 0)
+        return -1;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+int64_t doctor_see(const char *text, int *failed)
+{
+    pid_t *all = calloc(CALLS_PROCESSES, sizeof *all);
+    int64_t seen = 0;
+
+    if (!all) {
+        *failed = errno;
+        return 0;
+    }
+    int bytes = proc_listpids(PROC_ALL_PIDS, 0, all, (int)(CALLS_PROCESSES * sizeof *all));
+    if (bytes <= 0)
+        *failed = errno;
+    for (int i = 0; i < bytes / (int)sizeof *all; i++) {
+        char line[CALLS_LINE];
+        int name[] = {CTL_KERN, KERN_PROCARGS2, all[i]};
+        size_t size = sizeof line;
+        if (sysctl(name, 3, line, &size, NULL, 0) == 0 && memmem(line, size, text, strlen(text)))
+            seen++;
+    }
+    free(all);
+    return seen;
+}
