@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* wine_session.c - whole sessions on Windows: Lua behind the backend windows-job. */
+#include "child.h"
+
+#include "base/clock.h"
+
+#include <lazaret/lazaret.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+/* What every test sets: the backend hides no files and keeps no network away, which has to be
+ * known; and Wine keeps no limits of jobs. */
+static const char *const keys[][2] = {{"sandbox.backend", "[\"windows-job\"]"},
+                                      {"sandbox.require", "[]"},
+                                      {"sandbox.strict", "false"},
+                                      {"session.runtime", "lua"}};
+
+/* Warnings of one engine, one after the other. */
+static char warnings[16384];
+
+static void on_log(void *user, uint32_t level, const char *text)
+{
+    size_t used = strlen(warnings);
+
+    (void)user;
+    (void)level;
+    snprintf(warnings + used, sizeof warnings - used, "%s\n", text);
+}
+
+static void add(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    double a = 0, b = 0;
+    char text[64];
+
+    (void)user;
+    (void)len;
+    if (sscanf(args, "{\"a\":%lf,\"b\":%lf}", &a, &b) != 2) {
+        laz_reply_error(reply, "add takes a and b");
+        return;
+    }
+    int n = snprintf(text, sizeof text, "%g", a + b);
+    laz_reply_value(reply, text, (size_t)n);
+}
+
+/* An engine with the tool add; more settings, "key=value". */
+static struct laz_engine *engine_new(const char *const *more)
+{
+    static const struct laz_tool tool = {
+        .size = sizeof tool,
+        .name = "add",
+        .description = "the sum",
+        .parameters =
+            "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]"};
+    const struct laz_engine_options options = {
+        .size = sizeof options, .log = on_log, .log_level = LAZ_LOG_WARNING};
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_error err = {0};
+
+    warnings[0] = '\0';
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (laz_settings_set(settings, keys[i][0], keys[i][1], &err))
+            printf("\n    %s\n", err.text);
+    for (; more && *more; more++) {
+        char key[128];
+        size_t len = strcspn(*more, "=");
+        snprintf(key, sizeof key, "%.*s", (int)len, *more);
+        CU_ASSERT_EQUAL(laz_settings_set(settings, key, *more + len + 1, &err), 0);
+    }
+    if (laz_engine_new(settings, &options, &engine, &err) ||
+        laz_engine_add_tool(engine, &tool, add, NULL, &err))
+        printf("\n    %s\n", err.text);
+    laz_settings_free(settings);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    return engine;
+}
+
+static struct laz_session *session_open(struct laz_engine *engine)
+{
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    if (laz_session_open(engine, NULL, &session, &err))
+        printf("\n    %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(session);
+    return session;
+}
+
+static struct laz_result *run(struct laz_session *session, const char *code, uint64_t timeout_ms)
+{
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    if (laz_session_execute(session, code, strlen(code), &options, &result, &err))
+        printf("\n    %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(result);
+    return result;
+}
+
+/* The code's value, and how it ended. */
+static void expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
+                   const char *value)
+{
+    struct laz_result *result = run(session, code, 0);
+
+    UNIT_TEXT(laz_verdict_name(laz_result_verdict(result)), laz_verdict_name(verdict));
+    if (value)
+        UNIT_TEXT(laz_result_value(result), value);
+    if (laz_result_verdict(result) != verdict)
+        printf("\n    %s\n", laz_result_json(result));
+    laz_result_free(result);
+}
+
+static void lua_runs_with_tools_of_the_host(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+
+    expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    expect(session, "return add(40, 2)", LAZ_VERDICT_OK, "42");
+    expect(session, "local n = 0\nfor i = 1, 500 do n = add(n, i) end\nreturn n", LAZ_VERDICT_OK,
+           "125250");
+    expect(session, "x = ('\xc3\xa4'):rep(100000)\nreturn #x", LAZ_VERDICT_OK, "200000");
+    expect(session, "return x:sub(1, 2)", LAZ_VERDICT_OK, "\"\xc3\xa4\"");
+    expect(session, "error('no')", LAZ_VERDICT_ERROR, NULL);
+    expect(session, "return (", LAZ_VERDICT_SYNTAX_ERROR, NULL);
+    CU_ASSERT(laz_session_is_alive(session));
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void output_comes_whole(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+    struct laz_result *result = run(session,
+                                    "for i = 1, 3 do print('line ' .. i) end\n"
+                                    "io.stderr:write('and this\\n')",
+                                    0);
+    char out[256] = "", errs[256] = "";
+
+    for (size_t i = 0; i < laz_result_outputs(result); i++) {
+        int stream;
+        size_t len;
+        const char *text = laz_result_output(result, i, &stream, &len);
+        strncat(stream == LAZ_STDOUT ? out : errs, text, len);
+    }
+    UNIT_TEXT(out, "line 1\nline 2\nline 3\n");
+    UNIT_TEXT(errs, "and this\n");
+    laz_result_free(result);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void code_that_takes_too_long_is_ended(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+    uint64_t began = laz_clock_ms();
+    struct laz_result *result = run(session, "while true do end", 1000);
+
+    UNIT_TEXT(laz_verdict_name(laz_result_verdict(result)), "timeout");
+    CU_ASSERT(laz_clock_ms() - began < 5000);
+    laz_result_free(result);
+    expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* in a new process */
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void a_session_that_dies_is_replaced(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+    int64_t pid = laz_session_pid(session);
+    HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)pid);
+
+    CU_ASSERT_FATAL(process && TerminateProcess(process, 1));
+    CloseHandle(process);
+    struct laz_result *result = run(session, "1 + 1", 0);
+    laz_result_free(result);
+    expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    CU_ASSERT(laz_session_pid(session) != pid);
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void closing_a_session_ends_its_process(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)laz_session_pid(session));
+
+    CU_ASSERT_FATAL(process != NULL);
+    laz_session_free(session);
+    CU_ASSERT_EQUAL(WaitForSingleObject(process, 5000), WAIT_OBJECT_0);
+    CloseHandle(process);
+    laz_engine_free(engine);
+}
+
+static void several_sessions_are_apart(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *one = session_open(engine), *other = session_open(engine);
+
+    expect(one, "mine = 1", LAZ_VERDICT_OK, NULL);
+    expect(other, "return mine", LAZ_VERDICT_OK, "null");
+    expect(one, "return mine", LAZ_VERDICT_OK, "1");
+    laz_session_free(one);
+    laz_session_free(other);
+    laz_engine_free(engine);
+}
+
+/* Nothing of the host's environment but what is listed, and a folder of its own. */
+static void the_environment_is_the_policy_s(void)
+{
+    SetEnvironmentVariableA("AWS_SECRET_ACCESS_KEY", "hunter2");
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+
+    expect(session, "return os.getenv('AWS_SECRET_ACCESS_KEY')", LAZ_VERDICT_OK, "null");
+    expect(session, "return os.getenv('LAZARET_TOKEN')", LAZ_VERDICT_OK, "null");
+    expect(session,
+           "local h = os.getenv('HOME')\n"
+           "return h ~= nil and h == os.getenv('TMP') and h == os.getenv('TEMP') and "
+           "h == os.getenv('TMPDIR')",
+           LAZ_VERDICT_OK, "true");
+    expect(session,
+           "local f = assert(io.open(os.getenv('TMP') .. '/x', 'w'))\nf:write('1')\nf:close()\n"
+           "return io.open(os.getenv('TMP') .. '/x'):read('a')",
+           LAZ_VERDICT_OK, "\"1\"");
+    laz_session_free(session);
+    laz_engine_free(engine);
+    SetEnvironmentVariableA("AWS_SECRET_ACCESS_KEY", NULL);
+}
+
+/* ---- what is promised ----------------------------------------------------------------------- */
+
+/* Opening fails, and says this. */
+static void refused(const char *const *more, const char *const *words)
+{
+    struct laz_engine *engine = engine_new(more);
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT(laz_session_open(engine, NULL, &session, &err) != 0);
+    for (; *words; words++)
+        if (!strstr(err.text, *words)) {
+            printf("\n    %s: not in: %s\n", *words, err.text);
+            CU_FAIL("the error does not say it");
+        }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void what_a_job_cannot_keep_is_refused(void)
+{
+    const char *const more[] = {"sandbox.require=[\"fs_read\", \"network\"]", "sandbox.strict=true",
+                                NULL};
+    const char *const words[] = {"windows-job", "fs_read", "network", "WSL", NULL};
+
+    refused(more, words);
+}
+
+static void limits_that_do_not_hold_are_refused_in_strict_mode(void)
+{
+    const char *const more[] = {"sandbox.strict=true", NULL};
+    const char *const words[] = {"memory", NULL};
+
+    if (child_in_wine()) {
+        refused(more, words);
+        return;
+    }
+    struct laz_engine *engine = engine_new(more);
+    laz_session_free(session_open(engine));
+    laz_engine_free(engine);
+}
+
+static void limits_that_do_not_hold_are_said(void)
+{
+    struct laz_engine *engine = engine_new(NULL);
+    struct laz_session *session = session_open(engine);
+    bool claimed = strstr(laz_session_isolation(session), "\"memory\"") != NULL &&
+                   strstr(laz_session_isolation(session), "\"enforces\":[]") == NULL;
+
+    CU_ASSERT_EQUAL(claimed, !child_in_wine());
+    CU_ASSERT_EQUAL(strstr(warnings, "memory") != NULL, child_in_wine());
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+int child_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return 99;
+}
+
+static const struct unit_test tests[] = {
+    UNIT(lua_runs_with_tools_of_the_host),
+    UNIT(output_comes_whole),
+    UNIT(code_that_takes_too_long_is_ended),
+    UNIT(a_session_that_dies_is_replaced),
+    UNIT(closing_a_session_ends_its_process),
+    UNIT(several_sessions_are_apart),
+    UNIT(the_environment_is_the_policy_s),
+    UNIT(what_a_job_cannot_keep_is_refused),
+    UNIT(limits_that_do_not_hold_are_refused_in_strict_mode),
+    UNIT(limits_that_do_not_hold_are_said),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("wine_session", tests);
+}
