@@ -49,6 +49,10 @@ int laz_os_place(int *fd, int to, struct laz_error *err)
     return 0;
 }
 
+void laz_os_raw_streams(void)
+{
+}
+
 /* A closed standard output becomes one that cannot be written, a closed standard input one that
  * cannot be read, so that the loss is noticed. */
 bool laz_os_secure_streams(void)

@@ -26,6 +26,7 @@ int laz_os_place(int *fd, int to, struct laz_error *err);
  * are. One that was closed cannot be read or written. Writing to a pipe that nobody reads is an
  * error from then on, and no signal. False: that cannot be had. */
 bool laz_os_secure_streams(void);
+void laz_os_raw_streams(void); /* only the second of these */
 /* A descriptor from which `data` can be read from the start, in memory and not on a disk
  * (memfd_create(2)); sealed against change. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
