@@ -15,6 +15,7 @@
 #include "os/job_values.h"
 #include "os/os.h"
 #include "os/process.h"
+#include "os/signals.h"
 #include "os/tree.h"
 #include "os/windows.h"
 

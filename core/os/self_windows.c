@@ -2,8 +2,11 @@
 /* self_windows.c - what concerns this process itself: streams, variables, threads, limits.
  * System: Windows. */
 #include "base/buf.h"
+#include "base/clock.h"
 #include "os/os.h"
 #include "os/process.h"
+#include "os/signals.h"
+#include "os/thread.h"
 #include "os/windows.h"
 
 #include <errno.h>
@@ -12,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
 
@@ -84,6 +88,28 @@ int laz_os_thread(pthread_t *thread, size_t stack, void *(*run)(void *user), voi
         failed = pthread_create(thread, &attributes, run, user);
     pthread_attr_destroy(&attributes);
     return failed;
+}
+
+void laz_os_condition_init(pthread_cond_t *condition)
+{
+    pthread_cond_init(condition, NULL);
+}
+
+/* Conditions are waited for by the time of day here: how long is left is asked just before. */
+bool laz_os_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us)
+{
+    uint64_t now = laz_clock_us();
+    uint64_t left = until_us > now ? until_us - now : 0;
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)(left / 1000000);
+    until.tv_nsec += (long)(left % 1000000) * 1000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return pthread_cond_timedwait(condition, mutex, &until) != ETIMEDOUT;
 }
 
 const char *laz_os_signal_words(int signal)
