@@ -10,6 +10,7 @@
  * engine has to drain a pipe to its last byte at a given moment, and to leave others unread.)
  *
  * A descriptor belongs to one thread at a time, as on every system; the table is locked. */
+#include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
 #include "os/wake.h"
@@ -22,6 +23,7 @@
 #include <string.h>
 
 #define FDS_PIECE ((size_t)64 << 10) /* read ahead, or written at once */
+#define FDS_SHORT ((size_t)8 << 10)  /* a message that is put together, and written at once */
 #define FDS_MOST  65536
 
 static SRWLOCK fds_lock = SRWLOCK_INIT;
@@ -391,4 +393,107 @@ void laz_os_wake(int fd)
 
     if (entry)
         SetEvent(entry->handle);
+}
+
+/* ---- waiting reads and writes ---------------------------------------------------------------- */
+
+/* All of it, waiting where the pipe takes none. A pipe of ours goes by overlapped calls, a stream
+ * of the C library by plain ones. */
+bool laz_os_write_waiting(int fd, const void *data, size_t len)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+    size_t done = 0;
+
+    if (!entry || entry->kind != FDS_PIPE)
+        return laz_os_write_all(fd, data, len, &done) == 0;
+    while (done < len) {
+        WaitForSingleObject(entry->writable, INFINITE);
+        ssize_t n = laz_os_send(fd, (const char *)data + done, len - done);
+        if (n < 0)
+            return false;
+        done += (size_t)n;
+    }
+    /* It may be the last thing that this process says. */
+    return WaitForSingleObject(entry->writable, INFINITE) == WAIT_OBJECT_0;
+}
+
+bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n)
+{
+    char whole[FDS_SHORT];
+    size_t len = 0, at = 0;
+
+    for (size_t i = 0; i < n; i++)
+        len += parts[i].len;
+    if (len > sizeof whole) {
+        for (size_t i = 0; i < n; i++)
+            if (!laz_os_write_waiting(fd, parts[i].data, parts[i].len))
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(whole + at, parts[i].data, parts[i].len);
+        at += parts[i].len;
+    }
+    return laz_os_write_waiting(fd, whole, len);
+}
+
+ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms)
+{
+    uint64_t until = wait_ms > 0 ? laz_clock_ms() + (uint64_t)wait_ms : 0;
+
+    for (;;) {
+        ssize_t n = laz_os_read(fd, data, len);
+        if (n)
+            return n < 0 ? 0 : n;
+        uint64_t now = laz_clock_ms();
+        if (wait_ms >= 0 && now >= until)
+            return -1;
+        (void)laz_os_await(fd, wait_ms < 0 ? LAZ_OS_FOREVER : until - now);
+    }
+}
+
+size_t laz_os_pending(int fd)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+    DWORD there = 0;
+
+    if (!entry || entry->kind != FDS_PIPE)
+        return 0;
+    pipe_take(entry);
+    pipe_read_ahead(entry);
+    if (!PeekNamedPipe(entry->handle, NULL, 0, NULL, &there, NULL))
+        there = 0;
+    return entry->in_len + there;
+}
+
+int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
+{
+    HANDLE handles[MAXIMUM_WAIT_OBJECTS];
+    DWORD used = 0;
+    int ready = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct fds_entry *entry = laz_windows_entry(awaited[i].fd);
+        awaited[i].ready = false;
+        if (entry && used < MAXIMUM_WAIT_OBJECTS)
+            handles[used++] = laz_windows_wait_handle(entry, false);
+    }
+    DWORD most = ms < INFINITE ? (DWORD)ms : INFINITE;
+    if (!used) {
+        Sleep(most);
+        return 0;
+    }
+    if (WaitForMultipleObjects(used, handles, FALSE, most) == WAIT_FAILED) {
+        errno = laz_windows_errno(GetLastError());
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct fds_entry *entry = laz_windows_entry(awaited[i].fd);
+        if (!entry)
+            continue;
+        awaited[i].ready =
+            WaitForSingleObject(laz_windows_wait_handle(entry, false), 0) == WAIT_OBJECT_0;
+        ready += awaited[i].ready;
+    }
+    return ready;
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* interrupt_windows.c - being asked to end, by the console.  System: Windows. */
+#include "os/interrupt.h"
+
+#include "os/windows.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define INTERRUPT_AGAIN_MS 50
+
+struct laz_interrupt {
+    HANDLE wake; /* somebody asked, or it ends */
+    pthread_t thread;
+    bool runs;
+    atomic_bool asked_once, ending;
+    void (*asked)(void *user);
+    void *user;
+};
+
+static struct laz_interrupt *_Atomic interrupt_present;
+
+/* On a thread of the system. FALSE: the next handler, which ends the process. */
+static BOOL WINAPI interrupt_control(DWORD event)
+{
+    struct laz_interrupt *interrupt = interrupt_present;
+
+    (void)event;
+    if (!interrupt || atomic_exchange(&interrupt->asked_once, true))
+        return FALSE;
+    SetEvent(interrupt->wake);
+    return TRUE;
+}
+
+int laz_interrupt_block(struct laz_interrupt **out, struct laz_error *err)
+{
+    struct laz_interrupt *interrupt = calloc(1, sizeof *interrupt);
+
+    if (!interrupt)
+        return laz_error_nomem(err);
+    interrupt->wake = CreateEventW(NULL, TRUE, FALSE, NULL);
+    interrupt_present = interrupt;
+    if (!interrupt->wake || !SetConsoleCtrlHandler(interrupt_control, TRUE)) {
+        int rc = laz_windows_fail(err, "Ctrl-C cannot be listened for");
+        laz_interrupt_free(interrupt);
+        return rc;
+    }
+    *out = interrupt;
+    return 0;
+}
+
+static void *interrupt_main(void *data)
+{
+    struct laz_interrupt *interrupt = data;
+
+    WaitForSingleObject(interrupt->wake, INFINITE);
+    while (!interrupt->ending) {
+        interrupt->asked(interrupt->user);
+        Sleep(INTERRUPT_AGAIN_MS);
+    }
+    return NULL;
+}
+
+int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *user), void *user,
+                        struct laz_error *err)
+{
+    interrupt->asked = asked;
+    interrupt->user = user;
+    int failed = pthread_create(&interrupt->thread, NULL, interrupt_main, interrupt);
+    interrupt->runs = !failed;
+    return failed ? laz_error_os(err, failed, "no thread could be made") : 0;
+}
+
+void laz_interrupt_free(struct laz_interrupt *interrupt)
+{
+    if (!interrupt)
+        return;
+    interrupt->ending = true;
+    interrupt_present = NULL;
+    (void)SetConsoleCtrlHandler(interrupt_control, FALSE);
+    if (interrupt->wake)
+        SetEvent(interrupt->wake);
+    if (interrupt->runs)
+        pthread_join(interrupt->thread, NULL);
+    if (interrupt->wake)
+        CloseHandle(interrupt->wake);
+    free(interrupt);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* library_windows.c - the system's loader of libraries.  System: Windows.
+ *
+ * What a library needs is looked for beside it and in the system's folders, never in the working
+ * folder or in %PATH% (LOAD_LIBRARY_SEARCH_*). */
+#include "os/library.h"
+
+#include "os/windows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local struct laz_error library_error;
+
+void *laz_library_open(const char *path, bool global, const char **words)
+{
+    wchar_t *wide = laz_windows_path(path);
+    HMODULE library = NULL;
+
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    if (wide) /* the folder of a library is searched only for one with its whole path */
+        library = LoadLibraryExW(wide, NULL,
+                                 LOAD_LIBRARY_SEARCH_DEFAULT_DIRS |
+                                     (path[1] == ':' ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0));
+    if (!library) {
+        laz_windows_fail(&library_error, "%s", path);
+        *words = library_error.text;
+    } else if (global) {
+        laz_library_keep(path); /* names belong to a library here: nothing has to be made global */
+    }
+    free(wide);
+    return library;
+}
+
+void laz_library_keep(const char *path)
+{
+    wchar_t *wide = laz_windows_path(path);
+    HMODULE library;
+
+    if (wide)
+        (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN, wide, &library);
+    free(wide);
+}
+
+void laz_library_close(void *library)
+{
+    if (library)
+        FreeLibrary(library);
+}
