@@ -141,8 +141,6 @@ static bool box_check_token(struct laz_box *box, const char *line, size_t len)
 
 static void box_authenticated(struct laz_box *box)
 {
-    char path[64];
-
     box->authenticated = true;
     if (box->from)
         laz_os_forget_senders(box->channel);
@@ -151,10 +149,8 @@ static void box_authenticated(struct laz_box *box)
     laz_io_stop(box->listener_io);
     box->listener_io = NULL;
     laz_os_close(&box->listener);
-    if (box->folder) {
-        snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
-        unlink(path);
-    }
+    if (box->socket_name)
+        (void)unlink(box->socket_name);
     (void)laz_os_usage_open(box->agent_pid, &box->usage);
     box->agent_fd = laz_os_pidfd(box->agent_pid);
     if (box->owner.authenticated)
@@ -735,6 +731,7 @@ static void box_free(struct laz_box *box)
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
     free(box->folder);
+    free(box->socket_name);
     memset(box->token, 0, sizeof box->token);
     if (from)
         laz_template_leave(from, box);

@@ -61,8 +61,9 @@ struct laz_box {
     struct laz_box *next;
     struct laz_box_owner owner;
     char token[33];
-    char *folder; /* of the session: socket folder, files, home */
-    uint32_t uid; /* LAZ_SPAWN_SAME_ID: not one of its own */
+    char *folder;      /* of the session: socket folder, files, home */
+    char *socket_name; /* at which it listens; NULL: at none */
+    uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */

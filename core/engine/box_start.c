@@ -17,12 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
+{
+    char *path = laz_strdupf("%s/%s", box->folder, name);
+    int rc = path ? laz_os_make_folder(path, 0700, box->uid, box->uid, err) : laz_error_nomem(err);
+
+    free(path);
+    return rc;
+}
+
 /* Folders of the session: the socket's, and a home where the backend makes none of its own. */
 static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
                          struct laz_error *err)
 {
     bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
-    char path[128];
 
     box->folder = laz_strdupf("%s/b%u", box->engine->folder, box->engine->boxes++);
     if (!box->folder)
@@ -30,23 +38,29 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
     /* with an uid of its own the session must be able to pass, not to list */
     int rc =
         laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
-    if (rc)
-        return rc;
-    snprintf(path, sizeof path, "%s/socket", box->folder);
-    rc = laz_os_make_folder(path, 0700, box->uid, box->uid, err);
+    if (!rc)
+        rc = start_folder(box, "socket", err);
     if (rc || laz_backend_has_own_files(purpose->ops))
         return rc;
-    snprintf(path, sizeof path, "%s/home", box->folder);
-    return laz_os_make_folder(path, 0700, box->uid, box->uid, err);
+    return start_folder(box, "home", err);
 }
 
 static int start_listener(struct laz_box *box, struct laz_error *err)
 {
-    char path[128];
-
-    snprintf(path, sizeof path, "%s/socket/ipc.sock", box->folder);
     int rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
-    return rc ? rc : laz_os_listen(path, box->uid, box->uid, &box->listener, err);
+
+    if (rc)
+        return rc;
+    box->socket_name = laz_os_socket_name(box->folder);
+    return box->socket_name
+               ? laz_os_listen(box->socket_name, box->uid, box->uid, &box->listener, err)
+               : laz_error_nomem(err);
+}
+
+/* Is the name that it listens at a file in this folder? Else it is a name of the system's own. */
+static bool start_listens_in(const struct laz_box *box, const char *folder)
+{
+    return !box->socket_name || strncmp(box->socket_name, folder, strlen(folder)) == 0;
 }
 
 /* Staging makes a copy that can be executed of anything: so the agent is looked at before. */
@@ -55,7 +69,7 @@ static int start_check_agent(const char *agent, struct laz_error *err)
     static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
     struct laz_look look;
 
-    if (agent[0] != '/')
+    if (!laz_os_is_absolute(agent))
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "the agent %s cannot be used: not an absolute path; %s", agent, hint);
     int failed = laz_os_look(agent, true, &look);
@@ -91,9 +105,11 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     struct laz_policy_box *policy = NULL;
     const struct laz_engine_programs *programs = NULL;
     char *agent = NULL, *staged = NULL;
-    char socket_folder[128];
+    char *socket_folder = laz_strdupf("%s/socket", box->folder);
 
-    int rc = start_check_agent(engine->agent, err);
+    int rc = socket_folder ? 0 : laz_error_nomem(err);
+    if (!rc)
+        rc = start_check_agent(engine->agent, err);
     if (!rc)
         rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
@@ -104,9 +120,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                                       &programs, err);
     if (rc)
         goto out;
-    snprintf(socket_folder, sizeof socket_folder, "%s/socket", box->folder);
     struct laz_policy_session session = {
         .socket_folder = socket_folder,
+        .socket = start_listens_in(box, socket_folder) ? NULL : box->socket_name,
         .token = box->token,
         .agent = agent,
         .runtime_file = staged,
@@ -136,6 +152,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     }
 out:
     laz_policy_free(policy);
+    free(socket_folder);
     free(agent);
     free(staged);
     return rc;
@@ -183,13 +200,16 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     int ends[3] = {-1, -1, -1}, status = -1;
     struct laz_cgroup_door door = {.into = -1};
     uint32_t missing = 0;
-    char home[128] = "/";
+    char *home = NULL; /* else the backend brings it to its home */
+    int rc = fds ? 0 : laz_error_nomem(err);
 
-    if (!fds)
-        return laz_error_nomem(err);
-    if (!laz_backend_has_own_files(purpose->ops)) /* else the backend brings it to its home */
-        snprintf(home, sizeof home, "%s/home", box->folder);
-    int rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
+    if (!rc && !laz_backend_has_own_files(purpose->ops)) {
+        home = laz_strdupf("%s/home", box->folder);
+        rc = home ? 0 : laz_error_nomem(err);
+    }
+    if (rc)
+        goto out;
+    rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
     if (!rc)
         rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
     fds[n++] = (struct laz_spawn_fd){-1, 0};
@@ -235,6 +255,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     laz_os_close(&ends[1]);
     laz_os_close(&ends[2]);
     laz_os_close(&status);
+out:
+    free(home);
     free(fds);
     return rc;
 }

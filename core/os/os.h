@@ -36,6 +36,9 @@ void laz_os_close_from(int first, int keep);
 /* ---- sockets -----------------------------------------------------------------------------------
  */
 
+/* Where to listen for the session that has this folder: a socket in its folder "socket", or, on
+ * Windows, a named pipe that is called after it. A new string. */
+char *laz_os_socket_name(const char *folder);
 /* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
  * non-blocking, backlog of 1. The path must fit sun_path. */
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);

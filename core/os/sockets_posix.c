@@ -16,6 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+char *laz_os_socket_name(const char *folder)
+{
+    return laz_strdupf("%s/socket/ipc.sock", folder);
+}
+
 static int sockets_address(const char *path, struct sockaddr_un *address, struct laz_error *err)
 {
     size_t len = strlen(path);

@@ -20,6 +20,18 @@
 
 #define SOCKETS_ROOM ((DWORD)64 << 10) /* that the system keeps, each way */
 
+/* Its folder, and that of its engine, whose name is random. */
+char *laz_os_socket_name(const char *folder)
+{
+    const char *session = strrchr(folder, '/');
+    const char *engine = session;
+
+    while (engine && engine > folder && engine[-1] != '/')
+        engine--;
+    return session ? laz_strdupf("//./pipe/%.*s-%s", (int)(session - engine), engine, session + 1)
+                   : NULL;
+}
+
 /* The access list: all for this user, nothing for others. The caller frees it with LocalFree. */
 static PSECURITY_DESCRIPTOR sockets_own_user(void)
 {
