@@ -110,7 +110,12 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
-bool laz_os_is_absolute(const char *path);               /* NULL is not */
+bool laz_os_is_absolute(const char *path); /* NULL is not */
+extern const char laz_os_list_separator[]; /* what stands between the paths of a list: ":", ";" */
+/* Where something of this build is, that was installed at `path`, below `prefix`. On Windows people
+ * unpack a program wherever they like: it is at the same place beside this one, which is in a
+ * folder "bin". A new string. */
+char *laz_os_installed(const char *prefix, const char *path);
 /* Absolute path of a program: `name` itself when absolute, else looked for in /usr/local/bin,
  * /usr/bin, /bin, /usr/sbin, /sbin and the like; never in PATH, never in the current folder.
  * Gives a new string; LAZ_ENOENT. */

@@ -79,6 +79,14 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
     return paths_can_use(path, uid, 2);
 }
 
+const char laz_os_list_separator[] = ":";
+
+char *laz_os_installed(const char *prefix, const char *path)
+{
+    (void)prefix;
+    return laz_strdup(path);
+}
+
 bool laz_os_is_absolute(const char *path)
 {
     return path && path[0] == '/';

@@ -10,6 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char laz_os_list_separator[] = ";";
+
+/* The folder of the module that this code is in: the program, or the library of an application. */
+static char *paths_own_folder(void)
+{
+    wchar_t wide[32768];
+    HMODULE module = NULL;
+    char *path = NULL;
+
+    if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                               GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                           (LPCWSTR)(const void *)paths_own_folder, &module) &&
+        GetModuleFileNameW(module, wide, sizeof wide / sizeof *wide))
+        path = laz_windows_slashes(laz_windows_narrow(wide));
+    char *end = path ? strrchr(path, '/') : NULL;
+    if (end)
+        *end = '\0';
+    return path;
+}
+
+char *laz_os_installed(const char *prefix, const char *path)
+{
+    size_t len = strlen(prefix);
+    char *own = strncmp(path, prefix, len) == 0 ? paths_own_folder() : NULL;
+    char *end = own ? strrchr(own, '/') : NULL; /* of the folder above */
+    char *installed =
+        end ? laz_strdupf("%.*s%s", (int)(end - own), own, path + len) : laz_strdup(path);
+
+    free(own);
+    return installed;
+}
+
 bool laz_os_is_absolute(const char *path)
 {
     return path && ((path[0] >= 'a' && path[0] <= 'z') || (path[0] >= 'A' && path[0] <= 'Z')) &&

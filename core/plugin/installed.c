@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-const char *laz_installed_plugins(void)
+char *laz_installed_plugins(void)
 {
-    return LAZ_PLUGINDIR;
+    return laz_os_installed(LAZ_PREFIX, LAZ_PLUGINDIR);
 }
 
 char *laz_installed_agent(void)
 {
     const char *own = laz_os_getenv("LAZARET_AGENT");
 
-    return laz_strdup(own && own[0] ? own : LAZ_AGENT);
+    return own && own[0] ? laz_strdup(own) : laz_os_installed(LAZ_PREFIX, LAZ_AGENT);
 }

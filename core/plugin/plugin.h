@@ -77,8 +77,9 @@ int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, 
                            struct laz_runtime_info **info, struct laz_error *err);
 void laz_runtime_info_free(struct laz_runtime_info *info);
 
-/* The installed folder of plugins and the path of the agent, $LAZARET_AGENT first unless set-id. */
-const char *laz_installed_plugins(void);
+/* The installed folder of plugins and the path of the agent, $LAZARET_AGENT first unless set-id: new
+ * strings. */
+char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
 
 #endif

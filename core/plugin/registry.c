@@ -130,17 +130,17 @@ static int registry_add_folder(struct laz_registry *registry, const char *folder
     return registry->folders.failed ? LAZ_ENOMEM : registry_scan(registry, folder);
 }
 
-/* The folders of a colon-separated list. */
+/* The folders of a list as the system writes them: ':' between them, or ';'. */
 static int registry_add_list(struct laz_registry *registry, const char *list)
 {
     int rc = 0;
 
     while (!rc && list && *list) {
-        size_t len = strcspn(list, ":");
+        size_t len = strcspn(list, laz_os_list_separator);
         char *folder = laz_strndup(list, len);
         rc = folder ? registry_add_folder(registry, folder, true) : LAZ_ENOMEM;
         free(folder);
-        list += len + (list[len] == ':');
+        list += len + (list[len] != '\0');
     }
     return rc;
 }
@@ -158,8 +158,10 @@ int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
     int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"));
     for (size_t i = 0; !rc && folders && i < folders->n; i++)
         rc = registry_add_folder(made, folders->items[i], true);
+    char *installed = laz_installed_plugins();
     if (!rc)
-        rc = registry_add_folder(made, laz_installed_plugins(), false);
+        rc = installed ? registry_add_folder(made, installed, false) : LAZ_ENOMEM;
+    free(installed);
     if (rc) {
         laz_registry_free(made);
         return laz_error_nomem(err);
@@ -278,10 +280,13 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
     }
     if (laz_nearest_best(&nearest))
         laz_buf_printf(text, " (did you mean \"%s\"?)", laz_nearest_best(&nearest));
-    if (list.len)
+    if (list.len) {
         laz_buf_puts(text, laz_buf_text(&list));
-    else
-        laz_buf_printf(text, "; none is installed in %s", laz_installed_plugins());
+    } else {
+        char *installed = laz_installed_plugins();
+        laz_buf_printf(text, "; none is installed in %s", installed ? installed : "its folder");
+        free(installed);
+    }
     for (size_t i = 0; i < registry->refused.n; i++)
         laz_buf_printf(text, "; passed over: %s", registry->refused.items[i]);
     laz_buf_fini(&list);

@@ -684,7 +684,9 @@ static void installed_agent_can_be_named(void)
     ASSERT_HAS(agent, "/lazaret/lazaret-agent");
     CU_ASSERT(agent[0] == '/');
     free(agent);
-    CU_ASSERT(laz_installed_plugins()[0] == '/');
+    char *plugins = laz_installed_plugins();
+    CU_ASSERT(plugins[0] == '/');
+    free(plugins);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
