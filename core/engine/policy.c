@@ -375,7 +375,7 @@ static void policy_runtime_paths(struct policy_work *work)
 
     for (size_t i = 0; read && i < read->n; i++) {
         const char *path = read->items[i];
-        if (path[0] != '/')
+        if (work->here ? !laz_os_is_absolute(path) : path[0] != '/')
             continue;
         if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
             continue; /* as if it were not there */

@@ -226,7 +226,7 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     char *path = NULL;
     int rc = 0;
 
-    if (name[0] == '/') /* a folder, possibly */
+    if (laz_os_is_absolute(name)) /* a folder, possibly */
         path = laz_strdup(name);
     else
         rc = laz_os_find_program(name, &path, err);
@@ -272,7 +272,7 @@ static void programs_add_elsewhere(struct laz_programs *programs, const char *pl
             folder = programs_elsewhere[i].folder;
             starts = programs_elsewhere[i].starts;
         }
-    char *path = name[0] == '/' ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
+    char *path = laz_os_is_absolute(name) ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
     if (path)
         programs_add_part(programs, LAZ_PATH_READ, path, path);
     else

@@ -111,6 +111,10 @@ bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
 bool laz_os_is_absolute(const char *path); /* NULL is not */
+/* Where a configuration file may lie when none was named, the user's own first, then that of the
+ * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
+ * last. */
+bool laz_os_config_place(int place, char **path);
 extern const char laz_os_list_separator[]; /* what stands between the paths of a list: ":", ";" */
 /* Where something of this build is, that was installed at `path`, below `prefix`. On Windows people
  * unpack a program wherever they like: it is at the same place beside this one, which is in a

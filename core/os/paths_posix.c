@@ -79,6 +79,28 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
     return paths_can_use(path, uid, 2);
 }
 
+bool laz_os_config_place(int place, char **path)
+{
+    const char *folder, *home;
+
+    *path = NULL;
+    switch (place) {
+    case 0:
+        folder = laz_os_getenv("XDG_CONFIG_HOME");
+        home = laz_os_getenv("HOME");
+        if (laz_os_is_absolute(folder))
+            *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
+        else if (laz_os_is_absolute(home))
+            *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
+        return true;
+    case 1:
+        *path = laz_strdup("/etc/lazaret/lazaret.toml");
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char laz_os_list_separator[] = ":";
 
 char *laz_os_installed(const char *prefix, const char *path)

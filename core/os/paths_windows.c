@@ -48,6 +48,17 @@ bool laz_os_is_absolute(const char *path)
            path[1] == ':' && (path[2] == '/' || path[2] == '\\');
 }
 
+bool laz_os_config_place(int place, char **path)
+{
+    static const char *const variables[] = {"APPDATA", "ProgramData"};
+    const char *folder = place < 2 ? laz_os_getenv(variables[place]) : NULL;
+
+    *path = laz_os_is_absolute(folder)
+                ? laz_windows_slashes(laz_strdupf("%s/lazaret/lazaret.toml", folder))
+                : NULL;
+    return place < 2;
+}
+
 static bool paths_is_program(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);

@@ -121,7 +121,7 @@ static int trust_file_at(const char *path, struct laz_error *err)
 static int trust_both(const char *path, int (*check)(const char *path, struct laz_error *err),
                       struct laz_error *err)
 {
-    if (path[0] != '/')
+    if (!laz_os_is_absolute(path))
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
     int rc = check(path, err);
     if (rc)

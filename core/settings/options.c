@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "os/os.h"
 #include "settings/convert.h"
 #include "settings/toml.h"
 
@@ -144,7 +145,7 @@ static void options_strings(struct options_job *job, const char *where, const ch
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
         if (!options_is_text(item))
             options_mismatch(job, where, key, item, "a string without NUL characters");
-        else if (option->type == LAZ_OPT_PATHS && item->text[0] != '/')
+        else if (option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
             options_mismatch(job, where, key, item, "an absolute path");
         else
             job->json->write_string(job->writer, item->text, item->len);

@@ -310,30 +310,6 @@ static int settings_load_file(struct laz_settings *settings, const char *path,
     return rc;
 }
 
-/* The places that are looked at when no file was named; false: no more. A place that is not set
- * or not absolute gives *path NULL. The caller frees *path. */
-static bool settings_place(int place, char **path)
-{
-    const char *folder, *home;
-
-    *path = NULL;
-    switch (place) {
-    case 0:
-        folder = laz_os_getenv("XDG_CONFIG_HOME");
-        home = laz_os_getenv("HOME");
-        if (folder && folder[0] == '/')
-            *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
-        else if (home && home[0] == '/')
-            *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
-        return true;
-    case 1:
-        *path = laz_strdup("/etc/lazaret/lazaret.toml");
-        return true;
-    default:
-        return false;
-    }
-}
-
 int laz_settings_load(struct laz_settings *settings, const char *path, struct laz_error *err)
 {
     const char *named = path ? path : laz_os_getenv("LAZARET_CONFIG");
@@ -347,7 +323,7 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
         if (rc && !path && !settings->problems.n)
             laz_error_prefix(&why, "LAZARET_CONFIG: ");
     } else {
-        for (int i = 0; settings_place(i, &place); i++) {
+        for (int i = 0; laz_os_config_place(i, &place); i++) {
             rc = place ? settings_load_file(settings, place, &why) : 0;
             bool absent = rc == LAZ_EOS && (why.os_errno == ENOENT || why.os_errno == ENOTDIR);
             bool done = place && !absent;

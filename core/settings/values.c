@@ -7,6 +7,7 @@
 
 #include "base/enforce.h"
 #include "base/nearest.h"
+#include "os/os.h"
 #include "settings/convert.h"
 
 #include <stdlib.h>
@@ -110,9 +111,9 @@ static bool values_is_program(const struct laz_toml_node *item)
 {
     const char *text = item->text;
 
-    if (text[0] == '/')
-        return text[1] != '\0';
-    return text[0] && !strchr(text, '/') && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
+    if (laz_os_is_absolute(text))
+        return text[strcspn(text, "/\\") + 1] != '\0';
+    return text[0] && !strpbrk(text, "/\\") && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
            strcmp(text, "any") != 0;
 }
 
@@ -125,7 +126,7 @@ static const char *values_item_problem(enum schema_kind kind, const struct laz_t
         return laz_is_plugin_name(item->text, item->len) ? NULL
                                                          : "a name of letters, digits, '_' and '-'";
     case SCHEMA_PATHS:
-        return item->text[0] == '/' ? NULL : "an absolute path";
+        return laz_os_is_absolute(item->text) ? NULL : "an absolute path";
     case SCHEMA_VARIABLES:
         return values_variable_problem(item->text, item->len);
     case SCHEMA_PROGRAMS:
@@ -257,7 +258,7 @@ static int values_uids(struct values_job *job, const struct laz_toml_node *node,
 
 static int values_file(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    if (!values_is_text(node) || (node->text[0] && node->text[0] != '/'))
+    if (!values_is_text(node) || (node->text[0] && !laz_os_is_absolute(node->text)))
         return values_mismatch(job, node);
     return values_set_text(field, node);
 }

@@ -122,13 +122,20 @@ static bool command_read_tool(const struct laz_json_api *json, struct laz_json_r
     return !json->reader_failed(reader) && tool->name && tool->argv.n;
 }
 
+/* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: what is neither is looked for nowhere.
+ */
+static bool command_is_absolute(const char *path)
+{
+    return path[0] == '/' || (path[0] && path[1] == ':' && (path[2] == '/' || path[2] == '\\'));
+}
+
 /* The program of a tool must be there when the tool is declared, and not be others' to change. */
 static int command_check_program(const struct command_tool *tool, struct laz_error *err)
 {
     const char *program = tool->argv.items[0].text;
     struct stat status;
 
-    if (program[0] != '/')
+    if (!command_is_absolute(program))
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: '%s' must be the absolute path of a program",
                              tool->name, program);
