@@ -216,7 +216,7 @@ static int command_run_until(struct laz_spawner *spawner, const struct laz_comma
     };
     bool ended = false;
 
-    if (!command->argv || !command->argv[0] || command->argv[0][0] != '/')
+    if (!command->argv || !command->argv[0] || !laz_os_is_absolute(command->argv[0]))
         return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no absolute path of a program",
                              command->argv && command->argv[0] ? command->argv[0] : "");
     laz_buf_clear(out);

@@ -118,7 +118,7 @@ static int files_open_regular(const char *path, HANDLE *file, struct laz_error *
 int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
 {
     size_t start = buf->len;
-    HANDLE file;
+    HANDLE file = INVALID_HANDLE_VALUE;
     DWORD n = 0;
     int rc = files_open_regular(path, &file, err);
 

@@ -57,8 +57,8 @@ int laz_os_accept(int listener);
 /* CPU time and resident memory of a process as the kernel tells them: of that very process, never
  * of another that gets its number. */
 struct laz_usage {
-    int fd;         /* Linux: /proc/PID/stat; -1 */
-    int64_t pid;    /* elsewhere its number, 0: none ... */
+    int fd;         /* Linux: /proc/PID/stat; Windows: the process; -1 */
+    int64_t pid;    /* macOS: its number, 0: none ... */
     uint64_t begun; /* ... and when it began, in a unit of the system's */
 };
 #define LAZ_USAGE_INIT                                                                             \

@@ -15,6 +15,7 @@ static _Thread_local struct laz_error library_error;
 
 void *laz_library_open(const char *path, bool global, const char **words)
 {
+    struct laz_error why; /* filled first: to ask for the thread's own resets the last error */
     wchar_t *wide = laz_windows_path(path);
     HMODULE library = NULL;
 
@@ -24,7 +25,8 @@ void *laz_library_open(const char *path, bool global, const char **words)
                                  LOAD_LIBRARY_SEARCH_DEFAULT_DIRS |
                                      (path[1] == ':' ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0));
     if (!library) {
-        laz_windows_fail(&library_error, "%s", path);
+        laz_windows_fail(&why, "%s", path);
+        library_error = why;
         *words = library_error.text;
     } else if (global) {
         laz_library_keep(path); /* names belong to a library here: nothing has to be made global */

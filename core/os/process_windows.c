@@ -413,7 +413,7 @@ bool laz_process_has(const struct laz_process *process, int64_t pid)
 {
     struct fds_entry *entry = laz_windows_entry(process->pidfd);
     BOOL inside = FALSE;
-    HANDLE other = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, (DWORD)pid);
+    HANDLE other = OpenProcess(PROCESS_QUERY_INFORMATION, FALSE, (DWORD)pid);
 
     if (!other)
         return false;
@@ -474,14 +474,25 @@ bool laz_os_pidfd_end(int pidfd, int *signal, int *status)
     return true;
 }
 
-int laz_os_usage_open(int64_t pid)
+bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
-    return laz_os_pidfd(pid);
+    *usage = (struct laz_usage){.fd = laz_os_pidfd(pid)};
+    return usage->fd >= 0;
 }
 
-void laz_os_usage_read(int fd, uint64_t *cpu_us, uint64_t *rss_bytes)
+bool laz_os_usage_is_open(const struct laz_usage *usage)
 {
-    struct fds_entry *entry = laz_windows_entry(fd);
+    return usage->fd >= 0;
+}
+
+void laz_os_usage_close(struct laz_usage *usage)
+{
+    laz_os_close(&usage->fd);
+}
+
+void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
+{
+    struct fds_entry *entry = laz_windows_entry(usage->fd);
 
     *cpu_us = *rss_bytes = 0;
     if (entry)
@@ -504,5 +515,18 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
 int64_t laz_os_tree_first_child(int64_t pid)
 {
     (void)pid; /* a backend here puts no program around the agent */
+    return -1;
+}
+
+int64_t *laz_os_tree_children(int64_t pid, size_t *n)
+{
+    (void)pid;
+    *n = 0;
+    return NULL;
+}
+
+int64_t laz_os_tree_parent(int64_t pid)
+{
+    (void)pid;
     return -1;
 }

@@ -58,6 +58,16 @@ static PSECURITY_DESCRIPTOR sockets_own_user(void)
     return descriptor;
 }
 
+/* Wine passes over FILE_FLAG_FIRST_PIPE_INSTANCE: whether there is another instance is asked, too.
+ */
+static bool sockets_is_alone(HANDLE handle)
+{
+    DWORD instances = 0, most = 0;
+
+    return GetNamedPipeHandleStateW(handle, NULL, &instances, NULL, NULL, NULL, 0) &&
+           instances == 1 && GetNamedPipeInfo(handle, NULL, NULL, NULL, &most) && most == 1;
+}
+
 /* Somebody may have connected between the making of the pipe and this call. */
 static bool sockets_await_client(struct fds_entry *entry)
 {
@@ -96,6 +106,11 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
         SOCKETS_ROOM, SOCKETS_ROOM, 0, &access);
     if (handle == INVALID_HANDLE_VALUE) {
         rc = laz_windows_fail(err, "cannot listen at %s", path);
+        goto out;
+    }
+    if (!sockets_is_alone(handle)) {
+        rc = laz_error_set(err, LAZ_EOS, 0, "cannot listen at %s: somebody else does", path);
+        CloseHandle(handle);
         goto out;
     }
     *fd = laz_windows_new_fd(FDS_LISTENER, handle);

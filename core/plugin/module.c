@@ -21,6 +21,7 @@
 #include <ltdl.h>
 
 #include "os/library.h"
+#include "os/os.h"
 #include "plugin/descriptor.h"
 #include "plugin/trust.h"
 
@@ -109,7 +110,7 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
     int rc = 0;
 
     *module = NULL;
-    if (path[0] != '/')
+    if (!laz_os_is_absolute(path))
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
     if (kind != LAZ_PLUGIN_RUNTIME)
         rc = laz_trust_file(path, err);

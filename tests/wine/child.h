@@ -5,6 +5,7 @@
 
 #include "os/job_values.h"
 #include "os/process.h"
+#include "os/signals.h"
 #include "unit.h"
 
 #include <stdint.h>
