@@ -6,6 +6,8 @@
  * options are for the host and the build. Its interpreter runs on the main thread. */
 #include "agent/agent.h"
 
+#include "os/os.h"
+
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +137,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    laz_os_raw_streams();
     if (argc <= 1)
         return main_serve(argv);
     for (size_t i = 0; i < sizeof main_modes / sizeof *main_modes; i++)

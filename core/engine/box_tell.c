@@ -49,10 +49,12 @@ int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error
     int rc = laz_plan_job_lacks(box->plan, missing, box->engine->values->sandbox.strict, &lost,
                                 &names, err);
 
-    if (!rc && missing)
+    if (!rc && missing && !laz_strv_has(&box->engine->unmet, laz_buf_text(&names))) {
+        laz_strv_add(&box->engine->unmet, laz_buf_text(&names));
         laz_log(&box->engine->log, LAZ_LOG_WARNING,
                 "this system does not keep limits of the job that were set: %s",
                 laz_buf_text(&names));
+    }
     laz_buf_fini(&names);
     return rc;
 }

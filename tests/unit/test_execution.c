@@ -10,7 +10,7 @@
 #include "engine/verdict.h"
 #include "os/os.h"
 
-#include <signal.h>
+#include "os/signals.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

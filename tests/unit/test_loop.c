@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "os/os.h"
+#include "os/os.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #define LONG_MS 3000
 
@@ -48,8 +48,8 @@ static void waiting_close(struct waiting *w)
     laz_timer_stop(w->soon);
     laz_timer_stop(w->late);
     laz_loop_free(w->loop);
-    close(w->pipe[0]);
-    close(w->pipe[1]);
+    laz_os_close(&w->pipe[0]);
+    laz_os_close(&w->pipe[1]);
 }
 
 static void a_step_ends_with_a_timer(void)

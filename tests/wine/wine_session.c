@@ -172,17 +172,20 @@ static void code_that_takes_too_long_is_ended(void)
     laz_engine_free(engine);
 }
 
-static void a_session_that_dies_is_replaced(void)
+static void a_session_that_died_can_be_started_again(void)
 {
     struct laz_engine *engine = engine_new(NULL);
     struct laz_session *session = session_open(engine);
     int64_t pid = laz_session_pid(session);
+    uint64_t until = laz_clock_ms() + 5000;
     HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)pid);
 
     CU_ASSERT_FATAL(process && TerminateProcess(process, 1));
     CloseHandle(process);
-    struct laz_result *result = run(session, "1 + 1", 0);
-    laz_result_free(result);
+    while (laz_session_is_alive(session) && laz_clock_ms() < until)
+        laz_engine_step(engine, 50, NULL);
+    CU_ASSERT(!laz_session_is_alive(session));
+    CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
     expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     CU_ASSERT(laz_session_pid(session) != pid);
     laz_session_free(session);
@@ -304,7 +307,7 @@ static const struct unit_test tests[] = {
     UNIT(lua_runs_with_tools_of_the_host),
     UNIT(output_comes_whole),
     UNIT(code_that_takes_too_long_is_ended),
-    UNIT(a_session_that_dies_is_replaced),
+    UNIT(a_session_that_died_can_be_started_again),
     UNIT(closing_a_session_ends_its_process),
     UNIT(several_sessions_are_apart),
     UNIT(the_environment_is_the_policy_s),
