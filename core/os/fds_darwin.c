@@ -19,8 +19,10 @@
 #include <unistd.h>
 
 #define FDS_RANDOM 16
-#define FDS_ROUNDS 16 /* closing one may have made room for nothing; it ends at the first without  \
-                       */
+#define FDS_MOST   65536
+#define FDS_ROUNDS                                                                                 \
+    16 /* closing one may have made room for nothing; it ends at the first without                 \
+        */
 
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
@@ -48,7 +50,17 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     return 0;
 }
 
-/* Closes those that are open now; false: there was none, or they cannot be listed. */
+/* Where they cannot be listed, in a sandbox that refuses it say, every number is tried. */
+static void fds_close_numbers(int first, int keep)
+{
+    long most = sysconf(_SC_OPEN_MAX);
+
+    for (int fd = first; fd < (most > 0 && most < FDS_MOST ? (int)most : FDS_MOST); fd++)
+        if (fd != keep)
+            (void)close(fd);
+}
+
+/* Closes those that are open now; false: there was none. */
 static bool fds_close_listed(int first, int keep)
 {
     bool closed = false;
@@ -57,6 +69,8 @@ static bool fds_close_listed(int first, int keep)
 
     if (list)
         size = proc_pidinfo(getpid(), PROC_PIDLISTFDS, 0, list, size);
+    if (!list || size <= 0)
+        fds_close_numbers(first, keep);
     for (int i = 0; list && i < size / (int)sizeof *list; i++)
         if (list[i].proc_fd >= first && list[i].proc_fd != keep)
             closed |= close(list[i].proc_fd) == 0;

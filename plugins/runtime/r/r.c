@@ -306,7 +306,12 @@ static void r_destroy(void *state)
 /* ---- the descriptor ---- */
 
 static const char *const r_suffixes[] = {".R", ".r", NULL};
-static const char *const r_libraries[] = {LAZ_R_HOME "/lib/libR.so", NULL};
+#if defined __APPLE__
+#define R_LIBRARY LAZ_R_HOME "/lib/libR.dylib"
+#else
+#define R_LIBRARY LAZ_R_HOME "/lib/libR.so"
+#endif
+static const char *const r_libraries[] = {R_LIBRARY, NULL};
 static const char *const r_read_paths[] = {LAZ_R_READ, "/etc/fonts", NULL};
 static const char *const r_env[] = {
     "R_HOME=" LAZ_R_HOME,
