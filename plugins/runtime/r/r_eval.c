@@ -196,10 +196,24 @@ static void eval_finish(struct r_state *s, SEXP value)
     s->job.finished = true;
 }
 
+/* The handlers of this top level; see r_support.R. */
+static void eval_begin_handlers(struct r_state *s)
+{
+    SEXP asked = PROTECT(Rf_lang1(Rf_install("globalCallingHandlers")));
+    SEXP handlers = PROTECT(Rf_eval(asked, s->support));
+    SEXP ours = Rf_findVarInFrame(s->support, Rf_install("on_error"));
+    bool usual = TYPEOF(handlers) == VECSXP && Rf_xlength(handlers) == 1 &&
+                 VECTOR_ELT(handlers, 0) == ours;
+    SEXP begin = usual ? Rf_findVarInFrame(s->support, Rf_install("begin_usual"))
+                       : Rf_lang1(Rf_install("begin"));
+
+    Rf_eval(PROTECT(begin), s->support);
+    UNPROTECT(3);
+}
+
 static void eval_task(struct r_state *s)
 {
     struct r_job *job = &s->job;
-    SEXP begin = PROTECT(Rf_lang1(Rf_install("begin")));
     SEXP expressions = PROTECT(eval_parse(s));
     SEXP refs = PROTECT(Rf_getAttrib(expressions, Rf_install("srcref")));
     SEXP value = R_NilValue;
@@ -208,7 +222,7 @@ static void eval_task(struct r_state *s)
     PROTECT_WITH_INDEX(value, &index);
     job->parsed = expressions != R_NilValue;
     if (job->parsed && !job->only_parse) {
-        Rf_eval(begin, s->support);
+        eval_begin_handlers(s);
         s->muted = false;
         for (R_xlen_t i = 0; i < Rf_xlength(expressions); i++) {
             job->line = eval_line_of(refs, i);
@@ -221,7 +235,7 @@ static void eval_task(struct r_state *s)
         }
         eval_finish(s, value);
     }
-    UNPROTECT(4);
+    UNPROTECT(3);
 }
 
 /* ---- outcomes ---- */

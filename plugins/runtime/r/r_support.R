@@ -23,14 +23,20 @@ parse_error <- function(code) {
 }
 
 # Before each execution: the handlers that see an error while its frames are there. They are the
-# global ones of R, which code may have added to; each top level starts without them.
+# global ones of R, which code may have added to; each top level starts without them. Where there is
+# none but ours, `begin_usual` does the same, and is evaluated without a call.
 begin <- function() {
     .Internal(seterrmessage(""))
     handlers <- globalCallingHandlers()
     if (!any(vapply(handlers, identical, NA, on_error)))
-        handlers <- c(handlers, list(error = on_error))
+        handlers <- c(handlers, only_ours)
     .Internal(.addGlobHands(names(handlers), handlers, .GlobalEnv, NULL, TRUE))
 }
+
+begin_usual <- quote({
+    .Internal(seterrmessage(""))
+    .Internal(.addGlobHands("error", only_ours, .GlobalEnv, NULL, TRUE))
+})
 
 on_error <- function(e) {
     frames <- sys.calls()
@@ -58,6 +64,8 @@ on_error <- function(e) {
     .Call(note_error, paste(conditionMessage(e), collapse = "\n"), line, trace)
     invokeRestart("abort")
 }
+
+only_ours <- list(error = on_error)
 
 last_two <- function(x) x[seq_along(x) > length(x) - 2L]
 
