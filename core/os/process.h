@@ -32,10 +32,11 @@ struct laz_spawn {
     const char *folder; /* working folder; NULL: "/" */
     uint32_t uid;       /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
     uint32_t gid;
-    bool group;         /* a session and process group of its own (setsid) */
-    bool own_keys;      /* an empty session keyring (keyrings(7)) in place of the caller's */
+    bool group;    /* a session and process group of its own (setsid) */
+    bool own_keys; /* an empty session keyring (keyrings(7)) in place of the caller's */
     const struct laz_cgroup_door *cgroup; /* entered before all else; NULL: the caller's */
-    int death_signal;   /* sent when the spawner's thread or process ends; 0: none */
+    int death_signal; /* sent when the spawner's thread or process ends; 0: none. Linux: elsewhere
+                         a reaper looks for itself (laz_os_die_with_parent) */
     const struct laz_job_limits *job; /* a job object with them is made for it and all that it
                                          starts, before it runs; NULL: none. Only Windows has it */
     uint32_t *job_missing; /* with job: gets the limits that do not hold, 1 << LAZ_JOB_* */
@@ -45,10 +46,13 @@ struct laz_spawn {
 
 struct laz_process {
     pid_t pid;
-    int pidfd; /* readable when the process has ended (pidfd_open(2), Linux 5.3) */
+    int pidfd; /* readable when the process has ended (pidfd_open(2), Linux 5.3; a kqueue(2)) */
 };
 
-#define LAZ_PROCESS_INIT {-1, -1}
+#define LAZ_PROCESS_INIT                                                                           \
+    {                                                                                              \
+        -1, -1                                                                                     \
+    }
 
 /* How a process ended. */
 struct laz_exit {
