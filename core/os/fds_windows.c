@@ -9,7 +9,9 @@
  * judges it before more is read.  (A stream of libuv hands over what has come as it comes; the
  * engine has to drain a pipe to its last byte at a given moment, and to leave others unread.)
  *
- * A descriptor belongs to one thread at a time, as on every system; the table is locked. */
+ * A descriptor belongs to one thread at a time, as on every system; the table is locked.  Windows
+ * ends the calls of a thread with the thread: a read is begun again by the next one, a write that
+ * was cut off so is an error. */
 #include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
@@ -25,6 +27,9 @@
 #define FDS_PIECE ((size_t)64 << 10) /* read ahead, or written at once */
 #define FDS_SHORT ((size_t)8 << 10)  /* a message that is put together, and written at once */
 #define FDS_MOST  65536
+#define FDS_EMPTY                                                                                  \
+    16 /* reads one after the other that bring nothing: the other end wrote nothing                \
+        */
 
 static SRWLOCK fds_lock = SRWLOCK_INIT;
 static struct fds_entry **fds_table;
@@ -140,8 +145,9 @@ HANDLE laz_windows_handle(int fd)
     struct fds_entry *entry = laz_windows_entry(fd);
 
     if (entry)
-        return entry->handle;
-    return fd >= 0 && fd < FDS_FIRST ? (HANDLE)_get_osfhandle(fd) : INVALID_HANDLE_VALUE;
+        return entry->handle ? entry->handle : INVALID_HANDLE_VALUE;
+    intptr_t file = fd >= 0 && fd < FDS_FIRST ? _get_osfhandle(fd) : -1;
+    return file >= 0 ? (HANDLE)file : INVALID_HANDLE_VALUE; /* -2: a stream that leads nowhere */
 }
 
 HANDLE laz_windows_job_of(int64_t pid)
@@ -235,15 +241,22 @@ static void pipe_take(struct fds_entry *entry)
         entry->read_pending = false;
         entry->in_start = 0;
         entry->in_len = n;
+    } else if (GetLastError() == ERROR_OPERATION_ABORTED) {
+        entry->read_pending = false; /* with the thread that began it; nothing is lost */
     } else if (GetLastError() != ERROR_IO_INCOMPLETE) {
         pipe_ended(entry, GetLastError());
     }
 }
 
-/* Keeps a read under way while nothing is there. */
+/* Keeps a read under way while nothing is there. A read of nothing is what the other end has
+ * written, and may write without end: after some of them the caller is told to come again. */
 static void pipe_read_ahead(struct fds_entry *entry)
 {
-    while (!entry->in_len && !entry->read_pending && !entry->ended) {
+    for (int empty = 0; !entry->in_len && !entry->read_pending && !entry->ended; empty++) {
+        if (empty == FDS_EMPTY) {
+            SetEvent(entry->readable);
+            return;
+        }
         ResetEvent(entry->readable);
         if (ReadFile(entry->handle, entry->in, FDS_PIECE, NULL, &entry->reading) ||
             GetLastError() == ERROR_IO_PENDING) {
@@ -278,36 +291,45 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
     return (ssize_t)n;
 }
 
+/* What came of the write under way: 1: it is done, or there was none; 0: it is still under way;
+ * -1: errno tells. */
+static int pipe_written(struct fds_entry *entry)
+{
+    DWORD n;
+
+    if (!entry->write_pending)
+        return 1;
+    bool done = GetOverlappedResult(entry->handle, &entry->writing, &n, FALSE);
+    if (!done && GetLastError() == ERROR_IO_INCOMPLETE)
+        return 0;
+    entry->write_pending = false;
+    if (!done)
+        errno = laz_windows_errno(GetLastError());
+    return done ? 1 : -1;
+}
+
 ssize_t laz_os_send(int fd, const void *data, size_t len)
 {
     struct fds_entry *entry = laz_windows_entry(fd);
-    DWORD n = 0;
 
     if (!entry || entry->kind != FDS_PIPE) {
         errno = EBADF;
         return -1;
     }
-    if (entry->write_pending) {
-        if (!GetOverlappedResult(entry->handle, &entry->writing, &n, FALSE)) {
-            if (GetLastError() == ERROR_IO_INCOMPLETE)
-                return 0;
-            goto failed;
-        }
-        entry->write_pending = false;
-    }
+    int written = pipe_written(entry);
+    if (written <= 0 || !len)
+        return written < 0 ? -1 : 0;
     size_t piece = len < FDS_PIECE ? len : FDS_PIECE;
     memcpy(entry->out, data, piece);
     ResetEvent(entry->writable);
     if (!WriteFile(entry->handle, entry->out, (DWORD)piece, NULL, &entry->writing) &&
-        GetLastError() != ERROR_IO_PENDING)
-        goto failed;
+        GetLastError() != ERROR_IO_PENDING) {
+        errno = laz_windows_errno(GetLastError());
+        SetEvent(entry->writable);
+        return -1;
+    }
     entry->write_pending = true;
     return (ssize_t)piece;
-failed:
-    entry->write_pending = false;
-    errno = laz_windows_errno(GetLastError());
-    SetEvent(entry->writable);
-    return -1;
 }
 
 HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
@@ -358,8 +380,11 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
         return laz_windows_fail(err, "no temporary file for %s could be made", name);
     HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
                               FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
-    if (file == INVALID_HANDLE_VALUE)
-        return laz_windows_fail(err, "no temporary file for %s could be made", name);
+    if (file == INVALID_HANDLE_VALUE) {
+        int rc = laz_windows_fail(err, "no temporary file for %s could be made", name);
+        DeleteFileW(path);
+        return rc;
+    }
     *fd = laz_windows_new_fd(FDS_FILE, file);
     if (*fd < 0)
         return laz_error_nomem(err);
@@ -414,7 +439,8 @@ bool laz_os_write_waiting(int fd, const void *data, size_t len)
         done += (size_t)n;
     }
     /* It may be the last thing that this process says. */
-    return WaitForSingleObject(entry->writable, INFINITE) == WAIT_OBJECT_0;
+    return WaitForSingleObject(entry->writable, INFINITE) == WAIT_OBJECT_0 &&
+           pipe_written(entry) == 1;
 }
 
 bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n)
@@ -466,6 +492,7 @@ size_t laz_os_pending(int fd)
     return entry->in_len + there;
 }
 
+/* Windows waits for 64 at most; who asks has a handful. */
 int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
 {
     HANDLE handles[MAXIMUM_WAIT_OBJECTS];

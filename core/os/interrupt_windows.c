@@ -19,18 +19,30 @@ struct laz_interrupt {
     void *user;
 };
 
-static struct laz_interrupt *_Atomic interrupt_present;
+static SRWLOCK interrupt_lock = SRWLOCK_INIT; /* it is not freed while a handler has it */
+static struct laz_interrupt *interrupt_present;
 
-/* On a thread of the system. FALSE: the next handler, which ends the process. */
+static void interrupt_set(struct laz_interrupt *interrupt)
+{
+    AcquireSRWLockExclusive(&interrupt_lock);
+    interrupt_present = interrupt;
+    ReleaseSRWLockExclusive(&interrupt_lock);
+}
+
+/* On a thread of the system. FALSE: the next handler, which ends the process. Where the console is
+ * closed, or the user leaves, the system ends it as soon as this returns, or after some seconds:
+ * they are left to it, to end as after Ctrl-C. */
 static BOOL WINAPI interrupt_control(DWORD event)
 {
+    AcquireSRWLockExclusive(&interrupt_lock);
     struct laz_interrupt *interrupt = interrupt_present;
-
-    (void)event;
-    if (!interrupt || atomic_exchange(&interrupt->asked_once, true))
-        return FALSE;
-    SetEvent(interrupt->wake);
-    return TRUE;
+    bool first = interrupt && !atomic_exchange(&interrupt->asked_once, true);
+    if (first)
+        SetEvent(interrupt->wake);
+    ReleaseSRWLockExclusive(&interrupt_lock);
+    if (first && event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
+        Sleep(INFINITE);
+    return first;
 }
 
 int laz_interrupt_block(struct laz_interrupt **out, struct laz_error *err)
@@ -40,7 +52,7 @@ int laz_interrupt_block(struct laz_interrupt **out, struct laz_error *err)
     if (!interrupt)
         return laz_error_nomem(err);
     interrupt->wake = CreateEventW(NULL, TRUE, FALSE, NULL);
-    interrupt_present = interrupt;
+    interrupt_set(interrupt);
     if (!interrupt->wake || !SetConsoleCtrlHandler(interrupt_control, TRUE)) {
         int rc = laz_windows_fail(err, "Ctrl-C cannot be listened for");
         laz_interrupt_free(interrupt);
@@ -77,7 +89,7 @@ void laz_interrupt_free(struct laz_interrupt *interrupt)
     if (!interrupt)
         return;
     interrupt->ending = true;
-    interrupt_present = NULL;
+    interrupt_set(NULL);
     (void)SetConsoleCtrlHandler(interrupt_control, FALSE);
     if (interrupt->wake)
         SetEvent(interrupt->wake);

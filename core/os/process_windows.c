@@ -168,11 +168,12 @@ static HANDLE start_stream(int fd)
                            &inherited, OPEN_EXISTING, 0, NULL);
         return copy == INVALID_HANDLE_VALUE ? NULL : copy;
     }
-    HANDLE self = GetCurrentProcess();
-    return DuplicateHandle(self, laz_windows_handle(fd), self, &copy, 0, TRUE,
-                           DUPLICATE_SAME_ACCESS)
-               ? copy
-               : NULL;
+    HANDLE self = GetCurrentProcess(), handle = laz_windows_handle(fd);
+    if (handle == INVALID_HANDLE_VALUE) { /* which is also the name of this process */
+        SetLastError(ERROR_INVALID_HANDLE);
+        return NULL;
+    }
+    return DuplicateHandle(self, handle, self, &copy, 0, TRUE, DUPLICATE_SAME_ACCESS) ? copy : NULL;
 }
 
 static int start_streams(struct process_start *start, struct laz_error *err)
@@ -374,7 +375,9 @@ static void process_describe(const struct fds_entry *entry, DWORD code, struct l
     for (size_t i = 0; i < sizeof process_signals / sizeof *process_signals; i++)
         if (process_signals[i].code == code)
             how->signal = process_signals[i].signal;
-    if (!how->signal && code >= 0xC0000000u) /* an NTSTATUS that says error: it was not its own */
+    /* An error of the system, or of a language that nobody caught: it was not its own. From
+     * 0xFFFFFFFF down, -1 and the like, it was. */
+    if (!how->signal && code >= 0xC0000000u && code < 0xF0000000u)
         how->signal = SIGABRT;
     if (!how->signal)
         how->status = code > 255 ? 255 : (int)code;

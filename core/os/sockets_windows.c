@@ -52,9 +52,11 @@ static PSECURITY_DESCRIPTOR sockets_own_user(void)
     if (text)
         ConvertStringSecurityDescriptorToSecurityDescriptorA(text, SDDL_REVISION_1, &descriptor,
                                                              NULL);
+    DWORD code = GetLastError();
     CloseHandle(token);
     LocalFree(sid);
     free(text);
+    SetLastError(code);
     return descriptor;
 }
 
@@ -91,13 +93,14 @@ int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct 
     (void)uid;
     (void)gid;
     PSECURITY_DESCRIPTOR own = sockets_own_user();
-    wchar_t *name = laz_windows_path(path);
     SECURITY_ATTRIBUTES access = {sizeof access, own, FALSE};
     int rc;
 
-    if (!own || !name) {
-        rc = !own ? laz_windows_fail(err, "no access list for %s could be made", path)
-                  : laz_error_nomem(err);
+    if (!own)
+        return laz_windows_fail(err, "no access list for %s could be made", path);
+    wchar_t *name = laz_windows_path(path);
+    if (!name) {
+        rc = laz_error_nomem(err);
         goto out;
     }
     HANDLE handle = CreateNamedPipeW(
@@ -134,8 +137,14 @@ int laz_os_accept(int listener)
     if (!entry || entry->kind != FDS_LISTENER || !entry->handle ||
         WaitForSingleObject(entry->readable, 0) != WAIT_OBJECT_0)
         return -1;
-    if (entry->read_pending && !GetOverlappedResult(entry->handle, &entry->reading, &n, FALSE))
+    if (entry->read_pending && !GetOverlappedResult(entry->handle, &entry->reading, &n, FALSE)) {
+        if (GetLastError() != ERROR_IO_INCOMPLETE) { /* ended with the thread that began it */
+            entry->read_pending = false;
+            ResetEvent(entry->readable);
+            (void)sockets_await_client(entry);
+        }
         return -1;
+    }
     HANDLE handle = entry->handle;
     entry->read_pending = false;
     entry->handle = NULL;

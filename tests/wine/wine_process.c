@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,7 +229,14 @@ static void how_a_process_ended_is_told(void)
     static const struct {
         const char *words[3];
         int status, signal;
-    } ends[] = {{{"exit", "0"}, 0, 0}, {{"exit", "7"}, 7, 0}, {{"crash"}, -1, SIGSEGV}};
+    } ends[] = {{{"exit", "0"}, 0, 0},
+                {{"exit", "7"}, 7, 0},
+                {{"exit", "255"}, 255, 0},
+                {{"exit", "256"}, 255, 0}, /* no status has more */
+                {{"exit", "-1"}, 255, 0},
+                {{"exit", "-1073741510"}, -1, SIGINT}, /* 0xC000013A */
+                {{"exit", "-532462766"}, -1, SIGABRT}, /* 0xE0434352: not caught in .NET */
+                {{"crash"}, -1, SIGSEGV}};
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct laz_exit how = {0};
@@ -241,6 +249,28 @@ static void how_a_process_ended_is_told(void)
         CU_ASSERT_EQUAL(how.signal, ends[i].signal);
         child_close(&child);
     }
+}
+
+/* The handle of what is not open is also the name of this process, which a child must not get. */
+static void a_descriptor_that_is_not_open_is_no_stream(void)
+{
+    const char *const argv[] = {"C:\\windows\\system32\\cmd.exe", NULL};
+    const struct laz_spawn_fd fds[] = {{FDS_FIRST + 5000, 0}};
+    const struct laz_spawn spawn = {.argv = argv,
+                                    .env = argv + 1,
+                                    .fds = fds,
+                                    .n_fds = 1,
+                                    .uid = LAZ_SPAWN_SAME_ID,
+                                    .gid = LAZ_SPAWN_SAME_ID};
+    struct laz_process process = LAZ_PROCESS_INIT;
+    struct laz_spawner *spawner = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "stream 0"));
+    laz_process_close(&process);
+    laz_spawner_free(spawner);
 }
 
 /* The process with this id, to be waited for; NULL: it is gone. */
@@ -435,6 +465,7 @@ static const struct unit_test tests[] = {
     UNIT(an_environment_is_what_it_is_given),
     UNIT(only_listed_handles_are_inherited),
     UNIT(how_a_process_ended_is_told),
+    UNIT(a_descriptor_that_is_not_open_is_no_stream),
     UNIT(a_killed_process_is_told_apart),
     UNIT(closing_a_process_ends_it),
     UNIT(a_grandchild_ends_with_the_job),
