@@ -20,9 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APPEND_SIZE_MS 1000       /* a reader can wait */
-#define APPEND_TRIES   8          /* renamed again and again */
-#define APPEND_AT      0x7fffffff /* of the byte that is locked: high part of its offset */
+#define APPEND_SIZE_MS 1000             /* a reader can wait */
+#define APPEND_PIECE   ((DWORD)1 << 20) /* read at once */
+#define APPEND_TRIES   8                /* renamed again and again */
+#define APPEND_AT      0x7fffffff       /* of the byte that is locked: high part of its offset */
 
 static OVERLAPPED append_place(uint64_t offset)
 {
@@ -176,9 +177,8 @@ ssize_t laz_append_read(const struct laz_append *file, uint64_t offset, void *da
 
     while (done < len) {
         OVERLAPPED place = append_place(offset + done);
-        DWORD n = 0;
-        if (!ReadFile(laz_windows_handle(file->fd), (char *)data + done, (DWORD)(len - done), &n,
-                      &place) &&
+        DWORD n = 0, piece = len - done < APPEND_PIECE ? (DWORD)(len - done) : APPEND_PIECE;
+        if (!ReadFile(laz_windows_handle(file->fd), (char *)data + done, piece, &n, &place) &&
             GetLastError() != ERROR_HANDLE_EOF) {
             laz_windows_fail(err, "the audit log %s cannot be read", file->path);
             return -1;

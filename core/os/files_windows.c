@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define FILES_PIECE 65536
-#define FILES_DEPTH 64 /* of folders that are removed in one go */
+#define FILES_DEPTH 64    /* of folders that are removed in one go */
+#define FILES_LIFTS 10000 /* then it is given up: somebody makes them */
 
 /* One try for each: `call` gets the path as Windows wants it. */
 static bool files_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
@@ -161,9 +162,15 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 
 /* ---- removing ------------------------------------------------------------------------------- */
 
-static void files_remove(const wchar_t *path, unsigned depth);
+struct files_removal {
+    const wchar_t *top; /* in the form for long paths: what lies below may be deep */
+    unsigned moved;     /* folders that were too deep, and lie in it now */
+    bool again;
+};
 
-static void files_empty(const wchar_t *folder, unsigned depth)
+static void files_remove(struct files_removal *removal, const wchar_t *path, unsigned depth);
+
+static void files_empty(struct files_removal *removal, const wchar_t *folder, unsigned depth)
 {
     WIN32_FIND_DATAW entry;
     size_t len = wcslen(folder);
@@ -177,7 +184,7 @@ static void files_empty(const wchar_t *folder, unsigned depth)
     while (found != INVALID_HANDLE_VALUE) {
         if (wcscmp(entry.cFileName, L".") != 0 && wcscmp(entry.cFileName, L"..") != 0) {
             wcscpy(path + len + 1, entry.cFileName);
-            files_remove(path, depth);
+            files_remove(removal, path, depth);
         }
         if (!FindNextFileW(found, &entry)) {
             FindClose(found);
@@ -187,8 +194,22 @@ static void files_empty(const wchar_t *folder, unsigned depth)
     free(path);
 }
 
+/* What is too deep is removed in another round, from the top. */
+static void files_lift(struct files_removal *removal, const wchar_t *path)
+{
+    size_t room = wcslen(removal->top) + 32;
+    wchar_t *name = calloc(room, sizeof *name);
+
+    if (name) {
+        _snwprintf(name, room - 1, L"%ls\\lifted-%u", removal->top, ++removal->moved);
+        if (removal->moved < FILES_LIFTS && MoveFileW(path, name))
+            removal->again = true;
+    }
+    free(name);
+}
+
 /* A link or junction is removed, and what it leads to is left. */
-static void files_remove(const wchar_t *path, unsigned depth)
+static void files_remove(struct files_removal *removal, const wchar_t *path, unsigned depth)
 {
     DWORD attributes = GetFileAttributesW(path);
 
@@ -200,17 +221,25 @@ static void files_remove(const wchar_t *path, unsigned depth)
         DeleteFileW(path);
         return;
     }
-    if (!(attributes & FILE_ATTRIBUTE_REPARSE_POINT) && depth < FILES_DEPTH)
-        files_empty(path, depth + 1);
+    if (!(attributes & FILE_ATTRIBUTE_REPARSE_POINT)) {
+        if (depth == FILES_DEPTH) {
+            files_lift(removal, path);
+            return;
+        }
+        files_empty(removal, path, depth + 1);
+    }
     RemoveDirectoryW(path);
 }
 
 void laz_os_remove_tree(const char *path)
 {
-    wchar_t *wide = laz_windows_path(path);
+    wchar_t *wide = laz_windows_long_path(path);
+    struct files_removal removal = {.top = wide, .again = wide != NULL};
 
-    if (wide)
-        files_remove(wide, 0);
+    while (removal.again) {
+        removal.again = false;
+        files_remove(&removal, wide, 0);
+    }
     free(wide);
 }
 
@@ -219,6 +248,7 @@ void laz_os_remove_tree(const char *path)
 #define FOLDER_PREFIX "lazaret-"
 #define FOLDER_RANDOM 8
 #define FOLDER_LOCK   "/lock"
+#define FOLDER_TRIES  5
 
 /* A folder is in use while its file "lock" is open: it is opened for nobody else, and goes with its
  * last handle. */
@@ -283,16 +313,12 @@ static char *folder_parent(void)
     return laz_windows_slashes(laz_windows_narrow(wide));
 }
 
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+static int folder_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
 {
     char name[FOLDER_RANDOM + 1];
-    char *parent = folder_parent(), *made = NULL;
-    int rc;
+    char *made = NULL;
+    int rc = laz_random_name(name, FOLDER_RANDOM, err);
 
-    if (!parent)
-        return laz_windows_fail(err, "there is no folder for temporary files");
-    folder_clean_stale(parent);
-    rc = laz_random_name(name, FOLDER_RANDOM, err);
     if (!rc) {
         made = laz_strdupf("%s/" FOLDER_PREFIX "%s", parent, name);
         rc = made ? laz_os_make_folder(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
@@ -307,11 +333,25 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
         if (rc)
             laz_os_remove_tree(made);
     }
-    free(parent);
     if (rc)
         free(made);
     else
         *path = made;
+    return rc;
+}
+
+/* Another one that starts may take the new folder for a stale one before it is locked. */
+int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+{
+    char *parent = folder_parent();
+    int rc = -1;
+
+    if (!parent)
+        return laz_windows_fail(err, "there is no folder for temporary files");
+    folder_clean_stale(parent);
+    for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
+        rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);
+    free(parent);
     return rc;
 }
 

@@ -22,7 +22,7 @@ static int64_t look_time(const FILETIME *time)
 
 /* Access lists are not looked at: what the user of this process may do is asked of the system when
  * it is done. So there is a mode of a folder, or of a file, that others may not write. */
-static bool look_describe(HANDLE handle, struct laz_look *look)
+static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
 {
     BY_HANDLE_FILE_INFORMATION info;
 
@@ -33,9 +33,11 @@ static bool look_describe(HANDLE handle, struct laz_look *look)
     }
     if (!GetFileInformationByHandle(handle, &info))
         return false;
-    look->kind = info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT ? LAZ_LOOK_LINK
-                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY   ? LAZ_LOOK_FOLDER
-                                                                      : LAZ_LOOK_FILE;
+    /* Followed, what is left of this kind is a file that the system keeps in a way of its own. */
+    bool is_link = !follow && (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
+    look->kind = is_link                                            ? LAZ_LOOK_LINK
+                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_FOLDER
+                                                                    : LAZ_LOOK_FILE;
     look->mode = 0755;
     look->device = info.dwVolumeSerialNumber;
     look->inode = ((uint64_t)info.nFileIndexHigh << 32) | info.nFileIndexLow;
@@ -67,7 +69,7 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look)
 
     if (handle == INVALID_HANDLE_VALUE)
         return laz_windows_errno(GetLastError());
-    int failed = look_describe(handle, look) ? 0 : laz_windows_errno(GetLastError());
+    int failed = look_describe(handle, follow, look) ? 0 : laz_windows_errno(GetLastError());
     CloseHandle(handle);
     return failed;
 }
@@ -81,7 +83,7 @@ int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
         errno = laz_windows_errno(GetLastError());
         return -1;
     }
-    int fd = look_describe(handle, look)
+    int fd = look_describe(handle, true, look)
                  ? _open_osfhandle((intptr_t)handle, _O_RDONLY | _O_BINARY | _O_NOINHERIT)
                  : -1;
     if (fd < 0) {
@@ -152,15 +154,18 @@ int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_erro
         return laz_error_nomem(err);
     }
     HANDLE found = FindFirstFileW(wide, &entry);
-    if (found == INVALID_HANDLE_VALUE)
+    bool more = found != INVALID_HANDLE_VALUE;
+    while (more && !rc) {
+        char *name = laz_windows_narrow(entry.cFileName);
+        if (!name)
+            rc = laz_error_nomem(err);
+        else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            laz_strv_add(names, name);
+        free(name);
+        more = FindNextFileW(found, &entry);
+    }
+    if (!rc && GetLastError() != ERROR_NO_MORE_FILES)
         rc = laz_windows_fail(err, "the folder %s cannot be read", path);
-    else
-        do {
-            char *name = laz_windows_narrow(entry.cFileName);
-            if (name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-                laz_strv_add(names, name);
-            free(name);
-        } while (FindNextFileW(found, &entry));
     if (found != INVALID_HANDLE_VALUE)
         FindClose(found);
     free(pattern);

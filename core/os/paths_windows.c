@@ -137,8 +137,9 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
 
     (void)uid;
     if (wide)
-        handle = CreateFileW(wide, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
-                             OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+        handle =
+            CreateFileW(wide, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                        NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     free(wide);
     if (handle == INVALID_HANDLE_VALUE)
         return false;

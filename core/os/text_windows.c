@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT_PATH_SHORT 236 /* MAX_PATH, less what is kept free below a folder */
+
 wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len)
 {
     if (len >= INT_MAX)
@@ -39,7 +41,7 @@ char *laz_windows_narrow(const wchar_t *text)
     return narrow;
 }
 
-wchar_t *laz_windows_path(const char *path)
+static wchar_t *text_path(const char *path)
 {
     wchar_t *wide = laz_windows_wide(path);
 
@@ -47,6 +49,37 @@ wchar_t *laz_windows_path(const char *path)
         if (*c == L'/')
             *c = L'\\';
     return wide;
+}
+
+/* In this form the system takes names as they are, so "." and ".." are resolved before. Takes over
+ * `wide`. */
+static wchar_t *text_long(wchar_t *wide)
+{
+    static const wchar_t prefix[] = L"\\\\?\\";
+    const size_t len = sizeof prefix / sizeof *prefix - 1;
+
+    if (!wide || !wide[0] || wide[1] != L':')
+        return wide;
+    DWORD room = GetFullPathNameW(wide, 0, NULL, NULL);
+    wchar_t *path = room ? calloc(len + room, sizeof *path) : NULL;
+    DWORD n = path ? GetFullPathNameW(wide, room, path + len, NULL) : 0;
+    free(wide);
+    if (n && n < room)
+        return memcpy(path, prefix, len * sizeof *prefix);
+    free(path);
+    return NULL;
+}
+
+wchar_t *laz_windows_path(const char *path)
+{
+    wchar_t *wide = text_path(path);
+
+    return wide && wcslen(wide) >= TEXT_PATH_SHORT ? text_long(wide) : wide;
+}
+
+wchar_t *laz_windows_long_path(const char *path)
+{
+    return text_long(text_path(path));
 }
 
 char *laz_windows_slashes(char *path)

@@ -21,8 +21,11 @@
 wchar_t *laz_windows_wide(const char *text); /* NULL: no memory, or no UTF-8 */
 wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len);
 char *laz_windows_narrow(const wchar_t *text); /* '\\' stays; NULL: no memory */
-/* A path, absolute and with '\\' between its parts, as the calls for files want it. */
+/* A path, absolute and with '\\' between its parts, as the calls for files want it; one that is too
+ * long for them (MAX_PATH) in the form that is not. And any path of a drive in that form, for what
+ * lies below it. */
 wchar_t *laz_windows_path(const char *path);
+wchar_t *laz_windows_long_path(const char *path);
 char *laz_windows_slashes(char *path); /* every '\\' becomes '/'; gives `path` */
 int laz_windows_errno(DWORD code);     /* of <errno.h>; EIO: none that fits */
 /* LAZ_EOS, with what Windows says of its last error after the text. */
