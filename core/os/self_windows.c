@@ -41,11 +41,27 @@ void laz_os_raw_streams(void)
         (void)_setmode(fd, _O_BINARY); /* else "\n" is written as "\r\n", and byte 26 ends a file */
 }
 
+static UINT self_console; /* how the console took bytes before */
+
+static void self_restore_console(void)
+{
+    (void)SetConsoleOutputCP(self_console);
+}
+
+/* What is written is UTF-8; a console belongs to others, too, and is given back as it was. */
+static void self_console_utf8(void)
+{
+    self_console = GetConsoleOutputCP();
+    if (self_console && self_console != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
+        (void)atexit(self_restore_console);
+}
+
 bool laz_os_secure_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (_get_osfhandle(fd) == -1 && _open("NUL", fd ? _O_WRONLY : _O_RDONLY) != fd)
             return false;
+    self_console_utf8();
     laz_os_raw_streams();
     return true;
 }
