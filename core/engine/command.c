@@ -40,24 +40,61 @@ struct command_run {
 
 /* ---- environment ---------------------------------------------------------------------------- */
 
+struct command_variable {
+    const char *name, *without; /* its value when it is not set; NULL: left out */
+};
+
+static const struct command_variable command_posix[] = {
+    {"HOME", "/"},        {"LANG", "C.UTF-8"},  {"USER", NULL},        {"LOGNAME", NULL},
+    {"SHELL", NULL},      {"TMPDIR", NULL},     {"TZ", NULL},          {"LC_ALL", NULL},
+    {"LC_CTYPE", NULL},   {"LC_COLLATE", NULL}, {"LC_MESSAGES", NULL}, {"LC_MONETARY", NULL},
+    {"LC_NUMERIC", NULL}, {"LC_TIME", NULL},    {NULL, NULL},
+};
+
+/* Without the first of them most programs of Windows do not start. */
+static const struct command_variable command_windows[] = {
+    {"SystemRoot", "C:\\Windows"},
+    {"SystemDrive", "C:"},
+    {"windir", "C:\\Windows"},
+    {"ComSpec", "C:\\Windows\\System32\\cmd.exe"},
+    {"PATHEXT", ".COM;.EXE;.BAT;.CMD"},
+    {"USERNAME", NULL},
+    {"USERPROFILE", NULL},
+    {"HOMEDRIVE", NULL},
+    {"HOMEPATH", NULL},
+    {"APPDATA", NULL},
+    {"LOCALAPPDATA", NULL},
+    {"ProgramData", NULL},
+    {"ProgramFiles", NULL},
+    {"TMP", NULL},
+    {"TEMP", NULL},
+    {"TZ", NULL},
+    {NULL, NULL},
+};
+
+static void command_path(struct laz_strv *env, bool windows)
+{
+    const char *root = windows ? laz_os_getenv("SystemRoot") : NULL;
+
+    root = root ? root : command_windows[0].without;
+    if (!windows)
+        laz_strv_add(env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    else
+        laz_strv_addf(env, "PATH=%s\\System32;%s;%s\\System32\\Wbem", root, root, root);
+}
+
 int laz_command_environment(struct laz_strv *env, struct laz_error *err)
 {
-    static const struct {
-        const char *name, *without; /* its value when it is not set; NULL: left out */
-    } kept[] = {
-        {"HOME", "/"},        {"LANG", "C.UTF-8"},  {"USER", NULL},        {"LOGNAME", NULL},
-        {"SHELL", NULL},      {"TMPDIR", NULL},     {"TZ", NULL},          {"LC_ALL", NULL},
-        {"LC_CTYPE", NULL},   {"LC_COLLATE", NULL}, {"LC_MESSAGES", NULL}, {"LC_MONETARY", NULL},
-        {"LC_NUMERIC", NULL}, {"LC_TIME", NULL},
-    };
+    const bool windows = strcmp(laz_os_platform(), "windows") == 0;
 
-    laz_strv_add(env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        const char *value = getenv(kept[i].name);
+    command_path(env, windows);
+    for (const struct command_variable *kept = windows ? command_windows : command_posix;
+         kept->name; kept++) {
+        const char *value = getenv(kept->name);
         if (!value || !*value)
-            value = kept[i].without;
+            value = kept->without;
         if (value)
-            laz_strv_addf(env, "%s=%s", kept[i].name, value);
+            laz_strv_addf(env, "%s=%s", kept->name, value);
     }
     return env->failed ? laz_error_nomem(err) : 0;
 }

@@ -17,7 +17,8 @@
 #define LAZ_HOOK_TIMEOUT_MS    30000
 
 /* The environment commands get: a fixed PATH; HOME, USER, LOGNAME, SHELL, TMPDIR, LANG, LC_* and TZ
- * as they are here (HOME and LANG have a value in any case); nothing else. It reads the environment
+ * as they are here (HOME and LANG have a value in any case), on Windows what tells where the system
+ * and the user's folders are; nothing else. It reads the environment
  * of the process: ask once, on the thread that makes the engine. */
 int laz_command_environment(struct laz_strv *env, struct laz_error *err);
 
