@@ -196,6 +196,14 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
     return getppid() == parent;
 }
 
+/* Is it sent for nothing? Then the queue would tell of it all the same. */
+static bool posix_is_ignored(int signal)
+{
+    struct sigaction now;
+
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 /* EVFILT_SIGNAL tells of a signal that is sent from here on, blocked or not; of one that was sent
  * before, sigpending(2). sigwait(3) then takes it without waiting. */
 int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
@@ -208,7 +216,7 @@ int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
     if (queue >= 0)
         (void)fcntl(queue, F_SETFD, FD_CLOEXEC);
     for (int i = 1; i < NSIG && queue >= 0; i++) {
-        if (sigismember(signals, i) != 1)
+        if (sigismember(signals, i) != 1 || posix_is_ignored(i))
             continue;
         EV_SET(&event, (uintptr_t)i, EVFILT_SIGNAL, EV_ADD, 0, 0, NULL);
         (void)kevent(queue, &event, 1, NULL, 0, NULL);
@@ -219,13 +227,7 @@ int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
     if (!got && queue >= 0 && kevent(queue, NULL, 0, &event, 1, &wait) == 1)
         got = (int)event.ident;
     laz_os_close(&queue);
-    if (got) {
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, got);
-        (void)sigwait(&one, &got);
-    }
-    return got;
+    return got && sigwait(signals, &got) == 0 ? got : 0;
 }
 
 void laz_os_condition_init(pthread_cond_t *condition)
