@@ -173,7 +173,7 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     struct doctor_place place;
     struct laz_error why = {0};
 
-    if (!doctor->chosen)
+    if (!doctor->chosen || !doctor->acts_are_tried)
         return 0;
     doctor_progress(doctor, doctor->chosen, "a template");
     int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
@@ -294,6 +294,7 @@ int cli_doctor(struct cli *cli)
         .cli = cli,
         .control = {.victim = LAZ_PROCESS_INIT},
         .started_ms = laz_clock_ms(),
+        .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* it would find all open */
         .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
     struct laz_interrupt *interrupt = NULL; /* between two engines a signal waits for the next */
@@ -301,7 +302,7 @@ int cli_doctor(struct cli *cli)
     int rc = laz_interrupt_block(&interrupt, &err);
     int status = rc ? 0 : doctor_look(&doctor);
 
-    if (!rc && !status)
+    if (!rc && !status && doctor.acts_are_tried)
         rc = doctor_prepare(&doctor, &err);
     bool no_session = rc == LAZ_ESETUP;
     if (no_session)

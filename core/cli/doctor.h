@@ -128,6 +128,7 @@ struct doctor {
     char *templates_problem;  /* why no session comes from one; NULL: they do */
     struct laz_strv problems; /* why the setup does not hold */
     uint64_t started_ms;
+    bool acts_are_tried; /* false: no acts are made for this system */
     bool on_terminal, shown;
 };
 

@@ -326,6 +326,8 @@ static enum doctor_state backend_state(const struct doctor *doctor,
 
     if (backend_limit(limits, bit) == LAZ_UNLIMITED)
         return DOCTOR_UNSET;
+    if (!doctor->acts_are_tried)
+        return promise->full || promise->weak ? DOCTOR_UNPROVEN : DOCTOR_OPEN;
     for (size_t i = 0; i < n; i++) {
         if (acts[i].bit != bit)
             continue;
@@ -342,12 +344,45 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
 }
 
-int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
+static const char *backend_untried_remedy(enum doctor_state state)
+{
+    if (state == DOCTOR_OPEN)
+        return "no backend keeps it on this system: run lazaret in a container, in a virtual "
+               "machine or in WSL";
+    return state == DOCTOR_UNPROVEN
+               ? "it was set and read back from the system; whether it holds is not tried here"
+               : backend_remedy(0, state);
+}
+
+/* Where no acts are made for the system: what a session of a runtime says of its box, and whether
+ * each runtime works. */
+static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
+                        struct laz_error *err)
+{
+    const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
+    struct laz_session_options options = {.size = sizeof options};
+    struct doctor_place place;
+    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+
+    if (rc)
+        return rc;
+    if (doctor->runtimes.n) {
+        options.runtime = doctor->runtimes.items[0];
+        rc = laz_session_open(place.engine, &options, &place.session, err);
+    }
+    if (!rc && place.session)
+        backend_read_plan(backend, laz_session_isolation(place.session));
+    if (!rc)
+        rc = backend_runtimes(doctor, backend, &place, err);
+    doctor_place_close(&place);
+    return rc;
+}
+
+static int backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
 {
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
     struct doctor_place place;
 
-    doctor_progress(doctor, backend->name, "a box");
     int rc = doctor_place_open(doctor->cli, pairs, &place, err);
     if (!rc) {
         backend_read_plan(backend, laz_session_isolation(place.session));
@@ -358,8 +393,13 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
             rc = backend_runtimes(doctor, backend, &place, err);
         doctor_place_close(&place);
     }
-    if (!rc)
-        rc = backend_small_limits(doctor, backend, err);
+    return rc ? rc : backend_small_limits(doctor, backend, err);
+}
+
+int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, struct laz_error *err)
+{
+    doctor_progress(doctor, backend->name, "a box");
+    int rc = (doctor->acts_are_tried ? backend_try : backend_look)(doctor, backend, err);
     if (rc && rc != LAZ_ECANCELLED) {
         backend->problem = laz_strdup(err->text);
         return 0;
@@ -368,7 +408,9 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
         if (!laz_enforce_name(1u << i))
             continue;
         backend->bits[i].state = backend_state(doctor, backend, 1u << i);
-        backend->bits[i].remedy = backend_remedy(1u << i, backend->bits[i].state);
+        backend->bits[i].remedy = doctor->acts_are_tried
+                                      ? backend_remedy(1u << i, backend->bits[i].state)
+                                      : backend_untried_remedy(backend->bits[i].state);
     }
     return rc;
 }

@@ -64,8 +64,9 @@ static bool tell_keeps_nothing(const struct doctor_backend *backend)
     return true;
 }
 
-static void tell_bits(struct cli *cli, const struct doctor_backend *backend)
+static void tell_bits(const struct doctor *doctor, const struct doctor_backend *backend)
 {
+    struct cli *cli = doctor->cli;
     bool nothing = tell_keeps_nothing(backend);
 
     for (unsigned i = 0; i < DOCTOR_BITS; i++) {
@@ -78,10 +79,10 @@ static void tell_bits(struct cli *cli, const struct doctor_backend *backend)
             tell_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
             tell_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
         }
-        if (bit->remedy && !nothing)
+        if (bit->remedy && !nothing && doctor->acts_are_tried)
             cli_printf(cli, "             remedy: %s\n", bit->remedy);
     }
-    if (nothing)
+    if (nothing && doctor->acts_are_tried)
         cli_puts(cli, "  remedy: this backend does not isolate; it is for debugging and comparing "
                       "(sandbox.backend = \"auto\" never takes it)\n");
 }
@@ -123,14 +124,21 @@ void doctor_tell(struct doctor *doctor)
             cli_puts(cli, "\n");
             continue;
         }
-        tell_bits(cli, backend);
+        tell_bits(doctor, backend);
         tell_runtimes(cli, backend);
         cli_puts(cli, "\n");
     }
     tell_templates(doctor);
     for (size_t i = 0; i < doctor->problems.n; i++)
         tell_words(cli, "problem: ", doctor->problems.items[i]);
-    if (!doctor->problems.n)
+    if (!doctor->acts_are_tried)
+        cli_puts(cli,
+                 "note: on this system no backend isolates, so nothing was tried from inside a "
+                 "session; what is listed is what its box says of itself\n"
+                 "remedy: run lazaret in a container, in a virtual machine or in WSL\n");
+    if (!doctor->problems.n && !doctor->acts_are_tried)
+        cli_puts(cli, "sandbox.require asks for nothing that is missing\n");
+    else if (!doctor->problems.n)
         cli_printf(cli, "all is well: %s keeps what sandbox.require asks for\n", doctor->chosen);
 }
 
@@ -226,7 +234,7 @@ void doctor_tell_json(struct doctor *doctor)
     laz_buf_printf(&json, ",\"templates\":{\"works\":%s,",
                    doctor->templates_tried && !doctor->templates_problem ? "true" : "false");
     json_text(&json, "problem", doctor->templates_problem);
-    laz_buf_puts(&json, "},\"require\":");
+    laz_buf_printf(&json, "},\"tried\":%s,\"require\":", doctor->acts_are_tried ? "true" : "false");
     cli_enforce_json(values->sandbox.require, &json);
     laz_buf_puts(&json, ",\"problems\":[");
     for (size_t i = 0; i < doctor->problems.n; i++) {

@@ -11,7 +11,8 @@
 #define INTERRUPT_AGAIN_MS 50
 
 struct laz_interrupt {
-    HANDLE wake; /* somebody asked, or it ends */
+    struct laz_interrupt *before; /* asked again when this one is freed */
+    HANDLE wake;                  /* somebody asked, or it ends */
     pthread_t thread;
     bool runs;
     atomic_bool asked_once, ending;
@@ -52,6 +53,7 @@ int laz_interrupt_block(struct laz_interrupt **out, struct laz_error *err)
     if (!interrupt)
         return laz_error_nomem(err);
     interrupt->wake = CreateEventW(NULL, TRUE, FALSE, NULL);
+    interrupt->before = interrupt_present;
     interrupt_set(interrupt);
     if (!interrupt->wake || !SetConsoleCtrlHandler(interrupt_control, TRUE)) {
         int rc = laz_windows_fail(err, "Ctrl-C cannot be listened for");
@@ -89,7 +91,7 @@ void laz_interrupt_free(struct laz_interrupt *interrupt)
     if (!interrupt)
         return;
     interrupt->ending = true;
-    interrupt_set(NULL);
+    interrupt_set(interrupt->before);
     (void)SetConsoleCtrlHandler(interrupt_control, FALSE);
     if (interrupt->wake)
         SetEvent(interrupt->wake);
