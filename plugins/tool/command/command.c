@@ -129,6 +129,14 @@ static bool command_is_absolute(const char *path)
     return path[0] == '/' || (path[0] && path[1] == ':' && (path[2] == '/' || path[2] == '\\'));
 }
 
+/* The mode that Windows tells has nothing of others: who may change a file is in its access list.
+ */
+#if defined _WIN32
+#define COMMAND_OTHERS_WRITE 0
+#else
+#define COMMAND_OTHERS_WRITE S_IWOTH
+#endif
+
 /* The program of a tool must be there when the tool is declared, and not be others' to change. */
 static int command_check_program(const struct command_tool *tool, struct laz_error *err)
 {
@@ -146,7 +154,7 @@ static int command_check_program(const struct command_tool *tool, struct laz_err
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: %s is no program that can be executed",
                              tool->name, program);
-    if (status.st_mode & S_IWOTH)
+    if (status.st_mode & COMMAND_OTHERS_WRITE)
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: %s can be changed by every user: "
                              "chmod o-w %s",
