@@ -28,7 +28,8 @@ void laz_loop_free(struct laz_loop *loop);
 /* Waits for events, `ms` at most, and serves them once. */
 void laz_loop_step(struct laz_loop *loop, uint64_t ms);
 /* For a loop inside another one: a descriptor that is readable when a step has something to serve,
- * and the time after which it has in any case, in milliseconds (-1: none). */
+ * and the time after which it has in any case, in milliseconds (-1: none). On Windows there is no
+ * such descriptor: -1. */
 int laz_loop_fd(const struct laz_loop *loop);
 int laz_loop_timeout(const struct laz_loop *loop);
 /* Handles that are still open: 0 when everything was stopped. */

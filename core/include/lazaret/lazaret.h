@@ -106,7 +106,7 @@ LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed
  * with 0. Ask for the timeout again after any call: what was begun meanwhile makes it 0. */
 
 /* A descriptor that becomes readable when a step has something to serve. Borrowed; the same as long
- * as the engine lives. */
+ * as the engine lives. -1 on Windows, which has none: call laz_engine_step with a time to wait. */
 LAZ_EXPORT int laz_engine_fd(const struct laz_engine *engine);
 /* Milliseconds after which a step has something to serve in any case; -1: only the descriptor
  * tells. */
