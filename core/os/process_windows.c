@@ -215,6 +215,16 @@ static int start_attributes(struct process_start *start, struct laz_error *err)
     return laz_windows_fail(err, "%s cannot be started: its attributes", start->spawn->argv[0]);
 }
 
+/* The root of the drive that the system is on. */
+static wchar_t *start_root(void)
+{
+    wchar_t *root = calloc(MAX_PATH + 1, sizeof *root);
+
+    if (root && GetSystemWindowsDirectoryW(root, MAX_PATH) > 2)
+        root[3] = 0;
+    return root;
+}
+
 static int start_texts(struct process_start *start, struct laz_error *err)
 {
     const struct laz_spawn *spawn = start->spawn;
@@ -226,7 +236,7 @@ static int start_texts(struct process_start *start, struct laz_error *err)
     if (!rc) {
         start->program = laz_windows_path(spawn->argv[0]);
         start->command = laz_windows_wide(laz_buf_text(&command));
-        start->folder = laz_windows_path(spawn->folder ? spawn->folder : "C:/");
+        start->folder = spawn->folder ? laz_windows_path(spawn->folder) : start_root();
         start->environment = laz_windows_wide_n(block.data, block.len, NULL);
         if (!start->program || !start->command || !start->folder || !start->environment)
             rc = laz_error_set(err, LAZ_EINVAL, 0,
