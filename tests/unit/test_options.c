@@ -62,11 +62,12 @@ static void options_take_the_values_of_the_table(void)
     int rc;
 
     UNIT_TEXT(checked(options,
-                      "paths = [\"/a\"]\nwait = \"250ms\"\nprogram = \"x\"\ncount = -3\non = true\n"
+                      "paths = [\"" TEST_ROOT
+                      "/a\"]\nwait = \"250ms\"\nprogram = \"x\"\ncount = -3\non = true\n"
                       "size = 5\nwords = [\"a\", \"b\"]\nprovider = \"ignored\"\n",
                       &rc),
               "{\"program\":\"x\",\"count\":-3,\"on\":true,\"size\":5,\"wait\":250,"
-              "\"words\":[\"a\",\"b\"],\"paths\":[\"/a\"]}");
+              "\"words\":[\"a\",\"b\"],\"paths\":[\"" TEST_ROOT "/a\"]}");
 }
 
 static void options_of_the_wrong_kind_are_refused(void)
