@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define STOPPED_MS 100
+
 /* Parent of a process; 0: it is gone. */
 static int64_t villain_parent(int64_t pid)
 {
@@ -73,20 +75,26 @@ static int64_t villain_box(struct soak_dice *dice)
     return box;
 }
 
-/* Signals a process if it still has this parent. */
-static bool villain_signal(int64_t pid, int64_t parent, int signal)
+/* Signals a process if it still has this parent. `resume`: one that was stopped goes on after a
+ * moment. */
+static bool villain_signal(int64_t pid, int64_t parent, int signal, bool resume)
 {
+    static const struct timespec moment = {0, STOPPED_MS * 1000000L};
     int fd = pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
     bool done = fd >= 0 && villain_parent(pid) == parent &&
                 syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) == 0;
 
+    if (done && signal == SIGSTOP && resume) {
+        nanosleep(&moment, NULL);
+        (void)syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0);
+    }
     if (fd >= 0)
         close(fd);
     return done;
 }
 
 /* Kills or stops the outermost process of a box, or one that is so many below it at most. */
-static bool villain_strike(struct soak_dice *dice, int64_t pid, uint32_t deepest)
+static bool villain_strike(struct soak_dice *dice, int64_t pid, uint32_t deepest, bool resume)
 {
     static const int signals[] = {SIGKILL, SIGKILL, SIGKILL, SIGTERM, SIGSEGV, SIGSTOP};
     int64_t parent = getpid();
@@ -98,7 +106,8 @@ static bool villain_strike(struct soak_dice *dice, int64_t pid, uint32_t deepest
         parent = pid;
         pid = child;
     }
-    return villain_signal(pid, parent, signals[soak_roll(dice, sizeof signals / sizeof *signals)]);
+    return villain_signal(pid, parent, signals[soak_roll(dice, sizeof signals / sizeof *signals)],
+                          resume);
 }
 
 static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_slot *slot)
@@ -108,19 +117,20 @@ static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_
     if (pid == 0)
         return;
     atomic_fetch_add(&slot->disturbed, 1);
-    if (villain_strike(dice, pid, 2))
+    if (villain_strike(dice, pid, 2, false))
         atomic_fetch_add(&soak->counts.kills, 1);
     atomic_fetch_add(&slot->disturbed, 1);
 }
 
 /* Any process of any box, a template or something in it perhaps: who suffers from it cannot be
- * told. */
+ * told, so it is over soon. One that stayed stopped on its way up would be waited for as long as a
+ * start may take, and excuse whatever fails meanwhile. */
 static void villain_shake(struct soak *soak, struct soak_dice *dice)
 {
     for (unsigned i = 0; i < soak->n_players; i++)
         atomic_fetch_add(&soak->players[i].disturbed, 1);
     atomic_store(&soak->shaken_ms, soak_now_ms());
-    if (villain_strike(dice, villain_box(dice), 5))
+    if (villain_strike(dice, villain_box(dice), 5, true))
         atomic_fetch_add(&soak->counts.shakes, 1);
     atomic_store(&soak->shaken_ms, soak_now_ms());
     for (unsigned i = 0; i < soak->n_players; i++)

@@ -21,7 +21,7 @@ static const struct {
     {"session.timeout", "10"},
     {"session.deadline", "20"},
     {"session.max_output_size", "16KiB"},
-    {"session.start_timeout", "60"},
+    {"session.start_timeout", "20"}, /* shorter than a rest may be */
     {"limits.memory", MEMORY},
     {"pool.renew_after", "20"},
 };
