@@ -141,12 +141,16 @@ static int choice_none(struct laz_engine *engine, struct laz_backend_choice *cho
             *err = *why;
         return why->code;
     }
+    struct laz_error no_none = {0};
+    int rc = choice_take(engine, "none", choice, &no_none);
+    choice->require = 0;
+    if (rc)
+        return laz_error_set(err, no_none.code, no_none.os_errno, "%s; without a sandbox: %s",
+                             why->text, no_none.text);
     laz_log(&engine->log, LAZ_LOG_WARNING,
             "no sandbox: %s; the code runs WITHOUT ISOLATION because sandbox.strict is false",
             why->text);
-    int rc = choice_take(engine, "none", choice, err);
-    choice->require = 0;
-    return rc;
+    return 0;
 }
 
 /* The first candidate is taken at its word, unless what comes after it is no box at all. */
