@@ -336,7 +336,12 @@ static void a_job_that_keeps_less_is_refused_unless_the_settings_allow_it(void)
         CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, &err), rows[i].rc);
         UNIT_TEXT(laz_buf_text(&told), rows[i].told);
         CU_ASSERT_EQUAL(err.code, rows[i].rc);
+        laz_plan_free(box.plan);
+        box.plan = job_plan_of(rows[i].require); /* another session: told already */
+        CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, NULL), rows[i].rc);
+        UNIT_TEXT(laz_buf_text(&told), rows[i].told);
         laz_buf_fini(&told);
+        laz_strv_fini(&engine.unmet);
         laz_plan_free(box.plan);
     }
 }
