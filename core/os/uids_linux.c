@@ -202,7 +202,8 @@ static void uids_tidy(const struct laz_uids *uids)
         if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
             continue;
         struct uids_taken taken = {uid, uids_lock(uids, uid, &made, &failed)};
-        if (taken.lock_fd >= 0 && uids_is_free(uid))
+        /* One that was given back meanwhile was made here, and tells of nobody. */
+        if (taken.lock_fd >= 0 && (made || uids_is_free(uid)))
             uids_unlock(uids, &taken);
         laz_os_close(&taken.lock_fd);
     }
