@@ -24,6 +24,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define UIDS_FIRST       2080000000u
@@ -31,6 +32,8 @@
 #define UIDS_SMALL_FIRST 60578u      /* between users of containers and dynamic users of systemd */
 #define UIDS_SMALL_LAST  61183u
 #define UIDS_MAX         4294967293u
+#define UIDS_ROUNDS      10 /* with a moment between them, where the range is narrow */
+#define UIDS_NARROW      16
 #define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
 #define UIDS_LOOKED_AT   256    /* locks, for those that the dead left */
 
@@ -235,10 +238,39 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     return 0;
 }
 
+/* Room for one more is there. */
+static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, int *failed)
+{
+    const uint32_t count = uids->last - uids->first + 1;
+    const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
+
+    /* Best is one under which nothing runs. Where there is none left, one that its last session
+     * gave back will do: what it left was killed, and may not be quite gone. */
+    for (uint64_t i = 0; i < 2 * tries && !*failed; i++) {
+        uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
+        bool made;
+        struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, failed)};
+        if (taken.lock_fd < 0)
+            continue;
+        if (uids_is_free(candidate) || (made && i >= tries)) {
+            uids->taken[uids->n_taken++] = taken;
+            *uid = candidate;
+            return true;
+        }
+        if (made)
+            uids_unlock(uids, &taken);
+        laz_os_close(&taken.lock_fd);
+    }
+    return false;
+}
+
+/* Who tidies up takes each lock for a moment: in a narrow range, such a moment looks as if all
+ * were in use. */
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 {
-    uint32_t start, count = uids->last - uids->first + 1;
-    const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
+    static const struct timespec moment = {0, 2000000};
+    const int rounds = uids->last - uids->first < UIDS_NARROW ? UIDS_ROUNDS : 1;
+    uint32_t start;
     int failed = 0;
     int rc = laz_random_bytes(&start, sizeof start, err);
 
@@ -252,22 +284,11 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
         uids->taken = taken;
         uids->cap_taken = cap;
     }
-    /* Best is one under which nothing runs. Where there is none left, one that its last session
-     * gave back will do: what it left was killed, and may not be quite gone. */
-    for (uint64_t i = 0; i < 2 * tries && !failed; i++) {
-        uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
-        bool made;
-        struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, &failed)};
-        if (taken.lock_fd < 0)
-            continue;
-        if (uids_is_free(candidate) || (made && i >= tries)) {
-            uids->taken[uids->n_taken++] = taken;
-            *uid = candidate;
+    for (int i = 0; i < rounds && !failed; i++) {
+        if (i)
+            nanosleep(&moment, NULL);
+        if (uids_take_one(uids, start, uid, &failed))
             return 0;
-        }
-        if (made)
-            uids_unlock(uids, &taken);
-        laz_os_close(&taken.lock_fd);
     }
     if (failed)
         return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
