@@ -67,7 +67,8 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
 void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
 
 /* Any thread. Fails with LAZ_EOS when the program cannot be executed: the errno of exec is
- * reported, not a child that dies. The caller owns *process (laz_process_close). */
+ * reported, not a child that dies; with LAZ_ETIMEOUT when a child has not got to its program after
+ * 10 seconds, and was ended (POSIX). The caller owns *process (laz_process_close). */
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
                       struct laz_process *process, struct laz_error *err);
 

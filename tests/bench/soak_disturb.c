@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* soak_disturb.c - the villain of the soak: kills processes of sessions and cancels executions, at
- * any moment.  A process is held by a descriptor and looked at before it is signalled: a number may
- * have become somebody else's. */
+/* soak_disturb.c - the villain of the soak: kills and stops processes of sessions and of templates,
+ * and cancels executions, at any moment.  A process is held by a descriptor and looked at before it
+ * is signalled: a number may have become somebody else's. */
 #include "soak.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOPPED_MS 100
+#define STOPPED_MS 100 /* how long what is shaken stands still */
 
 /* Parent of a process; 0: it is gone. */
 static int64_t villain_parent(int64_t pid)
