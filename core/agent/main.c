@@ -67,13 +67,15 @@ static int main_template(char **argv)
     return main_run(AGENT_TEMPLATE);
 }
 
+/* With the libraries that the system's loader does not find by itself, to be opened before it. */
 static int main_describe(char **argv)
 {
     struct laz_module *module;
     struct laz_error err = {0};
     struct laz_buf json = LAZ_BUF_INIT;
 
-    if (laz_module_open(argv[0], LAZ_PLUGIN_RUNTIME, NULL, &module, &err)) {
+    if (laz_module_open(argv[0], LAZ_PLUGIN_RUNTIME, (const char *const *)argv + 1, &module,
+                        &err)) {
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
         return 1;
     }
@@ -125,14 +127,19 @@ static int main_version(char **argv)
     return puts("lazaret-agent " PACKAGE_VERSION) < 0 || fflush(stdout) ? 1 : 0;
 }
 
+#define MAIN_MOST (1 << 20)
+
 static const struct {
     const char *option;
     int min, max; /* words after it */
     int (*run)(char **argv);
 } main_modes[] = {
-    {"--describe", 1, 1, main_describe}, {"--probe", 0, 1, main_probe},
-    {"--reap", 1, 1 << 20, main_reap},   {"--version", 0, 0, main_version},
-    {"--wait", 1, 1, main_wait},         {"--template", 0, 0, main_template},
+    {"--describe", 1, MAIN_MOST, main_describe},
+    {"--probe", 0, 1, main_probe},
+    {"--reap", 1, MAIN_MOST, main_reap},
+    {"--version", 0, 0, main_version},
+    {"--wait", 1, 1, main_wait},
+    {"--template", 0, 0, main_template},
 };
 
 int main(int argc, char **argv)
@@ -144,7 +151,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], main_modes[i].option) == 0 && argc - 2 >= main_modes[i].min &&
             argc - 2 <= main_modes[i].max)
             return main_modes[i].run(argv + 2);
-    fputs("usage: lazaret-agent [--describe FILE.so | --probe [JSON] | --reap PROGRAM ARG... | "
+    fputs("usage: lazaret-agent [--describe FILE.so [LIBRARY...] | --probe [JSON] | --reap PROGRAM "
+          "ARG... | "
           "--template | --version | --wait MARK]\nIt is started by lazaret; there is no use in "
           "running it by "
           "hand.\n",

@@ -235,14 +235,19 @@ static void wrong_use_is_told(void)
         free(output);
         close(out);
     }
-    const char *argv[] = {peer_agent(), "--describe", "/nowhere/x.so", NULL};
-    int out;
-    pid_t pid = peer_run(argv, &out);
-    char *output = peer_read_all(out);
-    CU_ASSERT(peer_wait_pid(pid) == 1);
-    CU_ASSERT(strstr(output, "/nowhere/x.so") != NULL);
-    free(output);
-    close(out);
+    const char *mock = peer_plugin("tests/mock/.libs/mock_script.so");
+    const char *const missing[][4] = {{"--describe", "/nowhere/x.so"},
+                                      {"--describe", mock, "/nowhere/x.so"}};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        const char *argv[] = {peer_agent(), missing[i][0], missing[i][1], missing[i][2], NULL};
+        int out;
+        pid_t pid = peer_run(argv, &out);
+        char *output = peer_read_all(out);
+        CU_ASSERT(peer_wait_pid(pid) == 1);
+        CU_ASSERT(strstr(output, "/nowhere/x.so") != NULL);
+        free(output);
+        close(out);
+    }
 }
 
 static const struct unit_test tests[] = {
