@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 
 #include "base/json.h"
+#include "os/io.h"
 #include "wire/message.h"
 
 #include <stdio.h>
@@ -263,7 +264,14 @@ static int calls_next(void *data, int wait_ms, void **user, const char **text, s
 
 static int calls_fd(void *data)
 {
-    return ((struct agent *)data)->channel.fd;
+    return laz_os_watchable(((struct agent *)data)->channel.fd);
+}
+
+static int calls_await(void *data, int wait_ms)
+{
+    uint64_t ms = wait_ms < 0 ? LAZ_OS_FOREVER : (uint64_t)wait_ms;
+
+    return laz_os_await(((struct agent *)data)->channel.fd, ms) ? 0 : LAZ_ETIMEOUT;
 }
 
 /* ---- whole calls ---------------------------------------------------------------------------- */
@@ -355,4 +363,5 @@ void agent_calls_offer(struct agent *agent)
     agent->services.begin_call = calls_begin;
     agent->services.next_answer = calls_next;
     agent->services.answers_fd = calls_fd;
+    agent->services.await_answer = calls_await;
 }

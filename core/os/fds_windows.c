@@ -9,9 +9,9 @@
  * judges it before more is read.  (A stream of libuv hands over what has come as it comes; the
  * engine has to drain a pipe to its last byte at a given moment, and to leave others unread.)
  *
- * A descriptor belongs to one thread at a time, as on every system; the table is locked.  Windows
- * ends the calls of a thread with the thread: a read is begun again by the next one, a write that
- * was cut off so is an error. */
+ * A descriptor belongs to one thread at a time, as on every system, but that others may wait until
+ * it can be read from; the table is locked.  Windows ends the calls of a thread with the thread: a
+ * read is begun again by the next one, a write that was cut off so is an error. */
 #include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
@@ -268,16 +268,8 @@ static void pipe_read_ahead(struct fds_entry *entry)
     }
 }
 
-ssize_t laz_os_read(int fd, void *data, size_t len)
+static ssize_t pipe_hand_over(struct fds_entry *entry, void *data, size_t len)
 {
-    struct fds_entry *entry = laz_windows_entry(fd);
-
-    if (!entry || entry->kind != FDS_PIPE) {
-        errno = EBADF;
-        return -1;
-    }
-    pipe_take(entry);
-    pipe_read_ahead(entry);
     if (!entry->in_len) {
         errno = entry->failed;
         return entry->ended ? -1 : 0;
@@ -289,6 +281,22 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
     if (!entry->in_len) /* or the loop would be told of what is gone */
         pipe_read_ahead(entry);
     return (ssize_t)n;
+}
+
+ssize_t laz_os_read(int fd, void *data, size_t len)
+{
+    struct fds_entry *entry = laz_windows_entry(fd);
+
+    if (!entry || entry->kind != FDS_PIPE) {
+        errno = EBADF;
+        return -1;
+    }
+    AcquireSRWLockExclusive(&entry->read_lock);
+    pipe_take(entry);
+    pipe_read_ahead(entry);
+    ssize_t n = pipe_hand_over(entry, data, len);
+    ReleaseSRWLockExclusive(&entry->read_lock);
+    return n;
 }
 
 /* What came of the write under way: 1: it is done, or there was none; 0: it is still under way;
@@ -337,10 +345,18 @@ HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
     if (entry->kind == FDS_PROCESS || entry->kind == FDS_EVENT)
         return entry->handle;
     if (entry->kind == FDS_PIPE && !write) {
+        AcquireSRWLockExclusive(&entry->read_lock);
         pipe_take(entry);
         pipe_read_ahead(entry);
+        ReleaseSRWLockExclusive(&entry->read_lock);
     }
     return write ? entry->writable : entry->readable;
+}
+
+int laz_os_watchable(int fd)
+{
+    (void)fd;
+    return -1;
 }
 
 bool laz_os_await(int fd, uint64_t ms)
@@ -485,11 +501,14 @@ size_t laz_os_pending(int fd)
 
     if (!entry || entry->kind != FDS_PIPE)
         return 0;
+    AcquireSRWLockExclusive(&entry->read_lock);
     pipe_take(entry);
     pipe_read_ahead(entry);
+    size_t read = entry->in_len;
+    ReleaseSRWLockExclusive(&entry->read_lock);
     if (!PeekNamedPipe(entry->handle, NULL, 0, NULL, &there, NULL))
         there = 0;
-    return entry->in_len + there;
+    return read + there;
 }
 
 /* Windows waits for 64 at most; who asks has a handful. */

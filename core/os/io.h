@@ -14,8 +14,13 @@ ssize_t laz_os_read(int fd, void *data, size_t len);
 /* Writes all of it to a file; *done: bytes that were written. Returns 0 or an errno. Raises no
  * SIGXFSZ: a file that may not grow so far (RLIMIT_FSIZE) is EFBIG. */
 int laz_os_write_all(int fd, const void *data, size_t len, size_t *done);
-/* Waits until something can be read, or `ms` milliseconds. False: nothing can. */
+/* Waits until something can be read, or `ms` milliseconds (LAZ_OS_FOREVER: without end). False:
+ * nothing can. */
+#define LAZ_OS_FOREVER UINT64_MAX
 bool laz_os_await(int fd, uint64_t ms);
+/* What a loop that is not ours can watch (poll(2)) to learn the same; -1: the system has nothing of
+ * the kind. */
+int laz_os_watchable(int fd);
 /* Bytes written to a socket, maybe fewer than asked, 0 when it takes none now; -1: the other end is
  * gone (EPIPE, ECONNRESET), or cannot be written to. Raises no SIGPIPE. */
 ssize_t laz_os_send(int fd, const void *data, size_t len);
@@ -39,7 +44,6 @@ struct laz_awaited {
     int fd; /* -1: passed over */
     bool ready;
 };
-#define LAZ_OS_FOREVER UINT64_MAX
 int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms);
 /* Bytes that can be read from a pipe without waiting. */
 size_t laz_os_pending(int fd);

@@ -72,16 +72,21 @@ int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
     return failed;
 }
 
+static int io_poll_ms(uint64_t ms)
+{
+    return ms == LAZ_OS_FOREVER ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
 bool laz_os_await(int fd, uint64_t ms)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
 
-    return poll(&wanted, 1, (int)ms) > 0;
+    return poll(&wanted, 1, io_poll_ms(ms)) > 0;
 }
 
-static int io_poll_ms(uint64_t ms)
+int laz_os_watchable(int fd)
 {
-    return ms == LAZ_OS_FOREVER ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+    return fd;
 }
 
 int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)

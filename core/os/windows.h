@@ -49,6 +49,7 @@ struct fds_entry {
     HANDLE job;                /* of a process: NULL: none */
     HANDLE readable, writable; /* events; of a pipe: of its overlapped calls */
     OVERLAPPED reading, writing;
+    SRWLOCK read_lock; /* of what belongs to reading; zeroes are one that is free */
     bool read_pending, write_pending;
     bool ended;     /* nothing more will come */
     int failed;     /* why, of <errno.h>; 0: the other end was closed */

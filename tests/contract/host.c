@@ -8,6 +8,7 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -327,6 +328,14 @@ static int host_answers_fd(void *agent)
     return host->bell[0];
 }
 
+static int host_await_answer(void *agent, int wait_ms)
+{
+    struct contract_host *host = agent;
+    struct pollfd wait = {host->bell[0], POLLIN, 0};
+
+    return poll(&wait, 1, wait_ms) > 0 ? 0 : LAZ_ETIMEOUT;
+}
+
 /* In portions, as a real one does, each answered from its end. */
 static int host_call_all(void *agent, const struct laz_agent_call *calls, size_t n,
                          void (*answered)(void *user, size_t index, int rc, const char *text,
@@ -392,6 +401,7 @@ void contract_host_init(struct contract_host *host, size_t max_message)
         .begin_call = host_begin_call,
         .next_answer = host_next_answer,
         .answers_fd = host_answers_fd,
+        .await_answer = host_await_answer,
     };
     host->room = 20;
     pthread_mutex_init(&host->lock, NULL);

@@ -29,7 +29,6 @@
 #include <lazaret/runtime.h>
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,16 +294,18 @@ static void script_beside(struct script_state *st, const char *tool, struct laz_
 static void script_late(struct script_state *st, int wait_ms, const char *tool,
                         struct laz_outcome *outcome)
 {
-    struct pollfd wait = {st->services->answers_fd(st->services->agent), POLLIN, 0};
+    const struct laz_agent_services *services = st->services;
 
     st->value = strdup("");
     script_begin(st, 1, tool);
     script_take(st, wait_ms);
     script_take(st, 0);
     st->services->output(st->services->agent, 1, "waited", 6);
-    poll(&wait, 1, -1);
+    if (services->await_answer(services->agent, 1) != LAZ_ETIMEOUT)
+        script_note(st, -1, LAZ_EPROTO, "waited for nothing", 18);
+    services->await_answer(services->agent, -1);
     while (script_take(st, 0) == LAZ_ETIMEOUT) /* a line may come in pieces */
-        poll(&wait, 1, -1);
+        services->await_answer(services->agent, -1);
     script_take(st, -1);
     script_give_notes(st, outcome);
 }

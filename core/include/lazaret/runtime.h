@@ -84,8 +84,14 @@ struct laz_agent_services {
      * Without an answer: LAZ_ETIMEOUT, none came within wait_ms (0: none is there; -1: without
      * end); LAZ_ENOENT, no call is open. One thread at a time. */
     int (*next_answer)(void *agent, int wait_ms, void **user, const char **text, size_t *len);
-    /* To be watched for reading by an event loop; next_answer with 0 takes what is there. */
+    /* To be watched for reading by an event loop; next_answer with 0 takes what is there. -1: this
+     * system has no descriptor that could be watched (Windows): a thread takes the answers then. */
     int (*answers_fd)(void *agent);
+    /* Waits until something has come that next_answer may take, and takes nothing: 0, also for no
+     * reason, or LAZ_ETIMEOUT after wait_ms (-1: without end). For a thread beside the main one,
+     * which must not take what comes once eval has returned: it asks afterwards whether it still
+     * may. Not while another is in next_answer. */
+    int (*await_answer)(void *agent, int wait_ms);
 };
 
 #define LAZ_OUTCOME_VALUE     0u /* it ended; value, text, visible */

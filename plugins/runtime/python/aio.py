@@ -2,20 +2,26 @@
 # aio.py - tools as coroutines, for event loops of asyncio.
 #
 # Runs in the namespace of bootstrap.py, when the first such coroutine is made.  C has given it
-# `begin`, which sends a call, `pump`, which takes the answers that are there, and `channel`; it calls
+# `begin`, which sends a call, `pump`, which takes the answers that are there, and `channel`, which is
+# watched for them; for a loop that can watch nothing of the kind a thread is in `serve`.  It calls
 # `settle` for each answer, in any thread, and `make_room` when calls that were refused may be tried.
-from _thread import get_ident
+from _thread import get_ident, start_new_thread
 
 turns = []    # (loop, thread, future) of coroutines that wait because too many calls are open
-watched = {}  # loop: [calls open, descriptor]
+watched = {}  # loop: [calls open, descriptor; -1: it cannot watch one; None: not asked yet]
 
 
 def watch(loop):
-    entry = watched.setdefault(loop, [0, -1])
+    entry = watched.setdefault(loop, [0, None])
     entry[0] += 1
-    if entry[1] < 0:
+    if entry[1] is None:
         entry[1] = channel()
-        loop.add_reader(entry[1], pump)
+        try:
+            if entry[1] >= 0:
+                loop.add_reader(entry[1], pump)
+        except NotImplementedError:
+            entry[1] = -1
+    return entry[1] >= 0
 
 
 def unwatch(loop):
@@ -31,14 +37,17 @@ def release(loop):
     entry = watched.get(loop)
     if entry is not None and entry[0] <= 0:
         del watched[loop]
-        loop.remove_reader(entry[1])
+        if entry[1] >= 0:
+            loop.remove_reader(entry[1])
 
 
 def send(index, args, loop, future):
     sent = False
-    watch(loop)
+    watching = watch(loop)
     try:
         sent = begin(index, args, loop, future)
+        if sent and not watching and not is_served():
+            start_new_thread(serve, ())
     finally:
         if not sent:
             unwatch(loop)

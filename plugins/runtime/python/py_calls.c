@@ -4,8 +4,10 @@
  *
  * Any number of threads may have a call open, and any number of loops several.  Whoever waits reads
  * the channel for all, one at a time (`reading`): a thread until its own answer has come, then the
- * next one; a loop when the channel is readable and no thread reads.  An answer is copied to the
- * call it belongs to; futures are settled by whoever has the GIL next, on their own loop's thread.
+ * next one; a loop when the channel is readable and no thread reads.  For loops that cannot watch
+ * the channel (all of them on Windows) a thread waits, as if it had a call of its own.  An answer
+ * is copied to the call it belongs to; futures are settled by whoever has the GIL next, on their
+ * own loop's thread.
  *
  * `door` guards the state here and is never held while anything blocks or the GIL is taken; `wire`
  * is held while a call is sent.  The main thread may block in the read, because it is not at the
@@ -14,7 +16,6 @@
 #include "py_runtime.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -46,6 +47,7 @@ struct py_calls {
     size_t n_open;  /* sent and not answered */
     struct py_open *threads, *futures;
     struct py_open *arrived; /* of loops: answered, to be settled with the GIL */
+    struct py_open *server;  /* among the threads: the one that is there for loops */
 };
 
 int py_calls_init(struct python_state *state)
@@ -203,9 +205,8 @@ static void calls_read(struct python_state *state)
 
     calls->reading = true;
     if (!is_main) {
-        struct pollfd wait = {state->services->answers_fd(state->services->agent), POLLIN, 0};
         pthread_mutex_unlock(&calls->door);
-        poll(&wait, 1, -1);
+        state->services->await_answer(state->services->agent, -1);
         pthread_mutex_lock(&calls->door);
     }
     bool more = calls->running && calls_take(state, is_main);
@@ -365,6 +366,38 @@ void py_calls_pump(struct python_state *state)
     calls_settle(state);
 }
 
+bool py_calls_are_served(struct python_state *state)
+{
+    struct py_calls *calls = state->calls;
+
+    pthread_mutex_lock(&calls->door);
+    bool served = calls->server || !calls->futures;
+    pthread_mutex_unlock(&calls->door);
+    return served;
+}
+
+void py_calls_serve(struct python_state *state)
+{
+    struct py_open open = {.changed = PTHREAD_COND_INITIALIZER};
+    struct py_calls *calls = state->calls;
+
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&calls->door);
+    if (!calls->server) {
+        calls->server = &open;
+        open_link(&calls->threads, &open);
+        while (calls->futures && !open.done)
+            thread_wait(state, &open);
+        open_unlink(&calls->threads, &open);
+        if (calls->server == &open)
+            calls->server = NULL;
+        calls_pass_on(calls, !calls->reading);
+    }
+    pthread_mutex_unlock(&calls->door);
+    Py_END_ALLOW_THREADS;
+    pthread_cond_destroy(&open.changed);
+}
+
 static size_t open_count(struct py_calls *calls)
 {
     pthread_mutex_lock(&calls->door);
@@ -414,6 +447,7 @@ static void calls_end(struct py_calls *calls)
             open_finish(calls, open, LAZ_ECANCELLED);
     while (calls->futures)
         open_finish(calls, calls->futures, LAZ_ECANCELLED);
+    calls->server = NULL;
     calls->n_open = 0;
     calls->freed = calls->crowd ? UINT_MAX : 0;
     calls->crowd = false;

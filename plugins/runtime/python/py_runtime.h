@@ -153,6 +153,10 @@ int py_calls_begin(struct python_state *state, const char *tool, const char *arg
                    PyObject *loop, PyObject *future);
 /* Takes the answers that are there, unless a thread that waits does. */
 void py_calls_pump(struct python_state *state);
+/* Takes answers until no call of a loop is open; at once when another thread does so already. For
+ * loops that cannot watch the channel: whoever has begun a call that is not served starts one. */
+void py_calls_serve(struct python_state *state);
+bool py_calls_are_served(struct python_state *state);
 
 /* ---- py_write.c: Python to JSON ------------------------------------------------------------- */
 

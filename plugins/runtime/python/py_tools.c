@@ -294,7 +294,29 @@ static PyObject *tool_pump(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* channel(): the descriptor on which answers come. */
+/* serve(): takes answers until none is awaited. For a thread. */
+static PyObject *tool_serve(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    if (!state)
+        return NULL;
+    if (getpid() == state->pid)
+        py_calls_serve(state);
+    Py_RETURN_NONE;
+}
+
+/* is_served() */
+static PyObject *tool_is_served(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    return state ? PyBool_FromLong(py_calls_are_served(state)) : NULL;
+}
+
+/* channel(): the descriptor on which answers come, -1: there is none that could be watched. */
 static PyObject *tool_channel(PyObject *self, PyObject *args)
 {
     struct python_state *state = tool_state(self);
@@ -311,6 +333,8 @@ static PyMethodDef tool_methods[] = {
     {"begin", tool_begin, METH_VARARGS, NULL},
     {"pump", tool_pump, METH_NOARGS, NULL},
     {"channel", tool_channel, METH_NOARGS, NULL},
+    {"serve", tool_serve, METH_NOARGS, NULL},
+    {"is_served", tool_is_served, METH_NOARGS, NULL},
 };
 
 static bool tool_copy(struct py_tool *tool, const struct laz_tool_signature *from)
