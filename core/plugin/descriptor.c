@@ -110,20 +110,33 @@ static int descriptor_abi(const struct laz_plugin *plugin, const char *file, str
     return 0;
 }
 
+size_t laz_module_name(const char *file_name)
+{
+    static const char *const ends[] = {"-lazaret" LAZ_MODULE_SUFFIX, LAZ_MODULE_SUFFIX};
+    size_t len = strlen(file_name);
+
+    for (size_t i = 0; file_name[0] != '.' && i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (len > end && strcmp(file_name + len - end, ends[i]) == 0)
+            return len - end;
+    }
+    return 0;
+}
+
 /* The name is the file's: what is asked for by name is what answers to it. */
 static int descriptor_name(const struct laz_plugin *plugin, const char *file, struct laz_error *err)
 {
     const char *base = strrchr(file, '/');
     base = base ? base + 1 : file;
-    size_t len = strlen(base), suffix = strlen(LAZ_MODULE_SUFFIX);
+    size_t len = laz_module_name(base);
 
     if (!plugin->name || !plugin->version || !plugin->summary)
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: its descriptor lacks the %s", file,
                              !plugin->name      ? "name"
                              : !plugin->version ? "version"
                                                 : "summary");
-    if (len > suffix && strcmp(base + len - suffix, LAZ_MODULE_SUFFIX) == 0)
-        len -= suffix;
+    if (!len) /* whoever names a file may call it anything */
+        len = strlen(base);
     if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
                              "%s: the plugin in it is called \"%s\"; rename the file to %s%s", file,

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 #include <lazaret/plugin.h>
 
 /* Checks magic, size, ABI, kind (0: any), name, options and operations. `file` is the path it came
@@ -16,6 +18,10 @@ const char *laz_kind_name(uint32_t kind);
 /* The word of an option's type in documents and in FILE.json ("string"); NULL: none such. */
 const char *laz_option_type_name(uint32_t type);
 uint32_t laz_option_type(const char *name); /* 0: none such */
+
+/* How long the plugin's name is with which the name of its file begins: NAME.so, or
+ * NAME-lazaret.so where NAME.so would be another library's (R.dll). 0: it is no plugin's. */
+size_t laz_module_name(const char *file_name);
 
 /* What ends the name of a plugin's file. */
 #if defined _WIN32

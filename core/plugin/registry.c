@@ -53,9 +53,9 @@ static const struct registry_known {
 
 /* ---- finding files -------------------------------------------------------------------------- */
 
-static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name)
+static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name,
+                        size_t len)
 {
-    size_t len = strlen(file_name) - strlen(LAZ_MODULE_SUFFIX);
     struct laz_look look;
 
     if (registry->n == registry->cap) {
@@ -82,13 +82,6 @@ static int registry_add(struct laz_registry *registry, const char *folder, const
     return 0;
 }
 
-static bool registry_is_module(const char *name)
-{
-    size_t len = strlen(name), suffix = strlen(LAZ_MODULE_SUFFIX);
-
-    return len > suffix && name[0] != '.' && strcmp(name + len - suffix, LAZ_MODULE_SUFFIX) == 0;
-}
-
 static int registry_scan(struct laz_registry *registry, const char *folder)
 {
     struct laz_strv names = LAZ_STRV_INIT;
@@ -99,9 +92,11 @@ static int registry_scan(struct laz_registry *registry, const char *folder)
         laz_strv_add(&registry->refused, why.text);
         rc = 0;
     }
-    for (size_t i = 0; !rc && i < names.n; i++)
-        if (registry_is_module(names.items[i]))
-            rc = registry_add(registry, folder, names.items[i]);
+    for (size_t i = 0; !rc && i < names.n; i++) {
+        size_t len = laz_module_name(names.items[i]);
+        if (len)
+            rc = registry_add(registry, folder, names.items[i], len);
+    }
     laz_strv_fini(&names);
     return rc;
 }

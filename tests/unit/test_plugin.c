@@ -501,6 +501,34 @@ static void registry_finds_by_kind_and_name(void)
     work_end();
 }
 
+/* Where another library of the process has the name already: r.dll and R.dll are one to Windows. */
+static void registry_finds_files_that_are_marked_as_plugins(void)
+{
+    const struct laz_plugin *plugin = NULL;
+    const struct laz_runtime_info *info = NULL;
+    struct laz_error err = {0};
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    work_begin();
+    make_folder("a", 0755);
+    copy_mock("mock_good.so", "a/mock_good-lazaret.so", 0644);
+    copy_mock("mock_good.so", "a/mock_evil-lazaret.so", 0644);
+    copy_mock("mock_runtime.so", "a/mock_runtime-lazaret.so", 0644);
+    describe_mock(&json);
+    write_file(in_work("a/mock_runtime.json"), json.data, json.len, 0644);
+    laz_buf_fini(&json);
+    struct laz_registry *registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) == 0);
+    CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
+    CU_ASSERT_FATAL(info != NULL);
+    UNIT_TEXT(info->file, in_work("a/mock_runtime-lazaret.so"));
+    CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_evil", &plugin, &err) ==
+              LAZ_EPLUGIN);
+    ASSERT_HAS(err.text, "the plugin in it is called \"mock_good\"");
+    laz_registry_free(registry);
+    work_end();
+}
+
 static void registry_says_what_is_missing(void)
 {
     const struct laz_plugin *plugin = NULL;
@@ -724,6 +752,7 @@ static const struct unit_test tests[] = {
     UNIT(runtime_description_reads_back),
     UNIT(runtime_description_is_read_strictly),
     UNIT(registry_finds_by_kind_and_name),
+    UNIT(registry_finds_files_that_are_marked_as_plugins),
     UNIT(registry_says_what_is_missing),
     UNIT(registry_names_the_package_of_a_runtime),
     UNIT(registry_takes_the_first_folder),
