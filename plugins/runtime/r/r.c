@@ -12,8 +12,6 @@
 #include "r_paths.h"
 #include "r_support.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,30 +141,6 @@ static int r_fail(struct laz_error *err, int code, const char *what, const char 
     return code;
 }
 
-static void r_default_env(const char *name, const char *value)
-{
-    const char *present = getenv(name);
-
-    if (!present || !*present)
-        setenv(name, value, 1);
-}
-
-static bool r_is_utf8(void)
-{
-    setlocale(LC_CTYPE, ""); /* as R does when it starts */
-    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
-
-static void r_environment(void)
-{
-    r_default_env("R_HOME", LAZ_R_HOME);
-    r_default_env("R_SHARE_DIR", LAZ_R_SHARE_DIR);
-    r_default_env("R_INCLUDE_DIR", LAZ_R_INCLUDE_DIR);
-    r_default_env("R_DOC_DIR", LAZ_R_DOC_DIR);
-    if (!r_is_utf8()) /* nothing else could hold every text of the code */
-        setenv("LC_ALL", "C.UTF-8", 1);
-}
-
 /* Evaluates r_support.R in state->support. */
 static void r_load_support(struct r_state *state)
 {
@@ -215,6 +189,7 @@ static void r_set_up(struct r_state *state)
     SEXP text = PROTECT(Rf_lang2(Rf_install("as.character"), version));
     version = PROTECT(Rf_eval(text, R_BaseEnv));
     snprintf(state->version, sizeof state->version, "%s", CHAR(STRING_ELT(version, 0)));
+    state->utf8 = Rf_asLogical(r_support1(state, "native_is_utf8", R_NilValue)) == 1;
     UNPROTECT(6);
 }
 
@@ -231,19 +206,6 @@ static void r_free(struct r_state *state)
     state->json->reader_free(state->reader);
     state->json->writer_free(state->writer);
     free(state);
-}
-
-static bool r_start(struct r_state *state)
-{
-    char *argv[] = {(char *)"R", (char *)"--vanilla", (char *)"--no-echo", (char *)"--no-readline",
-                    NULL};
-
-    r_environment();
-    if (!r_console_start(state, 4, argv))
-        return false;
-    r_console_hooks(state);
-    state->utf8 = r_is_utf8();
-    return true;
 }
 
 static int r_create(const struct laz_agent_services *services, const char *options,
@@ -306,21 +268,8 @@ static void r_destroy(void *state)
 /* ---- the descriptor ---- */
 
 static const char *const r_suffixes[] = {".R", ".r", NULL};
-#if defined __APPLE__
-#define R_LIBRARY LAZ_R_HOME "/lib/libR.dylib"
-#else
-#define R_LIBRARY LAZ_R_HOME "/lib/libR.so"
-#endif
-static const char *const r_libraries[] = {R_LIBRARY, NULL};
-static const char *const r_read_paths[] = {LAZ_R_READ, "/etc/fonts", NULL};
-static const char *const r_env[] = {
-    "R_HOME=" LAZ_R_HOME,
-    "R_SHARE_DIR=" LAZ_R_SHARE_DIR,
-    "R_INCLUDE_DIR=" LAZ_R_INCLUDE_DIR,
-    "R_DOC_DIR=" LAZ_R_DOC_DIR,
-    "R_LIBS_USER=", /* no packages of the user's */
-    NULL,
-};
+static const char *const r_libraries[] = {LAZ_R_LIBRARY, NULL};
+static const char *const r_read_paths[] = {LAZ_R_READ, NULL};
 /* system(), Sys.which(), detectCores(), and R itself for Rscript and clusters. */
 static const char *const r_programs[] = {
     "sh", "sed", "uname", "rm", "which", "grep", "wc", "R", "Rscript", LAZ_R_HOME "/bin", NULL,
@@ -351,9 +300,11 @@ static const struct laz_runtime_ops r_ops = {
     .eval = r_eval,
     .destroy = r_destroy,
     .programs = r_programs,
+#ifdef R_TEMPLATE
     .preload = r_preload,
     .before_fork = r_before_fork,
     .renew = r_renew,
+#endif
 };
 
 LAZ_PLUGIN(r) = {

@@ -17,6 +17,8 @@
 #define STRICT_R_HEADERS
 #include <Rinternals.h>
 
+#include <R_ext/RStartup.h>
+
 #include <lazaret/runtime.h>
 
 /* A growing text; `failed` once memory was wanting. */
@@ -120,17 +122,35 @@ SEXP r_utf8(const char *text, size_t len); /* CHARSXP */
  * " and the last newline. Never NULL; a static buffer. */
 const char *r_last_error(const struct r_state *state);
 
-/* r_console.c */
-void r_console_install(void);                  /* before and after R has parsed its command line */
-void r_console_hooks(struct r_state *state);   /* once R runs */
+/* r_start_posix.c, r_start_windows.c: how R is started, which it has in two ways. */
+extern const char *const r_env[]; /* of the descriptor */
+/* Starts R with the functions of r_console.c. False: R gave up, and state->startup may say why. */
+bool r_start(struct r_state *state);
+/* Called from within R while it starts: r_start returns false. */
+void r_start_give_up(void) __attribute__((noreturn));
+
+/* r_console.c: for R. */
+int r_console_read(const char *prompt, unsigned char *buffer, int size, int history); /* the end */
+void r_console_write(const char *text, int len, int type); /* type: 0 is standard output */
+void r_console_message(const char *text);
+void r_console_suicide(const char *text); /* R cannot go on: its memory is broken, or no home */
+void r_console_clean_up(SA_TYPE save, int status, int run_last); /* quit() */
+void r_console_flush_hook(void);
+/* Now and then while code runs, where an interrupt may jump; without the jump, and when nothing was
+ * written for a while. */
+void r_console_poll(void);
+void r_console_flush_idle(void);
+void r_console_nothing(void);
+void r_console_busy(int which);
+void r_console_file_too_large(int signal); /* a handler of SIGXFSZ */
+/* For us. */
+void r_console_begin(struct r_state *state);   /* once R runs */
 void r_console_flush(struct r_state *state);   /* everything written so far is out */
 void r_console_capture(struct r_state *state); /* standard output becomes state->captured */
 void r_console_release(struct r_state *state, bool keep); /* !keep: what was captured is written */
 void r_console_warnings(void); /* prints deferred warnings, as R's prompt does */
 /* Raises an R error when a file has grown over its limit since the last look. */
 void r_console_check_file_limit(void);
-/* Where R ends up when it gives up during its start. */
-bool r_console_start(struct r_state *state, int argc, char **argv);
 
 /* r_write.c: R values as JSON text in state->writer. */
 #define R_AS_IT_IS  0u
@@ -156,7 +176,7 @@ bool r_time_parse(const char *text, double *seconds, bool *local);
 bool r_date_format(double days, char text[R_TIME_TEXT]);
 bool r_time_format(double seconds, char text[R_TIME_TEXT]);
 
-/* r_template.c */
+/* r_template.c, where a process can be copied with its namespaces (R_TEMPLATE) */
 int r_preload(void *state, const char *const *names, size_t n, struct laz_error *err);
 void r_before_fork(void *state);
 int r_renew(void *state, struct laz_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* r_console.c - what R writes, and how it ends.
+/* r_console.c - what R writes, and how it ends: the functions that r_start_*.c hands to R.
  * Side: agent.  Input trusted: no (everything here is done on behalf of the code).
  *
  * R hands over output in pieces: cat() calls for every argument and separator.  A piece goes out at
@@ -15,26 +15,21 @@
 #include "r.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define R_INTERFACE_PTRS
-#include <R_ext/RStartup.h>
-#include <R_ext/eventloop.h>
 #include <Rembedded.h>
-#include <Rinterface.h>
 
 #define CONSOLE_IDLE_NS     1000000
 #define CONSOLE_PENDING_MAX 65536
 
+/* Not in a header of every R, or of every system. */
 extern void R_dot_Last(void);
+extern void Rf_jump_to_toplevel(void);
 
-static sigjmp_buf console_gave_up;
 static volatile sig_atomic_t console_file_limit;
 
 static bool console_is_fork(const struct r_state *state)
@@ -61,14 +56,12 @@ void r_console_flush(struct r_state *state)
     fflush(stdout); /* compiled code may have used the C library */
 }
 
-static bool console_is_idle(struct r_state *state)
+/* Whether nothing was written for a while. */
+static bool console_is_idle(const struct r_state *state, struct timespec *now)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ns = (int64_t)(now.tv_sec - state->written.tv_sec) * 1000000000 +
-                 (now.tv_nsec - state->written.tv_nsec);
-    state->written = now;
+    clock_gettime(CLOCK_MONOTONIC, now);
+    int64_t ns = (int64_t)(now->tv_sec - state->written.tv_sec) * 1000000000 +
+                 (now->tv_nsec - state->written.tv_nsec);
     return ns > CONSOLE_IDLE_NS;
 }
 
@@ -76,8 +69,11 @@ static void console_stdout(struct r_state *state, const char *text, size_t len)
 {
     bool whole = text[len - 1] == '\n';
 
-    if (!whole)
-        whole = console_is_idle(state) || len + state->pending.len > CONSOLE_PENDING_MAX;
+    if (!whole) {
+        struct timespec now;
+        whole = console_is_idle(state, &now) || len + state->pending.len > CONSOLE_PENDING_MAX;
+        state->written = now;
+    }
     if (whole && state->pending.len == 0) {
         console_write(state, 1, text, len);
         return;
@@ -100,7 +96,7 @@ static void console_captured(struct r_state *state, const char *text, size_t len
     console_stdout(state, text, len);
 }
 
-static void console_out(const char *text, int len, int type)
+void r_console_write(const char *text, int len, int type)
 {
     struct r_state *state = r_self;
 
@@ -150,7 +146,7 @@ void r_console_warnings(void)
     R_ToplevelExec(console_jump, NULL);
 }
 
-static int console_read(const char *prompt, unsigned char *buffer, int size, int history)
+int r_console_read(const char *prompt, unsigned char *buffer, int size, int history)
 {
     (void)prompt;
     (void)history;
@@ -159,13 +155,13 @@ static int console_read(const char *prompt, unsigned char *buffer, int size, int
     return 0;
 }
 
-static void console_flush_hook(void)
+void r_console_flush_hook(void)
 {
     if (r_self && r_self->running)
         console_send(r_self);
 }
 
-static void console_file_too_large(int signal)
+void r_console_file_too_large(int signal)
 {
     (void)signal;
     console_file_limit = 1;
@@ -179,50 +175,57 @@ void r_console_check_file_limit(void)
     Rf_error("a file grew over the limit: %s", strerror(EFBIG));
 }
 
-/* R calls this now and then while code runs, at points where an interrupt may jump. */
-static void console_poll(void)
+void r_console_poll(void)
 {
-    console_flush_hook();
+    r_console_flush_hook();
     r_console_check_file_limit();
 }
 
-static void console_nothing(void)
+void r_console_flush_idle(void)
+{
+    struct timespec now;
+
+    if (r_self && r_self->running && r_self->pending.len > 0 && console_is_idle(r_self, &now))
+        console_send(r_self);
+}
+
+void r_console_nothing(void)
 {
 }
 
-static void console_busy(int which)
+void r_console_busy(int which)
 {
     (void)which;
 }
 
-static void console_message(const char *text)
+void r_console_message(const char *text)
 {
-    console_out(text, (int)strlen(text), 1);
-    console_out("\n", 1, 1);
+    r_console_write(text, (int)strlen(text), 1);
+    r_console_write("\n", 1, 1);
 }
 
 /* R cannot go on: memory of its own is broken, or it found no home. */
-static void console_suicide(const char *text)
+void r_console_suicide(const char *text)
 {
     struct r_state *state = r_self;
 
     if (!state->running) {
         r_text_append(&state->startup, text, strlen(text));
-        siglongjmp(console_gave_up, 1);
+        r_start_give_up();
     }
-    console_message("R cannot continue:");
-    console_message(text);
+    r_console_message("R cannot continue:");
+    r_console_message(text);
     abort();
 }
 
 /* quit(): what R does before its process ends, then the agent ends it. */
-static void console_clean_up(SA_TYPE save, int status, int run_last)
+void r_console_clean_up(SA_TYPE save, int status, int run_last)
 {
     struct r_state *state = r_self;
 
     (void)save;
     if (!state->running)
-        siglongjmp(console_gave_up, 1);
+        r_start_give_up();
     r_console_release(state, false);
     if (run_last)
         R_dot_Last();
@@ -239,50 +242,8 @@ static void console_clean_up(SA_TYPE save, int status, int run_last)
     abort(); /* it does not return */
 }
 
-static void console_before_fork(void)
+void r_console_begin(struct r_state *state)
 {
-    if (r_self && r_self->running)
-        r_console_flush(r_self);
-}
-
-void r_console_install(void)
-{
-    R_Outputfile = NULL;
-    R_Consolefile = NULL;
-    ptr_R_WriteConsole = NULL;
-    ptr_R_WriteConsoleEx = console_out;
-    ptr_R_ReadConsole = console_read;
-    ptr_R_FlushConsole = console_flush_hook;
-    ptr_R_ResetConsole = console_nothing;
-    ptr_R_ClearerrConsole = console_nothing;
-    ptr_R_Busy = console_busy;
-    ptr_R_ShowMessage = console_message;
-    ptr_R_Suicide = console_suicide;
-    ptr_R_CleanUp = console_clean_up;
-}
-
-void r_console_hooks(struct r_state *state)
-{
-    struct sigaction action = {.sa_handler = console_file_too_large, .sa_flags = SA_RESTART};
-
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGXFSZ, &action, NULL);
-    R_PolledEvents = console_poll;
     clock_gettime(CLOCK_MONOTONIC, &state->written);
-    pthread_atfork(console_before_fork, NULL, NULL);
-}
-
-bool r_console_start(struct r_state *state, int argc, char **argv)
-{
-    if (sigsetjmp(console_gave_up, 1))
-        return false;
-    r_console_install();
-    R_SignalHandlers = 0;
-    if (Rf_initialize_R(argc, argv) != 0)
-        return false;
-    R_Interactive = FALSE;
-    r_console_install();
-    setup_Rmainloop();
     state->running = true;
-    return true;
 }

@@ -237,6 +237,9 @@ print_int <- function(x, ...) {
     invisible(x)
 }
 
+# Whether R takes text without a mark for UTF-8.
+native_is_utf8 <- function(...) l10n_info()[["UTF-8"]]
+
 # Once, when R has started.
 set_up <- function(libs, packages) {
     options(keep.parse.data = FALSE)
