@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wine_session.c - whole sessions on Windows: Lua behind the backend windows-job. */
+/* wine_session.c - whole sessions on Windows: Lua, and R where it is, behind the backend
+ * windows-job. */
 #include "child.h"
 
 #include "base/clock.h"
@@ -134,14 +135,12 @@ static void lua_runs_with_tools_of_the_host(void)
     laz_engine_free(engine);
 }
 
-static void output_comes_whole(void)
+/* The code writes three lines and one to standard error. */
+static void output_comes_from(const char *const *more, const char *code)
 {
-    struct laz_engine *engine = engine_new(NULL);
+    struct laz_engine *engine = engine_new(more);
     struct laz_session *session = session_open(engine);
-    struct laz_result *result = run(session,
-                                    "for i = 1, 3 do print('line ' .. i) end\n"
-                                    "io.stderr:write('and this\\n')",
-                                    0);
+    struct laz_result *result = run(session, code, 0);
     char out[256] = "", errs[256] = "";
 
     for (size_t i = 0; i < laz_result_outputs(result); i++) {
@@ -157,12 +156,18 @@ static void output_comes_whole(void)
     laz_engine_free(engine);
 }
 
-static void code_that_takes_too_long_is_ended(void)
+static void output_comes_whole(void)
 {
-    struct laz_engine *engine = engine_new(NULL);
+    output_comes_from(NULL, "for i = 1, 3 do print('line ' .. i) end\n"
+                            "io.stderr:write('and this\\n')");
+}
+
+static void is_ended_in_time(const char *const *more, const char *endless)
+{
+    struct laz_engine *engine = engine_new(more);
     struct laz_session *session = session_open(engine);
     uint64_t began = laz_clock_ms();
-    struct laz_result *result = run(session, "while true do end", 1000);
+    struct laz_result *result = run(session, endless, 1000);
 
     UNIT_TEXT(laz_verdict_name(laz_result_verdict(result)), "timeout");
     CU_ASSERT(laz_clock_ms() - began < 5000);
@@ -170,6 +175,11 @@ static void code_that_takes_too_long_is_ended(void)
     expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* in a new process */
     laz_session_free(session);
     laz_engine_free(engine);
+}
+
+static void code_that_takes_too_long_is_ended(void)
+{
+    is_ended_in_time(NULL, "while true do end");
 }
 
 static void a_session_that_died_can_be_started_again(void)
@@ -239,6 +249,87 @@ static void the_environment_is_the_policy_s(void)
     laz_session_free(session);
     laz_engine_free(engine);
     SetEnvironmentVariableA("AWS_SECRET_ACCESS_KEY", NULL);
+}
+
+/* ---- R --------------------------------------------------------------------------------------- */
+
+static const char *const r[] = {"session.runtime=r", NULL};
+
+/* It is described where it was built, with an R for Windows. */
+static bool r_is_missing(void)
+{
+    FILE *described = fopen("plugins/runtime/r/.libs/r.json", "r");
+
+    if (described)
+        fclose(described);
+    return !described && unit_skip("r", "there is no R for Windows");
+}
+
+static void r_runs_with_tools_of_the_host(void)
+{
+    if (r_is_missing())
+        return;
+    struct laz_engine *engine = engine_new(r);
+    struct laz_session *session = session_open(engine);
+
+    expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    expect(session, "add(40, 2)", LAZ_VERDICT_OK, "42");
+    expect(session, "n <- 0\nfor (i in 1:500) n <- add(n, i)\nn", LAZ_VERDICT_OK, "125250");
+    expect(session, "unlist(tool_map(add, 1:3, 4:6))", LAZ_VERDICT_OK, "[5,7,9]");
+    expect(session, "tryCatch(add('x', 1), error = function(e) 'caught')", LAZ_VERDICT_OK,
+           "\"caught\"");
+    expect(session, "x <- strrep('\xc3\xa4', 100000)\nnchar(x)", LAZ_VERDICT_OK, "100000");
+    expect(session, "substr(x, 1, 1)", LAZ_VERDICT_OK, "\"\xc3\xa4\"");
+    expect(session, "enc2native('\xe2\x82\xac')", LAZ_VERDICT_OK, "\"\xe2\x82\xac\"");
+    expect(session, "sort(c('b', 'A', 'a', 'B'))", LAZ_VERDICT_OK, "[\"A\",\"B\",\"a\",\"b\"]");
+    expect(session, "x <- (", LAZ_VERDICT_SYNTAX_ERROR, NULL);
+    CU_ASSERT(laz_session_is_alive(session));
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* How code fails and ends, and that the next runs. */
+static void r_fails_and_ends_as_it_says(void)
+{
+    static const struct {
+        const char *code, *words;
+    } rows[] = {
+        {"stop('no \xc3\xa4')", "\"message\":\"no \xc3\xa4\""},
+        {"f <- function(n) f(n + 1)\nf(1)", "\"message\":\""},
+        {"numeric(1e15)", "cannot allocate vector"},
+        {"quit(status = 3)", "status 3"},
+    };
+
+    if (r_is_missing())
+        return;
+    struct laz_engine *engine = engine_new(r);
+    struct laz_session *session = session_open(engine);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_result *result = run(session, rows[i].code, 0);
+        CU_ASSERT(laz_result_verdict(result) != LAZ_VERDICT_OK);
+        if (!strstr(laz_result_json(result), rows[i].words)) {
+            printf("\n    %s: %s\n", rows[i].code, laz_result_json(result));
+            CU_FAIL("it does not end as it should");
+        }
+        laz_result_free(result);
+        expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void r_writes_whole_lines(void)
+{
+    if (!r_is_missing())
+        output_comes_from(r, "for (i in 1:3) { cat('line'); cat('', i); cat('\\n') }\n"
+                             "message('and this')");
+}
+
+static void r_that_takes_too_long_is_ended(void)
+{
+    if (!r_is_missing())
+        is_ended_in_time(r, "repeat {}");
 }
 
 /* ---- what is promised ----------------------------------------------------------------------- */
@@ -311,6 +402,10 @@ static const struct unit_test tests[] = {
     UNIT(closing_a_session_ends_its_process),
     UNIT(several_sessions_are_apart),
     UNIT(the_environment_is_the_policy_s),
+    UNIT(r_runs_with_tools_of_the_host),
+    UNIT(r_fails_and_ends_as_it_says),
+    UNIT(r_writes_whole_lines),
+    UNIT(r_that_takes_too_long_is_ended),
     UNIT(what_a_job_cannot_keep_is_refused),
     UNIT(limits_that_do_not_hold_are_refused_in_strict_mode),
     UNIT(limits_that_do_not_hold_are_said),
