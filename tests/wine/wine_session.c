@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wine_session.c - whole sessions on Windows: Lua, and R where it is, behind the backend
- * windows-job. */
+/* wine_session.c - whole sessions on Windows behind the backend windows-job: Lua, and those of
+ * Python and R that configure has found. */
 #include "child.h"
 
 #include "base/clock.h"
@@ -253,22 +253,11 @@ static void the_environment_is_the_policy_s(void)
 
 /* ---- R --------------------------------------------------------------------------------------- */
 
+#if defined WINE_R
 static const char *const r[] = {"session.runtime=r", NULL};
-
-/* It is described where it was built, with an R for Windows. */
-static bool r_is_missing(void)
-{
-    FILE *described = fopen("plugins/runtime/r/.libs/r.json", "r");
-
-    if (described)
-        fclose(described);
-    return !described && unit_skip("r", "there is no R for Windows");
-}
 
 static void r_runs_with_tools_of_the_host(void)
 {
-    if (r_is_missing())
-        return;
     struct laz_engine *engine = engine_new(r);
     struct laz_session *session = session_open(engine);
 
@@ -300,8 +289,6 @@ static void r_fails_and_ends_as_it_says(void)
         {"quit(status = 3)", "status 3"},
     };
 
-    if (r_is_missing())
-        return;
     struct laz_engine *engine = engine_new(r);
     struct laz_session *session = session_open(engine);
 
@@ -321,16 +308,83 @@ static void r_fails_and_ends_as_it_says(void)
 
 static void r_writes_whole_lines(void)
 {
-    if (!r_is_missing())
-        output_comes_from(r, "for (i in 1:3) { cat('line'); cat('', i); cat('\\n') }\n"
-                             "message('and this')");
+    output_comes_from(r, "for (i in 1:3) { cat('line'); cat('', i); cat('\\n') }\n"
+                         "message('and this')");
 }
 
 static void r_that_takes_too_long_is_ended(void)
 {
-    if (!r_is_missing())
-        is_ended_in_time(r, "repeat {}");
+    is_ended_in_time(r, "repeat {}");
 }
+
+#endif
+
+/* ---- Python --------------------------------------------------------------------------------- */
+
+#if defined WINE_PYTHON
+static const char *const python[] = {"session.runtime=python", NULL};
+
+static void python_runs_with_tools_of_the_host(void)
+{
+    struct laz_engine *engine = engine_new(python);
+    struct laz_session *session = session_open(engine);
+
+    expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    expect(session, "add(40, 2)", LAZ_VERDICT_OK, "42");
+    expect(session, "n = 0\nfor i in range(1, 501): n = add(n, i)\nn", LAZ_VERDICT_OK, "125250");
+    expect(session, "x = '\xc3\xa4' * 100000\nlen(x)", LAZ_VERDICT_OK, "100000");
+    expect(session, "x[:1]", LAZ_VERDICT_OK, "\"\xc3\xa4\"");
+    expect(session, "[2 ** 31, 2 ** 40, -2 ** 53]", LAZ_VERDICT_OK,
+           "[2147483648,1099511627776,-9007199254740992]");
+    expect(session, "1 / 0", LAZ_VERDICT_ERROR, NULL);
+    expect(session, "x = (", LAZ_VERDICT_SYNTAX_ERROR, NULL);
+    expect(session, "import os\nopen(os.environ['TMP'] + '/\xc3\xa4', 'w').write('a')",
+           LAZ_VERDICT_OK, "1");
+    expect(session, "os.listdir(os.environ['HOME'])", LAZ_VERDICT_OK, "[\"\xc3\xa4\"]");
+    CU_ASSERT(laz_session_is_alive(session));
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+/* No loop can watch the connection here, so threads take the answers. */
+static void python_has_several_calls_open_at_once(void)
+{
+    struct laz_engine *engine = engine_new(python);
+    struct laz_session *session = session_open(engine);
+
+    expect(session,
+           "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\n"
+           "async def sums(n): return await asyncio.gather(*(add.aio(i, 1) for i in range(n)))\n"
+           "sum(asyncio.run(sums(100)))",
+           LAZ_VERDICT_OK, "5050");
+    expect(session, "sum(asyncio.run(sums(100)))", LAZ_VERDICT_OK, "5050");
+    expect(session,
+           "with ThreadPoolExecutor(8) as pool: met = list(pool.map(add, range(100), [1] * 100))\n"
+           "sum(met)",
+           LAZ_VERDICT_OK, "5050");
+    expect(session,
+           "async def both():\n"
+           "    return await asyncio.gather(*(add.aio(i, 1) for i in range(50)),\n"
+           "        *(asyncio.to_thread(add, i, 1) for i in range(50)), add.aio('x', 1),\n"
+           "        return_exceptions=True)\n"
+           "met = asyncio.run(both())\n"
+           "[sum(met[:100]), type(met[100]).__name__, add(1, 2)]",
+           LAZ_VERDICT_OK, "[2550,\"ToolError\",3]");
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+static void python_writes_whole_lines(void)
+{
+    output_comes_from(python, "import sys\nfor i in 1, 2, 3: print('line', i)\n"
+                              "print('and this', file=sys.stderr)");
+}
+
+static void python_that_takes_too_long_is_ended(void)
+{
+    is_ended_in_time(python, "while True: pass");
+}
+#endif
 
 /* ---- what is promised ----------------------------------------------------------------------- */
 
@@ -402,10 +456,18 @@ static const struct unit_test tests[] = {
     UNIT(closing_a_session_ends_its_process),
     UNIT(several_sessions_are_apart),
     UNIT(the_environment_is_the_policy_s),
+#if defined WINE_R
     UNIT(r_runs_with_tools_of_the_host),
     UNIT(r_fails_and_ends_as_it_says),
     UNIT(r_writes_whole_lines),
     UNIT(r_that_takes_too_long_is_ended),
+#endif
+#if defined WINE_PYTHON
+    UNIT(python_runs_with_tools_of_the_host),
+    UNIT(python_has_several_calls_open_at_once),
+    UNIT(python_writes_whole_lines),
+    UNIT(python_that_takes_too_long_is_ended),
+#endif
     UNIT(what_a_job_cannot_keep_is_refused),
     UNIT(limits_that_do_not_hold_are_refused_in_strict_mode),
     UNIT(limits_that_do_not_hold_are_said),

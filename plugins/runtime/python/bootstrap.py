@@ -183,8 +183,9 @@ def prepare_check(text):
 
 def start(paths):
     sys.path[:0] = paths
-    if sys.stdout is not None:
-        sys.stdout.reconfigure(line_buffering=True)
+    for stream in sys.stdout, sys.stderr:
+        if stream is not None:  # on Windows it would write '\r\n'
+            stream.reconfigure(line_buffering=True, newline='\n')
     if 'linecache' not in sys.modules:
         sys.meta_path.insert(0, LinecacheFinder)
 

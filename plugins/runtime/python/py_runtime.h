@@ -35,6 +35,10 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 
 #define PY_MAX_DEPTH 60 /* levels of a value; a line may have 64, and has some of its own */
 
+#define PY_STRING_OF(x) #x
+#define PY_STRING(x)    PY_STRING_OF(x)
+#define PYTHON_VERSION  PY_STRING(PY_MAJOR_VERSION) "." PY_STRING(PY_MINOR_VERSION)
+
 struct py_tool;
 
 /* bootstrap.py, report.py, tools.py, aio.py, template.py. */
@@ -97,6 +101,12 @@ struct python_state {
     void *reserve; /* memory given up to report that there is none */
 };
 
+/* ---- py_posix.c, py_windows.c: where an interpreter is, and what its process needs ----------- */
+
+extern const char py_executable[];
+extern const char *const py_libraries[], *const py_read_paths[], *const py_programs[];
+void py_prepare_process(void);
+
 /* ---- py_boot.c: the part in Python
  * ------------------------------------------------------------------
  */
@@ -127,8 +137,11 @@ void py_eval_fini(struct python_state *state);
 /* ---- py_template.c -------------------------------------------------------------------------- */
 
 int py_preload(void *state, const char *const *names, size_t n, struct laz_error *err);
+#if defined HAVE_FORK /* pyconfig.h */
 void py_before_fork(void *state);
 int py_renew(void *state, struct laz_error *err);
+#endif
+void py_template_fini(struct python_state *state); /* with the GIL */
 
 /* ---- py_tools.c ----------------------------------------------------------------------------- */
 

@@ -33,6 +33,19 @@ int py_preload(void *data, const char *const *names, size_t n, struct laz_error 
     return rc;
 }
 
+#if !defined HAVE_FORK
+/* No process is copied here. */
+void py_template_fini(struct python_state *state)
+{
+    (void)state;
+}
+#else
+void py_template_fini(struct python_state *state)
+{
+    if (state->copied)
+        PyOS_AfterFork_Parent();
+}
+
 /* The way that each execution goes is gone a few times: what the interpreter keeps of it (caches of
  * attributes, specialised instructions) is then in every copy. Nothing of it can be seen there. */
 static void template_warm_up(struct python_state *state, int rounds)
@@ -85,3 +98,4 @@ int py_renew(void *data, struct laz_error *err)
     state->main_thread = PyEval_SaveThread();
     return rc;
 }
+#endif

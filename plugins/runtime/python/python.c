@@ -8,33 +8,9 @@
  * the interpreter does not import itself. */
 #include "py_runtime.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define STRING_OF(x)   #x
-#define STRING(x)      STRING_OF(x)
-#define PYTHON_VERSION STRING(PY_MAJOR_VERSION) "." STRING(PY_MINOR_VERSION)
-
-/* The name of the library, as CPython's own build makes it. */
-#if defined Py_GIL_DISABLED
-#define PYTHON_THREADED "t"
-#else
-#define PYTHON_THREADED ""
-#endif
-#if defined Py_DEBUG
-#define PYTHON_DEBUGGED "d"
-#else
-#define PYTHON_DEBUGGED ""
-#endif
-#define PYTHON_LIBRARY "libpython" PYTHON_VERSION PYTHON_THREADED PYTHON_DEBUGGED
-#if defined __APPLE__
-#define PYTHON_SONAME PYTHON_FOLDER "/" PYTHON_LIBRARY ".dylib"
-#else
-#define PYTHON_SONAME PYTHON_LIBRARY ".so.1.0"
-#endif
 
 /* struct python_state is in py_runtime.h: the parts of the plugin share it. */
 
@@ -44,28 +20,7 @@ static const struct laz_option python_options[] = {
 };
 
 static const char *const python_suffixes[] = {".py", NULL};
-static const char *const python_libraries[] = {PYTHON_SONAME, NULL};
-static const char *const python_read[] = {
-    PYTHON_PREFIX "/lib/python" PYTHON_VERSION,
-    "/etc/python3",
-    "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize */
-    "/etc/alternatives",          /* the BLAS that numpy needs */
-    "/etc/ssl/openssl.cnf",
-    "/etc/mime.types",
-    "/etc/localtime",
-    NULL,
-};
 static const char *const python_env[] = {NULL};
-/* sys.executable for multiprocessing and subprocess, os.system(), platform.processor(), and
- * ctypes.util.find_library(). */
-static const char *const python_programs[] = {
-    PYTHON_PREFIX "/bin/python" PYTHON_VERSION,
-    PYTHON_PREFIX "/bin/python3",
-    "sh",
-    "uname",
-    "/sbin/ldconfig",
-    NULL,
-};
 static const char *const python_reserved_words[] = {
     "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
     "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
@@ -141,7 +96,7 @@ static PyStatus python_configure(PyConfig *config)
         const char *text;
     } texts[] = {
         {offsetof(PyConfig, home), PYTHON_PREFIX},
-        {offsetof(PyConfig, executable), PYTHON_PREFIX "/bin/python" PYTHON_VERSION},
+        {offsetof(PyConfig, executable), py_executable},
         {offsetof(PyConfig, stdio_encoding), "utf-8"},
         {offsetof(PyConfig, stdio_errors), "surrogateescape"},
     };
@@ -152,6 +107,7 @@ static PyStatus python_configure(PyConfig *config)
     config->write_bytecode = 0;
     config->install_signal_handlers = 0;
     config->buffered_stdio = 1;
+    config->configure_c_stdio = 1; /* on Windows bytes stay as they are */
     config->pathconfig_warnings = 0;
     for (size_t i = 0; !PyStatus_Exception(status) && i < sizeof texts / sizeof *texts; i++)
         status = PyConfig_SetBytesString(
@@ -177,26 +133,9 @@ static int python_initialize(struct laz_error *err)
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
         return python_fail(err, LAZ_ESETUP,
-                           "the interpreter does not start (looked in " PYTHON_PREFIX
-                           "/lib/python" PYTHON_VERSION ")",
+                           "the interpreter does not start (looked in " PYTHON_PREFIX ")",
                            status.err_msg);
     return 0;
-}
-
-/* Standard input is at its end; a closed pipe and a file over its limit are errors that Python
- * raises, not signals. */
-static void python_prepare_process(void)
-{
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    if (null >= 0 && null != STDIN_FILENO) {
-        dup2(null, STDIN_FILENO);
-        close(null);
-    } else if (null == STDIN_FILENO) {
-        fcntl(null, F_SETFD, 0);
-    }
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 static void python_destroy(void *data);
@@ -210,7 +149,7 @@ static int python_create(const struct laz_agent_services *services, const char *
     struct python_state *state = calloc(1, sizeof *state);
     int rc;
 
-    if (!LAZ_HAS(services, answers_fd)) {
+    if (!LAZ_HAS(services, await_answer)) {
         rc = python_fail(err, LAZ_EPLUGIN, "its start", "lazaret-agent is older than this runtime");
         goto out;
     }
@@ -221,7 +160,7 @@ static int python_create(const struct laz_agent_services *services, const char *
     state->services = services;
     state->json = services->json;
     state->pid = getpid();
-    python_prepare_process();
+    py_prepare_process();
     rc = python_initialize(err);
     if (rc)
         goto out;
@@ -258,8 +197,7 @@ static void python_destroy(void *data)
         return;
     if (state->main_thread)
         PyEval_RestoreThread(state->main_thread);
-    if (state->copied)
-        PyOS_AfterFork_Parent();
+    py_template_fini(state);
     if (state->boot && getpid() == state->pid)
         done = py_call(state, PY_RUN_EXIT_FUNCTIONS, "()");
     Py_XDECREF(done);
@@ -274,8 +212,8 @@ static void python_destroy(void *data)
 static const struct laz_runtime_ops python_ops = {
     .size = sizeof python_ops,
     .suffixes = python_suffixes,
-    .libraries = python_libraries,
-    .read = python_read,
+    .libraries = py_libraries,
+    .read = py_read_paths,
     .env = python_env,
     .reserved_words = python_reserved_words,
     .create = python_create,
@@ -284,10 +222,12 @@ static const struct laz_runtime_ops python_ops = {
     .check = py_check,
     .eval = py_eval,
     .destroy = python_destroy,
-    .programs = python_programs,
+    .programs = py_programs,
     .preload = py_preload,
+#if defined HAVE_FORK
     .before_fork = py_before_fork,
     .renew = py_renew,
+#endif
 };
 
 LAZ_PLUGIN(python) = {
