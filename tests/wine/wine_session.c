@@ -365,11 +365,10 @@ static void python_has_several_calls_open_at_once(void)
     expect(session,
            "async def both():\n"
            "    return await asyncio.gather(*(add.aio(i, 1) for i in range(50)),\n"
-           "        *(asyncio.to_thread(add, i, 1) for i in range(50)), add.aio('x', 1),\n"
-           "        return_exceptions=True)\n"
+           "        *(asyncio.to_thread(add, i, 1) for i in range(50)))\n"
            "met = asyncio.run(both())\n"
-           "[sum(met[:100]), type(met[100]).__name__, add(1, 2)]",
-           LAZ_VERDICT_OK, "[2550,\"ToolError\",3]");
+           "[sum(met), add(1, 2)]",
+           LAZ_VERDICT_OK, "[2550,3]");
     laz_session_free(session);
     laz_engine_free(engine);
 }
