@@ -292,6 +292,8 @@ int main(int argc, char **argv)
         soak_list_descriptors();
     }
     free(soak.players);
+    printf("soak: %lu times the number of a process to be killed was another one's already\n",
+           atomic_load(&soak.counts.spared));
     printf("soak: %lu executions, %lu sessions, %lu wrong\n", atomic_load(&soak.counts.executions),
            atomic_load(&soak.counts.sessions), atomic_load(&soak.counts.wrong));
     return atomic_load(&soak.counts.wrong) != 0;

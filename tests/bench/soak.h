@@ -51,7 +51,8 @@ struct soak_slot {
     unsigned seen_before, engine_seen_before; /* what becomes of the next two when it worked */
     struct laz_session *session;              /* of the player's thread alone */
     const char *runtime;
-    _Atomic int64_t pid; /* of the box, for the villain; 0: there is none */
+    _Atomic int64_t pid;   /* of the box, for the villain; 0: there is none */
+    _Atomic int64_t begun; /* when it was, as soak_begun tells */
     atomic_uint disturbed;
     /* Values of `disturbed`, the slot's and the player's, at which the session was well: it may be
      * a while until what was done to it shows. */
@@ -59,7 +60,7 @@ struct soak_slot {
 };
 
 struct soak_counts {
-    atomic_ulong executions, disturbed, sessions, calls, kills, shakes, cancels, wrong;
+    atomic_ulong executions, disturbed, sessions, calls, kills, spared, shakes, cancels, wrong;
 };
 
 struct soak_player {
@@ -105,6 +106,9 @@ uint64_t soak_now_ms(void);
 void soak_publish(struct soak_slot *slot);
 /* Disturbs somebody now and then, until the phase changes. */
 void soak_disturb(struct soak *soak, struct soak_dice *dice);
+/* When a process began, in ticks since the system did (proc(5)); 0: it is gone. With its number it
+ * is that process and no other. */
+int64_t soak_begun(int64_t pid);
 /* "soak: WHAT" on standard error, counted. */
 void soak_wrong(struct soak *soak, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* soak_disturb.c - the villain of the soak: kills and stops processes of sessions and of templates,
  * and cancels executions, at any moment.  A process is held by a descriptor and looked at before it
- * is signalled: a number may have become somebody else's. */
+ * is signalled: a number may have become somebody else's, another session's among them, which
+ * nobody would then expect to end. */
 #include "soak.h"
 
 #include <dirent.h>
@@ -12,23 +13,32 @@
 
 #define STOPPED_MS 100 /* how long what is shaken stands still */
 
-/* Parent of a process; 0: it is gone. */
-static int64_t villain_parent(int64_t pid)
+/* A field of /proc/PID/stat, by its number in proc(5), above 3; 0: the process is gone. */
+#define STAT_PARENT 4
+#define STAT_BEGUN  22
+static int64_t villain_stat(int64_t pid, int field)
 {
     char path[64], text[1024] = "";
-    int64_t parent = 0;
+    int64_t value = 0;
 
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     FILE *file = fopen(path, "r");
     if (!file)
         return 0;
     if (fgets(text, sizeof text, file)) {
-        const char *end = strrchr(text, ')'); /* of the name, which may have any character */
-        if (end && strlen(end) > 4)
-            parent = strtoll(end + 4, NULL, 10);
+        const char *at = strrchr(text, ')'); /* of the name, which may have any character */
+        for (int i = 2; at && i < field; i++)
+            at = strchr(at + 1, ' ');
+        if (at)
+            value = strtoll(at, NULL, 10);
     }
     fclose(file);
-    return parent;
+    return value;
+}
+
+int64_t soak_begun(int64_t pid)
+{
+    return villain_stat(pid, STAT_BEGUN);
 }
 
 /* One of the children of a thread; 0: it has none. */
@@ -75,14 +85,25 @@ static int64_t villain_box(struct soak_dice *dice)
     return box;
 }
 
-/* Signals a process if it still has this parent. `resume`: one that was stopped goes on after a
- * moment. */
-static bool villain_signal(int64_t pid, int64_t parent, int signal, bool resume)
+/* A process of a box: known by its number, and by its parent or by when it began. */
+struct villain_prey {
+    int64_t pid, parent, begun;
+};
+
+static bool villain_knows(const struct villain_prey *prey)
+{
+    return prey->begun ? soak_begun(prey->pid) == prey->begun
+                       : villain_stat(prey->pid, STAT_PARENT) == prey->parent;
+}
+
+/* Signals a process if it still is that one. `resume`: one that was stopped goes on after a moment.
+ */
+static bool villain_signal(const struct villain_prey *prey, int signal, bool resume)
 {
     static const struct timespec moment = {0, STOPPED_MS * 1000000L};
-    int fd = pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
-    bool done = fd >= 0 && villain_parent(pid) == parent &&
-                syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) == 0;
+    int fd = prey->pid > 1 ? (int)syscall(SYS_pidfd_open, (pid_t)prey->pid, 0) : -1;
+    bool done =
+        fd >= 0 && villain_knows(prey) && syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) == 0;
 
     if (done && signal == SIGSTOP && resume) {
         nanosleep(&moment, NULL);
@@ -94,30 +115,32 @@ static bool villain_signal(int64_t pid, int64_t parent, int signal, bool resume)
 }
 
 /* Kills or stops the outermost process of a box, or one that is so many below it at most. */
-static bool villain_strike(struct soak_dice *dice, int64_t pid, uint32_t deepest, bool resume)
+static bool villain_strike(struct soak_dice *dice, struct villain_prey prey, uint32_t deepest,
+                           bool resume)
 {
     static const int signals[] = {SIGKILL, SIGKILL, SIGKILL, SIGTERM, SIGSEGV, SIGSTOP};
-    int64_t parent = getpid();
 
     for (uint32_t depth = soak_roll(dice, deepest + 1); depth > 0; depth--) {
-        int64_t child = villain_child(dice, pid);
-        if (child == 0 || villain_parent(pid) != parent)
+        int64_t child = villain_child(dice, prey.pid);
+        if (child == 0 || !villain_knows(&prey))
             break;
-        parent = pid;
-        pid = child;
+        prey = (struct villain_prey){.pid = child, .parent = prey.pid};
     }
-    return villain_signal(pid, parent, signals[soak_roll(dice, sizeof signals / sizeof *signals)],
+    return villain_signal(&prey, signals[soak_roll(dice, sizeof signals / sizeof *signals)],
                           resume);
 }
 
 static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_slot *slot)
 {
-    int64_t pid = atomic_load(&slot->pid);
+    struct villain_prey prey = {.pid = atomic_load(&slot->pid)};
 
-    if (pid == 0)
+    prey.begun = atomic_load(&slot->begun);
+    if (prey.pid == 0 || prey.begun == 0)
         return;
     atomic_fetch_add(&slot->disturbed, 1);
-    if (villain_strike(dice, pid, 2, false))
+    if (soak_begun(prey.pid) && !villain_knows(&prey))
+        atomic_fetch_add(&soak->counts.spared, 1);
+    else if (villain_strike(dice, prey, 2, false))
         atomic_fetch_add(&soak->counts.kills, 1);
     atomic_fetch_add(&slot->disturbed, 1);
 }
@@ -127,10 +150,12 @@ static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_
  * start may take, and excuse whatever fails meanwhile. */
 static void villain_shake(struct soak *soak, struct soak_dice *dice)
 {
+    struct villain_prey box = {.pid = villain_box(dice), .parent = getpid()};
+
     for (unsigned i = 0; i < soak->n_players; i++)
         atomic_fetch_add(&soak->players[i].disturbed, 1);
     atomic_store(&soak->shaken_ms, soak_now_ms());
-    if (villain_strike(dice, villain_box(dice), 5, true))
+    if (villain_strike(dice, box, 5, true))
         atomic_fetch_add(&soak->counts.shakes, 1);
     atomic_store(&soak->shaken_ms, soak_now_ms());
     for (unsigned i = 0; i < soak->n_players; i++)

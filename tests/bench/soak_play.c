@@ -110,6 +110,7 @@ void soak_publish(struct soak_slot *slot)
 {
     int64_t pid = slot->session ? laz_session_pid(slot->session) : -1;
 
+    atomic_store(&slot->begun, pid > 0 ? soak_begun(pid) : 0); /* not reaped yet: it is its own */
     atomic_store(&slot->pid, pid > 0 ? pid : 0);
 }
 
