@@ -21,6 +21,10 @@
 
 #include <Rembedded.h>
 
+#if !defined RSTART_VERSION
+#error "On Windows R has to be 4.2 or later."
+#endif
+
 #define START_PATH_MAX 32767 /* characters of a variable */
 
 extern __declspec(dllimport) int R_SignalHandlers; /* in no header that R has on Windows */
