@@ -51,8 +51,9 @@ struct soak_slot {
     unsigned seen_before, engine_seen_before; /* what becomes of the next two when it worked */
     struct laz_session *session;              /* of the player's thread alone */
     const char *runtime;
-    _Atomic int64_t pid;   /* of the box, for the villain; 0: there is none */
-    _Atomic int64_t begun; /* when it was, as soak_begun tells */
+    _Atomic int64_t pid;        /* of the box, for the villain; 0: there is none */
+    _Atomic int64_t begun;      /* when it was, as soak_begun tells */
+    _Atomic uint64_t struck_ms; /* when something in the box was signalled last */
     atomic_uint disturbed;
     /* Values of `disturbed`, the slot's and the player's, at which the session was well: it may be
      * a while until what was done to it shows. */

@@ -142,6 +142,7 @@ static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_
         atomic_fetch_add(&soak->counts.spared, 1);
     else if (villain_strike(dice, prey, 2, false))
         atomic_fetch_add(&soak->counts.kills, 1);
+    atomic_store(&slot->struck_ms, soak_now_ms());
     atomic_fetch_add(&slot->disturbed, 1);
 }
 
@@ -166,7 +167,7 @@ void soak_disturb(struct soak *soak, struct soak_dice *dice)
 {
     while (atomic_load(&soak->phase) == SOAK_PLAY) {
         struct soak_player *player = &soak->players[soak_roll(dice, soak->n_players)];
-        struct timespec pause = {0, (long)(1 + soak_roll(dice, 60)) * 1000000L};
+        struct timespec pause = {0, (long)(1 + soak_roll(dice, 120)) * 1000000L};
         nanosleep(&pause, NULL); /* how often it strikes */
         if (soak_roll(dice, 60) == 0) {
             villain_shake(soak, dice);

@@ -148,9 +148,13 @@ void soak_see(struct soak_slot *slot)
         slot->engine_seen = 1; /* odd: never calm */
 }
 
+/* A process that is killed dies when it is its turn to run, and others of its box go on until then:
+ * what worked within this time may be over nevertheless. */
+#define STRUCK_MS 5000
+
 void soak_has_worked(struct soak_slot *slot, uint64_t began_ms)
 {
-    if (slot_is_shaken(slot, began_ms))
+    if (slot_is_shaken(slot, began_ms) || began_ms < atomic_load(&slot->struck_ms) + STRUCK_MS)
         return;
     slot->seen = slot->seen_before;
     slot->engine_seen = slot->engine_seen_before;
