@@ -16,8 +16,8 @@ KEPT_CHARACTERS = 4000000
 # assigned or imported.
 SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
 tool_names = set()  # as Python spells them
-sources, sizes = {}, {}  # lines and length, by the name of the file that they stand for
-kept = 0  # the sum of `sizes`
+sources = {}  # what was executed, by the name of the file that it stands for
+kept = 0  # the characters of it
 # Words that no expression begins with: what begins with one of them, spans lines or assigns is
 # compiled as statements.
 STATEMENTS = {'assert', 'async', 'break', 'class', 'continue', 'def', 'del', 'for', 'from', 'global',
@@ -38,15 +38,13 @@ sys.modules['lazaret'] = lazaret
 
 def keep_source(name, text):
     global kept
-    kept += len(text) - sizes.get(name, 0)
-    sources[name] = text.splitlines(True)
-    sizes[name] = len(text)
+    kept += len(text) - len(sources.get(name, ''))
+    sources[name] = text
     while len(sources) > KEPT_SOURCES or kept > KEPT_CHARACTERS:
         oldest = next(iter(sources))
         if oldest == name:
             break
-        kept -= sizes.pop(oldest)
-        del sources[oldest]
+        kept -= len(sources.pop(oldest))
         if 'linecache' in sys.modules:
             sys.modules['linecache'].cache.pop(oldest, None)
     if 'linecache' in sys.modules:
@@ -56,13 +54,12 @@ def keep_source(name, text):
 def forget_sources():
     global kept
     sources.clear()
-    sizes.clear()
     kept = 0
 
 
 def show_source(linecache, name):
-    lines = sources[name]
-    linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
+    text = sources[name]
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
 
 
 class LinecacheFinder:

@@ -97,16 +97,17 @@ void py_flush(struct python_state *state)
     static const char *const names[] = {"stdout", "stderr"};
     PyObject *exception = py_take_exception();
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; state->flush && i < 2; i++) {
         PyObject *stream = PySys_GetObject(names[i]); /* borrowed; the code may have put its own */
         Py_XINCREF(stream);
         PyObject *done = stream && stream != Py_None && stream != state->streams[i]
-                             ? PyObject_CallMethod(stream, "flush", NULL)
+                             ? PyObject_CallMethodNoArgs(stream, state->flush)
                              : NULL;
         Py_XDECREF(done);
         Py_XDECREF(stream);
         PyErr_Clear();
-        done = state->streams[i] ? PyObject_CallMethod(state->streams[i], "flush", NULL) : NULL;
+        done =
+            state->streams[i] ? PyObject_CallMethodNoArgs(state->streams[i], state->flush) : NULL;
         Py_XDECREF(done);
         PyErr_Clear();
     }
@@ -213,7 +214,8 @@ int py_boot_start(struct python_state *state, const char *const *paths, size_t n
 
     state->globals = main_module ? Py_NewRef(PyModule_GetDict(main_module)) : NULL;
     state->builtins = PyImport_ImportModule("builtins");
-    if (!state->globals || !state->builtins || !boot_namespace(state))
+    state->flush = PyUnicode_InternFromString("flush");
+    if (!state->globals || !state->builtins || !state->flush || !boot_namespace(state))
         return py_boot_error(err, LAZ_ESETUP, "its own code does not start");
     boot_streams(state);
     list = py_texts(paths, n_paths);
@@ -231,6 +233,7 @@ void py_boot_fini(struct python_state *state)
     Py_CLEAR(state->streams[0]);
     Py_CLEAR(state->streams[1]);
     Py_CLEAR(state->tool_error);
+    Py_CLEAR(state->flush);
     Py_CLEAR(state->boot);
     Py_CLEAR(state->globals);
     Py_CLEAR(state->builtins);

@@ -453,12 +453,9 @@ static void calls_end(struct py_calls *calls)
     calls->crowd = false;
 }
 
-void py_calls_set_running(struct python_state *state, bool running)
+/* With the wire held, which is given back. */
+static void calls_set_running(struct py_calls *calls, bool running)
 {
-    struct py_calls *calls = state->calls;
-
-    Py_BEGIN_ALLOW_THREADS;
-    pthread_mutex_lock(&calls->wire);
     pthread_mutex_lock(&calls->door);
     calls->running = running;
     calls->main = pthread_self();
@@ -466,7 +463,20 @@ void py_calls_set_running(struct python_state *state, bool running)
         calls_end(calls);
     pthread_mutex_unlock(&calls->door);
     pthread_mutex_unlock(&calls->wire);
-    Py_END_ALLOW_THREADS;
+}
+
+void py_calls_set_running(struct python_state *state, bool running)
+{
+    struct py_calls *calls = state->calls;
+
+    if (pthread_mutex_trylock(&calls->wire) == 0) { /* nobody sends: there is nothing to wait for */
+        calls_set_running(calls, running);
+    } else {
+        Py_BEGIN_ALLOW_THREADS;
+        pthread_mutex_lock(&calls->wire);
+        calls_set_running(calls, running);
+        Py_END_ALLOW_THREADS;
+    }
     if (!running)
         calls_settle(state);
 }

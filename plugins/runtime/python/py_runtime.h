@@ -84,6 +84,7 @@ struct python_state {
     PyObject *globals;    /* of __main__ */
     PyObject *builtins;   /* for `_` */
     PyObject *tool_error; /* lazaret.ToolError */
+    PyObject *flush;      /* the name */
     PyObject *streams[2]; /* sys.stdout and sys.stderr of the start, or NULL */
     uint64_t executions;
 

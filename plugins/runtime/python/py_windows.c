@@ -2,10 +2,11 @@
 /* py_windows.c - where an interpreter is, and what its process needs.  System: Windows.
  * Side: box.  Input trusted: yes.
  *
- * Two layouts are known: that of python.org (PREFIX/python311.dll, PREFIX/Lib, PREFIX/DLLs) and that of
- * MSYS2 (PREFIX/bin/libpython3.11.dll, PREFIX/lib/python3.11). PYTHON_DLL is the library's path, and
- * PYTHON_FOLDER where it and the program are.  The library has a C library of its own (the UCRT), with its own table
- * of descriptors: nothing of the C library goes between it and this plugin. */
+ * Two layouts are known: that of python.org (PREFIX/python311.dll, PREFIX/Lib, PREFIX/DLLs) and
+ * that of MSYS2 (PREFIX/bin/libpython3.11.dll, PREFIX/lib/python3.11). PYTHON_DLL is the library's
+ * path, and PYTHON_FOLDER where it and the program are.  The library has a C library of its own
+ * (the UCRT), with its own table of descriptors: nothing of the C library goes between it and this
+ * plugin. */
 #include "py_runtime.h"
 
 const char py_executable[] = PYTHON_FOLDER "/python.exe";

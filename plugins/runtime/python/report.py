@@ -26,14 +26,19 @@ def headline(error):
     return text
 
 
+split = [None, []]  # the text whose lines were asked for last, and these
+
+
 def source_line(name, line):
-    lines = sources.get(name)
-    if lines is None:
+    text = sources.get(name)
+    if text is None:
         if name.startswith('<'):
             return ''
         import linecache
         return linecache.getline(name, line).strip()
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ''
+    if split[0] is not text:
+        split[:] = text, text.splitlines()
+    return split[1][line - 1].strip() if 0 < line <= len(split[1]) else ''
 
 
 def entry(name, line, function):
