@@ -163,7 +163,10 @@ static const struct phrase before = {
 /* Its loops watch no descriptor but those of their own, as all on Windows. */
 static const struct phrase blind = {
     .python = "class Blind(asyncio.SelectorEventLoop):\n"
-              "    def add_reader(self, *args): raise NotImplementedError\n"
+              "    asked = 0\n"
+              "    def add_reader(self, *args):\n"
+              "        Blind.asked += 1\n"
+              "        raise NotImplementedError\n"
               "class Policy(asyncio.DefaultEventLoopPolicy): _loop_factory = Blind\n"
               "asyncio.set_event_loop_policy(Policy())\n",
 };
@@ -202,6 +205,8 @@ static void each_session(const char *settings,
             if (blindly)
                 say(session, &languages[i], &blind, LAZ_VERDICT_OK, NULL);
             body(session, &languages[i]);
+            if (blindly)
+                test_expect(session, "Blind.asked > 0", LAZ_VERDICT_OK, "true");
             laz_session_free(session);
         }
         for (unsigned k = atomic_load(&at_gate); k > 0; k--)
@@ -458,6 +463,34 @@ static void a_deadline_with_open_calls_leaves_nothing(void)
     each_session("session.deadline=2", body_deadline);
 }
 
+/* A call that was about to be sent when its execution ended is not a part of the next one. */
+static void body_between(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase begin = {
+        .python = "import threading, time\n"
+                  "going = True\n"
+                  "def work():\n"
+                  "    while going:\n"
+                  "        try: add(1, 1)\n"
+                  "        except RuntimeError: time.sleep(0.0005)\n"
+                  "threads = [threading.Thread(target=work) for i in range(8)]\n"
+                  "for t in threads: t.start()",
+    };
+    static const struct phrase end = {
+        .python = "going = False\nfor t in threads: t.join()\n'ended'",
+    };
+
+    say(session, w, &begin, LAZ_VERDICT_OK, NULL);
+    for (int i = 0; i < 1500 && test_phrase(w, &begin); i++)
+        test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
+    say(session, w, &end, LAZ_VERDICT_OK, "\"ended\"");
+}
+
+static void threads_go_on_from_one_execution_to_the_next(void)
+{
+    each_session("session.max_tool_calls=1000000", body_between);
+}
+
 static void loops_that_can_watch_nothing_have_a_thread(void)
 {
     blindly = true;
@@ -479,6 +512,7 @@ static const struct unit_test tests[] = {
     UNIT(errors_belong_to_their_calls),
     UNIT(what_is_open_when_the_code_ends_is_forgotten),
     UNIT(a_deadline_with_open_calls_leaves_nothing),
+    UNIT(threads_go_on_from_one_execution_to_the_next),
     UNIT(loops_that_can_watch_nothing_have_a_thread),
     {0},
 };

@@ -8,20 +8,30 @@
 from _thread import get_ident, start_new_thread
 
 turns = []    # (loop, thread, future) of coroutines that wait because too many calls are open
-watched = {}  # loop: [calls open, descriptor; -1: it cannot watch one; None: not asked yet]
+watched = {}  # loop: [calls open, descriptor; -1: it cannot watch one]
 
 
 def watch(loop):
-    entry = watched.setdefault(loop, [0, None])
-    entry[0] += 1
-    if entry[1] is None:
-        entry[1] = channel()
+    entry = watched.get(loop)
+    if entry is None:
+        descriptor = channel()
         try:
-            if entry[1] >= 0:
-                loop.add_reader(entry[1], pump)
+            if descriptor >= 0:
+                loop.add_reader(descriptor, pump)
         except NotImplementedError:
-            entry[1] = -1
+            descriptor = -1
+        entry = watched[loop] = [0, descriptor]
+    entry[0] += 1
     return entry[1] >= 0
+
+
+def start_server():
+    if claim_server():
+        try:
+            start_new_thread(serve, ())
+        except BaseException:
+            give_up_server()
+            raise
 
 
 def unwatch(loop):
@@ -45,9 +55,9 @@ def send(index, args, loop, future):
     sent = False
     watching = watch(loop)
     try:
+        if not watching:
+            start_server()
         sent = begin(index, args, loop, future)
-        if sent and not watching and not is_served():
-            start_new_thread(serve, ())
     finally:
         if not sent:
             unwatch(loop)

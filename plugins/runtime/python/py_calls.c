@@ -19,7 +19,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define CALLS_UNREAD 8 /* with more open than these, answers are taken whenever a call is sent */
+/* A thread that waits looks this often whether its execution has ended. */
+#define CALLS_LOOK_MS 50
+#define CALLS_UNREAD  8 /* with more open than these, answers are taken whenever a call is sent */
 
 /* A call that was begun, or is about to be. */
 struct py_open {
@@ -48,6 +50,7 @@ struct py_calls {
     struct py_open *threads, *futures;
     struct py_open *arrived; /* of loops: answered, to be settled with the GIL */
     struct py_open *server;  /* among the threads: the one that is there for loops */
+    bool served;             /* it is, or is about to be */
 };
 
 int py_calls_init(struct python_state *state)
@@ -105,15 +108,19 @@ static void open_finish(struct py_calls *calls, struct py_open *open, int rc)
 
 /* ---- the channel ---------------------------------------------------------------------------- */
 
-/* A future is linked here, with the wire held: the end of the execution finds all of them. */
+/* A future is linked here, with the wire held: the end of the execution finds all of them. A
+ * thread's call that waited for the wire so long that its execution has ended is over, whatever
+ * runs now. */
 static bool calls_enter(struct py_calls *calls, struct py_open *open)
 {
     pthread_mutex_lock(&calls->door);
-    bool running = calls->running;
+    bool running = calls->running && !open->done;
     if (running) {
         calls->n_open++;
         if (open->future)
             open_link(&calls->futures, open);
+        if (open->future && calls->server)
+            pthread_cond_signal(&calls->server->changed);
     }
     pthread_mutex_unlock(&calls->door);
     return running;
@@ -196,8 +203,9 @@ static void calls_pass_on(struct py_calls *calls, bool reader)
     }
 }
 
-/* Reads until something has come, and then all that is there: what is left of it in the agent's
- * buffer would make no channel readable. With the door held, which is open meanwhile. */
+/* Reads until something has come, or for a while, and then all that is there: what is left of it in
+ * the agent's buffer would make no channel readable. With the door held, which is open meanwhile.
+ */
 static void calls_read(struct python_state *state)
 {
     struct py_calls *calls = state->calls;
@@ -206,7 +214,7 @@ static void calls_read(struct python_state *state)
     calls->reading = true;
     if (!is_main) {
         pthread_mutex_unlock(&calls->door);
-        state->services->await_answer(state->services->agent, -1);
+        state->services->await_answer(state->services->agent, CALLS_LOOK_MS);
         pthread_mutex_lock(&calls->door);
     }
     bool more = calls->running && calls_take(state, is_main);
@@ -366,14 +374,24 @@ void py_calls_pump(struct python_state *state)
     calls_settle(state);
 }
 
-bool py_calls_are_served(struct python_state *state)
+bool py_calls_claim_server(struct python_state *state)
 {
     struct py_calls *calls = state->calls;
 
     pthread_mutex_lock(&calls->door);
-    bool served = calls->server || !calls->futures;
+    bool claimed = calls->running && !calls->served;
+    calls->served = calls->served || claimed;
     pthread_mutex_unlock(&calls->door);
-    return served;
+    return claimed;
+}
+
+void py_calls_give_up_server(struct python_state *state)
+{
+    struct py_calls *calls = state->calls;
+
+    pthread_mutex_lock(&calls->door);
+    calls->served = calls->server != NULL;
+    pthread_mutex_unlock(&calls->door);
 }
 
 void py_calls_serve(struct python_state *state)
@@ -383,14 +401,16 @@ void py_calls_serve(struct python_state *state)
 
     Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(&calls->door);
-    if (!calls->server) {
+    if (calls->served && !calls->server) {
         calls->server = &open;
         open_link(&calls->threads, &open);
-        while (calls->futures && !open.done)
-            thread_wait(state, &open);
+        while (!open.done) {
+            if (calls->futures)
+                thread_wait(state, &open);
+            else
+                pthread_cond_wait(&open.changed, &calls->door);
+        }
         open_unlink(&calls->threads, &open);
-        if (calls->server == &open)
-            calls->server = NULL;
         calls_pass_on(calls, !calls->reading);
     }
     pthread_mutex_unlock(&calls->door);
@@ -448,6 +468,7 @@ static void calls_end(struct py_calls *calls)
     while (calls->futures)
         open_finish(calls, calls->futures, LAZ_ECANCELLED);
     calls->server = NULL;
+    calls->served = false;
     calls->n_open = 0;
     calls->freed = calls->crowd ? UINT_MAX : 0;
     calls->crowd = false;

@@ -167,10 +167,11 @@ int py_calls_begin(struct python_state *state, const char *tool, const char *arg
                    PyObject *loop, PyObject *future);
 /* Takes the answers that are there, unless a thread that waits does. */
 void py_calls_pump(struct python_state *state);
-/* Takes answers until no call of a loop is open; at once when another thread does so already. For
- * loops that cannot watch the channel: whoever has begun a call that is not served starts one. */
+/* Takes answers for loops that cannot watch the channel, to the end of the execution. Whoever has
+ * claimed to, which one thread can, starts a thread for it, or gives it up. */
+bool py_calls_claim_server(struct python_state *state);
+void py_calls_give_up_server(struct python_state *state);
 void py_calls_serve(struct python_state *state);
-bool py_calls_are_served(struct python_state *state);
 
 /* ---- py_write.c: Python to JSON ------------------------------------------------------------- */
 

@@ -294,7 +294,27 @@ static PyObject *tool_pump(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* serve(): takes answers until none is awaited. For a thread. */
+/* claim_server(): must a thread be started that is in serve()? give_up_server(): it cannot be. */
+static PyObject *tool_claim_server(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    return state ? PyBool_FromLong(py_calls_claim_server(state)) : NULL;
+}
+
+static PyObject *tool_give_up_server(PyObject *self, PyObject *args)
+{
+    struct python_state *state = tool_state(self);
+
+    (void)args;
+    if (!state)
+        return NULL;
+    py_calls_give_up_server(state);
+    Py_RETURN_NONE;
+}
+
+/* serve(): takes answers until the execution ends. */
 static PyObject *tool_serve(PyObject *self, PyObject *args)
 {
     struct python_state *state = tool_state(self);
@@ -305,15 +325,6 @@ static PyObject *tool_serve(PyObject *self, PyObject *args)
     if (getpid() == state->pid)
         py_calls_serve(state);
     Py_RETURN_NONE;
-}
-
-/* is_served() */
-static PyObject *tool_is_served(PyObject *self, PyObject *args)
-{
-    struct python_state *state = tool_state(self);
-
-    (void)args;
-    return state ? PyBool_FromLong(py_calls_are_served(state)) : NULL;
 }
 
 /* channel(): the descriptor on which answers come, -1: there is none that could be watched. */
@@ -333,8 +344,9 @@ static PyMethodDef tool_methods[] = {
     {"begin", tool_begin, METH_VARARGS, NULL},
     {"pump", tool_pump, METH_NOARGS, NULL},
     {"channel", tool_channel, METH_NOARGS, NULL},
+    {"claim_server", tool_claim_server, METH_NOARGS, NULL},
+    {"give_up_server", tool_give_up_server, METH_NOARGS, NULL},
     {"serve", tool_serve, METH_NOARGS, NULL},
-    {"is_served", tool_is_served, METH_NOARGS, NULL},
 };
 
 static bool tool_copy(struct py_tool *tool, const struct laz_tool_signature *from)
