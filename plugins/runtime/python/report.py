@@ -26,7 +26,7 @@ def headline(error):
     return text
 
 
-split = [None, []]  # the text whose lines were asked for last, and these
+split = {}  # lines of what was executed, while an error is described
 
 
 def source_line(name, line):
@@ -36,9 +36,9 @@ def source_line(name, line):
             return ''
         import linecache
         return linecache.getline(name, line).strip()
-    if split[0] is not text:
-        split[:] = text, text.splitlines()
-    return split[1][line - 1].strip() if 0 < line <= len(split[1]) else ''
+    if name not in split:
+        split[name] = text.splitlines()
+    return split[name][line - 1].strip() if 0 < line <= len(split[name]) else ''
 
 
 def entry(name, line, function):
@@ -102,6 +102,13 @@ def chain(error):
 
 def describe(error, current):
     # (message, line in the code that runs, traceback outermost first), texts as bytes.
+    try:
+        return described(error, current)
+    finally:
+        split.clear()
+
+
+def described(error, current):
     line = 0
     trace = []
     for one, join in chain(error):
