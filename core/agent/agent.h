@@ -43,7 +43,6 @@ bool agent_channel_send(struct agent_channel *channel, const struct laz_part *pa
  * LAZ_ENOMEM: there was no memory for it, it was read over, and the next one can be had;
  * LAZ_ETIMEOUT: none came within wait_ms (-1: without end). */
 int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, size_t *len);
-void agent_channel_fini(struct agent_channel *channel);
 
 /* ---- message.c: what the host says ---------------------------------------------------------- */
 

@@ -70,9 +70,3 @@ int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, 
     }
     return have > 0 ? 0 : have;
 }
-
-void agent_channel_fini(struct agent_channel *channel)
-{
-    laz_os_close(&channel->fd);
-    laz_frame_fini(&channel->in);
-}

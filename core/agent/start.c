@@ -345,7 +345,7 @@ void agent_stop(struct agent *agent)
     if (agent->state && LAZ_HAS(agent->ops, destroy))
         agent->ops->destroy(agent->state);
     agent->state = NULL;
-    agent_channel_fini(&agent->channel);
+    /* The process ends now. The channel stays open: a thread of the code may wait for it. */
     laz_buf_fini(&agent->out);
     agent_calls_fini(agent);
     laz_buf_fini(&agent->confined);
