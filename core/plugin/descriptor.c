@@ -110,9 +110,11 @@ static int descriptor_abi(const struct laz_plugin *plugin, const char *file, str
     return 0;
 }
 
+#define DESCRIPTOR_END "-lazaret"
+
 size_t laz_module_name(const char *file_name)
 {
-    static const char *const ends[] = {"-lazaret" LAZ_MODULE_SUFFIX, LAZ_MODULE_SUFFIX};
+    static const char *const ends[] = {DESCRIPTOR_END LAZ_MODULE_SUFFIX, LAZ_MODULE_SUFFIX};
     size_t len = strlen(file_name);
 
     for (size_t i = 0; file_name[0] != '.' && i < sizeof ends / sizeof *ends; i++) {
@@ -137,6 +139,13 @@ static int descriptor_name(const struct laz_plugin *plugin, const char *file, st
                                                 : "summary");
     if (!len) /* whoever names a file may call it anything */
         len = strlen(base);
+    size_t named = strlen(plugin->name), end = strlen(DESCRIPTOR_END);
+    if (named >= end && strcmp(plugin->name + named - end, DESCRIPTOR_END) == 0)
+        return laz_error_set(
+            err, LAZ_EPLUGIN, 0,
+            "%s: the plugin in it is called \"%s\"; the name of a plugin cannot end "
+            "in \"%s\", which names of files may have besides",
+            file, plugin->name, DESCRIPTOR_END);
     if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
                              "%s: the plugin in it is called \"%s\"; rename the file to %s%s", file,
