@@ -110,8 +110,11 @@ void soak_publish(struct soak_slot *slot)
 {
     int64_t pid = slot->session ? laz_session_pid(slot->session) : -1;
 
-    atomic_store(&slot->begun, pid > 0 ? soak_begun(pid) : 0); /* not reaped yet: it is its own */
-    atomic_store(&slot->pid, pid > 0 ? pid : 0);
+    if (pid <= 0)
+        pid = 0;
+    if (pid != atomic_load(&slot->pid)) /* it has just begun: nobody else has its number yet */
+        atomic_store(&slot->begun, pid ? soak_begun(pid) : 0);
+    atomic_store(&slot->pid, pid);
 }
 
 static void slot_close(struct soak_slot *slot)
@@ -142,6 +145,7 @@ static bool slot_is_shaken(const struct soak_slot *slot, uint64_t at_ms)
 
 void soak_see(struct soak_slot *slot)
 {
+    atomic_store(&slot->struck_ms, 0); /* that was another process */
     slot->seen = slot->seen_before = atomic_load(&slot->disturbed);
     slot->engine_seen = slot->engine_seen_before = atomic_load(&slot->player->disturbed);
     if (slot_is_shaken(slot, soak_now_ms()))
