@@ -282,17 +282,19 @@ static void r_fails_and_ends_as_it_says(void)
 {
     static const struct {
         const char *code, *words;
+        bool ends; /* the session's process */
     } rows[] = {
-        {"stop('no \xc3\xa4')", "\"message\":\"no \xc3\xa4\""},
-        {"f <- function(n) f(n + 1)\nf(1)", "\"message\":\""},
-        {"numeric(1e15)", "cannot allocate vector"},
-        {"quit(status = 3)", "status 3"},
+        {"stop('no \xc3\xa4')", "\"message\":\"no \xc3\xa4\"", false},
+        {"f <- function(n) f(n + 1)\nf(1)", "\"kind\":\"runtime\"", false},
+        {"numeric(1e15)", "cannot allocate vector", false},
+        {"quit(status = 3)", "status 3", true},
     };
 
     struct laz_engine *engine = engine_new(r);
     struct laz_session *session = session_open(engine);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t pid = laz_session_pid(session);
         struct laz_result *result = run(session, rows[i].code, 0);
         CU_ASSERT(laz_result_verdict(result) != LAZ_VERDICT_OK);
         if (!strstr(laz_result_json(result), rows[i].words)) {
@@ -301,6 +303,7 @@ static void r_fails_and_ends_as_it_says(void)
         }
         laz_result_free(result);
         expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+        CU_ASSERT_EQUAL(laz_session_pid(session) != pid, rows[i].ends);
     }
     laz_session_free(session);
     laz_engine_free(engine);
