@@ -169,6 +169,7 @@ static void module_open_refuses_each_fault(void)
         {MOCK("mock_unknown_kind"), "unknown kind (77)"},
         {MOCK("mock_option"), "option \"program\" has no type (99)"},
         {MOCK("mock_undefined"), "mock_nobody_defines_this"},
+        {MOCK("mock_marked"), "the name of a plugin cannot end in \"-lazaret\""},
         {MOCK("mock_misnamed"), "called \"somebody_else\"; rename the file to somebody_else.so"},
         {MOCK("mock_nosymbol"), "exports no lazaret_plugin"},
         {MOCK("mock_absent"), "No such file"},
