@@ -54,8 +54,11 @@ static void disturb(bool on)
 {
     const struct timeval each = {0, on ? 300 : 0};
 
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on ? on_alarm : SIG_DFL}, NULL);
+    if (on)
+        sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
     setitimer(ITIMER_REAL, &(struct itimerval){each, each}, NULL);
+    if (!on) /* none comes any more */
+        sigaction(SIGALRM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
 /* More parts than go into one call, empty ones among them, one larger than the socket. */
