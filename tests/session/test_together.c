@@ -491,9 +491,32 @@ static void threads_go_on_from_one_execution_to_the_next(void)
     each_session("session.max_tool_calls=1000000", body_between);
 }
 
+/* Threads that wait since before the one for loops began, and after it has nothing to do. */
+static void body_older(struct laz_session *session, const struct words *w)
+{
+    static const struct phrase older = {
+        .python = "import threading, time\n"
+                  "older = [threading.Thread(target=slow, args=(ms,)) for ms in (300, 900)]\n"
+                  "for t in older:\n"
+                  "    t.start()\n"
+                  "    time.sleep(0.05)\n"
+                  "got = together([add.aio(1, 2)])\n"
+                  "for t in older: t.join(10)\n"
+                  "[got, [t.is_alive() for t in older]]",
+    };
+
+    say(session, w, &older, LAZ_VERDICT_OK, "[[3],[false,false]]");
+}
+
+static void threads_are_served_beside_loops(void)
+{
+    each_session("", body_older);
+}
+
 static void loops_that_can_watch_nothing_have_a_thread(void)
 {
     blindly = true;
+    threads_are_served_beside_loops();
     calls_of_one_session_run_side_by_side();
     more_calls_than_the_host_takes_go_in_portions();
     answers_that_are_read_slowly_are_kept();
@@ -512,6 +535,7 @@ static const struct unit_test tests[] = {
     UNIT(errors_belong_to_their_calls),
     UNIT(what_is_open_when_the_code_ends_is_forgotten),
     UNIT(a_deadline_with_open_calls_leaves_nothing),
+    UNIT(threads_are_served_beside_loops),
     UNIT(threads_go_on_from_one_execution_to_the_next),
     UNIT(loops_that_can_watch_nothing_have_a_thread),
     {0},

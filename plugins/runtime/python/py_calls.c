@@ -405,7 +405,7 @@ void py_calls_serve(struct python_state *state)
         calls->server = &open;
         open_link(&calls->threads, &open);
         while (!open.done) {
-            if (calls->futures)
+            if (calls->n_open) /* of anybody: it may be the one that reading is passed on to */
                 thread_wait(state, &open);
             else
                 pthread_cond_wait(&open.changed, &calls->door);
