@@ -25,6 +25,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -398,17 +399,18 @@ static void the_command_bears_closed_descriptors(void)
     }
 }
 
-/* A new /tmp, in which this build is where it was; then only what `options` give is left of it. */
-static bool host_makes_tmp(const char *options)
+/* A new /tmp, in which this build is where it was; then no more of it is left than `size`, and
+ * `inodes` beside those of this build's folders (0: any number). */
+static bool host_makes_tmp(const char *size, unsigned inodes)
 {
-    char here[4096];
+    char here[4096], options[64];
+    struct statvfs tmp;
     const char *aside = world_get("open");
 
     if (!getcwd(here, sizeof here) || unshare(CLONE_NEWNS) != 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount(here, aside, NULL, MS_BIND | MS_REC, NULL) != 0 ||
-        mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0 ||
-        mount("none", "/run", "tmpfs", 0, options) != 0) /* copies of programs are shared there */
+        mount("none", "/tmp", "tmpfs", 0, "mode=1777") != 0)
         return false;
     if (strncmp(here, "/tmp/", 5) == 0) {
         for (char *at = here + 5; *at; at++)
@@ -421,11 +423,20 @@ static bool host_makes_tmp(const char *options)
         if (mkdir(here, 0755) != 0 || mount(aside, here, NULL, MS_BIND | MS_REC, NULL) != 0)
             return false;
     }
-    return mount(NULL, "/tmp", NULL, MS_REMOUNT, options) == 0 && chdir(here) == 0;
+    if (statvfs("/tmp", &tmp) != 0)
+        return false;
+    unsigned taken = (unsigned)(tmp.f_files - tmp.f_ffree) - 1; /* without its root */
+    int n = snprintf(options, sizeof options, "size=%s", size);
+    if (inodes)
+        snprintf(options + n, sizeof options - (size_t)n, ",nr_inodes=%u", taken + inodes);
+    return mount("none", "/run", "tmpfs", 0, options) ==
+               0 && /* where copies of programs are shared */
+           mount(NULL, "/tmp", NULL, MS_REMOUNT, options) == 0 &&
+           chdir(here) == 0;
 }
 
 /* 0: the code ran in its box; 1: an error, and it did not run; else what is wrong. */
-static int host_with_small_tmp(const char *options)
+static int host_with_small_tmp(const char *size, unsigned inodes)
 {
     struct told told;
     int status = 0;
@@ -433,7 +444,7 @@ static int host_with_small_tmp(const char *options)
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        if (!host_makes_tmp(options))
+        if (!host_makes_tmp(size, inodes))
             _exit(98);
         host_command(0, "print(io.open('/etc/hostname') and 'OUTSIDE' or 'INSIDE')", &told);
         bool inside = strstr(told.out, "INSIDE") != NULL;
@@ -451,17 +462,15 @@ static void a_full_disk_is_an_error_and_no_weaker_box(void)
         (void)unit_skip("root", "only root can make a small /tmp");
         return;
     }
-    CU_ASSERT_EQUAL(host_with_small_tmp("size=256m"), 0);
-    CU_ASSERT_EQUAL(host_with_small_tmp("size=4k"), 1);
-    for (int inodes = 6; inodes <= 20; inodes += 2) {
-        char options[32];
-        snprintf(options, sizeof options, "nr_inodes=%d", inodes);
-        int result = host_with_small_tmp(options);
+    CU_ASSERT_EQUAL(host_with_small_tmp("256m", 0), 0);
+    CU_ASSERT_EQUAL(host_with_small_tmp("4k", 0), 1);
+    for (unsigned inodes = 6; inodes <= 20; inodes += 2) {
+        int result = host_with_small_tmp("256m", inodes);
         CU_ASSERT(result == 0 || result == 1);
         if (result > 1)
-            printf("\n    %s: %d", options, result);
+            printf("\n    %u inodes: %d", inodes, result);
     }
-    CU_ASSERT_EQUAL(host_with_small_tmp("nr_inodes=6"), 1);
+    CU_ASSERT_EQUAL(host_with_small_tmp("256m", 6), 1);
 }
 
 /* ---- the folder ----------------------------------------------------------------------------- */
