@@ -25,6 +25,7 @@ case $staged_cc in # the sanitizers' own memory is many times any limit
     *-fsanitize*) doctor="$doctor --set limits.memory=unlimited" ;;
 esac
 by="--set sandbox.bwrap.program"
+idle="--set limits.cpu=unlimited" # where it is not about CPU time none is burned
 
 # state NAME BACKEND BIT STATE - what the last command printed as JSON says of a bit of a backend.
 state() {
@@ -67,7 +68,7 @@ second_choice() {
     [ -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || return 0
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     chmod 755 broken-bwrap
-    expect second_choice 0 '*' '' $doctor $by="$work/broken-bwrap"
+    expect second_choice 0 '*' '' $doctor $idle $by="$work/broken-bwrap"
     says second_choice 'all is well: landlock keeps what sandbox.require asks for'
     says second_choice_templates 'templates: not in force: no session can come from a template here'
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
@@ -128,12 +129,12 @@ END
 }
 
 settings() {
-    expect none_is_not_enough 1 '*' '' $doctor --backend none --set limits.fsize=unlimited
+    expect none_is_not_enough 1 '*' '' $doctor $idle --backend none --set limits.fsize=unlimited
     says none_is_not_enough \
         'sandbox.require asks for fs_read, which is not in force with the backend none'
     says none_is_not_enough_bwrap '  network    in force        network namespace'
     says limit_not_set '  fsize      not set         -'
-    expect none_is_asked_for 0 '*' '' $doctor --backend none --set 'sandbox.require=[]'
+    expect none_is_asked_for 0 '*' '' $doctor $idle --backend none --set 'sandbox.require=[]'
     expect backend_unknown 1 '*' '' $doctor --backend bwarp
     says backend_unknown 'no backend is called "bwarp"'
 }
@@ -147,7 +148,7 @@ refused() {
 }
 
 refusals() {
-    only="--set sandbox.backend=bwrap"
+    only="--set sandbox.backend=bwrap $idle"
     refused no_isolation 'code would run WITHOUT ISOLATION' \
         $doctor $only $by=/nowhere/bwrap --set sandbox.strict=false
     printf '#!/bin/sh\ncat >&2 <<END\nbwrap: setting up uid map: Permission denied\nEND\nexit 1\n' \
@@ -164,16 +165,16 @@ refusals() {
         refused within_a_box 'inside another sandbox' "$bwrap" --unshare-user --disable-userns \
             --uid 1000 --gid 1000 --dev-bind / / $doctor $only
         # root of a namespace that has no other uid
-        refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor
+        refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor $idle
         refused one_uid_json 'problems":["no session can be started: sandbox.uids: ' \
-            unshare --user --map-root-user $doctor --json
+            unshare --user --map-root-user $doctor $idle --json
     else
         may_be_missing namespaces 'unshare cannot make user namespaces here'
     fi
 }
 
 cancel() {
-    $doctor >out 2>err </dev/null &
+    $doctor $idle >out 2>err </dev/null &
     pid=$!
     # the canary is there when the trials begin
     until ls -A "$HOME" | grep -q lazaret-doctor || ! kill -0 $pid 2>/dev/null; do :; done

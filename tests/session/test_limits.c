@@ -187,7 +187,7 @@ static void cpu_limit_ends_a_busy_loop(void)
     /* on one that stays busy the loop took no more than it may, and longer for it */
     CU_ASSERT(slowest_ms < 2500 || most_cpu_ms < 1300);
     CU_ASSERT(most_cpu_ms < 2000);
-    each("limits.cpu=unlimited;session.timeout=2", &loop, time_is_over);
+    each("limits.cpu=unlimited;session.timeout=1.3", &loop, time_is_over);
 }
 
 static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
@@ -199,15 +199,15 @@ static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static const struct phrase allocate = {
-    .python = "x = bytearray(600 * 1024 * 1024)\nx = None\n'done'",
-    .r = "x <- raw(600 * 1024 * 1024)\nx <- NULL\n'done'",
-    .lua = "local x = string.rep('x', 600 * 1024 * 1024)\nx = nil\nreturn 'done'",
+    .python = "x = bytearray(300 * 1024 * 1024)\nx = None\n'done'",
+    .r = "x <- raw(300 * 1024 * 1024)\nx <- NULL\n'done'",
+    .lua = "local x = string.rep(string.rep('x', 1024), 300 * 1024)\nx = nil\nreturn 'done'",
 };
 
 static const struct phrase allocate_and_catch = {
-    .python = "try:\n    x = bytearray(600 * 1024 * 1024)\nexcept MemoryError:\n    x = 'done'\nx",
-    .r = "tryCatch({ raw(600 * 1024 * 1024); 1 }, error = function(e) 'done')",
-    .lua = "local ok = pcall(string.rep, 'x', 600 * 1024 * 1024)\nreturn ok or 'done'",
+    .python = "try:\n    x = bytearray(300 * 1024 * 1024)\nexcept MemoryError:\n    x = 'done'\nx",
+    .r = "tryCatch({ raw(300 * 1024 * 1024); 1 }, error = function(e) 'done')",
+    .lua = "local ok = pcall(string.rep, string.rep('x', 1024), 300 * 1024)\nreturn ok or 'done'",
 };
 
 static int64_t pid_before;
@@ -417,13 +417,13 @@ static void see_a_bomb(void *user, int stream, const char *text, size_t len)
 static void leave_children(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
-        .python = "import subprocess, os\n"
+        .python = "import subprocess, os, time\n"
                   "p = subprocess.Popen(['sleep', '@'])\n"
                   "r = os.system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
-                  "print('started')\nwhile True: pass",
+                  "print('started')\ntime.sleep(60)",
         .r = "r <- system('sleep @ &')\n"
              "r <- system('(setsid sleep @ >/dev/null 2>&1 &)')\n"
-             "cat('started\\n')\nrepeat {}",
+             "cat('started\\n')\nSys.sleep(60)",
         .lua = "local r = os.execute('sleep @ &')\n"
                "r = os.execute('(setsid sleep @ >/dev/null 2>&1 &)')\n"
                "print('started')\nwhile true do end",
@@ -466,11 +466,11 @@ static void timeout_ends_children_and_daemons_without_a_namespace(void)
 static void explode(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
-        .python = "import subprocess\n"
+        .python = "import subprocess, time\n"
                   "p = subprocess.Popen(['sh', '-c', '" BOMB "', '@'])\n"
-                  "print('started')\nwhile True: pass",
+                  "print('started')\ntime.sleep(60)",
         .r = "r <- system2('sh', c('-c', shQuote('" BOMB "'), '@'), wait = FALSE)\n"
-             "cat('started\\n')\nrepeat {}",
+             "cat('started\\n')\nSys.sleep(60)",
         .lua = "local r = os.execute(\"sh -c '" BOMB "' @ &\")\n"
                "print('started')\nwhile true do end",
     };
