@@ -444,7 +444,7 @@ static void leave_children(struct laz_session *session, const struct words *w)
     CU_ASSERT_EQUAL(seen, 2);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
     laz_result_free(result);
-    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 1000), 0);
+    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 10000), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 
@@ -488,9 +488,9 @@ static void explode(struct laz_session *session, const struct words *w)
     CU_ASSERT(refused);
     CU_ASSERT(seen >= 1 && seen <= 24);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-    CU_ASSERT(number_after(result, "\"wall_ms\":") < 1500 + 2000);
+    CU_ASSERT(number_after(result, "\"wall_ms\":") < 1500 + 10000);
     laz_result_free(result);
-    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 1000), 0);
+    CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 10000), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 

@@ -148,7 +148,7 @@ static void what_is_acquired_is_released_once(void)
         uint64_t began = laz_clock_ms();
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &none, &err), LAZ_EBUSY);
         CU_ASSERT_STRING_EQUAL(err.text, "All sessions are busy");
-        CU_ASSERT(laz_clock_ms() - began < 150 || TEST_IS_SANITIZED);
+        CU_ASSERT(laz_clock_ms() - began < 2000);
         began = laz_clock_ms();
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 300, &none, &err), LAZ_EBUSY);
         CU_ASSERT(laz_clock_ms() - began >= 290);

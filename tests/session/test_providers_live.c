@@ -135,7 +135,7 @@ static void expect_deadline(struct laz_session *session, const char *code)
     uint64_t before = laz_clock_ms();
     struct laz_result *result = test_run(session, code, &options);
 
-    CU_ASSERT(laz_clock_ms() - before < 2000);
+    CU_ASSERT(laz_clock_ms() - before < 20000); /* not the minute of the tool */
     CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_DEADLINE);
     laz_result_free(result);
 }
