@@ -23,8 +23,9 @@
 #define CROWD_PHASE_MS 1500 /* each */
 #define CROWD_PACE_MS  100  /* between two executions of a session */
 #define CROWD_TRIES    3
-#define CROWD_SAMPLES  4096 /* of one session, of one kind */
-#define ATTACK_MS      1000 /* the most that one attack is given */
+#define CROWD_ATTACKS  (TEST_IS_SANITIZED ? 1 : 10) /* at least */
+#define CROWD_SAMPLES  4096                         /* of one session, of one kind */
+#define ATTACK_MS      1000                         /* the most that one attack is given */
 
 #define WORK                                                                                       \
     "send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":2,\"b\":3}}\n"         \
@@ -226,13 +227,16 @@ static void one_that_attacks_delays_no_other(void)
         CU_ASSERT_FATAL(!pthread_create(&members[i].thread, NULL, member_main, &members[i]));
     }
     pthread_barrier_wait(&crowd.ready);
-    for (int i = 0; i < CROWD_TRIES && ratio > 2; i++)
-        ratio = crowd_ratio(&crowd, members);
+    for (int i = 0; i < CROWD_TRIES && (ratio > 2 || atomic_load(&crowd.attacks) < CROWD_ATTACKS);
+         i++) {
+        double now = crowd_ratio(&crowd, members);
+        ratio = now < ratio ? now : ratio;
+    }
     atomic_store(&crowd.phase, PHASE_OVER);
     for (unsigned i = 0; i < CROWD; i++)
         pthread_join(members[i].thread, NULL);
     printf("\n    %d attacks ", atomic_load(&crowd.attacks));
-    CU_ASSERT(atomic_load(&crowd.attacks) >= (TEST_IS_SANITIZED ? 1 : 10));
+    CU_ASSERT(atomic_load(&crowd.attacks) >= CROWD_ATTACKS);
     CU_ASSERT_EQUAL(atomic_load(&crowd.failures), 0);
     CU_ASSERT(TEST_IS_SANITIZED || ratio <= 2);
     for (unsigned i = 0; i < CROWD; i++)

@@ -89,13 +89,11 @@ static void writing_lines(struct laz_session *session, const struct words *w)
         .r = "for (i in 0:99999) cat('line ', i, '\\n', sep = '')",
         .lua = "for i = 0, 99999 do print('line ' .. i) end",
     };
-    uint64_t took = 0;
+    uint64_t took = write_lines(session, test_phrase(w, &code));
 
-    /* on a machine that is busy with other things a quick program may be slow once */
-    for (int i = 0; i == 0 || (i < 3 && took >= 2000); i++)
-        took = write_lines(session, test_phrase(w, &code));
     printf("\n    %s: 100000 lines in %llu ms", w->runtime, (unsigned long long)took);
-    CU_ASSERT(TEST_IS_SANITIZED || took < 2000);
+    CU_ASSERT(took <
+              20000); /* half a second, when nothing else runs; a wait for each would be more */
 }
 
 static void a_hundred_thousand_lines_arrive_complete_and_soon(void)
