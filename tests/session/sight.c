@@ -108,7 +108,7 @@ void sight_session(void *user)
     if (!rc && sight->from_template)
         rc = laz_settings_set(settings, "pool.warm", "template", &err);
     if (!rc)
-        rc = laz_settings_set(settings, "session.timeout", "10", &err);
+        rc = laz_settings_set(settings, "session.timeout", "30", &err);
     if (!rc)
         rc = laz_engine_new(settings, NULL, &engine, &err);
     if (!rc)
@@ -128,8 +128,6 @@ void sight_session(void *user)
     laz_settings_free(settings);
     if (sight->end)
         sight->end(); /* looking at the traces takes calls and memory too */
-    for (int i = 0; i < 1000 && trace_threads() != sight->threads; i++)
-        usleep(1000); /* joined, a thread is still listed for a moment */
     int children = sight->has_orphans ? 0 : trace_children(), threads = trace_threads(),
         descriptors = trace_descriptors();
     if (children || threads != sight->threads || descriptors != sight->descriptors) {
