@@ -311,10 +311,11 @@ static void test_verdict(struct laz_result *result, const char *code, enum laz_v
     CU_ASSERT_EQUAL(laz_result_verdict(result), verdict);
 }
 
-void test_expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
-                 const char *value)
+void test_expect_with(struct laz_session *session, const char *code,
+                      const struct laz_execute_options *options, enum laz_verdict verdict,
+                      const char *value)
 {
-    struct laz_result *result = test_run(session, code, NULL);
+    struct laz_result *result = test_run(session, code, options);
 
     if (!result)
         return;
@@ -324,10 +325,30 @@ void test_expect(struct laz_session *session, const char *code, enum laz_verdict
     laz_result_free(result);
 }
 
+void test_expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
+                 const char *value)
+{
+    test_expect_with(session, code, NULL, verdict, value);
+}
+
+void test_expect_timeout(struct laz_session *session, const char *code, uint64_t timeout_ms)
+{
+    const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+
+    test_expect_with(session, code, &options, LAZ_VERDICT_TIMEOUT, NULL);
+}
+
 void test_expect_error(struct laz_session *session, const char *code, enum laz_verdict verdict,
                        const char *part)
 {
-    struct laz_result *result = test_run(session, code, NULL);
+    test_expect_error_with(session, code, NULL, verdict, part);
+}
+
+void test_expect_error_with(struct laz_session *session, const char *code,
+                            const struct laz_execute_options *options, enum laz_verdict verdict,
+                            const char *part)
+{
+    struct laz_result *result = test_run(session, code, options);
 
     if (!result)
         return;

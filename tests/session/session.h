@@ -44,8 +44,8 @@ struct laz_engine *test_engine_open(const char *settings);
 /* Engines made from now on use the mock agent of the build folder. One engine has been made before,
  * so that what libraries make once and keep is there. For main(). */
 void test_mock_agent(void);
-/* A session (with TEST_WARM, a value of pool.warm, from a template), or NULL and a failed assertion,
- * or NULL when the runtime is not built (skipped). */
+/* A session (with TEST_WARM, a value of pool.warm, from a template), or NULL and a failed
+ * assertion, or NULL when the runtime is not built (skipped). */
 struct laz_session *test_session(struct laz_engine *engine, const char *runtime);
 /* The same from a template. */
 struct laz_session *test_warm_session(struct laz_engine *engine, const char *runtime);
@@ -55,9 +55,18 @@ struct laz_result *test_run(struct laz_session *session, const char *code,
 /* Executes and compares the verdict and, unless NULL, the value. */
 void test_expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
                  const char *value);
+/* The same with options, such as a limit of time that no other execution has. */
+void test_expect_with(struct laz_session *session, const char *code,
+                      const struct laz_execute_options *options, enum laz_verdict verdict,
+                      const char *value);
+/* Executes what does not end by itself, and is ended after `timeout_ms`. */
+void test_expect_timeout(struct laz_session *session, const char *code, uint64_t timeout_ms);
 /* Executes and looks for `part` in the error's message. */
 void test_expect_error(struct laz_session *session, const char *code, enum laz_verdict verdict,
                        const char *part);
+void test_expect_error_with(struct laz_session *session, const char *code,
+                            const struct laz_execute_options *options, enum laz_verdict verdict,
+                            const char *part);
 /* All output of one stream, a new string. */
 char *test_output(const struct laz_result *result, int stream);
 /* Does the whole result, as JSON, contain `part`? Prints the result when not. */

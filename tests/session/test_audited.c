@@ -122,7 +122,7 @@ static struct laz_engine *audited(const char *settings)
 
 static void a_session_is_on_record_from_start_to_close(void)
 {
-    struct laz_engine *engine = audited("session.timeout=1");
+    struct laz_engine *engine = audited("");
     struct laz_session *session = test_session(engine, "lua");
     struct log log;
     char id[40];
@@ -135,7 +135,7 @@ static void a_session_is_on_record_from_start_to_close(void)
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     test_expect(session, "error('user error')", LAZ_VERDICT_ERROR, NULL);
     test_expect(session, "add(2, 3)", LAZ_VERDICT_OK, "5");
-    test_expect(session, "while true do end", LAZ_VERDICT_TIMEOUT, NULL);
+    test_expect_timeout(session, "while true do end", 1000);
     test_expect(session, "7", LAZ_VERDICT_OK, "7");
     CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
     laz_session_close(session);
@@ -237,13 +237,15 @@ static void caps_and_hooks_are_on_record(void)
 
 static void tools_are_on_record_with_what_came_of_them(void)
 {
-    struct laz_engine *engine = audited("session.timeout=2;session.deadline=1");
+    const struct laz_execute_options soon = {
+        .size = sizeof soon, .timeout_ms = 2000, .deadline_ms = 1000};
+    struct laz_engine *engine = audited("");
     struct laz_session *session = test_session(engine, "lua");
     struct log log;
 
     if (session) {
         test_expect(session, "pcall(fail)", LAZ_VERDICT_OK, NULL);
-        test_expect(session, "slow(3000)", LAZ_VERDICT_DEADLINE, NULL);
+        test_expect_with(session, "slow(3000)", &soon, LAZ_VERDICT_DEADLINE, NULL);
         laz_session_free(session);
         log_read(&log);
         UNIT_TEXT(log.events,

@@ -67,7 +67,7 @@ static void timing_out(struct laz_session *session, const struct words *w)
     uint64_t took = laz_clock_ms() - before;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
     UNIT_TEXT(laz_result_error(result), "Execution timed out after 1 second");
-    CU_ASSERT(took >= 1000 && took < 1500);
+    CU_ASSERT(took >= 1000 && took < 15000); /* not the 30 seconds of the settings */
     laz_result_free(result);
     CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
     CU_ASSERT_TRUE(laz_session_is_alive(session));
@@ -80,18 +80,23 @@ static void timeout_kills_and_the_session_stays_usable(void)
     test_each("", timing_out);
 }
 
+/* On a busy machine the code may not get to its first line in the shorter times. */
 static void sleeping(struct laz_session *session, const struct words *w)
 {
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 500};
-    struct laz_result *result = test_run(session, w->sleep_10, &options);
+    char *output = NULL;
 
-    if (!result)
-        return;
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-    char *output = test_output(result, LAZ_STDOUT);
+    for (; options.timeout_ms <= 8000 && (!output || !*output); options.timeout_ms *= 4) {
+        struct laz_result *result = test_run(session, w->sleep_10, &options);
+        if (!result)
+            break;
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+        free(output);
+        output = test_output(result, LAZ_STDOUT);
+        laz_result_free(result);
+    }
     UNIT_TEXT(output, "begin\n");
     free(output);
-    laz_result_free(result);
 }
 
 static void timeout_keeps_the_output_so_far(void)
@@ -114,7 +119,7 @@ static void restarting(struct laz_session *session, const struct words *w)
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
     test_expect(session, w->get_x, LAZ_VERDICT_ERROR, NULL);
     kill((pid_t)laz_session_pid(session), SIGKILL);
-    for (int i = 0; i < 2000 && laz_session_is_alive(session); i++)
+    for (int i = 0; i < 10000 && laz_session_is_alive(session); i++)
         usleep(1000); /* the kernel needs a moment to end it */
     CU_ASSERT_FALSE(laz_session_is_alive(session));
     CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
@@ -429,18 +434,31 @@ static void tools_are_functions_of_the_language(void)
     test_each("", calling);
 }
 
+/* A tool that takes longer than the code may. On a busy machine the code itself may take longer
+ * than the shorter time, so there is a longer one. */
 static void waiting(struct laz_session *session, const struct words *w)
 {
-    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 400};
+    static const struct {
+        uint64_t timeout_ms;
+        const char *code;
+    } rows[] = {{400, "slow(900)"}, {6000, "slow(7000)"}};
+    struct laz_execute_options options = {.size = sizeof options};
+    enum laz_verdict verdict = LAZ_VERDICT_TIMEOUT;
+    struct laz_result *result;
 
-    (void)w;
-    struct laz_result *result = test_run(session, "slow(900)", &options);
+    for (size_t i = 0; i < 2 && verdict == LAZ_VERDICT_TIMEOUT; i++) {
+        options.timeout_ms = rows[i].timeout_ms;
+        result = test_run(session, rows[i].code, &options);
+        if (!result)
+            return;
+        verdict = laz_result_verdict(result);
+        laz_result_free(result);
+    }
+    CU_ASSERT_EQUAL(verdict, LAZ_VERDICT_OK); /* the code's clock stood still */
+    options = (struct laz_execute_options){.size = sizeof options, .deadline_ms = 300};
+    result = test_run(session, "slow(900)", &options);
     if (!result)
         return;
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK); /* the code's clock stood still */
-    laz_result_free(result);
-    options.deadline_ms = 300;
-    result = test_run(session, "slow(900)", &options);
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_DEADLINE);
     laz_result_free(result);
     test_expect_error(session, "late(700)", LAZ_VERDICT_ERROR, "timed out after 0.1 seconds");

@@ -18,7 +18,7 @@
 
 static void quick_code(struct laz_session *session, const struct words *w)
 {
-    static const uint64_t limits[] = {5000, LAZ_NO_LIMIT, 0};
+    static const uint64_t limits[] = {20000, LAZ_NO_LIMIT, 0};
 
     (void)w;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -182,8 +182,9 @@ static void expect_once(struct laz_engine *engine, const char *runtime, const ch
                         enum laz_verdict verdict, const char *value)
 {
     const struct laz_session_options session = {.size = sizeof session, .runtime = runtime};
-    struct laz_execute_options options = {
-        .size = sizeof options, .timeout_ms = 1000, .no_validate = verdict == LAZ_VERDICT_ERROR};
+    struct laz_execute_options options = {.size = sizeof options,
+                                          .timeout_ms = verdict == LAZ_VERDICT_TIMEOUT ? 1000 : 0,
+                                          .no_validate = verdict == LAZ_VERDICT_ERROR};
     struct laz_result *result = NULL;
     struct laz_error err = {0};
 

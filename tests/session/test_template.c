@@ -115,13 +115,13 @@ static void a_session_that_does_not_ask_is_cold(void)
 
 static void how_a_session_ended_is_known(void)
 {
-    struct laz_engine *engine = template_engine("A='b'", "session.timeout=1;pool.warm=template");
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
     struct laz_session *session = warm_session(engine);
 
     if (session) {
         test_expect_error(session, "exit 7", LAZ_VERDICT_ERROR, "with status 7");
         test_expect(session, "die 11", LAZ_VERDICT_CRASHED, NULL);
-        test_expect(session, "wait", LAZ_VERDICT_TIMEOUT, NULL);
+        test_expect_timeout(session, "wait", 1000);
         test_expect(session, "send nonsense\nwait", LAZ_VERDICT_PROTOCOL_ERROR, NULL);
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
         CU_ASSERT(is_warm(session));
@@ -131,13 +131,13 @@ static void how_a_session_ended_is_known(void)
 
 static void one_session_ends_and_no_other(void)
 {
-    struct laz_engine *engine = template_engine("A='b'", "session.timeout=1;pool.warm=template");
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template");
     struct laz_session *sessions[5];
 
     for (size_t i = 0; i < 5; i++)
         sessions[i] = warm_session(engine);
     int64_t pid = laz_session_pid(sessions[1]);
-    test_expect(sessions[0], "wait", LAZ_VERDICT_TIMEOUT, NULL);
+    test_expect_timeout(sessions[0], "wait", 1000);
     laz_session_free(sessions[4]);
     for (size_t i = 0; i < 4; i++)
         test_expect(sessions[i], "ok 42", LAZ_VERDICT_OK, "42");

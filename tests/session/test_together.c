@@ -276,21 +276,39 @@ static void a_tool_says_how_many_of_its_calls_run_at_once(void)
     each_session("", body_narrow);
 }
 
+/* Tools that take longer than the code may. On a busy machine the code itself may take longer than
+ * the shorter time, so there is a longer one. */
 static void body_clock(struct laz_session *session, const struct words *w)
 {
-    static const struct phrase slow = {
-        .python = "len(together([slow.aio(1200), add.aio(1, 2), slow.aio(1100)]))",
-        .r = "length(tool_map(slow, c(1200, 0, 1100)))",
-        .lua = "#tool_map(slow, {1200, 0, 1100})",
+    static const struct phrase slow[] = {
+        {
+            .python = "len(together([slow.aio(1200), add.aio(1, 2), slow.aio(1100)]))",
+            .r = "length(tool_map(slow, c(1200, 0, 1100)))",
+            .lua = "#tool_map(slow, {1200, 0, 1100})",
+        },
+        {
+            .python = "len(together([slow.aio(9000), add.aio(1, 2), slow.aio(8500)]))",
+            .r = "length(tool_map(slow, c(9000, 0, 8500)))",
+            .lua = "#tool_map(slow, {9000, 0, 8500})",
+        },
     };
+    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 1000};
+    enum laz_verdict verdict = LAZ_VERDICT_TIMEOUT;
 
-    say(session, w, &slow, LAZ_VERDICT_OK, "3");
-    test_expect(session, w->loop, LAZ_VERDICT_TIMEOUT, NULL);
+    for (size_t i = 0; i < 2 && verdict == LAZ_VERDICT_TIMEOUT; i++, options.timeout_ms = 8000) {
+        struct laz_result *result = test_run(session, test_phrase(w, &slow[i]), &options);
+        verdict = result ? laz_result_verdict(result) : LAZ_VERDICT_ERROR;
+        if (verdict == LAZ_VERDICT_OK)
+            UNIT_TEXT(laz_result_value(result), "3");
+        laz_result_free(result);
+    }
+    CU_ASSERT_EQUAL(verdict, LAZ_VERDICT_OK);
+    test_expect_timeout(session, w->loop, 1000);
 }
 
 static void the_clock_stands_while_any_call_is_awaited(void)
 {
-    each_session("session.timeout=1", body_clock);
+    each_session("", body_clock);
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
@@ -463,15 +481,16 @@ static void body_deadline(struct laz_session *session, const struct words *w)
         .r = "tool_map(gate, .more = list())\ntool_map(narrow, rep(3, 5))",
         .lua = "tool_map(gate, times(20, {}))",
     };
+    const struct laz_execute_options soon = {.size = sizeof soon, .deadline_ms = 2000};
 
-    say(session, w, &gates, LAZ_VERDICT_DEADLINE, NULL);
+    test_expect_with(session, test_phrase(w, &gates), &soon, LAZ_VERDICT_DEADLINE, NULL);
     open_gate();                                             /* their answers are for nobody */
     test_expect(session, w->chain_13, LAZ_VERDICT_OK, "13"); /* in another box */
 }
 
 static void a_deadline_with_open_calls_leaves_nothing(void)
 {
-    each_session("session.deadline=2", body_deadline);
+    each_session("", body_deadline);
 }
 
 /* A call that was about to be sent when its execution ended is not a part of the next one. */
