@@ -170,11 +170,10 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
         most_cpu_ms = cpu_ms;
 }
 
-static void time_is_over(struct laz_session *session, const struct words *w,
-                         struct laz_result *result)
+static void time_is_over(struct laz_session *session, const struct words *w)
 {
-    (void)session, (void)w;
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+    test_expect_timeout(session, test_phrase(w, &loop), 1300);
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
 
 static void cpu_limit_ends_a_busy_loop(void)
@@ -182,17 +181,17 @@ static void cpu_limit_ends_a_busy_loop(void)
     /* a machine that is busy with other things gives the loop less than a second in a second */
     for (int i = 0; i == 0 || (i < 3 && slowest_ms >= 2500); i++) {
         slowest_ms = most_cpu_ms = 0;
-        each("limits.cpu=1;session.timeout=20", &loop, cpu_is_used_up);
+        each("limits.cpu=1;session.timeout=60", &loop, cpu_is_used_up);
     }
     /* on one that stays busy the loop took no more than it may, and longer for it */
     CU_ASSERT(slowest_ms < 2500 || most_cpu_ms < 1300);
     CU_ASSERT(most_cpu_ms < 2000);
-    each("limits.cpu=unlimited;session.timeout=1.3", &loop, time_is_over);
+    test_each("limits.cpu=unlimited", time_is_over);
 }
 
 static void cpu_limit_ends_a_busy_loop_without_a_namespace(void)
 {
-    each("sandbox.backend=none;sandbox.require=[];limits.cpu=1;session.timeout=20", &loop,
+    each("sandbox.backend=none;sandbox.require=[];limits.cpu=1;session.timeout=60", &loop,
          cpu_is_used_up);
 }
 
@@ -311,7 +310,7 @@ static void a_full_tmp_is_an_error_of_the_language(void)
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-#define TEN_CHILDREN "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 5 & done; echo made >/dev/null"
+#define TEN_CHILDREN "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 60 & done; echo made >/dev/null"
 
 static const struct phrase ten_children = {
     .python = "import os\nr = os.system('" TEN_CHILDREN "')\n'done' if r == 0 else 'refused'",
@@ -377,7 +376,7 @@ static int wait_for_processes(const char *mark, int wanted, uint64_t ms)
     return n;
 }
 
-/* A time to sleep that no other process has: "300.00012345678". */
+/* A time to sleep that no other process has, nor begins with: "300.00001234567". */
 static char mark[32];
 static int seen;
 
@@ -385,7 +384,7 @@ static void see_processes(void *user, int stream, const char *text, size_t len)
 {
     (void)user, (void)stream;
     if (len == 7 && memcmp(text, "started", 7) == 0)
-        seen = wait_for_processes(mark, 2, 5000);
+        seen = wait_for_processes(mark, 2, 20000);
 }
 
 /* The code with the mark in place of each '@'. */
@@ -431,19 +430,22 @@ static void leave_children(struct laz_session *session, const struct words *w)
     struct laz_execute_options options = {
         .size = sizeof options, .timeout_ms = 1000, .line = see_processes};
     char text[512];
+    struct laz_result *result;
 
-    snprintf(mark, sizeof mark, "300.0%d%s", (int)getpid(),
+    snprintf(mark, sizeof mark, "300.%010d%s", (int)getpid(),
              *w->runtime == 'p'   ? "1"
              : *w->runtime == 'r' ? "2"
                                   : "3");
     with_mark(test_phrase(w, &code), text, sizeof text);
-    seen = -1;
-    struct laz_result *result = test_run(session, text, &options);
-    if (!result)
-        return;
+    /* on a busy machine they may not be started in the shorter times */
+    for (seen = -1; options.timeout_ms <= 16000 && seen < 0; options.timeout_ms *= 4) {
+        result = test_run(session, text, &options);
+        if (!result)
+            return;
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+        laz_result_free(result);
+    }
     CU_ASSERT_EQUAL(seen, 2);
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-    laz_result_free(result);
     CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 10000), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
@@ -481,15 +483,17 @@ static void explode(struct laz_session *session, const struct words *w)
     snprintf(mark, sizeof mark, "mark-%d-%.1s", (int)getpid(), w->runtime);
     with_mark(test_phrase(w, &code), text, sizeof text);
     seen = 0;
-    refused = false;
-    struct laz_result *result = test_run(session, text, &options);
-    if (!result)
-        return;
+    /* on a busy machine it may not go off in the shorter times */
+    for (refused = false; options.timeout_ms <= 24000 && !refused; options.timeout_ms *= 4) {
+        struct laz_result *result = test_run(session, text, &options);
+        if (!result)
+            return;
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
+        CU_ASSERT(number_after(result, "\"wall_ms\":") < (double)options.timeout_ms + 10000);
+        laz_result_free(result);
+    }
     CU_ASSERT(refused);
     CU_ASSERT(seen >= 1 && seen <= 24);
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-    CU_ASSERT(number_after(result, "\"wall_ms\":") < 1500 + 10000);
-    laz_result_free(result);
     CU_ASSERT_EQUAL(wait_for_processes(mark, 0, 10000), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
