@@ -42,10 +42,10 @@ static void body_of_slow_lines(struct laz_session *session)
                 "5");
     CU_ASSERT_EQUAL(laz_session_pid(session), pid); /* slow is allowed */
     uint64_t began = laz_clock_ms();
-    test_expect_error(session, "drip 300 {\"type\":\"result\",\"id\":$id,\"value\":5}",
+    test_expect_error(session, "drip 900 {\"type\":\"result\",\"id\":$id,\"value\":5}",
                       LAZ_VERDICT_PROTOCOL_ERROR, BROKE LATE);
     uint64_t took = laz_clock_ms() - began;
-    CU_ASSERT(took >= 5000 && took < 10000);
+    CU_ASSERT(took >= 5000 && took < 20000); /* the whole of it would take longer */
     test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
     CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
 }
@@ -58,13 +58,16 @@ static void a_message_that_was_begun_is_finished_in_time(void)
 /* Each message has its own five seconds, and an answer that is awaited is no message begun. */
 static void body_of_many_slow_lines(struct laz_session *session)
 {
-    test_expect(
-        session,
-        "drip 60 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"nothing\"}\n"
-        "recv\n"
-        "drip 60 {\"type\":\"tool_call\",\"id\":2,\"tool\":\"slow\",\"args\":{\"ms\":1000}}\n"
-        "recv\nok $last",
-        LAZ_VERDICT_OK, "{\"id\":2,\"value\":\"slow\"}");
+    test_expect(session,
+                "drip 40 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"nothing\"}\n"
+                "recv\n"
+                "drip 40 {\"type\":\"tool_call\",\"id\":2,\"tool\":\"nothing\"}\n"
+                "recv\n"
+                "drip 40 {\"type\":\"tool_call\",\"id\":3,\"tool\":\"nothing\"}\n"
+                "recv\n"
+                "send {\"type\":\"tool_call\",\"id\":4,\"tool\":\"slow\",\"args\":{\"ms\":1000}}\n"
+                "recv\nok $last",
+                LAZ_VERDICT_OK, "{\"id\":4,\"value\":\"slow\"}");
 }
 
 static void each_message_has_a_time_of_its_own(void)
@@ -77,7 +80,7 @@ static void ready_that_was_begun_is_finished_in_time(void)
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
     struct laz_engine *engine =
         test_engine("env.set={MOCK_START='connect|token|recv|raw {\"type\":|eof'};"
-                    "session.start_timeout=30");
+                    "session.start_timeout=60");
     struct laz_session *session = NULL;
     struct laz_error err = {0};
     uint64_t began = laz_clock_ms();
@@ -90,7 +93,7 @@ static void ready_that_was_begun_is_finished_in_time(void)
         if (!strstr(err.text, LATE))
             printf("\n    says: %s", err.text);
         CU_ASSERT(strstr(err.text, LATE) != NULL);
-        CU_ASSERT(laz_clock_ms() - began < 15000);
+        CU_ASSERT(laz_clock_ms() - began < 40000);
     }
     laz_engine_free(engine);
 }
@@ -172,8 +175,9 @@ static void a_refused_peer_is_told_of_once(void)
         struct laz_session *other = test_session(engine, "lua");
         logged_refusals = 0;
         test_expect(session, "ok 1\nsync\ntimes 100000 {\"type\":\"dance\"}", LAZ_VERDICT_OK, "1");
-        test_expect(other, "drip 10 {\"type\":\"result\",\"id\":$id,\"value\":5}", LAZ_VERDICT_OK,
-                    "5"); /* meanwhile the loop hears the first one */
+        for (int i = 0; i < 100 && (i == 0 || !logged_refusals); i++)
+            test_expect(other, "drip 10 {\"type\":\"result\",\"id\":$id,\"value\":5}",
+                        LAZ_VERDICT_OK, "5"); /* meanwhile the loop hears the first one */
         CU_ASSERT_EQUAL(logged_refusals, 1);
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
     }
@@ -208,7 +212,8 @@ static void body_of_idle_speech(struct laz_session *bad, struct laz_session *goo
     int64_t pid = laz_session_pid(bad);
 
     test_expect(bad, "ok 1\nsync\nsend garbage\nwait", LAZ_VERDICT_OK, "1");
-    test_expect(good, SLOW, LAZ_VERDICT_OK, "1");
+    for (int i = 0; i < 40 && !is_gone(pid); i++)
+        test_expect(good, SLOW, LAZ_VERDICT_OK, "1");
     CU_ASSERT_TRUE(is_gone(pid));
     CU_ASSERT_TRUE(laz_session_is_alive(bad));
     test_expect(bad, "ok 42", LAZ_VERDICT_OK, "42");
