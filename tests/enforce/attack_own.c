@@ -220,7 +220,7 @@ static int own_spread(char **args)
     for (int i = 0; i < count && !result; i++)
         result = read(ready[0], &c, 1) == 1 ? 0 : ENOMEM; /* one was killed */
     if (!result && bytes)
-        usleep(1500000); /* whoever looks only now and then has to see it too */
+        usleep(2500000); /* whoever looks only now and then has to see it too */
     close(gate[1]);
     return result;
 }

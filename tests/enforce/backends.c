@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_MS 10000
+#define RUN_MS 30000
 
 const char *backends_built(const char *name)
 {

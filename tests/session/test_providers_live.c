@@ -69,6 +69,8 @@ static uint64_t live_close(struct live *live)
     return laz_clock_ms() - before;
 }
 
+#define PATIENCE_MS 2900 /* of the engine with calls that nobody answers, and a little less */
+
 #define EVENTED  "[[tools]]\nprovider = \"tool_evented\"\n"
 #define BLOCKING "[[tools]]\nprovider = \"tool_blocking\"\n"
 
@@ -88,7 +90,7 @@ static void evented_tools_answer_from_the_loop(void)
         test_expect(live.session, "now() .. later(1) .. piped('x')", LAZ_VERDICT_OK,
                     "\"nowlaterx\"");
     }
-    CU_ASSERT(live_close(&live) < 1000);
+    CU_ASSERT(live_close(&live) < PATIENCE_MS);
 }
 
 static void blocking_tools_answer_from_their_thread(void)
@@ -101,7 +103,7 @@ static void blocking_tools_answer_from_their_thread(void)
         test_expect(live.session, "#big(3000000)", LAZ_VERDICT_OK, "3000000");
         test_expect(live.session, "run({'/bin/echo', 'hi'}).output", LAZ_VERDICT_OK, "\"hi\\n\"");
     }
-    CU_ASSERT(live_close(&live) < 1000);
+    CU_ASSERT(live_close(&live) < PATIENCE_MS);
 }
 
 static void the_first_of_two_answers_counts(void)
@@ -149,7 +151,7 @@ static void the_tools_own_timeout_cancels_its_call(void)
                           "Tool 'hang' timed out after 0.2 seconds");
         test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
     }
-    CU_ASSERT(live_close(&live) < 1000); /* the mock aborts when a call is still open */
+    CU_ASSERT(live_close(&live) < PATIENCE_MS); /* the mock aborts when a call is still open */
 }
 
 static void the_deadline_cancels_open_calls(void)
@@ -161,13 +163,13 @@ static void the_deadline_cancels_open_calls(void)
         expect_deadline(live.session, "later(60000)");
         test_expect(live.session, "now()", LAZ_VERDICT_OK, "\"now\"");
     }
-    CU_ASSERT(live_close(&live) < 1000);
+    CU_ASSERT(live_close(&live) < PATIENCE_MS);
     if (live_open(&live, BLOCKING, "lua")) {
         expect_deadline(live.session, "wait()");
         expect_deadline(live.session, "run({'/bin/sleep', '60'})");
         test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
     }
-    CU_ASSERT(live_close(&live) < 1000);
+    CU_ASSERT(live_close(&live) < PATIENCE_MS);
 }
 
 static void a_call_that_is_never_answered_ends_with_the_engine(void)
@@ -178,8 +180,8 @@ static void a_call_that_is_never_answered_ends_with_the_engine(void)
         expect_deadline(live.session, "never()");
         test_expect(live.session, "echo{value = 7}.value", LAZ_VERDICT_OK, "7");
     }
-    uint64_t took = live_close(&live); /* three seconds of patience */
-    CU_ASSERT(took >= 2500 && took < 5000);
+    uint64_t took = live_close(&live);
+    CU_ASSERT(took >= PATIENCE_MS && took < 20000);
 }
 
 #define RAW                                                                                        \
@@ -222,7 +224,7 @@ static void close_while_open(const char *toml, const char *slow, const char *qui
         laz_session_close(live.session);
         CU_ASSERT_FALSE(laz_session_is_alive(live.session));
     }
-    CU_ASSERT(live_close(&live) < 1000);
+    CU_ASSERT(live_close(&live) < PATIENCE_MS);
 }
 
 static void closing_a_session_cancels_open_calls(void)
@@ -237,12 +239,12 @@ static void closing_a_session_cancels_open_calls(void)
 static atomic_int running, most_running;
 static char order[64];
 
-/* Notes who runs beside whom. With {"wait":true} it waits for a second one, at most 5 s. */
+/* Notes who runs beside whom. With `user` it waits for a second one, at most 20 s. */
 static void tool_turn(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     int now = atomic_fetch_add(&running, 1) + 1;
     int most = atomic_load(&most_running);
-    uint64_t end = laz_clock_ms() + 5000;
+    uint64_t end = laz_clock_ms() + 20000;
 
     (void)len;
     while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now))

@@ -508,7 +508,7 @@ static void a_lock_that_is_kept_is_not_waited_for_long(void)
     CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0);
     uint64_t begin = laz_clock_ms();
     CU_ASSERT_EQUAL(write_one(audit, "tool_call", &err), LAZ_EREFUSED);
-    CU_ASSERT(laz_clock_ms() - begin >= 450 && laz_clock_ms() - begin < 3000);
+    CU_ASSERT(laz_clock_ms() - begin >= 450 && laz_clock_ms() - begin < 10000);
     CU_ASSERT(strstr(err.text, "keeps the lock") != NULL);
     begin = laz_clock_ms();
     for (int i = 0; i < 20; i++)

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-#define LONG_MS 3000
+#define LONG_MS 20000
 
 static void count(void *user)
 {

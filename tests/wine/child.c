@@ -10,7 +10,7 @@
 #include <string.h>
 #include <windows.h>
 
-#define CHILD_MS    10000
+#define CHILD_MS    30000
 #define CHILD_WORDS 8
 
 static struct laz_spawner *child_spawner;

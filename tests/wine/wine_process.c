@@ -441,7 +441,7 @@ static void memory_of_a_job_is_limited(void)
 
 static void cpu_time_of_a_job_is_limited(void)
 {
-    const char *const words[] = {"burn", "4000", NULL};
+    const char *const words[] = {"burn", "20000", NULL};
     struct laz_exit how;
 
     if (child_skip_in_wine("cpu_time_of_a_job_is_limited: Wine sets no limits of jobs"))

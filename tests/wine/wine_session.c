@@ -170,7 +170,7 @@ static void is_ended_in_time(const char *const *more, const char *endless)
     struct laz_result *result = run(session, endless, 1000);
 
     UNIT_TEXT(laz_verdict_name(laz_result_verdict(result)), "timeout");
-    CU_ASSERT(laz_clock_ms() - began < 5000);
+    CU_ASSERT(laz_clock_ms() - began < 20000); /* not the 30 seconds of the settings */
     laz_result_free(result);
     expect(session, "1 + 1", LAZ_VERDICT_OK, "2"); /* in a new process */
     laz_session_free(session);
@@ -187,7 +187,7 @@ static void a_session_that_died_can_be_started_again(void)
     struct laz_engine *engine = engine_new(NULL);
     struct laz_session *session = session_open(engine);
     int64_t pid = laz_session_pid(session);
-    uint64_t until = laz_clock_ms() + 5000;
+    uint64_t until = laz_clock_ms() + 20000;
     HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)pid);
 
     CU_ASSERT_FATAL(process && TerminateProcess(process, 1));

@@ -149,7 +149,7 @@ static void on_ready(void *user, uint32_t events)
 
 static void step_until(struct laz_loop *loop, const int *count, int wanted)
 {
-    uint64_t until = laz_clock_ms() + 5000;
+    uint64_t until = laz_clock_ms() + 20000;
 
     while (*count < wanted && laz_clock_ms() < until)
         laz_loop_step(loop, 100);
@@ -273,7 +273,7 @@ static void a_condition_is_waited_for_with_an_end(void)
         ;
     CU_ASSERT(laz_clock_us() - began >= 40000);
     CU_ASSERT_EQUAL_FATAL(laz_os_thread(&thread, 256 << 10, signal_it, &told), 0);
-    while (!told && laz_os_condition_wait(&condition, &mutex, laz_clock_us() + 5000000))
+    while (!told && laz_os_condition_wait(&condition, &mutex, laz_clock_us() + 20000000))
         ;
     CU_ASSERT(told);
     pthread_mutex_unlock(&mutex);
@@ -318,10 +318,10 @@ static int play_interrupt(void)
     Sleep(100); /* before it is listened for: it is not lost */
     if (laz_interrupt_start(interrupt, on_asked, NULL, NULL))
         return 1;
-    for (uint64_t until = laz_clock_ms() + 5000; asked < 2 && laz_clock_ms() < until;)
+    for (uint64_t until = laz_clock_ms() + 20000; asked < 2 && laz_clock_ms() < until;)
         Sleep(10);
     GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, GetCurrentProcessId());
-    Sleep(5000);
+    Sleep(20000);
     laz_interrupt_free(interrupt);
     return 7; /* it should not have come here */
 }
