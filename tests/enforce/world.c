@@ -177,10 +177,13 @@ static bool world_shared(void)
     key_t key = (key_t)(0x1a5a0000 | (getpid() & 0xffff));
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 8};
 
-    world.shm = shmget(key, 4096, IPC_CREAT | IPC_EXCL | 0666);
+    /* one of another test may be there, or be left of one that was killed */
+    for (; (world.shm = shmget(key, 4096, IPC_CREAT | IPC_EXCL | 0666)) < 0 && errno == EEXIST;)
+        key += 0x10000;
     world_set_number("shm", key);
     snprintf(world.queue, sizeof world.queue, "/laz-test-%d", (int)getpid());
     world_set("mq", world.queue);
+    mq_unlink(world.queue); /* of one that had our number */
     mode_t mask = umask(0);
     mqd_t queue = mq_open(world.queue, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666, &attr);
     umask(mask);

@@ -35,11 +35,17 @@ state() {
     [ "$found" = "$4" ] || wrong "$1" "$3 of $2 is \"$found\" and not \"$4\""
 }
 
+# The agent is known from those of other tests, which run beside this one, by its path.
+mkdir "$work/agent"
+cp "$LAZARET_AGENT" "$work/agent/lazaret-agent"
+chmod 755 "$work/agent" "$work/agent/lazaret-agent"
+LAZARET_AGENT=$work/agent/lazaret-agent
+
 # traces - what a run could leave: files of the home, folders in /tmp that nobody uses, processes.
 traces() {
     find "$work" -mindepth 1 ! -name out ! -name err ! -name 'traces.*' ! -name '*bwrap'
     for folder in /tmp/lazaret-????????; do
-        [ -O "$folder" ] && flock -n "$folder" true 2>/dev/null && echo "$folder"
+        [ ! -L "$folder" ] && [ -O "$folder" ] && flock -n "$folder" true 2>/dev/null && echo "$folder"
     done
     for process in /proc/[0-9]*; do
         { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -F "$LAZARET_AGENT --"
@@ -48,16 +54,16 @@ traces() {
 
 # leaves_nothing NAME COMMAND... - runs it; what there is afterwards was there before.  A folder in /tmp
 # may be that of a host which a test beside this one has just killed: so what is left has to be left
-# twice.
+# each time.
 leaves_nothing() {
     name=$1
     shift
-    for turn in once twice; do
+    for turn in 1 2 3 4 5; do
         traces >traces.before
         "$@"
         traces | grep -vxFf traces.before >traces.new
         [ -s traces.new ] || break
-        echo "    $name leaves, $turn: $(tr '\n' ' ' <traces.new)"
+        echo "    $name leaves, turn $turn: $(tr '\n' ' ' <traces.new)"
     done
     cases=$((cases + 1))
     [ ! -s traces.new ] || wrong "$name leaves" "$(cat traces.new)"
