@@ -430,13 +430,17 @@ after_signal() {
 }
 
 signals() {
-    after_signal INT 130 cancelled 5
+    after_signal INT 130 cancelled 20
     [ ! -e "$folder" ] || wrong after_INT "$folder stays"
-    after_signal TERM 130 cancelled 5
+    after_signal TERM 130 cancelled 20
     [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
-    after_signal KILL 137 '' 1
+    after_signal KILL 137 '' 20
     # The next engine on the machine removes what is left: that may be one of another test.
     expect start_after_a_kill 0 1 '' $run -e 1
+    for look in $(seq 100); do
+        [ -e "$folder" ] || break
+        sleep 0.1
+    done
     [ ! -e "$folder" ] || wrong after_KILL "$folder stays after the next start"
 
     # Before there is an execution: bwrap hangs.
