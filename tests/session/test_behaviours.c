@@ -55,7 +55,8 @@ static void close_ends_the_process_and_restart_revives(void)
     test_each("", closing);
 }
 
-static void timing_out(struct laz_session *session, const struct words *w)
+/* How many milliseconds it took. */
+static uint64_t time_out(struct laz_session *session, const struct words *w)
 {
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 1000};
     int64_t pid = laz_session_pid(session);
@@ -63,16 +64,25 @@ static void timing_out(struct laz_session *session, const struct words *w)
     struct laz_result *result = test_run(session, w->loop, &options);
 
     if (!result)
-        return;
+        return 0;
     uint64_t took = laz_clock_ms() - before;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
     UNIT_TEXT(laz_result_error(result), "Execution timed out after 1 second");
-    CU_ASSERT(took >= 1000 && took < 15000); /* not the 30 seconds of the settings */
     laz_result_free(result);
     CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
     CU_ASSERT_TRUE(laz_session_is_alive(session));
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+    return took;
+}
+
+static void timing_out(struct laz_session *session, const struct words *w)
+{
+    uint64_t took = UINT64_MAX;
+
+    for (int i = 0; i < 5 && took >= 1500; i++) /* on a busy machine it may get its turn late */
+        took = time_out(session, w);
+    CU_ASSERT(took >= 1000 && took < 1500);
 }
 
 static void timeout_kills_and_the_session_stays_usable(void)

@@ -138,6 +138,8 @@ static void calls_from_a_hook_are_refused_as_busy(void)
 
 /* ---- cancelling from another thread --------------------------------------------------------- */
 
+#define TRIES 5
+
 static sem_t begun, may_end;
 static atomic_uint_least64_t cancelled_at;
 
@@ -164,7 +166,8 @@ static void tool_blocks(void *user, const char *args, size_t len, struct laz_rep
     sem_wait(&may_end);
 }
 
-static void expect_cancelled(const char *code)
+/* How many milliseconds it went on after it was cancelled. */
+static uint64_t expect_cancelled(const char *code)
 {
     struct laz_execute_options options = {.size = sizeof options, .line = line_begun};
     pthread_t thread;
@@ -174,17 +177,23 @@ static void expect_cancelled(const char *code)
     uint64_t now = laz_clock_ms();
     pthread_join(thread, NULL);
     CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_CANCELLED);
-    CU_ASSERT(now - atomic_load(&cancelled_at) < 10000); /* nothing else would end it */
     laz_result_free(result);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    return now - atomic_load(&cancelled_at);
 }
 
-static void cancelling_ends_a_loop(void)
+static void cancelling_ends_a_loop_within_a_second(void)
 {
+    uint64_t loop_ms = UINT64_MAX, child_ms = UINT64_MAX;
+
     open_lua(NULL);
     sem_init(&begun, 0, 0);
-    expect_cancelled("print('begun')\nwhile true do end");
-    expect_cancelled("print('begun')\nos.execute('sleep 60')");
+    /* on a busy machine it may get its turn late */
+    for (int i = 0; i < TRIES && (loop_ms >= 1000 || child_ms >= 1000); i++) {
+        loop_ms = expect_cancelled("print('begun')\nwhile true do end");
+        child_ms = expect_cancelled("print('begun')\nos.execute('sleep 60')");
+    }
+    CU_ASSERT(loop_ms < 1000 && child_ms < 1000);
     laz_engine_cancel(engine); /* nothing is going on: no effect on what comes */
     close_lua();
 }
@@ -200,7 +209,7 @@ static void cancelling_does_not_wait_for_a_tool(void)
     laz_session_free(session);
     CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_blocks, NULL, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
-    expect_cancelled("blocks()");
+    CU_ASSERT(expect_cancelled("blocks()") < 10000); /* nothing else would end it */
     sem_post(&may_end);
     close_lua();
 }
@@ -361,7 +370,7 @@ static const struct unit_test tests[] = {
     UNIT(calls_from_a_tool_are_refused_as_busy),
     UNIT(calls_from_an_output_handler_are_refused_as_busy),
     UNIT(calls_from_a_hook_are_refused_as_busy),
-    UNIT(cancelling_ends_a_loop),
+    UNIT(cancelling_ends_a_loop_within_a_second),
     UNIT(cancelling_does_not_wait_for_a_tool),
     UNIT(cancelling_ends_a_start),
     UNIT(closing_during_an_execution_ends_it_and_the_session),
