@@ -69,7 +69,7 @@ static uint64_t live_close(struct live *live)
     return laz_clock_ms() - before;
 }
 
-#define PATIENCE_MS 2900 /* of the engine with calls that nobody answers, and a little less */
+#define PATIENCE_MS 2500 /* less than the engine has with calls that nobody answers (3 s) */
 
 #define EVENTED  "[[tools]]\nprovider = \"tool_evented\"\n"
 #define BLOCKING "[[tools]]\nprovider = \"tool_blocking\"\n"
