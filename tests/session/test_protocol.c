@@ -629,8 +629,33 @@ static bool wait_unread(void)
     return poll(fds, n, 20000) > 0;
 }
 
-/* The message comes after the outcome: with it, in the same write, or later, when nobody drives the
- * loop. The next execution is a good one in another box, whatever the message wanted to be. */
+/* The code ends well, but says more than its outcome: the next execution is a good one in another
+ * box, whatever was said. Did it come later than the outcome, when nobody drove the loop? */
+static bool out_of_turn(struct laz_session *session, const char *code)
+{
+    int64_t pid = laz_session_pid(session);
+
+    test_expect(session, code, LAZ_VERDICT_OK, "1");
+    bool later = laz_session_pid(session) == pid;
+    CU_ASSERT(!later || wait_unread());
+    test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+    if (laz_session_pid(session) == pid)
+        printf("\n    the box was kept after %s", code);
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+    return later;
+}
+
+/* Mostly the host has returned before the mock agent goes on, but it may lose its turn before. */
+static void out_of_turn_later(struct laz_session *session, const char *code)
+{
+    bool later = false;
+
+    for (int i = 0; i < 50 && !later; i++)
+        later = out_of_turn(session, code);
+    CU_ASSERT(later);
+}
+
+/* The message comes after the outcome: with it, in the same write, or later. */
 static void body_of_idle_messages(struct laz_session *session)
 {
     static const char *const after[] = {
@@ -642,18 +667,13 @@ static void body_of_idle_messages(struct laz_session *session)
         "",
     };
 
-    for (size_t i = 0; i < 2 * sizeof after / sizeof *after; i++) {
-        int64_t pid = laz_session_pid(session);
-        char *code = laz_strdupf(i % 2 ? "ok 1\nsync\nraw %s\\n" : "raw " RESULT("1") "\\n%s\\n",
-                                 after[i / 2]);
-        test_expect(session, code, LAZ_VERDICT_OK, "1");
-        CU_ASSERT_EQUAL(laz_session_pid(session) == pid, i % 2 == 1);
-        CU_ASSERT(i % 2 == 0 || wait_unread());
-        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
-        if (laz_session_pid(session) == pid)
-            printf("\n    the box was kept after %s", after[i / 2]);
-        CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
-        free(code);
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        char *with = laz_strdupf("raw " RESULT("1") "\\n%s\\n", after[i]);
+        char *later = laz_strdupf("ok 1\nsync\nraw %s\\n", after[i]);
+        CU_ASSERT_FALSE(out_of_turn(session, with));
+        out_of_turn_later(session, later);
+        free(with);
+        free(later);
     }
 }
 
@@ -671,14 +691,8 @@ static void body_of_idle_faults(struct laz_session *session)
         "ok 1\nsync\nshut\nwait",
     };
 
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        int64_t pid = laz_session_pid(session);
-        test_expect(session, codes[i], LAZ_VERDICT_OK, "1");
-        CU_ASSERT_EQUAL(laz_session_pid(session), pid);
-        CU_ASSERT(wait_unread());
-        test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
-        CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
-    }
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        out_of_turn_later(session, codes[i]);
 }
 
 static void faults_while_idle_cost_the_box(void)
