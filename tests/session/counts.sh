@@ -4,7 +4,9 @@
 # requests for memory in the host.  docs/architecture.md ("What a call costs") has the same figures.
 #
 # Two runs of tests/session/counts.c differ in nothing but the number of executions, two others in
-# that of calls; so what is done once is in neither difference.
+# that of calls; so what is done once is in neither difference.  They keep to one processor: on several,
+# how often the threads of the host wake each other is a matter of which is just awake, not of what
+# an execution asks for.
 set -u
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-counts.XXXXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -28,11 +30,13 @@ skip() {
 
 command -v strace >/dev/null 2>&1 || skip strace 'not installed'
 strace -qq -o /dev/null true 2>/dev/null || skip strace 'no process can be traced here'
+processor=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
 
 # run NAME EXECUTIONS CALLS - its trace, and what it prints.
 run() {
     status=0
-    strace -f -qq -o "$folder/$1.trace" ./counts "$2" "$3" >"$folder/$1.out" 2>"$folder/$1.err" || status=$?
+    taskset -c "$processor" strace -f -qq -o "$folder/$1.trace" ./counts "$2" "$3" \
+        >"$folder/$1.out" 2>"$folder/$1.err" || status=$?
     [ "$status" -ne 77 ] || skip lua "$(cat "$folder/$1.err")"
     [ "$status" -eq 0 ] || { cat "$folder/$1.err"; exit 1; }
     # The agent is who says "ready"; the host's own processes are the threads of the program.
