@@ -129,7 +129,7 @@ static void template_answers_spawns_in_order(void)
 {
     struct template_session sessions[6] = {NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY};
     struct template_box box;
-    char expected[32];
+    char expected[40];
 
     if (!template_open(&box, "lua", ""))
         return;
