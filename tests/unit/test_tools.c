@@ -199,77 +199,77 @@ static void at_most_a_hundred_parameters_are_allowed(void)
 }
 
 /* One value for each type: what the tool gets, or NULL when it is refused. */
+static const struct {
+    const char *type, *value, *got;
+} fits[] = {
+    {"string", "\"x\"", "\"x\""},
+    {"string", "{\"$bytes\":\"aGk=\"}", "{\"$bytes\":\"aGk=\"}"},
+    {"string", "{\"$bytes\":\"aGk\"}", NULL},
+    {"string", "{\"$bytes\":5}", NULL},
+    {"string", "1", NULL},
+    {"string", "null", NULL},
+    {"string", "[\"x\"]", NULL},
+    {"string", "{\"$na\":\"character\"}", NULL},
+    {"character", "\"x\"", "\"x\""},
+    {"number", "1.5", "1.5"},
+    {"number", "2", "2"},
+    {"number", "{\"$num\":\"NaN\"}", "{\"$num\":\"NaN\"}"},
+    {"number", "{\"$num\":\"nan\"}", NULL},
+    {"number", "{\"$int\":\"9007199254740993\"}", "{\"$int\":\"9007199254740993\"}"},
+    {"number", "{\"$int\":\"1e5\"}", NULL},
+    {"number", "{\"$int\":\"-\"}", NULL},
+    {"number", "true", NULL},
+    {"number", "\"1\"", NULL},
+    {"numeric", "0.1", "0.1"},
+    {"integer", "2", "2"},
+    {"integer", "2.0", "2"},
+    {"integer", "-2e3", "-2000"},
+    {"integer", "2.5", NULL},
+    {"integer", "1e300", NULL},
+    {"integer", "9007199254740992", "9007199254740992"},
+    {"integer", "{\"$int\":\"-9007199254740993\"}", "{\"$int\":\"-9007199254740993\"}"},
+    {"integer", "{\"$num\":\"Inf\"}", NULL},
+    {"boolean", "true", "true"},
+    {"boolean", "false", "false"},
+    {"boolean", "0", NULL},
+    {"logical", "true", "true"},
+    {"array", "[1, [2]]", "[1,[2]]"},
+    {"array", "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}",
+     "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}"},
+    {"array", "{}", NULL},
+    {"array", "\"x\"", NULL},
+    {"object", "{}", "{}"},
+    {"object", "{\"a\":{\"$num\":\"NaN\"}}", "{\"a\":{\"$num\":\"NaN\"}}"},
+    {"object", "{\"$map\":[[1,2]]}", "{\"$map\":[[1,2]]}"},
+    {"object", "{\"$map\":{}}", NULL},
+    {"object", "{\"$date\":\"2024-01-31\"}", NULL},
+    {"object", "{\"$other\":1}", NULL},
+    {"object", "{\"$num\":\"NaN\",\"b\":1}", "{\"$num\":\"NaN\",\"b\":1}"},
+    {"object", "[]", NULL},
+    {"list", "[1]", "[1]"},
+    {"list", "{\"a\":1}", "{\"a\":1}"},
+    {"list", "1", NULL},
+    {"data.frame", "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}",
+     "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}"},
+    {"data.frame", "[{\"x\":1}]", "[{\"x\":1}]"},
+    {"data.frame", "{\"x\":[1]}", "{\"x\":[1]}"},
+    {"data.frame", "{\"$frame\":1}", NULL},
+    {"data.frame", "1", NULL},
+    {"any", "null", "null"},
+    {"any", "{\"$other\":1}", "{\"$other\":1}"},
+    {"", "[{}]", "[{}]"},
+};
+
 static void types_accept_what_fits(void)
 {
-    static const struct {
-        const char *type, *value, *got;
-    } rows[] = {
-        {"string", "\"x\"", "\"x\""},
-        {"string", "{\"$bytes\":\"aGk=\"}", "{\"$bytes\":\"aGk=\"}"},
-        {"string", "{\"$bytes\":\"aGk\"}", NULL},
-        {"string", "{\"$bytes\":5}", NULL},
-        {"string", "1", NULL},
-        {"string", "null", NULL},
-        {"string", "[\"x\"]", NULL},
-        {"string", "{\"$na\":\"character\"}", NULL},
-        {"character", "\"x\"", "\"x\""},
-        {"number", "1.5", "1.5"},
-        {"number", "2", "2"},
-        {"number", "{\"$num\":\"NaN\"}", "{\"$num\":\"NaN\"}"},
-        {"number", "{\"$num\":\"nan\"}", NULL},
-        {"number", "{\"$int\":\"9007199254740993\"}", "{\"$int\":\"9007199254740993\"}"},
-        {"number", "{\"$int\":\"1e5\"}", NULL},
-        {"number", "{\"$int\":\"-\"}", NULL},
-        {"number", "true", NULL},
-        {"number", "\"1\"", NULL},
-        {"numeric", "0.1", "0.1"},
-        {"integer", "2", "2"},
-        {"integer", "2.0", "2"},
-        {"integer", "-2e3", "-2000"},
-        {"integer", "2.5", NULL},
-        {"integer", "1e300", NULL},
-        {"integer", "9007199254740992", "9007199254740992"},
-        {"integer", "{\"$int\":\"-9007199254740993\"}", "{\"$int\":\"-9007199254740993\"}"},
-        {"integer", "{\"$num\":\"Inf\"}", NULL},
-        {"boolean", "true", "true"},
-        {"boolean", "false", "false"},
-        {"boolean", "0", NULL},
-        {"logical", "true", "true"},
-        {"array", "[1, [2]]", "[1,[2]]"},
-        {"array", "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}",
-         "{\"$factor\":{\"levels\":[],\"values\":[],\"ordered\":false}}"},
-        {"array", "{}", NULL},
-        {"array", "\"x\"", NULL},
-        {"object", "{}", "{}"},
-        {"object", "{\"a\":{\"$num\":\"NaN\"}}", "{\"a\":{\"$num\":\"NaN\"}}"},
-        {"object", "{\"$map\":[[1,2]]}", "{\"$map\":[[1,2]]}"},
-        {"object", "{\"$map\":{}}", NULL},
-        {"object", "{\"$date\":\"2024-01-31\"}", NULL},
-        {"object", "{\"$other\":1}", NULL},
-        {"object", "{\"$num\":\"NaN\",\"b\":1}", "{\"$num\":\"NaN\",\"b\":1}"},
-        {"object", "[]", NULL},
-        {"list", "[1]", "[1]"},
-        {"list", "{\"a\":1}", "{\"a\":1}"},
-        {"list", "1", NULL},
-        {"data.frame", "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}",
-         "{\"$frame\":{\"names\":[],\"columns\":[],\"rows\":0}}"},
-        {"data.frame", "[{\"x\":1}]", "[{\"x\":1}]"},
-        {"data.frame", "{\"x\":[1]}", "{\"x\":[1]}"},
-        {"data.frame", "{\"$frame\":1}", NULL},
-        {"data.frame", "1", NULL},
-        {"any", "null", "null"},
-        {"any", "{\"$other\":1}", "{\"$other\":1}"},
-        {"", "[{}]", "[{}]"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *parameters = laz_strdupf("[{\"name\":\"a\",\"type\":\"%s\"}]", rows[i].type);
-        char *args = laz_strdupf("{\"a\":%s}", rows[i].value);
-        char *expected = rows[i].got
-                             ? laz_strdupf("{\"a\":%s}", rows[i].got)
-                             : laz_strdupf("Tool 'T': argument 'a' must be %s, got ", rows[i].type);
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        char *parameters = laz_strdupf("[{\"name\":\"a\",\"type\":\"%s\"}]", fits[i].type);
+        char *args = laz_strdupf("{\"a\":%s}", fits[i].value);
+        char *expected = fits[i].got
+                             ? laz_strdupf("{\"a\":%s}", fits[i].got)
+                             : laz_strdupf("Tool 'T': argument 'a' must be %s, got ", fits[i].type);
         const char *got = check(parameters, args);
-        if (rows[i].got || strncmp(got, expected, strlen(expected)) != 0)
+        if (fits[i].got || strncmp(got, expected, strlen(expected)) != 0)
             UNIT_TEXT(got, expected);
         free(parameters);
         free(args);
@@ -407,81 +407,81 @@ static void fill(struct laz_tool_set *set)
     "\n-- tool_map(NAME, {{...}, {...}}) calls a tool once for each list of arguments; the calls " \
     "run\n-- side by side.\n"
 
+static const struct {
+    const char *format, *text;
+} stubs[] = {
+    {"r", "#' Record of a customer\n"
+          "#' with * / and \" \" \" and \\d\n"
+          "#' @param id integer: customer number\n"
+          "#' @param full logical, default FALSE\n"
+          "#' @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
+          "#' @param extra any value, default list(\"a\" = list(1, NULL, TRUE), \"b c\" = "
+          "list())\n"
+          "#' @param note string, optional\n"
+          "#' @param last any value\n"
+          "look.up <- function(id, full = FALSE, unit = \"k\\\"m\", extra = list(\"a\" = "
+          "list(1, NULL, TRUE), \"b c\" = list()), note = NULL, last) { }\n"
+          "\n"
+          "#' now\n"
+          "now <- function() { }\n" TOGETHER_R},
+    {"python", "def look_up(id: int, full: bool = False, unit: str = \"k\\\"m\", "
+               "extra={\"a\": [1, None, True], \"b c\": {}}, note: str = None, *, last):\n"
+               "    \"\"\"\n"
+               "    Record of a customer\n"
+               "    with * / and \" \" \" and \\\\d\n"
+               "\n"
+               "    id: integer: customer number\n"
+               "    full: logical, default False\n"
+               "    unit: string, default \"k\\\\\"m\", one of \"k\\\\\"m\", \"mi\\\\u0001\"\n"
+               "    extra: any value, default {\"a\": [1, None, True], \"b c\": {}}\n"
+               "    note: string, optional\n"
+               "    last: any value\n"
+               "    \"\"\"\n"
+               "\n"
+               "def now():\n"
+               "    \"\"\"\n"
+               "    now\n"
+               "    \"\"\"\n" TOGETHER_PYTHON},
+    {"lua", "--- Record of a customer\n"
+            "--- with * / and \" \" \" and \\d\n"
+            "-- @param id integer: customer number\n"
+            "-- @param full logical, default false\n"
+            "-- @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\001\"\n"
+            "-- @param extra any value, default {[\"a\"] = {1, nil, true}, [\"b c\"] = {}}\n"
+            "-- @param note string, optional\n"
+            "-- @param last any value\n"
+            "function look.up(id, full, unit, extra, note, last) end\n"
+            "\n"
+            "--- now\n"
+            "function now() end\n" TOGETHER_LUA},
+    {"javascript",
+     "/**\n"
+     " * Record of a customer\n"
+     " * with * / and \" \" \" and \\d\n"
+     " * @param id integer: customer number\n"
+     " * @param full logical, default false\n"
+     " * @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
+     " * @param extra any value, default {\"a\": [1, null, true], \"b c\": {}}\n"
+     " * @param note string, optional\n"
+     " * @param last any value\n"
+     " */\n"
+     "function look_up(id, full = false, unit = \"k\\\"m\", extra = {\"a\": [1, null, true], "
+     "\"b c\": {}}, note = null, last) {}\n"
+     "\n"
+     "/**\n"
+     " * now\n"
+     " */\n"
+     "function now() {}\n"},
+};
+
 static void stubs_are_signatures_with_documentation(void)
 {
-    static const struct {
-        const char *format, *text;
-    } rows[] = {
-        {"r", "#' Record of a customer\n"
-              "#' with * / and \" \" \" and \\d\n"
-              "#' @param id integer: customer number\n"
-              "#' @param full logical, default FALSE\n"
-              "#' @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
-              "#' @param extra any value, default list(\"a\" = list(1, NULL, TRUE), \"b c\" = "
-              "list())\n"
-              "#' @param note string, optional\n"
-              "#' @param last any value\n"
-              "look.up <- function(id, full = FALSE, unit = \"k\\\"m\", extra = list(\"a\" = "
-              "list(1, NULL, TRUE), \"b c\" = list()), note = NULL, last) { }\n"
-              "\n"
-              "#' now\n"
-              "now <- function() { }\n" TOGETHER_R},
-        {"python", "def look_up(id: int, full: bool = False, unit: str = \"k\\\"m\", "
-                   "extra={\"a\": [1, None, True], \"b c\": {}}, note: str = None, *, last):\n"
-                   "    \"\"\"\n"
-                   "    Record of a customer\n"
-                   "    with * / and \" \" \" and \\\\d\n"
-                   "\n"
-                   "    id: integer: customer number\n"
-                   "    full: logical, default False\n"
-                   "    unit: string, default \"k\\\\\"m\", one of \"k\\\\\"m\", \"mi\\\\u0001\"\n"
-                   "    extra: any value, default {\"a\": [1, None, True], \"b c\": {}}\n"
-                   "    note: string, optional\n"
-                   "    last: any value\n"
-                   "    \"\"\"\n"
-                   "\n"
-                   "def now():\n"
-                   "    \"\"\"\n"
-                   "    now\n"
-                   "    \"\"\"\n" TOGETHER_PYTHON},
-        {"lua", "--- Record of a customer\n"
-                "--- with * / and \" \" \" and \\d\n"
-                "-- @param id integer: customer number\n"
-                "-- @param full logical, default false\n"
-                "-- @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\001\"\n"
-                "-- @param extra any value, default {[\"a\"] = {1, nil, true}, [\"b c\"] = {}}\n"
-                "-- @param note string, optional\n"
-                "-- @param last any value\n"
-                "function look.up(id, full, unit, extra, note, last) end\n"
-                "\n"
-                "--- now\n"
-                "function now() end\n" TOGETHER_LUA},
-        {"javascript",
-         "/**\n"
-         " * Record of a customer\n"
-         " * with * / and \" \" \" and \\d\n"
-         " * @param id integer: customer number\n"
-         " * @param full logical, default false\n"
-         " * @param unit string, default \"k\\\"m\", one of \"k\\\"m\", \"mi\\u0001\"\n"
-         " * @param extra any value, default {\"a\": [1, null, true], \"b c\": {}}\n"
-         " * @param note string, optional\n"
-         " * @param last any value\n"
-         " */\n"
-         "function look_up(id, full = false, unit = \"k\\\"m\", extra = {\"a\": [1, null, true], "
-         "\"b c\": {}}, note = null, last) {}\n"
-         "\n"
-         "/**\n"
-         " * now\n"
-         " */\n"
-         "function now() {}\n"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof stubs / sizeof *stubs; i++) {
         struct laz_tool_set set = {NULL, 0};
         struct laz_buf text = LAZ_BUF_INIT;
         fill(&set);
-        CU_ASSERT_EQUAL(laz_tool_set_format(&set, rows[i].format, &text, NULL), 0);
-        UNIT_TEXT(text.data, rows[i].text);
+        CU_ASSERT_EQUAL(laz_tool_set_format(&set, stubs[i].format, &text, NULL), 0);
+        UNIT_TEXT(text.data, stubs[i].text);
         laz_buf_fini(&text);
         laz_tool_set_fini(&set);
     }
