@@ -8,7 +8,6 @@
  * until then it stays in the engine's list of those that leave. */
 #include "engine/box.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "engine/engine.h"
@@ -207,7 +206,7 @@ static void box_time_line(struct laz_box *box, bool anew)
     if (box->begun && (!begun || anew))
         laz_timer_cancel(box->line_timer);
     if (begun && (!box->begun || anew)) {
-        box->line_due_ms = laz_clock_ms() + BOX_LINE_MS;
+        box->line_due_ms = laz_loop_now_ms(box->engine->loop) + BOX_LINE_MS;
         laz_timer_start(box->line_timer, BOX_LINE_MS);
     }
     box->begun = begun;
@@ -322,7 +321,7 @@ static void box_line_too_late(void *user)
 {
     struct laz_box *box = user;
     uint64_t due = box->line_due_ms;
-    bool held_up = laz_clock_ms() > due + BOX_HELD_UP_MS;
+    bool held_up = laz_loop_now_ms(box->engine->loop) > due + BOX_HELD_UP_MS;
 
     box_channel_ready(box, LAZ_IO_READ);
     if (box->channel < 0 || !box->begun || box->line_due_ms != due)

@@ -8,7 +8,6 @@
  * what has ended are called there, and these alone may use the engine. */
 #include "engine/engine.h"
 
-#include "base/clock.h"
 #include "engine/audit.h"
 #include "engine/audit_events.h"
 #include "engine/lend.h"
@@ -66,7 +65,7 @@ int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
     } else if (atomic_exchange(&engine->cancel, false)) {
         engine_cancel_now(engine); /* not what is begun from here on */
     }
-    if (laz_clock_ms() - engine->driven_ms > ENGINE_LEFT_MS)
+    if (laz_loop_now_ms(engine->loop) - engine->driven_ms > ENGINE_LEFT_MS)
         for (struct laz_session *session = engine->sessions; session; session = session->next)
             laz_session_be_patient(session);
     return 0;
@@ -74,7 +73,7 @@ int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)
 
 void laz_engine_leave(struct laz_engine *engine)
 {
-    engine->driven_ms = laz_clock_ms();
+    engine->driven_ms = laz_loop_now_ms(engine->loop);
     engine->touched = true;
     if (engine->depth) {
         engine->depth--;

@@ -9,7 +9,6 @@
  * are told. */
 #include "engine/execution.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/audit.h"
@@ -90,7 +89,7 @@ void laz_execution_clock_run(struct laz_execution *execution)
 {
     if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
         return;
-    execution->code_since_ms = laz_clock_ms();
+    execution->code_since_ms = laz_loop_now_ms(execution->session->engine->loop);
     laz_timer_start(execution->session->code_timer, execution->code_left_ms);
 }
 
@@ -98,7 +97,8 @@ void laz_execution_clock_stand(struct laz_execution *execution)
 {
     if (!execution->timeout_ms)
         return;
-    uint64_t spent = laz_clock_ms() - execution->code_since_ms;
+    uint64_t now = laz_loop_now_ms(execution->session->engine->loop);
+    uint64_t spent = now - execution->code_since_ms;
     execution->code_left_ms -= spent < execution->code_left_ms ? spent : execution->code_left_ms;
     laz_timer_cancel(execution->session->code_timer);
 }
@@ -259,7 +259,7 @@ static void execution_runs(struct laz_execution *execution)
     session->execution = execution;
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
-    execution->started_us = laz_clock_us();
+    execution->started_us = laz_loop_now_us(engine->loop);
     laz_guard_begin(execution);
     laz_execution_clock_run(execution);
     if (execution->deadline_ms)
@@ -283,7 +283,7 @@ static void execution_stands(struct laz_execution *execution)
     if (!session->box->ended)
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
-    execution->result->wall_us = laz_clock_us() - execution->started_us;
+    execution->result->wall_us = laz_loop_now_us(session->engine->loop) - execution->started_us;
     session->execution = NULL;
 }
 

@@ -10,7 +10,6 @@
  * the next execution begins, before its code runs. */
 #include "engine/guard.h"
 
-#include "base/clock.h"
 #include "engine/execution.h"
 #include "os/cgroup.h"
 #include "os/os.h"
@@ -101,7 +100,7 @@ static void guard_look(struct laz_execution *execution)
     }
     if (watch_tree && pause < GUARD_TREE_LEAST_MS)
         pause = GUARD_TREE_LEAST_MS;
-    guard->due_us = laz_clock_us() + pause * 1000;
+    guard->due_us = laz_loop_now_us(session->engine->loop) + pause * 1000;
     laz_timer_start(guard->timer, pause);
 }
 
@@ -138,7 +137,7 @@ void laz_guard_begin(struct laz_execution *execution)
     struct laz_session *session = execution->session;
     struct laz_guard *guard = &session->guard;
     const struct guard_duty duty = guard_duty(session);
-    uint64_t now = laz_clock_us();
+    uint64_t now = laz_loop_now_us(session->engine->loop);
 
     if (duty.cpu_us == LAZ_UNLIMITED && duty.memory_bytes == LAZ_UNLIMITED)
         return;

@@ -7,6 +7,7 @@
  * SIGPIPE in an application that is not ours (libuv writes without MSG_NOSIGNAL). */
 #include "engine/loop_uv.h"
 
+#include "base/clock.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct laz_timer {
     struct laz_loop *loop;
     void (*due)(void *user);
     void *user;
+    bool waits;      /* for a held clock to reach ... */
+    uint64_t due_us; /* ... this time */
 };
 
 void laz_loop_flush(struct laz_loop *loop)
@@ -75,6 +78,7 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
     }
     loop->wake.data = loop;
     uv_timer_init(&loop->uv, &loop->most);
+    loop->most.data = &loop->uv; /* tells it from a laz_timer */
     *out = loop;
     return 0;
 fail:
@@ -142,6 +146,8 @@ unsigned laz_loop_handles(const struct laz_loop *loop)
     return loop->handles;
 }
 
+/* ---- timers --------------------------------------------------------------------------------- */
+
 static void timer_due(uv_timer_t *uv)
 {
     struct laz_timer *timer = (struct laz_timer *)(void *)uv;
@@ -164,14 +170,26 @@ struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), 
     return timer;
 }
 
+/* The clock of libuv, which stands still between steps. */
+static void timer_start_real(struct laz_timer *timer, uint64_t ms)
+{
+    uv_update_time(&timer->loop->uv);
+    uv_timer_start(&timer->timer, timer_due, ms, 0);
+}
+
 void laz_timer_start(struct laz_timer *timer, uint64_t ms)
 {
-    uv_update_time(&timer->loop->uv); /* the loop's clock stands still between steps */
-    uv_timer_start(&timer->timer, timer_due, ms, 0);
+    timer->waits = timer->loop->held && ms;
+    timer->due_us = laz_loop_now_us(timer->loop) + ms * 1000;
+    if (timer->waits)
+        uv_timer_stop(&timer->timer);
+    else
+        timer_start_real(timer, ms);
 }
 
 void laz_timer_cancel(struct laz_timer *timer)
 {
+    timer->waits = false;
     uv_timer_stop(&timer->timer);
 }
 
@@ -180,9 +198,53 @@ void laz_timer_stop(struct laz_timer *timer)
     if (!timer)
         return;
     timer->loop->handles--;
-    uv_timer_stop(&timer->timer);
+    laz_timer_cancel(timer);
     uv_close((uv_handle_t *)&timer->timer, laz_loop_closed);
 }
+
+/* ---- the clock ------------------------------------------------------------------------------ */
+
+uint64_t laz_loop_now_us(const struct laz_loop *loop)
+{
+    return loop->held ? loop->now_us : laz_clock_us();
+}
+
+uint64_t laz_loop_now_ms(const struct laz_loop *loop)
+{
+    return laz_loop_now_us(loop) / 1000;
+}
+
+void laz_loop_hold_clock(struct laz_loop *loop)
+{
+    loop->now_us = laz_loop_now_us(loop);
+    loop->held = true;
+}
+
+/* The first of the timers that wait for a held clock; of the loop's handles only these and the one
+ * that ends a step are timers. */
+static void clock_find_first(uv_handle_t *handle, void *user)
+{
+    struct laz_timer **first = user, *timer = (struct laz_timer *)(void *)handle;
+
+    if (handle->type == UV_TIMER && handle->data != handle->loop && timer->waits &&
+        (!*first || timer->due_us < (*first)->due_us))
+        *first = timer;
+}
+
+void laz_loop_advance_clock(struct laz_loop *loop, uint64_t ms)
+{
+    loop->now_us += ms * 1000;
+    for (;;) {
+        struct laz_timer *first = NULL;
+        uv_walk(&loop->uv, clock_find_first, &first);
+        if (!first || first->due_us > loop->now_us)
+            return;
+        first->waits = false;
+        timer_start_real(first, 0); /* those of one time are due in the order of their starts */
+    }
+}
+
+/* ---- other threads -------------------------------------------------------------------------- */
 
 void laz_loop_post(struct laz_loop *loop, struct laz_post *post)
 {

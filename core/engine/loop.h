@@ -48,6 +48,18 @@ void laz_timer_start(struct laz_timer *timer, uint64_t ms);
 void laz_timer_cancel(struct laz_timer *timer);
 void laz_timer_stop(struct laz_timer *timer); /* frees it; NULL is allowed */
 
+/* The clock of the loop, by which its timers are due: monotonic, since some point. Whoever computes
+ * with the times of timers reads this one. */
+uint64_t laz_loop_now_us(const struct laz_loop *loop);
+uint64_t laz_loop_now_ms(const struct laz_loop *loop);
+
+/* For tests, by the loop's thread, also within a callback of the loop. From the first call of
+ * laz_loop_hold_clock on the clock moves by laz_loop_advance_clock alone: a timer of 0 ms is due in
+ * the next step as ever, any other one once the clock was moved so far, in the order of their times.
+ * A timer that was started before keeps to the real clock. */
+void laz_loop_hold_clock(struct laz_loop *loop);
+void laz_loop_advance_clock(struct laz_loop *loop, uint64_t ms);
+
 /* Something to be done by the loop's thread. Owned by the caller, untouched until `run` is called,
  * free to be reused from then on. */
 struct laz_post {

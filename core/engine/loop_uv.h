@@ -15,6 +15,8 @@ struct laz_loop {
     pthread_mutex_t lock;
     struct laz_post *first, **last; /* under lock */
     unsigned handles;
+    bool held;       /* the clock stands still, see laz_loop_hold_clock */
+    uint64_t now_us; /* of the held clock */
 };
 
 /* Frees a handle that is the first member of what was allocated. */

@@ -7,7 +7,6 @@
  * backend, or at the trial, is not tried again by this engine. */
 #include "engine/templates.h"
 
-#include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind,
         pause = pause ? pause * 2 : TEMPLATES_PAUSE_MS;
     if (pause > TEMPLATES_PAUSE_MOST)
         pause = TEMPLATES_PAUSE_MOST;
-    kind->again_ms = laz_clock_ms() + pause;
+    kind->again_ms = laz_loop_now_ms(engine->loop) + pause;
     laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
     if (pause)
         laz_log(&engine->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s", kind->last.text,
@@ -130,7 +129,7 @@ static int kind_start(struct laz_engine *engine, struct template_kind *kind,
 {
     struct laz_error why = {0};
 
-    if (laz_clock_ms() < kind->again_ms) {
+    if (laz_loop_now_ms(engine->loop) < kind->again_ms) {
         *err = kind->last;
         return LAZ_ESETUP;
     }

@@ -3,8 +3,13 @@
 #include "session.h"
 
 #include "base/buf.h"
+#include "engine/engine.h"
+#include "engine/session.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +18,7 @@
 const struct words languages[] = {
     {
         .runtime = "python",
+        .print_begin = "print('begin', flush=True)\n",
         .add_2_3 = "add(2, 3)",
         .chain_13 = "add(add(2, 3), b=8)",
         .three_calls = "[add(i, i) for i in range(3)]",
@@ -40,6 +46,7 @@ const struct words languages[] = {
     },
     {
         .runtime = "r",
+        .print_begin = "cat('begin\\n')\n",
         .add_2_3 = "add(2, 3)",
         .chain_13 = "add(add(2, 3), b = 8)",
         .three_calls = "sapply(0:2, function(i) add(i, i))",
@@ -67,6 +74,7 @@ const struct words languages[] = {
     },
     {
         .runtime = "lua",
+        .print_begin = "print('begin') io.flush()\n",
         .add_2_3 = "add(2, 3)",
         .chain_13 = "add(add(2, 3), 8)",
         .three_calls = "local t = {}\nfor i = 0, 2 do t[i + 1] = add(i, i) end\nreturn t",
@@ -141,14 +149,46 @@ static void tool_nothing(void *user, const char *args, size_t len, struct laz_re
     (void)user, (void)args, (void)len, (void)reply;
 }
 
+static atomic_bool clock_is_held;
+static sem_t gate, gate_passed;
+
+static void await(sem_t *at)
+{
+    while (sem_wait(at) && errno == EINTR)
+        ;
+}
+
+/* Takes its time: by the engine's clock, if it is held. */
 static void tool_slow(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     double ms = test_number(args, "ms");
     struct timespec wait = {(time_t)(ms / 1000), (long)((int)ms % 1000) * 1000000L};
 
-    (void)user, (void)len;
-    nanosleep(&wait, NULL); /* being slow is what this tool is for */
+    (void)len;
+    if (atomic_load(&clock_is_held))
+        test_post_advance(user, (uint64_t)ms);
+    else
+        nanosleep(&wait, NULL); /* being slow is what this tool is for */
     laz_reply_value(reply, "\"slow\"", 6);
+}
+
+static void tool_stuck(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)len;
+    if (!atomic_load(&clock_is_held)) {
+        laz_reply_error(reply, "only with a held clock");
+        return;
+    }
+    test_post_advance(user, (uint64_t)test_number(args, "ms"));
+    await(&gate);
+    sem_post(&gate_passed);
+    laz_reply_value(reply, "\"late\"", 6);
+}
+
+void test_gate_open(void)
+{
+    sem_post(&gate);
+    await(&gate_passed); /* or the next call could take its place */
 }
 
 static const struct {
@@ -171,7 +211,11 @@ static const struct {
       .description = "Takes longer than it may",
       .parameters = "[{\"name\":\"ms\",\"type\":\"number\"}]",
       .timeout_ms = 100},
-     tool_slow},
+     tool_stuck},
+    {{.name = "stuck",
+      .description = "Takes longer than others may",
+      .parameters = "[{\"name\":\"ms\",\"type\":\"number\"}]"},
+     tool_stuck},
 };
 
 /* ---- engines and sessions ------------------------------------------------------------------- */
@@ -187,6 +231,13 @@ static void test_log(void *user, uint32_t level, const char *text)
         printf("    [%u] %s\n", level, text);
 }
 
+/* What a busy machine could reach. */
+static const char *const test_patient[][2] = {
+    {"session.timeout", "0"},
+    {"session.deadline", "0"},
+    {"session.start_timeout", "600"},
+};
+
 struct laz_engine *test_engine(const char *settings_text)
 {
     const char *verbose = getenv("TEST_VERBOSE");
@@ -198,7 +249,12 @@ struct laz_engine *test_engine(const char *settings_text)
     struct laz_error err = {0};
     char *text = laz_strdup(settings_text);
 
+    atomic_store(&clock_is_held, false);
+    sem_init(&gate, 0, 0);
+    sem_init(&gate_passed, 0, 0);
     int rc = laz_settings_new(&settings, &err);
+    for (size_t i = 0; i < sizeof test_patient / sizeof *test_patient && !rc; i++)
+        rc = laz_settings_set(settings, test_patient[i][0], test_patient[i][1], &err);
     if (!rc && getenv("TEST_BACKEND"))
         rc = laz_settings_set(settings, "sandbox.backend", getenv("TEST_BACKEND"), &err);
     if (!rc && getenv("TEST_WARM"))
@@ -217,7 +273,7 @@ struct laz_engine *test_engine(const char *settings_text)
     for (size_t i = 0; i < sizeof test_tools / sizeof *test_tools && !rc; i++) {
         struct laz_tool tool = test_tools[i].tool;
         tool.size = sizeof tool;
-        rc = laz_engine_add_tool(engine, &tool, test_tools[i].call, NULL, &err);
+        rc = laz_engine_add_tool(engine, &tool, test_tools[i].call, engine, &err);
     }
     if (rc) {
         printf("\n    no engine: %s", err.text);
@@ -329,6 +385,58 @@ void test_expect(struct laz_session *session, const char *code, enum laz_verdict
                  const char *value)
 {
     test_expect_with(session, code, NULL, verdict, value);
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+struct laz_engine *test_engine_of(struct laz_session *session)
+{
+    return session->engine;
+}
+
+void test_hold_clock(struct laz_engine *engine)
+{
+    atomic_store(&clock_is_held, true);
+    laz_loop_hold_clock(engine->loop);
+}
+
+void test_advance_clock(struct laz_engine *engine, uint64_t ms)
+{
+    laz_loop_advance_clock(engine->loop, ms);
+}
+
+struct advance_post {
+    struct laz_post post;
+    struct laz_engine *engine;
+    uint64_t ms;
+    sem_t done;
+};
+
+static void advance_posted(struct laz_post *post)
+{
+    struct advance_post *advance = (struct advance_post *)(void *)post;
+
+    test_advance_clock(advance->engine, advance->ms);
+    sem_post(&advance->done);
+}
+
+void test_post_advance(struct laz_engine *engine, uint64_t ms)
+{
+    struct advance_post advance = {.post.run = advance_posted, .engine = engine, .ms = ms};
+
+    sem_init(&advance.done, 0, 0);
+    laz_loop_post(engine->loop, &advance.post);
+    await(&advance.done);
+    sem_destroy(&advance.done);
+}
+
+void test_line_advances(void *user, int stream, const char *text, size_t len)
+{
+    struct test_advance *advance = user;
+
+    (void)stream, (void)text, (void)len;
+    if (!advance->lines++)
+        test_advance_clock(advance->engine, advance->ms);
 }
 
 void test_expect_timeout(struct laz_session *session, const char *code, uint64_t timeout_ms)

@@ -11,6 +11,7 @@
 /* What the same rule looks like in each language. */
 struct words {
     const char *runtime;
+    const char *print_begin; /* a line of code that prints a line */
     const char *add_2_3, *chain_13, *three_calls, *fail, *raise, *loop, *hello_no_newline;
     const char *two_lines, *hundred_lines, *set_x, *get_x, *multi, *syntax_error, *leave_0,
         *leave_7, *die, *forty_two_and_output, *exit_3_at_once, *sleep_10, *echo_x, *catch_fail,
@@ -34,8 +35,9 @@ const char *test_phrase(const struct words *language, const struct phrase *phras
 #endif
 
 /* An engine with `settings` ("session.timeout=5;limits.cpu=2") over the defaults, and the tools
- * add(a, b), fail(), echo(x), nothing(), slow(ms). NULL and a failed assertion when it cannot be
- * made. */
+ * add(a, b), fail(), echo(x), nothing(), slow(ms), late(ms), stuck(ms). Unless `settings` say so,
+ * neither code nor a start is ended by a clock: how fast a busy machine is decides no test. NULL
+ * and a failed assertion when it cannot be made. */
 struct laz_engine *test_engine(const char *settings);
 /* Where it is set, what engines log is added here as "[LEVEL] TEXT" lines, and not printed. */
 extern struct laz_buf *test_told;
@@ -59,6 +61,25 @@ void test_expect(struct laz_session *session, const char *code, enum laz_verdict
 void test_expect_with(struct laz_session *session, const char *code,
                       const struct laz_execute_options *options, enum laz_verdict verdict,
                       const char *value);
+/* From now on the clock of the engine stands still: timeouts, deadlines and pauses are over when a
+ * test moves it (engine/loop.h). Not for what the watchdog has to look at again and again. */
+void test_hold_clock(struct laz_engine *engine);
+struct laz_engine *test_engine_of(struct laz_session *session);
+/* With a held clock the tools slow, late and stuck move it by what they take. The first answers
+ * then, the other two only after test_gate_open, which has to be called once for each of their
+ * calls, before the engine is freed: late has a timeout of 100 ms, stuck none. */
+void test_gate_open(void);
+/* By the thread that drives the engine, also in a callback. */
+void test_advance_clock(struct laz_engine *engine, uint64_t ms);
+/* By any other thread, such as that of a tool: returns when the clock was moved. */
+void test_post_advance(struct laz_engine *engine, uint64_t ms);
+/* A line handler with a struct test_advance: moves the clock when the first line comes. */
+struct test_advance {
+    struct laz_engine *engine;
+    uint64_t ms;
+    unsigned lines; /* heard */
+};
+void test_line_advances(void *user, int stream, const char *text, size_t len);
 /* Executes what does not end by itself, and is ended after `timeout_ms`. */
 void test_expect_timeout(struct laz_session *session, const char *code, uint64_t timeout_ms);
 /* Executes and looks for `part` in the error's message. */

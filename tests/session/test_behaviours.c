@@ -4,7 +4,7 @@
  * behaviours.txt beside this file says which test covers which behaviour of the reference. */
 #include "session.h"
 
-#include "base/clock.h"
+#include "base/buf.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -55,34 +55,42 @@ static void close_ends_the_process_and_restart_revives(void)
     test_each("", closing);
 }
 
-/* How many milliseconds it took. */
-static uint64_t time_out(struct laz_session *session, const struct words *w)
+static char *begun(const char *code, const struct words *w)
 {
-    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 1000};
-    int64_t pid = laz_session_pid(session);
-    uint64_t before = laz_clock_ms();
-    struct laz_result *result = test_run(session, w->loop, &options);
+    return laz_strdupf("%s%s", w->print_begin, code);
+}
+
+/* Code without an end, once it runs, while its clock moves by `ms`; what it had printed. */
+static char *time_out(struct laz_session *session, const char *code, uint64_t ms)
+{
+    struct test_advance advance = {test_engine_of(session), ms, 0};
+    struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1000, .line = test_line_advances, .user = &advance};
+    struct laz_result *result = test_run(session, code, &options);
 
     if (!result)
-        return 0;
-    uint64_t took = laz_clock_ms() - before;
+        return NULL;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
     UNIT_TEXT(laz_result_error(result), "Execution timed out after 1 second");
+    CU_ASSERT_TRUE(test_result_has(result, "\"wall_ms\":1000.000"));
+    char *output = test_output(result, LAZ_STDOUT);
     laz_result_free(result);
-    CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
-    CU_ASSERT_TRUE(laz_session_is_alive(session));
-    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
-    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
-    return took;
+    return output;
 }
 
 static void timing_out(struct laz_session *session, const struct words *w)
 {
-    uint64_t took = UINT64_MAX;
+    int64_t pid = laz_session_pid(session);
+    char *code = begun(w->loop, w), *output;
 
-    for (int i = 0; i < 5 && took >= 1500; i++) /* on a busy machine it may get its turn late */
-        took = time_out(session, w);
-    CU_ASSERT(took >= 1000 && took < 1500);
+    test_hold_clock(test_engine_of(session));
+    output = time_out(session, code, 1000);
+    CU_ASSERT_NOT_EQUAL(kill((pid_t)pid, 0), 0);
+    CU_ASSERT_TRUE(laz_session_is_alive(session));
+    test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+    free(code);
+    free(output);
 }
 
 static void timeout_kills_and_the_session_stays_usable(void)
@@ -90,21 +98,29 @@ static void timeout_kills_and_the_session_stays_usable(void)
     test_each("", timing_out);
 }
 
-/* On a busy machine the code may not get to its first line in the shorter times. */
+/* A millisecond less leaves the code alone, however long that takes. */
+static void ending_in_time(struct laz_session *session, const struct words *w)
+{
+    struct test_advance advance = {test_engine_of(session), 999, 0};
+    struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1000, .line = test_line_advances, .user = &advance};
+    int64_t pid = laz_session_pid(session);
+
+    test_hold_clock(test_engine_of(session));
+    test_expect_with(session, w->forty_two_and_output, &options, LAZ_VERDICT_OK, "42");
+    CU_ASSERT_EQUAL(advance.lines, 1);
+    CU_ASSERT_EQUAL(laz_session_pid(session), pid);
+}
+
+static void code_that_ends_in_time_is_left_alone(void)
+{
+    test_each("", ending_in_time);
+}
+
 static void sleeping(struct laz_session *session, const struct words *w)
 {
-    struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 500};
-    char *output = NULL;
-
-    for (; options.timeout_ms <= 8000 && (!output || !*output); options.timeout_ms *= 4) {
-        struct laz_result *result = test_run(session, w->sleep_10, &options);
-        if (!result)
-            break;
-        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_TIMEOUT);
-        free(output);
-        output = test_output(result, LAZ_STDOUT);
-        laz_result_free(result);
-    }
+    test_hold_clock(test_engine_of(session));
+    char *output = time_out(session, w->sleep_10, 1000);
     UNIT_TEXT(output, "begin\n");
     free(output);
 }
@@ -180,11 +196,11 @@ static void describing(struct laz_session *session, const struct words *w)
     const char *backend = getenv("TEST_BACKEND") ? getenv("TEST_BACKEND") : "bwrap";
     char expected[160];
 
-    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=%s tools=6>",
+    snprintf(expected, sizeof expected, "<session %s [idle] pid=%lld backend=%s tools=7>",
              w->runtime, (long long)laz_session_pid(session), backend);
     UNIT_TEXT(laz_session_describe(session), expected);
     laz_session_close(session);
-    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=%s tools=6>",
+    snprintf(expected, sizeof expected, "<session %s [closed] pid=none backend=%s tools=7>",
              w->runtime, backend);
     UNIT_TEXT(laz_session_describe(session), expected);
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_tools(session), "{\"name\":\"add\""));
@@ -444,35 +460,38 @@ static void tools_are_functions_of_the_language(void)
     test_each("", calling);
 }
 
-/* A tool that takes longer than the code may. On a busy machine the code itself may take longer
- * than the shorter time, so there is a longer one. */
+static void gate_opens(void *user, int stream, const char *text, size_t len)
+{
+    (void)user, (void)stream, (void)text, (void)len;
+    test_gate_open();
+}
+
+/* A tool that takes longer than the code may, than all may, than it may itself. */
 static void waiting(struct laz_session *session, const struct words *w)
 {
-    static const struct {
-        uint64_t timeout_ms;
-        const char *code;
-    } rows[] = {{400, "slow(900)"}, {6000, "slow(7000)"}};
-    struct laz_execute_options options = {.size = sizeof options};
-    enum laz_verdict verdict = LAZ_VERDICT_TIMEOUT;
-    struct laz_result *result;
+    static const struct phrase caught = {
+        .python = "try:\n    late(700)\nexcept Exception as e:\n    t = str(e)\n"
+                  "print('told', flush=True)\n[t, add(2, 3)]",
+        .r = "t <- tryCatch(late(700), error = conditionMessage)\ncat('told\\n')\n"
+             "list(t, add(2, 3))",
+        .lua = "local ok, e = pcall(late, 700)\nprint('told')\nio.flush()\n"
+               "return {tostring(e), add(2, 3)}",
+    };
+    const struct laz_execute_options code = {.size = sizeof code, .timeout_ms = 400};
+    const struct laz_execute_options all = {.size = sizeof all, .deadline_ms = 300};
+    const struct laz_execute_options told = {.size = sizeof told, .line = gate_opens};
 
-    for (size_t i = 0; i < 2 && verdict == LAZ_VERDICT_TIMEOUT; i++) {
-        options.timeout_ms = rows[i].timeout_ms;
-        result = test_run(session, rows[i].code, &options);
-        if (!result)
-            return;
-        verdict = laz_result_verdict(result);
-        laz_result_free(result);
-    }
-    CU_ASSERT_EQUAL(verdict, LAZ_VERDICT_OK); /* the code's clock stood still */
-    options = (struct laz_execute_options){.size = sizeof options, .deadline_ms = 300};
-    result = test_run(session, "slow(900)", &options);
+    test_hold_clock(test_engine_of(session));
+    test_expect_with(session, "slow(900)", &code, LAZ_VERDICT_OK, "\"slow\""); /* it stood still */
+    test_expect_with(session, "stuck(900)", &all, LAZ_VERDICT_DEADLINE, NULL);
+    test_gate_open();
+    struct laz_result *result = test_run(session, test_phrase(w, &caught), &told);
     if (!result)
         return;
-    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_DEADLINE);
+    CU_ASSERT_TRUE(test_result_has(result, "timed out after 0.1 seconds"));
+    CU_ASSERT_TRUE(test_result_has(result, ",5]")); /* not the late answer */
     laz_result_free(result);
-    test_expect_error(session, "late(700)", LAZ_VERDICT_ERROR, "timed out after 0.1 seconds");
-    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5"); /* not the late answer */
+    test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
 }
 
 static void waiting_for_a_tool_stops_the_clock_of_the_code(void)
@@ -607,6 +626,7 @@ static const struct unit_test tests[] = {
     UNIT(execute_gives_the_last_value_and_keeps_state),
     UNIT(close_ends_the_process_and_restart_revives),
     UNIT(timeout_kills_and_the_session_stays_usable),
+    UNIT(code_that_ends_in_time_is_left_alone),
     UNIT(timeout_keeps_the_output_so_far),
     UNIT(restart_gives_a_fresh_process_with_the_same_tools),
     UNIT(execution_in_progress_refuses_another_and_a_restart),
