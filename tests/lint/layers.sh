@@ -2,69 +2,61 @@
 # SPDX-License-Identifier: MIT
 # layers.sh - a folder includes only what stands left of it, plugins only <lazaret/...>, and each
 # library is seen by the one part that wraps it.
+#
+# One grep lists what all files include, one awk judges it.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-# folder: folders its quoted includes may name
-allowed() {
-    case $1 in
-        base) echo "base" ;;
-        os) echo "base os" ;;
-        wire) echo "base os wire" ;;
-        settings) echo "base os wire settings" ;;
-        plugin) echo "base os wire settings plugin" ;;
-        engine) echo "base os wire settings plugin engine" ;;
-        cli) echo "base os wire settings plugin engine cli" ;;
-        agent) echo "base os wire plugin agent" ;;
-        mcp) echo "base os wire settings plugin engine mcp" ;;
-        *) echo "" ;;
-    esac
+# FILE "HEADER or FILE <HEADER, one a line
+includes() {
+    lint_files -path './core/*.[ch]' -o -path './plugins/*.[ch]' |
+        (cd "$srcdir" && xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]*[">]') |
+        sed 's/^\([^:]*\):[^"<]*\(["<][^">]*\)[">].*/\1 \2/'
 }
 
-quoted='s/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p'
-angled='s/^[[:space:]]*#[[:space:]]*include[[:space:]]*<\([^>]*\)>.*/\1/p'
-
-for file in $(lint_files -path './core/*/*.[ch]'); do
-    folder=${file#core/}
-    folder=${folder%%/*}
-    [ "$folder" = include ] && continue
-    for header in $(sed -n "$quoted" "$srcdir/$file"); do
-        case " config.h $(allowed "$folder") " in
-            *" ${header%%/*} "*) ;;
-            *) wrong "$file: includes \"$header\", which $folder may not" ;;
-        esac
-    done
-done
-
-for file in $(lint_files -path './core/include/lazaret/*.h'); do
-    for header in $(sed -n "$quoted" "$srcdir/$file"); do
-        wrong "$file: a public header includes \"$header\""
-    done
-    for header in $(sed -n "$angled" "$srcdir/$file"); do
-        case $header in
-            lazaret/* | std*.h) ;;
-            *) wrong "$file: a public header includes <$header>" ;;
-        esac
-    done
-done
-
-for file in $(lint_files -path './plugins/*.[ch]'); do
-    for header in $(sed -n "$quoted" "$srcdir/$file"); do
-        case $header in
-            */*) wrong "$file: includes \"$header\"; a plugin includes only <lazaret/...>" ;;
-            *) ;; # its own, or made by its build
-        esac
-    done
-done
-
-# only_in HEADER PATTERN - files of core that include HEADER match the pattern.
-only_in() {
-    for file in $(lint_files -path './core/*.[ch]'); do
-        sed -n "$angled" "$srcdir/$file" | grep -qxE "$1" || continue
-        printf '%s' "$file" | grep -qE "$2" || wrong "$file: includes <$1>; only $2 may"
-    done
-}
-only_in 'cJSON\.h|cjson/cJSON\.h' '^core/base/json[a-z_]*\.c$'
-only_in 'nettle/.*' '^core/base/digest\.c$'
-only_in 'ltdl\.h' '^core/plugin/'
-only_in 'uv\.h' '^core/engine/loop[a-z_]*\.[ch]$'
+found=$(includes | awk '
+    BEGIN {
+        # folder: folders that its quoted includes may name
+        may["base"] = "base"
+        may["os"] = "base os"
+        may["wire"] = "base os wire"
+        may["settings"] = "base os wire settings"
+        may["plugin"] = "base os wire settings plugin"
+        may["engine"] = "base os wire settings plugin engine"
+        may["cli"] = "base os wire settings plugin engine cli"
+        may["agent"] = "base os wire plugin agent"
+        may["mcp"] = "base os wire settings plugin engine mcp"
+        # library: files of core that may include its headers
+        only["^(cjson/)?cJSON[.]h$"] = "^core/base/json[a-z_]*[.]c$"
+        only["^nettle/"] = "^core/base/digest[.]c$"
+        only["^ltdl[.]h$"] = "^core/plugin/"
+        only["^uv[.]h$"] = "^core/engine/loop[a-z_]*[.][ch]$"
+    }
+    {
+        file = $1
+        quoted = substr($2, 1, 1) == "\""
+        header = substr($2, 2)
+        split(file, part, "/")
+        split(header, first, "/")
+    }
+    part[1] == "plugins" && quoted && header ~ /\// { # without a slash: its own, or made by its build
+        printf "%s: includes \"%s\"; a plugin includes only <lazaret/...>\n", file, header
+    }
+    part[1] == "core" && part[2] == "include" && quoted {
+        printf "%s: a public header includes \"%s\"\n", file, header
+    }
+    part[1] == "core" && part[2] == "include" && !quoted && header !~ /^(lazaret\/.*|std.*[.]h)$/ {
+        printf "%s: a public header includes <%s>\n", file, header
+    }
+    part[1] == "core" && part[2] != "include" && quoted && header != "config.h" &&
+    !index(" " may[part[2]] " ", " " first[1] " ") {
+        printf "%s: includes \"%s\", which %s may not\n", file, header, part[2]
+    }
+    part[1] == "core" && !quoted {
+        for (library in only)
+            if (header ~ library && file !~ only[library])
+                printf "%s: includes <%s>; only %s may\n", file, header, only[library]
+    }
+    END { if (NR < 100) print "only " NR " includes were found" }') ||
+    wrong "the includes could not be looked at"
+[ -z "$found" ] || wrong "$found"
 lint_end

@@ -11,16 +11,6 @@ c='assert ctype errno float inttypes limits locale math setjmp signal stdarg std
 every='getopt pthread strings sys/types unistd'
 wrapped='cJSON ltdl nettle/sha2 nettle/version uv' # by whom: layers.sh
 
-# file: headers that it may include besides.
-exceptions() {
-    case $1 in
-        core/agent/reap.c) echo "fcntl sys/wait" ;; # of systems with fork, as the next
-        core/agent/template.c) echo "fcntl poll sys/wait" ;;
-        core/base/json.c) echo "xlocale" ;;
-        core/base/random.c) echo "sys/random" ;;
-    esac
-}
-
 calls='accept4?|bind|chmod|chown|connect|dlopen|dlsym|dup[23]?|epoll_[a-z0-9]+|execv[pe]*'
 calls="$calls|explicit_bzero|fchmod|fchown|fcntl|fork|fstat|geteuid|getuid|gmtime_r|inet_pton|ioctl|kill"
 calls="$calls|lchown|link|listen|localtime_r|lstat|memrchr|mkdir|mkfifo|mmap|nanosleep|open|opendir"
@@ -29,31 +19,47 @@ calls="$calls|readlink|realpath|recv|recvmsg|rmdir|scandir|secure_getenv|select|
 calls="$calls|setuid|sigaction|sigwait|socket|socketpair|stat|strndup|strsignal|symlink|sysconf|umask"
 calls="$calls|uname|unsetenv|vfork|wait|waitid|waitpid"
 
-for file in $(lint_files -path './core/*.[ch]'); do
-    case $file in
-        core/os/* | core/include/*) continue ;;
-    esac
-    allowed=" $(echo $c $every $wrapped $(exceptions "$file")) "
-    for header in $(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*<\([^>]*\)\.h>.*/\1/p' \
-        "$srcdir/$file"); do
-        case $header in lazaret/*) continue ;; esac
-        case $allowed in
-            *" $header "*) ;;
-            *) wrong "$file: includes <$header.h>; only core/os may, ask it for what is needed" ;;
-        esac
-    done
-    found=$(grep -nE '^[[:space:]]*#.*\b(_WIN32|_WIN64|__MINGW32__|__linux__|__APPLE__|__unix__)\b' \
-        "$srcdir/$file")
-    case $file in
-        core/plugin/descriptor.h) ;; # how the files of modules end
-        *) [ -z "$found" ] || wrong "$file: asks which system it is on: $found" ;;
-    esac
-    case $file in
-        core/agent/reap.c | core/agent/template.c | core/base/*) continue ;;
-    esac
-    # Without comments and texts; a member (x.send, ops->open) is no call of the system.
-    found=$(sed -e 's|/\*.*\*/||' -e '/^[[:space:]]*\/\?\*/d' -e 's/"[^"]*"//g' "$srcdir/$file" |
-        grep -oE "(^|[^A-Za-z0-9_.>])($calls)\(" | head -n 3 | tr -d '\n')
-    [ -z "$found" ] || wrong "$file: calls what only core/os may: $found)"
-done
+found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
+    awk -v top="$srcdir" -v headers="$(echo $c $every $wrapped)" -v calls="$calls" '
+    BEGIN {
+        # file: headers that it may include besides; of systems with fork, the first two
+        besides["core/agent/reap.c"] = "fcntl sys/wait"
+        besides["core/agent/template.c"] = "fcntl poll sys/wait"
+        besides["core/base/json.c"] = "xlocale"
+        besides["core/base/random.c"] = "sys/random"
+        include = "^[ \t]*#[ \t]*include[ \t]*<"
+        systems = "_WIN32|_WIN64|__MINGW32__|__linux__|__APPLE__|__unix__"
+        asks = "^[ \t]*#.*[^A-Za-z0-9_](" systems ")([^A-Za-z0-9_]|$)"
+        call = "(^|[^A-Za-z0-9_.>])(" calls ")[(]"
+    }
+    function judge_line(file, line, number) {
+        if (line ~ include) {
+            header = line
+            sub(include, "", header)
+            sub(/[.]h>.*/, "", header)
+            if (header !~ /^lazaret\// &&
+                !index(" " headers " " besides[file] " ", " " header " "))
+                printf "%s: includes <%s.h>; only core/os may, ask it for what is needed\n", file,
+                    header
+        }
+        # descriptor.h: how the files of modules end
+        if (line ~ asks && file != "core/plugin/descriptor.h")
+            printf "%s: asks which system it is on: %d:%s\n", file, number, line
+        if (may_call || line ~ /^[ \t]*\/?[*]/) return
+        # Without comments and texts; a member (x.send, ops->open) is no call of the system.
+        sub(/\/[*].*[*]\//, "", line)
+        gsub(/"[^"]*"/, "", line)
+        if (match(line, call))
+            printf "%s: calls what only core/os may: %d: %s)\n", file, number,
+                substr(line, RSTART, RLENGTH)
+    }
+    {
+        may_call = /^core\/(agent\/(reap|template)[.]c$|base\/)/
+        number = 0
+        while ((getline line <(top "/" $0)) > 0) judge_line($0, line, ++number)
+        close(top "/" $0)
+    }
+    END { if (NR < 50) print "only " NR " files were found" }') ||
+    wrong "the files could not be looked at"
+[ -z "$found" ] || wrong "$found"
 lint_end
