@@ -18,6 +18,9 @@ packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-confi
     liblua5.4-dev"
 packages_check="libcunit1-dev python3-numpy lua-lpeg golang-github-burntsushi-toml-dev strace g++
     mandoc xz-utils util-linux procps guile-3.0"
+# To build for Windows and run the tests in Wine.
+packages_windows="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev make
+    gcc-mingw-w64-x86-64-posix wine wine64 dpkg-dev xz-utils libpython3-dev r-base-core"
 
 say() {
     printf '%s: %s\n' "$script" "$*"
@@ -84,13 +87,18 @@ packages_need() {
     step packages packages_install "$missing" || exit 2
 }
 
-# configure_in FOLDER PREFIX OPTIONS... - configures once; later runs leave it to make.
+# configure_in FOLDER PREFIX OPTIONS... - configures once ($configure: not this tree's own script); later
+# runs leave it to make. Objects come from ccache where it is installed.
 configure_in() {
     mkdir -p "$top/$1"
     cd "$top/$1" || return 1
     configure_prefix=$top/$2
     shift 2
-    [ -f Makefile ] || "$top/configure" --prefix="$configure_prefix" "$@"
+    [ ! -f Makefile ] || return 0
+    if [ -z "${CC-}" ] && command -v ccache >/dev/null 2>&1; then
+        set -- CC="ccache gcc" "$@"
+    fi
+    "${configure:-$top/configure}" --prefix="$configure_prefix" "$@"
 }
 
 make_in() {

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# as.sh - a test once more: with another backend, with sessions from a template, as another user.
+#
+# Its argument is a name of tests/variants.txt as a file, tests/as/VARIANT/TEST.variant. An ordinary user's variants
+# are run by root, in a copy of source and build that this user can read and write: $LAZARET_TEST_COPY, made by
+# scripts/check. Without one they are skipped.
+set -u
+path=${1#*tests/as/}
+variant=${path%%/*}
+test=${path#*/}
+test=${test%.variant}
+
+case $variant in
+    *landlock) export TEST_BACKEND=landlock ;;
+    *template) export TEST_WARM=template ;;
+    *warm) export TEST_WARM=auto ;;
+    user) ;;
+    *)
+        echo "no such variant: $variant"
+        exit 99
+        ;;
+esac
+
+# executable FOLDER - the test's path in a build folder, or in the source.
+executable() {
+    if [ -x "./$test" ]; then
+        echo "./$test"
+    elif [ -x "$srcdir/$test" ]; then
+        echo "$srcdir/$test"
+    fi
+}
+
+if [ -z "$(executable)" ]; then
+    echo "SKIP $test: not built"
+    exit 77
+fi
+
+case $variant in
+    user*) ;;
+    *) exec "$(executable)" ;;
+esac
+
+copy=${LAZARET_TEST_COPY-}
+if [ -z "$copy" ]; then
+    echo "SKIP user: only scripts/check, run by root, makes the copy that this needs"
+    exit 77
+fi
+top=$(cd "$srcdir" && pwd)
+uid=$(stat -c %u "$copy")
+# Whatever names a file of source or build names the copy's.
+moved() {
+    printf '%s' "$1" | sed "s|$top|$copy|g"
+}
+srcdir=$(moved "$top")
+LAZARET_AGENT=$(moved "$LAZARET_AGENT")
+LAZARET_PLUGIN_PATH=$(moved "$LAZARET_PLUGIN_PATH")
+LAZARET_TEST_NEED=${LAZARET_TEST_NEED-},-root
+export srcdir LAZARET_AGENT LAZARET_PLUGIN_PATH LAZARET_TEST_NEED
+cd "$(moved "$PWD")" || exit 99
+exec setpriv --reuid="$uid" --regid="$uid" --clear-groups \
+    env -u LAZARET_TEST_COPY HOME="$copy" TMPDIR=/tmp XDG_CONFIG_HOME= XDG_RUNTIME_DIR= "$(executable)"
