@@ -5,7 +5,8 @@
  *     idle waiting    the same, and the last one executes: it waits for a tool that does not
  * answer; without limits of memory and cpu, because threads and children of the code go on, and
  * where there is no control group somebody has to look at them idle ticking    wakes up twenty
- * times a second: what the test must be able to see
+ * times, in a second or more, when it is told something, and says "ticked": what the test must be
+ * able to see
  *
  * It prints "ready" and goes on when its standard input ends. Exit status 77: no session can be
  * opened here. */
@@ -36,11 +37,16 @@ static void tool_wait(void *user, const char *args, size_t len, struct laz_reply
 static void tick(void)
 {
     const struct timespec wait = {0, 50000000L};
+    char data[16];
 
     puts("ready");
     fflush(stdout);
-    for (;;)
-        nanosleep(&wait, NULL);
+    while (read(STDIN_FILENO, data, sizeof data) > 0) {
+        for (int i = 0; i < 20; i++)
+            nanosleep(&wait, NULL);
+        puts("ticked");
+        fflush(stdout);
+    }
 }
 
 static bool execute(struct laz_session *session, const char *code, const char *value)
@@ -86,8 +92,10 @@ int main(int argc, char **argv)
     struct laz_error err = {0};
     const char *mode = argc == 2 ? argv[1] : "";
 
-    if (strcmp(mode, "ticking") == 0)
+    if (strcmp(mode, "ticking") == 0) {
         tick();
+        return 0;
+    }
     const char *limit = strcmp(mode, "waiting") == 0 ? "unlimited" : "100";
     if (laz_settings_new(&settings, &err) ||
         laz_settings_set(settings, "session.timeout", "0", &err) ||

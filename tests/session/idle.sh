@@ -3,20 +3,22 @@
 # idle.sh - nobody wakes up while there is nothing to do: neither the threads of a host with idle
 # sessions, nor those of a host that waits for a tool, nor anything in their boxes.
 #
-# Two witnesses.  The kernel counts how often each thread has gone to sleep: not once more in a
-# second.  And strace sees no system call.  A process that ticks is looked at in the same way, so
-# that a witness that sees nothing is found out.
+# Two witnesses.  The kernel counts how often each thread has gone to sleep: not once more while
+# another process ticks twenty times.  And strace sees no system call meanwhile.  The process that ticks
+# is looked at in the same way, so that a witness that sees nothing is found out.  How fast the machine
+# is does not matter: what has just become ready may take its time to come to rest, and the ticks are
+# counted by who makes them.
 set -u
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-idle.XXXXXXXX") || exit 1
 pids=
 
 # The programs end when nobody writes to their standard input any more.
 finish() {
-    exec 3>&- 4>&-
+    [ -z "${tracer-}" ] || kill -INT "$tracer" 2>/dev/null
+    exec 3>&- 4>&- 5>&-
     for pid in $pids; do
         wait "$pid" 2>/dev/null
     done
-    [ -z "${ticker-}" ] || kill "$ticker" 2>/dev/null
     rm -rf "$folder"
 }
 trap finish EXIT
@@ -30,13 +32,13 @@ needed() {
     return 1
 }
 
-# await FILE PID - until the program has said "ready", or has ended.
+# await WORD FILE PID - until the program has said the word, or has ended.
 await() {
-    until grep -q ready "$1"; do
-        if ! kill -0 "$2" 2>/dev/null; then
-            wait "$2"
+    until grep -q "$1" "$2"; do
+        if ! kill -0 "$3" 2>/dev/null; then
+            wait "$3"
             status=$?
-            cat "$1"
+            cat "$2"
             [ $status -eq 77 ] && ! needed bwrap && exit 77
             exit 1
         fi
@@ -44,90 +46,120 @@ await() {
     done
 }
 
-mkfifo "$folder/idle" "$folder/waiting" || exit 1
+mkfifo "$folder/idle" "$folder/waiting" "$folder/ticking" || exit 1
+: >"$folder/idle.out" >"$folder/waiting.out" >"$folder/ticking.out"
 ./idle idle <"$folder/idle" >"$folder/idle.out" 2>&1 &
 idle=$!
 ./idle waiting <"$folder/waiting" >"$folder/waiting.out" 2>&1 &
 waiting=$!
-./idle ticking >"$folder/ticking.out" 2>&1 &
-ticker=$!
-pids="$idle $waiting"
-exec 3>"$folder/idle" 4>"$folder/waiting"
-await "$folder/idle.out" "$idle"
-await "$folder/waiting.out" "$waiting"
-await "$folder/ticking.out" "$ticker"
+./idle ticking <"$folder/ticking" >"$folder/ticking.out" 2>&1 &
+ticking=$!
+pids="$idle $waiting $ticking"
+exec 3>"$folder/idle" 4>"$folder/waiting" 5>"$folder/ticking"
+await ready "$folder/idle.out" "$idle"
+await ready "$folder/waiting.out" "$waiting"
+await ready "$folder/ticking.out" "$ticking"
 
-# tree PID - the process and everything below it.
+# tree PID... - the processes and everything below them.
 tree() {
-    echo "$1"
-    for below in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
-        tree "$below"
+    for of; do
+        echo "$of"
+        # shellcheck disable=SC2046
+        tree $(cat /proc/"$of"/task/*/children 2>/dev/null)
     done
 }
 
-# sleeps PID... - how often their threads have gone to sleep.
-sleeps() {
-    for of in "$@"; do
+# look PID... - of each of their threads: its state, how often it has gone to sleep, who traces it.
+look() {
+    for of; do
         cat /proc/"$of"/task/*/status
-    done 2>/dev/null | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n + 0 }'
+    done 2>/dev/null | awk '
+        /^Pid:/ { pid = $2 }
+        /^State:/ { state = $2 }
+        /^TracerPid:/ { tracer = $2 }
+        /^voluntary_ctxt_switches/ { print pid, state, $2, tracer }'
 }
 
-all="$(tree "$idle") $(tree "$waiting")"
-set -- $all
-echo "$# processes"
-[ $# -ge 6 ] || { echo "two hosts with their boxes should be more"; exit 1; }
+# rest - until all threads sleep at the same time; $resting is how. Who is asleep in two looks and has
+# not gone to sleep in between was asleep throughout: so all of them were when the second look began.
+# From then on only a clock can wake anybody.
+rest() {
+    looks=0
+    until resting=$(look $(tree "$idle" "$waiting")) &&
+        ! printf '%s\n' "$resting" | grep -qv "^[0-9]* S [0-9]* ${tracer:-0}\$" &&
+        [ "$(look $(tree "$idle" "$waiting"))" = "$resting" ]; do
+        looks=$((looks + 1))
+        [ $((looks % 100)) -ne 0 ] || printf 'not at rest yet:\n%s\n' "$resting"
+        sleep 0.05
+    done
+}
 
-# What has just become ready may still be on its way to sleep, on a busy machine for a while: so one
-# quiet second of five is enough.  Who wakes up all the time is seen in each of them.
-for try in 1 2 3 4 5; do
-    before=$(sleeps "$@")
-    ticks=$(sleeps "$ticker")
-    sleep 1
-    ticked=$(($(sleeps "$ticker") - ticks))
-    woken=$(($(sleeps "$@") - before))
-    echo "sleeps in a second: $woken; of the process that ticks: $ticked"
-    [ "$woken" -gt 0 ] || [ "$ticked" -lt 5 ] || break
-done
-failed=0
-[ "$ticked" -ge 5 ] || { echo "the count does not see wake-ups"; failed=1; }
-[ "$woken" -eq 0 ] || { echo "somebody wakes up"; failed=1; }
-quiet=$failed # as the kernel counts
-
-# look AFTER SECONDS - what strace sees from so long after its beginning on: attaching interrupts each
-# call, and then everybody waits again.  Status 1: something else than the ticks.
-look() {
-    start=$(date +%s.%N)
+# trace - strace looks at all of them; $reason: why not.
+trace() {
+    options= reason=
+    if ! command -v strace >/dev/null 2>&1; then
+        reason='it is not installed'
+        return
+    fi
+    rest # nobody is started meanwhile
+    for pid in $(tree "$idle" "$waiting" "$ticking"); do
+        options="$options -p $pid"
+    done
     # shellcheck disable=SC2086
-    timeout -s INT "$2" strace -f -ttt -o "$folder/calls" $options 2>"$folder/strace.err"
-    awk -v from="$start" -v after="$1" -v ticker="$ticker" '
-        $2 < from + after { next }
-        $1 == ticker { ticks++; next }
+    strace -f -ttt -o "$folder/calls" $options 2>"$folder/strace.err" &
+    tracer=$!
+    until [ -z "$(look $(tree "$idle" "$waiting" "$ticking") | grep -v " $tracer\$")" ]; do
+        if grep -qiE 'not permitted|could not' "$folder/strace.err" || ! kill -0 "$tracer" 2>/dev/null
+        then
+            kill -INT "$tracer" 2>/dev/null
+            wait "$tracer"
+            tracer=
+            reason=$(head -n 1 "$folder/strace.err")
+            return
+        fi
+        sleep 0.05
+    done
+}
+
+sleeps() {
+    look "$ticking" | awk '{ print $3 }'
+}
+
+tracer=
+trace
+rest
+before=$resting
+printf '%s\n' "$before" | awk '{ n++ } END { print n " threads"; exit n < 6 }' ||
+    { echo "two hosts with their boxes should be more"; exit 1; }
+begin=$(date +%s.%N)
+ticks=$(sleeps)
+echo tick >&5
+await ticked "$folder/ticking.out" "$ticking"
+after=$(look $(tree "$idle" "$waiting"))
+ticks=$(($(sleeps) - ticks))
+failed=0
+echo "the process that ticks has gone to sleep $ticks times"
+[ "$ticks" -ge 20 ] || { echo "the count does not see wake-ups"; failed=1; }
+if [ "$before" != "$after" ]; then
+    printf 'somebody wakes up:\n%s\nbecame\n%s\n' "$before" "$after"
+    failed=1
+fi
+if [ -n "$tracer" ]; then
+    kill -INT "$tracer"
+    wait "$tracer"
+    # Attaching has interrupted each call, and then everybody waited again: that is before the begin.
+    awk -v from="$begin" -v ticking="$ticking" '
+        $2 < from { next }
+        $1 == ticking { ticks++; next }
         { calls++; print }
         END {
             printf "system calls: %d; of the process that ticks: %d\n", calls, ticks
-            exit calls > 0 || ticks < 5
-        }' "$folder/calls" 2>/dev/null
-}
-
-refused() {
-    grep -qiE 'not permitted|could not' "$folder/strace.err"
-}
-
-if ! command -v strace >/dev/null 2>&1; then
-    reason="strace is not installed"
+            exit calls > 0 || ticks < 20
+        }' "$folder/calls" || failed=1
+elif needed strace; then
+    echo "needed but missing: strace: $reason"
+    failed=1
 else
-    options=
-    for pid in "$@" "$ticker"; do
-        options="$options -p $pid"
-    done
-    # The longer ones are for a machine that is busy with other things.
-    look 0.5 2 || refused || look 2 4 || look 6 8 || failed=1
-    reason=
-    ! refused || reason=$(head -n 1 "$folder/strace.err")
-fi
-if [ -n "$reason" ]; then
-    ! needed strace || { echo "needed but missing: strace: $reason"; exit 1; }
     echo "SKIP strace: $reason"
-    exit "$quiet"
 fi
 exit "$failed"
