@@ -361,21 +361,6 @@ static void do_cut(struct mock *mock, const char *text) /* N TEXT: two writes, N
     free(line);
 }
 
-static void do_drip(struct mock *mock, const char *text) /* N TEXT: a line, a byte each N ms */
-{
-    char *rest;
-    unsigned ms = (unsigned)strtoul(text, &rest, 10);
-    char *line = mock_replace(mock, rest + 1);
-    size_t len = strlen(line);
-
-    line[len++] = '\n';
-    for (size_t i = 0; i < len; i++) {
-        usleep(ms * 1000); /* being slow is what it is for */
-        mock_write(mock, line + i, 1);
-    }
-    free(line);
-}
-
 static void do_spill(struct mock *mock, const char *text) /* N bytes on both, by another process */
 {
     char block[4096];
@@ -419,6 +404,19 @@ static void do_sync(struct mock *mock, const char *text) /* until the host has r
 {
     (void)text;
     mock_until_read(mock);
+}
+
+/* Until the test sends SIGUSR1, which is blocked from the start on: none is missed. */
+static void do_await(struct mock *mock, const char *text)
+{
+    sigset_t set;
+    int number;
+
+    (void)mock, (void)text;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    if (sigwait(&set, &number))
+        _exit(92);
 }
 
 static void do_print(struct mock *mock, const char *text)
@@ -668,36 +666,16 @@ static const struct {
     const char *name;
     void (*run)(struct mock *mock, const char *text);
 } commands[] = {
-    {"answer", do_answer},
-    {"clone", do_clone},
-    {"drop", do_drop},
-    {"second", do_second},
-    {"speak", do_speak},
-    {"split", do_split},
-    {"closeout", do_closeout},
-    {"complain", do_complain},
-    {"connect", do_connect},
-    {"cut", do_cut},
-    {"die", do_die},
-    {"drip", do_drip},
-    {"eof", do_eof},
-    {"spill", do_spill},
-    {"storm", do_storm},
-    {"exit", do_exit},
-    {"fill", do_fill},
-    {"hangup", do_hangup},
-    {"ok", do_ok},
-    {"pad", do_pad},
-    {"print", do_print},
-    {"raw", do_raw},
-    {"ready", do_ready},
-    {"recv", do_recv},
-    {"send", do_send},
-    {"shut", do_shut},
-    {"sync", do_sync},
-    {"times", do_times},
-    {"token", do_token},
-    {"trade", do_trade},
+    {"answer", do_answer},   {"await", do_await},       {"clone", do_clone},
+    {"drop", do_drop},       {"second", do_second},     {"speak", do_speak},
+    {"split", do_split},     {"closeout", do_closeout}, {"complain", do_complain},
+    {"connect", do_connect}, {"cut", do_cut},           {"die", do_die},
+    {"eof", do_eof},         {"spill", do_spill},       {"storm", do_storm},
+    {"exit", do_exit},       {"fill", do_fill},         {"hangup", do_hangup},
+    {"ok", do_ok},           {"pad", do_pad},           {"print", do_print},
+    {"raw", do_raw},         {"ready", do_ready},       {"recv", do_recv},
+    {"send", do_send},       {"shut", do_shut},         {"sync", do_sync},
+    {"times", do_times},     {"token", do_token},       {"trade", do_trade},
     {"wait", do_wait},
 };
 
@@ -747,6 +725,10 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--probe") == 0)
         return 0;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
     if (is_template)
         signal(SIGCHLD, SIG_IGN);
     const char *given = getenv(is_template ? "MOCK_TEMPLATE" : "MOCK_START");

@@ -2,15 +2,17 @@
 /* test_start.c - what may go wrong between the spawn of an agent and its `ready`, and who else may
  * knock: each is the verdict setup_failed with the reason in words, and leaves nothing behind.
  *
- * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script. */
+ * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script.  The clock of
+ * the engine stands still: however slow the machine is, only the steps of a test end a start. */
 #include "session.h"
 #include "traces.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
+#include "engine/session.h"
 
 #include <errno.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,34 +31,98 @@ static struct laz_engine *start_engine(const char *script, const char *settings)
         laz_strdupf("env.set={MOCK_START='%s'}%s%s", script, *settings ? ";" : "", settings);
     struct laz_engine *engine = test_engine(text);
 
+    if (engine)
+        test_hold_clock(engine);
     free(text);
     return engine;
 }
 
-/* One start that fails: its words, and that nothing of it is left. */
-static void start_fails(const char *script, const char *settings, const char *part)
+/* ---- starts whose clock moves --------------------------------------------------------------- */
+
+/* A start under way, and by what the clock moves: a step each time that the agent prints something
+ * (which then goes on, unless it was the last step), or one when it has hung up. */
+static struct course {
+    struct laz_session *session;
+    struct laz_box_owner owner; /* of its box */
+    const uint64_t *ms;
+    size_t n, steps;
+    struct laz_result *result;
+} course;
+
+static bool course_output(void *user, int stream, const char *data, size_t len)
 {
-    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
+    struct laz_box *box = course.session->box;
+
+    if (stream == LAZ_STDOUT && course.steps < course.n) {
+        CU_ASSERT_TRUE(course.session->start.under_way);
+        CU_ASSERT_EQUAL(course.session->failure.code, 0); /* not before its time */
+        test_advance_clock(course.session->engine, course.ms[course.steps++]);
+        if (course.steps < course.n)
+            CU_ASSERT_EQUAL(kill((pid_t)box->agent_pid, SIGUSR1), 0);
+    }
+    return course.owner.output(user, stream, data, len);
+}
+
+static void course_ends(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    (void)user, (void)err;
+    course.result = result;
+}
+
+/* What comes of the first execution of a session that starts. */
+static int course_run(struct laz_engine *engine, const uint64_t *ms, size_t n, bool hangs_up,
+                      struct laz_error *err)
+{
+    struct laz_session_options options = {.size = sizeof options, .runtime = "lua", .no_wait = 1};
+    struct laz_session *session;
+
+    int rc = laz_session_open(engine, &options, &session, err);
+    if (rc)
+        return rc;
+    course = (struct course){.session = session, .owner = session->box->owner, .ms = ms, .n = n};
+    session->box->owner.output = course_output;
+    rc = laz_session_execute_async(session, "ok 1", SIZE_MAX, NULL, course_ends, NULL, err);
+    while (!rc && !course.result) {
+        if (hangs_up && !course.steps && session->box && session->box->hung_up)
+            test_advance_clock(engine, course.ms[course.steps++]);
+        rc = laz_engine_step(engine, -1, err);
+    }
+    CU_ASSERT_EQUAL(course.steps, n);
+    laz_session_free(session);
+    return rc;
+}
+
+struct failing {
+    const char *script, *settings, *part;
+    const uint64_t *ms; /* steps of the clock; NULL: none */
+    size_t n;
+    bool hangs_up; /* that is when the clock moves */
+};
+
+/* One start that fails: its words, and that nothing of it is left. */
+static void start_fails_as(const struct failing *f)
+{
     int descriptors = trace_descriptors(), threads = trace_threads();
-    struct laz_engine *engine = start_engine(script, settings);
-    struct laz_result *result = NULL;
+    struct laz_engine *engine = start_engine(f->script, f->settings);
     struct laz_error err = {0};
     char folder[300];
 
     if (!engine)
         return;
     trace_folder(folder, sizeof folder);
-    int rc = laz_execute(engine, &options, "ok 1", SIZE_MAX, NULL, &result, &err);
+    int rc = course_run(engine, f->ms, f->n, f->hangs_up, &err);
     if (rc == LAZ_ENOENT) {
         unit_skip("lua", err.text);
         laz_engine_free(engine);
         return;
     }
     CU_ASSERT_EQUAL(rc, 0);
+    struct laz_result *result = course.result;
     const char *words = result ? laz_result_error(result) : err.text;
-    if (!words || !strstr(words, part))
-        printf("\n    %s\n    says:  %s\n    lacks: %s", script, words ? words : "(nothing)", part);
-    CU_ASSERT(words && strstr(words, part));
+    if (!words || !strstr(words, f->part))
+        printf("\n    %s\n    says:  %s\n    lacks: %s", f->script, words ? words : "(nothing)",
+               f->part);
+    CU_ASSERT(words && strstr(words, f->part));
     CU_ASSERT(result && laz_result_verdict(result) == LAZ_VERDICT_SETUP_FAILED);
     laz_result_free(result);
     laz_engine_free(engine);
@@ -65,6 +131,15 @@ static void start_fails(const char *script, const char *settings, const char *pa
     CU_ASSERT_EQUAL(trace_threads(), threads);
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
 }
+
+static void start_fails(const char *script, const char *settings, const char *part)
+{
+    const struct failing failing = {script, settings, part, NULL, 0, false};
+
+    start_fails_as(&failing);
+}
+
+/* ---- the start ------------------------------------------------------------------------------ */
 
 static void a_good_start_is_no_failure(void)
 {
@@ -98,11 +173,30 @@ static void only_the_token_opens_the_door(void)
 
 static void a_silent_peer_is_given_five_seconds(void)
 {
-    uint64_t began = laz_clock_ms();
+    static const uint64_t ms[] = {4999, 1};
+    static const struct failing silent = {"connect|raw half a token|sync|print .|await|print .|eof",
+                                          "",
+                                          "no token was shown within 5 seconds",
+                                          ms,
+                                          2,
+                                          false};
 
-    start_fails("connect|raw half a token|eof", "", "no token was shown within 5 seconds");
-    uint64_t took = laz_clock_ms() - began;
-    CU_ASSERT(took >= 5000 && took < 20000);
+    start_fails_as(&silent);
+}
+
+/* Not a token: a message, of which the first part comes in time. */
+static void ready_that_was_begun_is_finished_in_time(void)
+{
+    static const uint64_t ms[] = {4999, 1};
+    static const struct failing begun = {
+        "connect|token|recv|raw {\"type\":|sync|print .|await|print .|eof",
+        "",
+        "a message was begun and not finished within 5 seconds",
+        ms,
+        2,
+        false};
+
+    start_fails_as(&begun);
 }
 
 static void a_second_peer_ends_the_start(void)
@@ -125,19 +219,42 @@ static void an_agent_that_ends_is_told_with_its_words(void)
 
 static void an_agent_that_stays_without_its_connection_is_ended(void)
 {
-    start_fails("connect|token|recv|hangup|wait", "",
-                "the agent closed its connection and did not end");
-    start_fails("connect|token|recv|shut|wait", "",
-                "the agent closed its connection and did not end");
+    static const char *const scripts[] = {"connect|token|recv|hangup|wait",
+                                          "connect|token|recv|shut|wait"};
+    static const uint64_t ms[] = {2000};
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const struct failing stays = {
+            scripts[i], "", "the agent closed its connection and did not end", ms, 1, true};
+        start_fails_as(&stays);
+    }
 }
 
 static void an_agent_that_is_never_ready_is_not_awaited_for_ever(void)
 {
-    start_fails("connect|token|recv|eof", "session.start_timeout=0.3",
-                "not ready within start_timeout (0.3 s)");
-    start_fails("connect|token|recv|raw {\"type\":|eof", "session.start_timeout=0.3",
-                "not ready within start_timeout (0.3 s)");
-    start_fails("wait", "session.start_timeout=0.3", "not ready within start_timeout (0.3 s)");
+    static const char *const scripts[] = {
+        "connect|token|recv|print .|await|print .|eof",
+        "connect|token|recv|raw {\"type\":|sync|print .|await|print .|eof",
+    };
+    static const uint64_t ms[] = {299, 1};
+
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        const struct failing silent = {scripts[i],
+                                       "session.start_timeout=0.3",
+                                       "not ready within start_timeout (0.3 s)",
+                                       ms,
+                                       2,
+                                       false};
+        start_fails_as(&silent);
+    }
+    static const uint64_t all = 300;
+    const struct failing absent = {"print .|wait",
+                                   "session.start_timeout=0.3",
+                                   "not ready within start_timeout (0.3 s)",
+                                   &all,
+                                   1,
+                                   false};
+    start_fails_as(&absent);
 }
 
 static void the_first_message_is_ready_or_an_error(void)
@@ -176,11 +293,13 @@ static void a_replaced_box_may_wait_for_the_application(void)
 {
     struct laz_engine *engine = start_engine("connect|token|recv|ready", "");
     struct laz_session *session = test_session(engine, "lua");
-    struct timespec idle = {5, 500000000}; /* longer than a token may take */
+    struct test_advance advance = {engine, 1000, 0};
+    const struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1000, .line = test_line_advances, .user = &advance};
 
     if (session) {
-        test_expect_timeout(session, "wait", 1000);
-        nanosleep(&idle, NULL);
+        test_expect_with(session, "print .\nwait", &options, LAZ_VERDICT_TIMEOUT, NULL);
+        test_advance_clock(engine, 5500); /* longer than a token may take */
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
     }
     laz_engine_free(engine);
@@ -200,7 +319,7 @@ static void stranger(const char *folder, uid_t uid)
     glob_t found = {0};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    alarm(20);
+    alarm(600); /* should nobody throw it out */
     snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", folder);
     while (glob(pattern, 0, NULL, &found) != 0)
         nanosleep(&moment, NULL);
@@ -266,6 +385,7 @@ static const struct unit_test tests[] = {
     UNIT(a_good_start_is_no_failure),
     UNIT(only_the_token_opens_the_door),
     UNIT(a_silent_peer_is_given_five_seconds),
+    UNIT(ready_that_was_begun_is_finished_in_time),
     UNIT(a_second_peer_ends_the_start),
     UNIT(an_agent_that_ends_is_told_with_its_words),
     UNIT(an_agent_that_stays_without_its_connection_is_ended),
