@@ -57,9 +57,7 @@ static bool begin(struct laz_session *session, const char *code, struct told *to
 
 static void step_until_told(const struct told *told)
 {
-    uint64_t until = laz_clock_ms() + 60000;
-
-    while (!told->times && laz_clock_ms() < until)
+    while (!told->times)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 1000, NULL), 0);
     CU_ASSERT_EQUAL(told->times, 1);
 }
@@ -81,22 +79,15 @@ static struct laz_session *open_lua(uint32_t no_wait)
 
 /* ---- side by side ---------------------------------------------------------------------------- */
 
-static atomic_uint meeting, met;
+static atomic_uint meeting;
 
-/* Answers when MANY calls are open at once: none is, if sessions wait for each other. */
+/* Answers when MANY calls are open at once: never, if sessions wait for each other. */
 static void tool_meet(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
-    atomic_fetch_add(&meeting, 1);
-    for (uint64_t until = laz_clock_ms() + 60000; laz_clock_ms() < until;) {
-        if (atomic_load(&meeting) >= MANY) {
-            atomic_fetch_add(&met, 1);
-            laz_reply_value(reply, "true", 4);
-            return;
-        }
+    for (atomic_fetch_add(&meeting, 1); atomic_load(&meeting) < MANY;)
         poll(NULL, 0, 1);
-    }
-    laz_reply_error(reply, "the others did not come");
+    laz_reply_value(reply, "true", 4);
 }
 
 static void sessions_execute_side_by_side(void)
@@ -109,7 +100,6 @@ static void sessions_execute_side_by_side(void)
     if (!engine)
         return;
     atomic_store(&meeting, 0);
-    atomic_store(&met, 0);
     CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_meet, NULL, NULL), 0);
     for (int i = 0; i < MANY; i++) {
         sessions[i] = open_lua(1); /* none waits for another one's start, either */
@@ -123,7 +113,6 @@ static void sessions_execute_side_by_side(void)
         CU_ASSERT_STRING_EQUAL(told[i].value, "7");
         CU_ASSERT(pthread_equal(told[i].thread, pthread_self()));
     }
-    CU_ASSERT_EQUAL(atomic_load(&met), MANY);
 out:
     laz_engine_free(engine);
 }
@@ -168,8 +157,7 @@ static void the_descriptor_and_the_timeout_are_enough(void)
                         0);                             /* only a timer ends it */
         CU_ASSERT_EQUAL(laz_engine_timeout(engine), 0); /* something was begun */
         int turns = 0;
-        uint64_t until = laz_clock_ms() + 60000;
-        while (!(told[0].times && told[1].times) && laz_clock_ms() < until) {
+        while (!(told[0].times && told[1].times)) {
             poll(&descriptor, 1, laz_engine_timeout(engine));
             CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
             turns++;
@@ -340,7 +328,7 @@ static void callbacks_may_use_the_engine(void)
         CU_ASSERT_EQUAL(
             laz_session_execute_async(chain.session, "1", SIZE_MAX, NULL, chain_on, &chain, NULL),
             0);
-        for (uint64_t until = laz_clock_ms() + 60000; chain.session && laz_clock_ms() < until;)
+        while (chain.session)
             CU_ASSERT_EQUAL(laz_engine_step(engine, 1000, NULL), 0);
         CU_ASSERT_PTR_NULL(chain.session);
         CU_ASSERT(chain.nested > 0);
@@ -376,7 +364,7 @@ static void a_callback_opens_the_engine_to_its_own_thread_only(void)
     if (session) {
         laz_session_execute_async(session, "1", SIZE_MAX, NULL, tell_and_let_another_try, &rc,
                                   NULL);
-        for (uint64_t until = laz_clock_ms() + 60000; rc == 1 && laz_clock_ms() < until;)
+        while (rc == 1)
             laz_engine_step(engine, 1000, NULL);
         CU_ASSERT_EQUAL(rc, LAZ_EBUSY);
     }

@@ -3,13 +3,10 @@
  * caller's thread, clocks and answers do not wait for a tool that takes its time. */
 #include "session.h"
 
-#include "base/clock.h"
-
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #define QUICK "for i = 1, 2000 do add(1, 2) if i % 50 == 0 then print(i) end end"
 
@@ -35,15 +32,12 @@ static void tool_counts(void *user, const char *args, size_t len, struct laz_rep
     laz_reply_value(reply, "1", 1);
 }
 
-/* Waits for the gate, at most a minute, and says that it passed it. */
+/* Waits for the gate, and says that it passed it. */
 static void wait_at_gate(void)
 {
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 60;
-    if (sem_timedwait(&gate, &until) == 0)
-        sem_post(&passed);
+    while (sem_wait(&gate))
+        ;
+    sem_post(&passed);
 }
 
 static void tool_waits(void *user, const char *args, size_t len, struct laz_reply *reply)
@@ -120,12 +114,10 @@ static void a_tool_that_hangs_does_not_hold_the_caller(void)
     struct laz_session *session = session_with("", "hang", tool_waits, &engine);
 
     if (session) {
-        uint64_t before = laz_clock_ms();
         struct laz_result *ended = test_run(session, "return hang()", &soon);
         CU_ASSERT_EQUAL(ended ? laz_result_verdict(ended) : LAZ_VERDICT_OK, LAZ_VERDICT_DEADLINE);
         laz_result_free(ended);
-        CU_ASSERT(laz_clock_ms() - before < 20000); /* not the tool's minute */
-        CU_ASSERT_EQUAL(sem_trywait(&passed), -1);  /* which still waits */
+        CU_ASSERT_EQUAL(sem_trywait(&passed), -1); /* the tool still waits */
         test_expect(session, "return add(1, 2)", LAZ_VERDICT_OK, "3");
         test_expect(session, QUICK, LAZ_VERDICT_OK, NULL);
         CU_ASSERT_EQUAL(sem_trywait(&passed), -1);
@@ -138,8 +130,7 @@ static void an_answer_does_not_wait_for_the_functions_end(void)
 {
     const struct laz_execute_options options = {.size = sizeof options, .line = line_opens_gate};
     struct laz_engine *engine;
-    struct laz_session *session =
-        session_with("session.deadline=30", "early", tool_answers_and_waits, &engine);
+    struct laz_session *session = session_with("", "early", tool_answers_and_waits, &engine);
     struct laz_result *result =
         session ? test_run(session, "local v = early() print('open') return v", &options) : NULL;
 
@@ -158,8 +149,7 @@ static void an_answer_to_a_later_call_does_not_wait_either(void)
                                "local v = early() print('open') return v + sum";
     const struct laz_execute_options options = {.size = sizeof options, .line = line_opens_gate};
     struct laz_engine *engine;
-    struct laz_session *session =
-        session_with("session.deadline=30", "early", tool_answers_and_waits, &engine);
+    struct laz_session *session = session_with("", "early", tool_answers_and_waits, &engine);
 
     for (int i = 0; session && i < 20; i++) {
         struct laz_result *result = test_run(session, code, &options);
@@ -180,13 +170,10 @@ static void endless_quick_calls_meet_their_ends(void)
     struct laz_session *session = engine ? test_session(engine, "lua") : NULL;
 
     if (session) {
-        uint64_t before = laz_clock_ms();
         struct laz_result *ended = test_run(session, endless, &soon);
         CU_ASSERT_EQUAL(ended ? laz_result_verdict(ended) : LAZ_VERDICT_OK, LAZ_VERDICT_DEADLINE);
         laz_result_free(ended);
-        CU_ASSERT(laz_clock_ms() - before < 20000);
-        struct laz_execute_options options = {
-            .size = sizeof options, .deadline_ms = 60000, .max_tool_calls = 5000};
+        struct laz_execute_options options = {.size = sizeof options, .max_tool_calls = 5000};
         struct laz_result *result = test_run(session, endless, &options);
         CU_ASSERT_EQUAL(result ? laz_result_verdict(result) : LAZ_VERDICT_OK,
                         LAZ_VERDICT_TOOL_LIMIT);

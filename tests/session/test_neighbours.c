@@ -29,7 +29,7 @@ static char uids[48]; /* ";sandbox.uids=...": of this run */
 
 static struct laz_engine *neighbour_engine(const char *backend)
 {
-    char *text = laz_strdupf("sandbox.backend=%s;session.timeout=60%s", backend, uids);
+    char *text = laz_strdupf("sandbox.backend=%s%s", backend, uids);
     struct laz_engine *engine = text ? test_engine(text) : NULL;
 
     free(text);

@@ -48,13 +48,8 @@ static void await_idle(struct laz_pool *pool, uint32_t idle)
 {
     struct laz_pool_status status = {.size = sizeof status};
 
-    for (uint64_t until = laz_clock_ms() + 60000; laz_clock_ms() < until;) {
-        laz_pool_status(pool, &status, NULL);
-        if (status.idle == idle)
-            return;
+    while (laz_pool_status(pool, &status, NULL), status.idle != idle)
         laz_engine_step(engine, 100, NULL);
-    }
-    CU_FAIL("the pool is not filled");
 }
 
 static void pool_expect(struct laz_pool *pool, const char *code, enum laz_verdict verdict,
@@ -149,12 +144,11 @@ static void what_is_acquired_is_released_once(void)
         test_expect(a, "x = 1", LAZ_VERDICT_OK, NULL);
         test_expect(b, "x", LAZ_VERDICT_OK, "null");
         uint64_t began = laz_clock_ms();
-        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &none, &err), LAZ_EBUSY);
-        CU_ASSERT_STRING_EQUAL(err.text, "All sessions are busy");
-        CU_ASSERT(laz_clock_ms() - began < 2000);
-        began = laz_clock_ms();
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 300, &none, &err), LAZ_EBUSY);
         CU_ASSERT(laz_clock_ms() - began >= 290);
+        test_hold_clock(engine); /* a wait would have no end */
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &none, &err), LAZ_EBUSY);
+        CU_ASSERT_STRING_EQUAL(err.text, "All sessions are busy");
         CU_ASSERT_PTR_NULL(none);
         CU_ASSERT_EQUAL(laz_pool_release(pool, a, NULL), 0);
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, LAZ_NO_LIMIT, &a, NULL), 0); /* it is on its way */
@@ -207,7 +201,7 @@ static void a_member_that_dies_while_idle_is_dead_and_then_replaced(void)
         CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
         CU_ASSERT(pid > 0 && kill((pid_t)pid, SIGKILL) == 0);
         struct laz_pool_status status = {.size = sizeof status};
-        for (uint64_t until = laz_clock_ms() + 60000; !status.dead && laz_clock_ms() < until;)
+        while (!status.dead)
             laz_pool_status(pool, &status, NULL); /* looks, and starts nothing */
         CU_ASSERT_EQUAL(status.total, 2);
         CU_ASSERT_EQUAL(status.idle, 1);
@@ -293,12 +287,12 @@ static void callers_are_served_in_order(void)
         struct laz_pool_status status = {.size = sizeof status};
         laz_pool_status(pool, &status, NULL);
         CU_ASSERT_EQUAL(status.waiting, 5);
-        for (uint64_t until = laz_clock_ms() + 60000; !n_told && laz_clock_ms() < until;)
+        while (!n_told)
             laz_engine_step(engine, 100, NULL);
         CU_ASSERT_EQUAL(order[0], 2); /* its time was over */
         CU_ASSERT_EQUAL(callers[2].code, LAZ_EBUSY);
         CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
-        for (uint64_t until = laz_clock_ms() + 60000; n_told < 5 && laz_clock_ms() < until;)
+        while (n_told < 5)
             laz_engine_step(engine, 100, NULL);
         static const int expected[] = {2, 0, 1, 3, 4};
         CU_ASSERT(n_told == 5 && memcmp(order, expected, sizeof expected) == 0);
@@ -339,7 +333,7 @@ static void many_executions_share_a_few_sessions(void)
                                                    "local y = x; x = 1; return y", SIZE_MAX, NULL,
                                                    note_ended, &ended, NULL),
                             0);
-        for (uint64_t until = laz_clock_ms() + 120000; ended.n < 60 && laz_clock_ms() < until;)
+        while (ended.n < 60)
             laz_engine_step(engine, 100, NULL);
         CU_ASSERT_EQUAL(ended.n, 60);
         CU_ASSERT_EQUAL(ended.ok, 60);
