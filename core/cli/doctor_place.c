@@ -15,29 +15,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times are those of a machine that is not busy: with --set on the command line, others count. */
 static const struct {
     const char *key, *value;
-    bool optional;
+    bool optional, yields;
 } place_settings[] = {
-    {"sandbox.require", "[]", false},
-    {"sandbox.strict", "true", false},
-    {"session.pre_execute_hook", "[]", false},
-    {"session.timeout", "6", false},
-    {"session.deadline", "8", false},
-    {"session.start_timeout", "4", false},
-    {"session.max_executions", "0", false},
-    {"session.max_tool_calls", "0", false},
-    {"session.max_code_length", "100000", false},
-    {"session.sanitize_errors", "false", false},
-    {"session.validate", "false", false},
-    {"audit.file", "", true},
+    {"sandbox.require", "[]", false, false},
+    {"sandbox.strict", "true", false, false},
+    {"session.pre_execute_hook", "[]", false, false},
+    {"session.timeout", "6", false, true},
+    {"session.deadline", "8", false, true},
+    {"session.start_timeout", "4", false, true},
+    {"session.max_executions", "0", false, false},
+    {"session.max_tool_calls", "0", false, false},
+    {"session.max_code_length", "100000", false, false},
+    {"session.sanitize_errors", "false", false, false},
+    {"session.validate", "false", false, false},
+    {"audit.file", "", true, false},
 };
+
+struct place_key {
+    const char *key;
+    bool is_asked_for;
+};
+
+static void place_note_origin(void *user, const char *key, const char *value, const char *origin)
+{
+    struct place_key *wanted = user;
+
+    (void)value;
+    if (strcmp(key, wanted->key) == 0 && strcmp(origin, "--set") == 0)
+        wanted->is_asked_for = true;
+}
 
 static int place_set(struct laz_settings *settings, const char *const *pairs, struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < sizeof place_settings / sizeof *place_settings && !rc; i++) {
+        struct place_key key = {.key = place_settings[i].key};
+        if (place_settings[i].yields)
+            laz_settings_visit(settings, place_note_origin, &key);
+        if (key.is_asked_for)
+            continue;
         rc = laz_settings_set(settings, place_settings[i].key, place_settings[i].value,
                               place_settings[i].optional ? NULL : err);
         if (place_settings[i].optional)
