@@ -20,12 +20,15 @@ HOME=$work/home
 export HOME
 cd "$work" || exit 1
 canary=$work
-doctor="$lazaret doctor"
+# On a busy machine everything takes its time.
+patient="--set session.start_timeout=600 --set session.timeout=600 --set session.deadline=600"
+doctor="$lazaret doctor $patient"
 case $staged_cc in # the sanitizers' own memory is many times any limit
     *-fsanitize*) doctor="$doctor --set limits.memory=unlimited" ;;
 esac
 by="--set sandbox.bwrap.program"
-idle="--set limits.cpu=unlimited" # where it is not about CPU time none is burned
+# where it is not about CPU time and memory none is used up
+idle="--set limits.cpu=unlimited --set limits.memory=unlimited"
 
 # state NAME BACKEND BIT STATE - what the last command printed as JSON says of a bit of a backend.
 state() {
@@ -41,33 +44,50 @@ cp "$LAZARET_AGENT" "$work/agent/lazaret-agent"
 chmod 755 "$work/agent" "$work/agent/lazaret-agent"
 LAZARET_AGENT=$work/agent/lazaret-agent
 
-# traces - what a run could leave: files of the home, folders in /tmp that nobody uses, processes.
+# traces - what a run could leave: files of the home, processes.
 traces() {
-    find "$work" -mindepth 1 ! -name out ! -name err ! -name 'traces.*' ! -name '*bwrap'
-    for folder in /tmp/lazaret-????????; do
-        # with the slash flock does not make what another test has just removed
-        [ ! -L "$folder" ] && [ -O "$folder" ] && flock -n "$folder/" true 2>/dev/null && echo "$folder"
-    done
-    for process in /proc/[0-9]*; do
-        { tr '\0' ' ' <"$process/cmdline"; } 2>/dev/null | grep -F "$LAZARET_AGENT --"
-    done
+    find "$work" -mindepth 1 ! -name out ! -name err ! -name calls ! -name pipe ! -name 'traces.*' \
+        ! -name '*bwrap'
+    # its own path is an argument of the agent, on a line of its own as grep sees it
+    grep -lzxF -e "$LAZARET_AGENT" /proc/[0-9]*/cmdline 2>/dev/null
 }
 
-# leaves_nothing NAME COMMAND... - runs it; what there is afterwards was there before.  A folder in /tmp
-# may be that of a host which a test beside this one has just killed: so what is left has to be left
-# twice.
+# leaves_nothing NAME COMMAND... - runs it; what there is afterwards was there before. A process that was
+# killed may take its time to end.
 leaves_nothing() {
     name=$1
     shift
-    for turn in 1 2; do
-        traces >traces.before
-        "$@"
-        traces | grep -vxFf traces.before >traces.new
-        [ -s traces.new ] || break
-        echo "    $name leaves, turn $turn: $(tr '\n' ' ' <traces.new)"
-    done
+    traces >traces.before
+    : >calls
+    "$@"
     cases=$((cases + 1))
+    look=0
+    until traces | grep -vxFf traces.before >traces.new; [ ! -s traces.new ]; do
+        look=$((look + 1))
+        [ $look -lt 6000 ] || break
+        sleep 0.05
+    done
+    # folders of engines: other tests have theirs in the same place, so each is known from its making
+    for folder in $(grep -oE '/tmp/lazaret-[A-Za-z0-9]+"' calls | tr -d '"' | sort -u); do
+        [ ! -e "$folder" ] || echo "$folder" >>traces.new
+    done
     [ ! -s traces.new ] || wrong "$name leaves" "$(cat traces.new)"
+}
+
+# watched COMMAND... - runs it; where it makes folders is in the file calls.
+watched() {
+    if strace -qq -o calls -e trace=mkdir,mkdirat true 2>/dev/null; then
+        strace -qq -o calls -e trace=mkdir,mkdirat "$@"
+    else
+        "$@"
+    fi
+}
+
+# made_folders - the watch has seen the folders of engines, where strace is there to see them.
+made_folders() {
+    strace -qq -o /dev/null true 2>/dev/null || return 0
+    cases=$((cases + 1))
+    grep -q '"/tmp/lazaret-' calls || wrong "$1" 'no folder of an engine was seen'
 }
 
 # What works in place of a bwrap that does not is chosen, and the reason told.
@@ -91,7 +111,8 @@ few() {
 }
 
 all_is_well() {
-    leaves_nothing well expect well 0 '*' '' $doctor --json
+    leaves_nothing well expect well 0 '*' '' watched $doctor --json
+    made_folders well
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    all is well: \1 ms/p' out
     if command -v python3 >/dev/null 2>&1; then
         cases=$((cases + 1))
@@ -125,7 +146,7 @@ shift 3
 exec $bwrap --args "\$fd" --share-net --bind "$HOME" "$HOME" --bind /proc /proc -- "\$@"
 END
     chmod 755 holed-bwrap
-    expect holes 1 '*' '' $doctor --json $by="$work/holed-bwrap"
+    expect holes 1 '*' '' $doctor $idle --json $by="$work/holed-bwrap"
     for bit in fs_read fs_write processes; do
         state "hole in $bit" bwrap "$bit" 'broken promise'
         says "hole in $bit" "bwrap promises $bit and does not keep it"
@@ -162,8 +183,9 @@ refusals() {
         >broken-bwrap
     chmod 755 broken-bwrap
     refused apparmor 'AppArmor profile for bwrap' $doctor $only $by="$work/broken-bwrap"
-    printf '#!/bin/sh\nexec sleep 60\n' >broken-bwrap
-    refused hangs 'built no box in time' $doctor $only $by="$work/broken-bwrap" --json
+    printf '#!/bin/sh\nexec sleep 3600\n' >broken-bwrap
+    refused hangs 'built no box in time' "$lazaret" doctor $only $by="$work/broken-bwrap" --json \
+        --set session.start_timeout=0.3
     sed -n 's/.*"elapsed_ms":\([0-9]*\).*/    a bwrap that hangs: \1 ms/p' out
     if unshare --user --map-user=1000 --map-group=1000 --keep-caps true 2>/dev/null; then
         refused user_namespaces_off 'user.max_user_namespaces is 0' unshare --user --map-user=1000 \
@@ -180,15 +202,22 @@ refusals() {
     fi
 }
 
+# A bwrap that hangs says when it has been started: by then the canary is laid out.
 cancel() {
-    $doctor $idle >out 2>err </dev/null &
+    mkfifo pipe
+    chmod 666 pipe
+    printf '#!/bin/sh\necho here >%s\nexec sleep 3600\n' "$work/pipe" >broken-bwrap
+    $doctor $idle $by="$work/broken-bwrap" >out 2>err </dev/null &
     pid=$!
-    # the canary is there when the trials begin
-    until ls -A "$HOME" | grep -q lazaret-doctor || ! kill -0 $pid 2>/dev/null; do :; done
+    read -r line <pipe
+    cases=$((cases + 1))
+    ls -A "$HOME" | grep -q lazaret-doctor || wrong cancelled 'there is no canary to be removed'
+    readlink /proc/$pid/fd/* 2>/dev/null | sed -n 's|^/tmp/lazaret-[^/]*$|"&"|p' >calls
+    [ -s calls ] || wrong cancelled 'the folder of its engine is not known'
     kill -TERM $pid
     status=0
     wait $pid || status=$?
-    cases=$((cases + 1))
+    rm pipe
     [ "$status" -eq 130 ] || wrong cancelled "status $status"
 }
 
