@@ -12,6 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A session of each language with the settings of every test's engine, for all cases that leave it
+ * as it was. */
+static struct {
+    struct laz_engine *engine;
+    struct laz_session *session;
+} kept[3];
+
+static void each_kept(void (*body)(struct laz_session *, const struct words *))
+{
+    const char *only = getenv("TEST_RUNTIME");
+
+    for (size_t i = 0; i < n_languages && i < sizeof kept / sizeof *kept; i++) {
+        if (only && strcmp(only, languages[i].runtime) != 0)
+            continue;
+        if (!kept[i].engine) {
+            kept[i].engine = test_engine("");
+            kept[i].session = test_session(kept[i].engine, languages[i].runtime);
+        }
+        if (kept[i].session)
+            body(kept[i].session, &languages[i]);
+    }
+}
+
+static void free_kept(void)
+{
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        laz_engine_free(kept[i].engine); /* and its session */
+}
+
 static void expect_output(struct laz_session *session, const char *code, int stream,
                           const char *expected)
 {
@@ -89,7 +118,7 @@ static void writing_lines(struct laz_session *session, const struct words *w)
 
 static void a_hundred_thousand_lines_arrive_complete_and_soon(void)
 {
-    test_each("", writing_lines);
+    each_kept(writing_lines);
 }
 
 /* ---- while the code runs -------------------------------------------------------------------- */
@@ -195,7 +224,7 @@ static void writing_bytes(struct laz_session *session, const struct words *w)
 
 static void bytes_are_not_changed(void)
 {
-    test_each("", writing_bytes);
+    each_kept(writing_bytes);
 }
 
 static void having_children(struct laz_session *session, const struct words *w)
@@ -222,7 +251,7 @@ static void having_children(struct laz_session *session, const struct words *w)
 
 static void output_of_children_comes_in_its_place(void)
 {
-    test_each("", having_children);
+    each_kept(having_children);
 }
 
 static void complaining(struct laz_session *session, const struct words *w)
@@ -242,7 +271,7 @@ static void complaining(struct laz_session *session, const struct words *w)
 
 static void standard_error_is_told_apart(void)
 {
-    test_each("", complaining);
+    each_kept(complaining);
 }
 
 /* ---- limits --------------------------------------------------------------------------------- */
@@ -332,7 +361,7 @@ static void writing_one_line(struct laz_session *session, const struct words *w)
 
 static void a_line_of_two_megabytes_needs_no_newline(void)
 {
-    test_each("", writing_one_line);
+    each_kept(writing_one_line);
 }
 
 /* ---- between and after ---------------------------------------------------------------------- */
@@ -361,7 +390,7 @@ static void going_on_behind(struct laz_session *session, const struct words *w)
 
 static void a_background_process_that_writes_does_no_harm(void)
 {
-    test_each("", going_on_behind);
+    each_kept(going_on_behind);
 }
 
 static void dying_with_much_to_say(struct laz_session *session, const struct words *w)
@@ -390,7 +419,7 @@ static void dying_with_much_to_say(struct laz_session *session, const struct wor
 
 static void a_crash_loses_no_output(void)
 {
-    test_each("", dying_with_much_to_say);
+    each_kept(dying_with_much_to_say);
 }
 
 static const struct unit_test tests[] = {
@@ -410,5 +439,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    return unit_run("output", tests);
+    int status = unit_run("output", tests);
+    free_kept();
+    return status;
 }

@@ -13,6 +13,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A session of each language for all cases that leave it as it was. */
+static struct {
+    struct laz_engine *engine;
+    struct laz_session *session;
+} kept[3];
+
+static void each_kept(void (*body)(struct laz_session *, const struct words *))
+{
+    const char *only = getenv("TEST_RUNTIME");
+
+    for (size_t i = 0; i < n_languages && i < sizeof kept / sizeof *kept; i++) {
+        if (only && strcmp(only, languages[i].runtime) != 0)
+            continue;
+        if (!kept[i].engine) {
+            kept[i].engine = test_engine("session.timeout=600;session.deadline=600");
+            kept[i].session = test_session(kept[i].engine, languages[i].runtime);
+        }
+        if (kept[i].session)
+            body(kept[i].session, &languages[i]);
+    }
+}
+
+static void free_kept(void)
+{
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        laz_engine_free(kept[i].engine); /* and its session */
+    memset(kept, 0, sizeof kept);
+}
+
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 static void quick_code(struct laz_session *session, const struct words *w)
@@ -33,7 +62,7 @@ static void quick_code(struct laz_session *session, const struct words *w)
 
 static void clocks_do_not_touch_quick_code(void)
 {
-    test_each("session.timeout=600;session.deadline=600", quick_code);
+    each_kept(quick_code);
     test_each("session.timeout=0;session.deadline=0", quick_code);
 }
 
@@ -61,7 +90,7 @@ static void printing(struct laz_session *session, const struct words *w)
 
 static void what_code_prints_is_output(void)
 {
-    test_each("", printing);
+    each_kept(printing);
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */
@@ -84,7 +113,7 @@ static void calling_often(struct laz_session *session, const struct words *w)
 
 static void calls_without_a_limit_are_not_limited(void)
 {
-    test_each("", calling_often);
+    each_kept(calling_often);
 }
 
 /* ---- environment ---------------------------------------------------------------------------- */
@@ -160,6 +189,7 @@ static void folders_of_a_session_go_with_it(void)
     char folder[300], first[256] = "", second[256] = "";
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    free_kept(); /* the folder is that of the only engine */
     trace_folder(folder, sizeof folder);
     CU_ASSERT_NOT_EQUAL(*folder, '\0');
     CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
@@ -274,7 +304,7 @@ static void checking(struct laz_session *session, const struct words *w)
 
 static void checking_parses_and_runs_nothing(void)
 {
-    test_each("", checking);
+    each_kept(checking);
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */
@@ -323,15 +353,17 @@ static const struct unit_test tests[] = {
     UNIT(clocks_do_not_touch_quick_code),
     UNIT(what_code_prints_is_output),
     UNIT(calls_without_a_limit_are_not_limited),
+    UNIT(checking_parses_and_runs_nothing),
     UNIT(nothing_of_the_hosts_environment_is_inside),
     UNIT(folders_of_a_session_go_with_it),
     UNIT(executing_once_needs_no_session),
-    UNIT(checking_parses_and_runs_nothing),
     UNIT(only_a_verbose_session_tells_what_it_does),
     {0},
 };
 
 int main(void)
 {
-    return unit_run("reference", tests);
+    int status = unit_run("reference", tests);
+    free_kept();
+    return status;
 }

@@ -23,7 +23,7 @@ static struct {
     bool open;               /* nobody waits any longer, anywhere */
     unsigned full;           /* with so many at the gate or in `meet` the clock moves by ... */
     uint64_t ms;             /* ... so much */
-    struct laz_engine *held; /* whose clock that is */
+    struct laz_engine *held; /* whose clock that is: it stands still */
 } place = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* One more is there, and with it `n`. The lock is held, but not while the clock moves. */
@@ -247,6 +247,9 @@ static void each_session(const char *settings,
         if (engine)
             add_wide_tool(engine);
         place_reset();
+        place.held = engine;
+        if (engine)
+            test_hold_clock(engine);
         struct laz_session *session = test_session(engine, languages[i].runtime);
         if (session) {
             say(session, &languages[i], &before, LAZ_VERDICT_OK, NULL);
@@ -262,14 +265,13 @@ static void each_session(const char *settings,
     }
 }
 
-/* From now on the clock moves by `ms` alone, and when `full` calls wait at the gate or for others.
- */
-static void hold_clock(struct laz_session *session, unsigned full, uint64_t ms)
+/* The clock moves by `ms` when `full` calls wait at the gate or for others. */
+static void place_moves_clock(unsigned full, uint64_t ms)
 {
-    place.held = test_engine_of(session);
+    pthread_mutex_lock(&place.lock);
     place.full = full;
     place.ms = ms;
-    test_hold_clock(place.held);
+    pthread_mutex_unlock(&place.lock);
 }
 
 /* ---- side by side --------------------------------------------------------------------------- */
@@ -334,7 +336,6 @@ static void body_clock(struct laz_session *session, const struct words *w)
     struct laz_execute_options options = {.size = sizeof options, .timeout_ms = 1000};
     char code[200];
 
-    hold_clock(session, 0, 0);
     test_expect_with(session, test_phrase(w, &slow), &options, LAZ_VERDICT_OK, "3");
     options.line = test_line_advances;
     options.user = &advance;
@@ -453,7 +454,7 @@ static void body_errors(struct laz_session *session, const struct words *w)
 
     if (*w->runtime != 'r')
         test_expect_error(session, test_phrase(w, &wrong), LAZ_VERDICT_ERROR, "out of order");
-    hold_clock(session, 2, 500);
+    place_moves_clock(2, 500);
     test_expect_error(session, test_phrase(w, &late), LAZ_VERDICT_ERROR, "timed out after 0.1");
     open_gate();
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5"); /* not the answer to another call */
@@ -520,7 +521,7 @@ static void body_deadline(struct laz_session *session, const struct words *w)
     };
     const struct laz_execute_options soon = {.size = sizeof soon, .deadline_ms = 2000};
 
-    hold_clock(session, *w->runtime == 'r' ? 2 : 16, 2000); /* as many as run at once */
+    place_moves_clock(*w->runtime == 'r' ? 2 : 16, 2000); /* as many as run at once */
     test_expect_with(session, test_phrase(w, &gates), &soon, LAZ_VERDICT_DEADLINE, NULL);
     open_gate();                                             /* their answers are for nobody */
     test_expect(session, w->chain_13, LAZ_VERDICT_OK, "13"); /* in another box */
