@@ -11,6 +11,9 @@
 work=$(mktemp -d "${TMPDIR:-/tmp}/faults-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
+HOME=$work
+export HOME
+be_patient
 stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
 : >"$work/out"
 : >"$work/err"
@@ -45,7 +48,7 @@ faults() {
     for calls; do
         for nth in 1 2; do
             status=0
-            timeout 60 strace -f -qq -o "$work/calls" -e "trace=$calls" \
+            timeout 600 strace -f -qq -o "$work/calls" -e "trace=$calls" \
                 -e "inject=$calls:error=$error:when=$nth" \
                 $run "$code" >"$work/out" 2>"$work/err" </dev/null || status=$?
             grep -q INJECTED "$work/calls" && injected=$((injected + 1))
@@ -60,7 +63,7 @@ expect control_inside 0 INSIDE '' $run "$code"
 # Four are the least with which the loader finds a library: so none of whoever runs this.
 for most in 4 5 6 8 10 12 15 20 25 30 35 40; do
     status=0
-    (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n "$most" && exec timeout 60 $run "$code") \
+    (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n "$most" && exec timeout 600 $run "$code") \
         >"$work/out" 2>"$work/err" </dev/null || status=$?
     holds "descriptors $most" "$status"
 done
