@@ -184,6 +184,9 @@ void bench_alive_close(struct bench *bench);
 bench_measure bench_executes, bench_tool_calls, bench_value_in, bench_value_out;
 bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;
+/* ---- ends.c, neighbour.c --------------------------------------------------------------------- */
+bench_measure bench_cpu_limit, bench_cancel;
+bench_measure bench_neighbours;
 
 /* ---- confinement.c --------------------------------------------------------------------------- */
 enum bench_layer { BENCH_LAYER_BOX, BENCH_LAYER_AGENT, BENCH_LAYER_CONFINED }; /* the parameter */
