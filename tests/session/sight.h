@@ -7,6 +7,8 @@
 #define LAZ_TESTS_SIGHT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct sight {
     const char *settings; /* TOML of env.set; "" */
@@ -17,6 +19,7 @@ struct sight {
     bool only_enforced;   /* by whatever mechanism, it is enforced */
     void (*end)(void);    /* called before the traces are looked at */
     void (*name)(void);   /* prints which fault is under way; not NULL */
+    const bool *fails;    /* is one? Without, the clock of the engine stands still; NULL: always */
     char *sight;          /* the value without a fault: of the first session */
     char *isolation;      /* of its result */
     unsigned good, bad;
@@ -29,5 +32,11 @@ bool sight_begin(struct sight *sight);
 void sight_end(struct sight *sight);
 /* One session; `user` is a struct sight. */
 void sight_session(void *user);
+
+/* Is everything to be tried, and not a sample (LAZARET_TEST_FULL)? */
+bool sight_is_full(void);
+/* A number below `n`, which is not 0, for samples. The first call prints the seed, which is
+ * LAZARET_TEST_SEED, or another one each time. */
+size_t sight_pick(size_t n);
 
 #endif

@@ -4,10 +4,10 @@
  *
  * The rule: an error, or the value and the isolation that there are without the fault; never a
  * crash, a weaker box, a descriptor, thread, process or folder left.  Two sessions without a fault
- * teach which places there are (deny.h: a function with its four callers).  Each of them then fails
- * in each of its ways where it is passed first, and each third of them, counted from one that is
- * printed, at every time it is passed as well; TEST_FAULTS=all takes all of them, TEST_FAULTS=N the
- * N-th alone. The places that only an older system passes are learned and taken the same way.
+ * teach which places there are (deny.h: a function with its four callers).  Of the places of each
+ * function some are drawn, and for each of them a way to fail: which error, once or always.  With
+ * LAZARET_TEST_FULL all places fail in all of their ways, with TEST_FAULTS=FUNCTION those of one
+ * function. The places that only an older system passes are learned and taken the same way.
  *
  * What the system did not remove is the one thing that may be left: the next engine removes it. */
 #include "deny.h"
@@ -32,8 +32,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FAULTS_FULLY   5   /* one place of so many */
-#define FAULTS_SECONDS 120 /* for one session; then SIGALRM ends the test */
+#define FAULTS_OF_ONE  2 /* places of each function, in a sample */
+#define FAULTS_SITES   2048
+#define FAULTS_SECONDS 300 /* for one session; then SIGALRM ends the test */
+
 static struct {
     size_t site, error;
     bool on, any;
@@ -104,7 +106,7 @@ static void faults_tell_child(void)
  * engine are the engine's to wait for. */
 static void faults_no_process_is_left(void)
 {
-    uint64_t end = laz_clock_ms() + 20000;
+    uint64_t end = laz_clock_ms() + 60000;
     pid_t pid;
 
     while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 && laz_clock_ms() < end) {
@@ -138,49 +140,85 @@ static void faults_session(struct sight *box)
     alarm(0);
 }
 
-/* The sessions in which a place fails: in its first way, once; and, where `fully`, in the others
- * and each time it is passed as well. */
-static unsigned long faults_at(struct sight *box, size_t site, bool fully, unsigned missing)
+/* A session in which a place fails in this way. */
+static void faults_at(struct sight *box, size_t site, size_t error, bool on, unsigned missing)
 {
-    unsigned long runs = 0;
-
-    for (size_t error = 0; error < deny_errors(site); error++)
-        for (int on = 0; on < 2; on++) {
-            int os_errno;
-            (void)deny_name(site, error, &os_errno);
-            if (((error || on) && !fully) || (on && os_errno == EINTR)) /* no signal comes always */
-                continue;
-            fault.site = site;
-            fault.error = error;
-            fault.on = on;
-            fault.any = true;
-            deny_begin(site, error, on, missing);
-            faults_session(box);
-            runs++;
-        }
+    fault.site = site;
+    fault.error = error;
+    fault.on = on;
+    fault.any = true;
+    deny_begin(site, error, on, missing);
+    faults_session(box);
     fault.any = false;
+}
+
+/* Can it fail so always? No signal comes always. */
+static bool faults_go_on(size_t site, size_t error)
+{
+    int os_errno;
+
+    (void)deny_name(site, error, &os_errno);
+    return os_errno != EINTR;
+}
+
+/* All ways of the places from `first` on; `only`: of this function, or NULL. */
+static unsigned long faults_all(struct sight *box, size_t first, const char *only, unsigned missing)
+{
+    const size_t n = deny_sites();
+    unsigned long runs = 0;
+    int os_errno;
+
+    for (size_t site = first; site < n; site++) {
+        if (only && strcmp(only, deny_name(site, 0, &os_errno)) != 0)
+            continue;
+        for (size_t error = 0; error < deny_errors(site); error++)
+            for (int on = 0; on <= faults_go_on(site, error); on++, runs++)
+                faults_at(box, site, error, on, missing);
+    }
+    return runs;
+}
+
+/* Some of the places of each function, each in one of its ways. */
+static unsigned long faults_some(struct sight *box, size_t first, unsigned missing)
+{
+    static size_t sites[FAULTS_SITES];
+    const size_t n = deny_sites() - first;
+    unsigned long runs = 0;
+    int os_errno;
+
+    CU_ASSERT_FATAL(n <= FAULTS_SITES);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = sight_pick(i + 1);
+        sites[i] = sites[at];
+        sites[at] = first + i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *name = deny_name(sites[i], 0, &os_errno);
+        unsigned others = 0;
+        for (size_t k = 0; k < i; k++)
+            others += strcmp(deny_name(sites[k], 0, &os_errno), name) == 0;
+        if (others >= FAULTS_OF_ONE)
+            continue;
+        size_t error = sight_pick(deny_errors(sites[i]));
+        faults_at(box, sites[i], error, sight_pick(2) && faults_go_on(sites[i], error), missing);
+        runs++;
+    }
     return runs;
 }
 
 /* The places from `first` on, where `missing` is not there. */
 static void faults_each(struct sight *box, size_t first, unsigned missing)
 {
-    const char *asked = getenv("TEST_FAULTS");
-    const bool all = asked && strcmp(asked, "all") == 0;
-    const size_t turn = laz_clock_us() % FAULTS_FULLY, n = deny_sites();
-    const size_t step = TEST_IS_SANITIZED && !asked ? 4 : 1; /* which makes a session take long */
-    unsigned long runs = 0;
+    const char *only = getenv("TEST_FAULTS");
     uint64_t began = laz_clock_ms();
-    int os_errno;
 
-    printf("\n    %zu places, fully: of %d the %zuth; ", n - first, FAULTS_FULLY, turn);
-    for (size_t site = first + turn % step; site < n; site += step)
-        if (!asked || all || strcmp(asked, deny_name(site, 0, &os_errno)) == 0)
-            runs += faults_at(box, site, asked || site % FAULTS_FULLY == turn, missing);
+    unsigned long runs = only || sight_is_full() ? faults_all(box, first, only, missing)
+                                                 : faults_some(box, first, missing);
+    printf("\n    %zu places; ", deny_sites() - first);
     printf("%lu sessions in %.1f s, %lu faults came about, %u good, %u errors ", runs,
            (double)(laz_clock_ms() - began) / 1000, fault.came, box->good, box->bad);
-    CU_ASSERT(asked || (runs > 0 && fault.came > 0));
-    if (!asked) /* some places depend on who was first, or on what others do on the machine */
+    CU_ASSERT(only || (runs > 0 && fault.came > 0));
+    if (!only) /* some places depend on who was first, or on what others do on the machine */
         CU_ASSERT(fault.never * 10 <= runs + 60);
 }
 
@@ -200,6 +238,7 @@ static void faults_on(const char *backend, bool from_template, unsigned missing)
                         .from_template = from_template,
                         .has_orphans = true,
                         .only_enforced = true,
+                        .fails = &fault.any,
                         .name = faults_name,
                         .end = faults_end};
     size_t first = deny_sites();
@@ -277,7 +316,7 @@ static int faults_spawn(struct laz_error *err)
     CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
     int rc = laz_spawner_spawn(spawner, &spawn, &process, err);
     if (rc == 0)
-        CU_ASSERT(laz_process_wait(&process, 10000, NULL));
+        CU_ASSERT(laz_process_wait(&process, 60000, NULL));
     laz_process_close(&process);
     laz_spawner_free(spawner);
     return rc;
@@ -324,7 +363,8 @@ static void a_limit_on_files_is_an_error_and_no_signal(void)
     static const rlim_t sizes[] = {0, 1, 100, 1000, 4096, 20000, 100000};
     struct sigaction act = {.sa_handler = sizes_tell}, before;
     struct rlimit old, limit;
-    struct sight box = {.settings = "", .has_orphans = true, .name = faults_name};
+    struct sight box = {
+        .settings = "", .has_orphans = true, .name = faults_name, .fails = &fault.any};
 
     memset(&fault, 0, sizeof fault);
     if (!sight_begin(&box))

@@ -2,15 +2,14 @@
 /* test_memory.c - memory runs out at the n-th request, n = 1, 2, ... until no request is left: an
  * error or success, never a crash, a leak, a process too many or a weaker box.
  *
- * Each part runs once without a fault, which counts its requests; then so many more times as it
- * made, or, to be quick, with a stride and an offset that are printed. TEST_FAULTS=all leaves none
- * out, TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both
- * each time. */
+ * Each part runs once without a fault, which counts its requests; then once for each of so many of
+ * them as are not too many, drawn anew each time, or, with LAZARET_TEST_FULL, for all.
+ * TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both each
+ * time. */
 #include "session.h"
 #include "sight.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "engine/patterns.h"
 #include "engine/sanitize.h"
@@ -24,9 +23,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMORY_SECONDS 120 /* for one run of a part; then SIGALRM ends the test */
+#define MEMORY_SECONDS 300 /* for one run of a part; then SIGALRM ends the test */
 
 static unsigned long memory_n; /* of the fault under way */
+static bool memory_fails;      /* is there one? */
 
 static void memory_name(void)
 {
@@ -38,11 +38,24 @@ static void memory_end(void)
     fault_end();
 }
 
-/* Runs a part once for each n. `most`: runs, where not all are asked for. */
+static void memory_at(void (*part)(void *), void *user, unsigned long n, bool on)
+{
+    alarm(MEMORY_SECONDS);
+    memory_n = n;
+    memory_fails = true;
+    fault_begin(n, on);
+    part(user);
+    fault_end();
+    memory_fails = false;
+    memory_n = 0;
+    alarm(0);
+}
+
+/* Runs a part once for each n, or for one of each `stride` so that it is `most` times. */
 static void memory_each(const char *name, void (*part)(void *), void *user, bool on,
                         unsigned long most)
 {
-    const char *asked = getenv("TEST_FAULTS");
+    const char *only = getenv("TEST_FAULTS");
     unsigned long stride = 1, total, runs = 0;
 
     part(user); /* what is made once and kept */
@@ -50,25 +63,15 @@ static void memory_each(const char *name, void (*part)(void *), void *user, bool
     part(user);
     total = fault_end();
     CU_ASSERT(total > 0);
-    if (!(asked && strcmp(asked, "all") == 0) && total > most)
+    if (!sight_is_full() && total > most)
         stride = total / most + 1;
-    unsigned long first = 1 + (unsigned long)(laz_clock_us() % stride);
-    if (asked && atol(asked) > 0) /* this one and no other */
-        first = total = (unsigned long)atol(asked);
-    printf("\n    %s: %lu requests, stride %lu from %lu%s ", name, total, stride, first,
+    printf("\n    %s: %lu requests, one of %lu%s ", name, total, stride,
            on ? ", and all after it" : "");
-    for (unsigned long n = first; n <= total; n += stride, runs++) {
-        alarm(MEMORY_SECONDS);
-        memory_n = n;
-        if (asked)
-            fprintf(stderr, "\r%lu", n);
-        fault_begin(n, on);
-        part(user);
-        fault_end();
-    }
-    memory_n = 0;
-    alarm(0);
-    CU_ASSERT(runs > 0);
+    for (unsigned long first = 1; first <= total && !only; first += stride, runs++)
+        memory_at(part, user, first + sight_pick(stride), on);
+    if (only)
+        memory_at(part, user, strtoul(only, NULL, 10), on);
+    CU_ASSERT(runs > 0 || only);
 }
 
 static void memory_both(const char *name, void (*part)(void *))
@@ -197,12 +200,13 @@ static void texts_without_memory_are_an_error(void)
 
 static void sessions_without_memory_are_an_error(void)
 {
-    struct sight box = {.settings = "", .end = memory_end, .name = memory_name};
+    struct sight box = {
+        .settings = "", .end = memory_end, .name = memory_name, .fails = &memory_fails};
 
     if (!sight_begin(&box))
         return;
-    memory_each("sessions", sight_session, &box, false, 200);
-    memory_each("sessions", sight_session, &box, true, 60);
+    memory_each("sessions", sight_session, &box, false, 120);
+    memory_each("sessions", sight_session, &box, true, 40);
     printf("(%u good, %u errors) ", box.good, box.bad);
     CU_ASSERT(box.good > 0 && box.bad > 0);
     sight_end(&box);
@@ -211,27 +215,30 @@ static void sessions_without_memory_are_an_error(void)
 /* The agent is the real one, linked with fault.c. */
 static void agents_without_memory_fail_or_are_whole(void)
 {
-    struct sight box = {.settings = "", .end = memory_end, .name = memory_name};
+    struct sight box = {
+        .settings = "", .end = memory_end, .name = memory_name, .fails = &memory_fails};
     char path[4096], setting[64];
-    unsigned long stride = getenv("TEST_FAULTS") ? 1 : 3;
-    unsigned long n = 1 + (unsigned long)(laz_clock_us() % stride), quiet = 0;
+    const unsigned long stride = sight_is_full() ? 1 : 3;
+    unsigned long first = 1, quiet = 0;
 
     if (!sight_begin(&box))
         return;
     sight_session(&box);
     CU_ASSERT_FATAL(realpath("tests/mock/agent-faults", path) && !setenv("LAZARET_AGENT", path, 1));
-    for (; quiet < 60 && n < 3000; n += stride) { /* beyond the last request all is well */
+    memory_fails = true;
+    for (; quiet < 60 && first < 3000; first += stride) { /* beyond the last request all is well */
         unsigned good = box.good;
-        snprintf(setting, sizeof setting, "{MOCK_FAULT='%lu'}", n);
+        memory_n = first + sight_pick(stride);
+        snprintf(setting, sizeof setting, "{MOCK_FAULT='%lu'}", memory_n);
         box.settings = setting;
-        memory_n = n;
         alarm(MEMORY_SECONDS);
         sight_session(&box);
         quiet = box.good > good ? quiet + stride : 0;
     }
+    memory_fails = false;
     memory_n = 0;
     alarm(0);
-    printf("%lu requests, stride %lu (%u good, %u errors) ", n, stride, box.good, box.bad);
+    printf("%lu requests, one of %lu (%u good, %u errors) ", first, stride, box.good, box.bad);
     CU_ASSERT(box.good > 0 && box.bad > 5);
     sight_end(&box);
 }

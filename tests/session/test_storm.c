@@ -2,9 +2,9 @@
 /* test_storm.c - ten thousand messages that nobody would write, in every state of a session: the
  * host neither falls nor waits, every execution has a verdict, and the next one works.
  *
- * The agent is the mock with tests/mock/storm.c. Seeds come from TEST_SEED or the clock, and are
- * printed. A storm ends with a call that has to be answered: a peer that is neither answered nor
- * ended shows as a timeout, and that is a failure. */
+ * The agent is the mock with tests/mock/storm.c. The first of the seeds is LAZARET_TEST_SEED, or
+ * another one each time, and is printed. A storm ends with a call that has to be answered: a peer
+ * that is neither answered nor ended hangs, for the clock of the engine stands still. */
 #include "session.h"
 #include "traces.h"
 
@@ -25,9 +25,9 @@ static unsigned long storm_seed(void)
     static unsigned long seed;
 
     if (!seed) {
-        const char *given = getenv("TEST_SEED");
+        const char *given = getenv("LAZARET_TEST_SEED");
         seed = given ? strtoul(given, NULL, 10) : (unsigned long)(laz_clock_us() % 1000000000);
-        printf("\n    TEST_SEED=%lu", seed);
+        printf("\n    seed %lu; LAZARET_TEST_SEED=%lu repeats it", seed, seed);
     }
     return seed++;
 }
@@ -106,6 +106,9 @@ static void storm_run(struct laz_session *session, const char *script, size_t me
 static void storm_with(struct laz_engine *engine, const char *script, size_t messages)
 {
     int children = trace_children();
+
+    if (engine)
+        test_hold_clock(engine);
     struct laz_session *session = test_session(engine, "lua");
 
     if (session)
@@ -116,20 +119,23 @@ static void storm_with(struct laz_engine *engine, const char *script, size_t mes
 
 static void storms_while_running_end_in_a_verdict(void)
 {
-    storm_with(test_engine_open("session.timeout=20"), "storm", STORM_RUNNING);
+    storm_with(test_engine_open(""), "storm", STORM_RUNNING);
 }
 
 static void storms_out_of_a_real_box_end_in_a_verdict(void)
 {
-    storm_with(test_engine("session.timeout=20"), "storm", STORM_BOXED);
+    storm_with(test_engine(""), "storm", STORM_BOXED);
 }
 
 /* What is said after the outcome costs the box, and never reaches the next execution. */
 static void storms_while_idle_cost_the_box(void)
 {
-    struct laz_engine *engine = test_engine_open("session.timeout=20");
-    struct laz_session *session = test_session(engine, "lua");
+    struct laz_engine *engine = test_engine_open("");
     char code[100];
+
+    if (engine)
+        test_hold_clock(engine);
+    struct laz_session *session = test_session(engine, "lua");
 
     for (unsigned i = 0; session && i < STORM_IDLE; i++) {
         snprintf(code, sizeof code, "ok 1\n%sstorm %lu 1", i % 2 ? "sync\n" : "", storm_seed());
@@ -146,10 +152,11 @@ static void storm_start(const char *before)
     unsigned verdicts[64] = {0};
 
     for (unsigned i = 0; i < STORM_STARTS; i++) {
-        char *settings = laz_strdupf("env.set={MOCK_START='connect|%sstorm %lu 5|ready'};"
-                                     "session.start_timeout=20",
-                                     before, storm_seed());
+        char *settings =
+            laz_strdupf("env.set={MOCK_START='connect|%sstorm %lu 5|ready'}", before, storm_seed());
         struct laz_engine *engine = test_engine_open(settings);
+        if (engine)
+            test_hold_clock(engine);
         struct laz_result *result = NULL;
         struct laz_error err = {0};
         int rc = engine ? laz_execute(engine, &options, "ok 42", SIZE_MAX, NULL, &result, &err)
@@ -161,7 +168,7 @@ static void storm_start(const char *before)
             CU_ASSERT_EQUAL(rc, 0);
             if (result)
                 storm_judge(result, settings, verdicts);
-            CU_ASSERT(result && !strstr(laz_result_detail(result), "start_timeout"));
+            CU_ASSERT(result != NULL);
         }
         laz_result_free(result);
         laz_engine_free(engine);
