@@ -2,7 +2,6 @@
 /* test_command.c - commands of the host: what they get, how they end, what is left of them. */
 #include "unit.h"
 
-#include "base/clock.h"
 #include "engine/command.h"
 #include "os/os.h"
 
@@ -195,10 +194,10 @@ static void cancelling_kills_the_whole_group(void)
     run_fini(&r);
 }
 
+/* Whoever waits for them waits for ever. */
 static void background_children_are_not_waited_for(void)
 {
     struct run r = RUN_INIT;
-    uint64_t start = laz_clock_ms();
 
     CU_ASSERT_EQUAL(run(&r, SHELL("sleep 1000 & echo $!")), 0);
     pid_t child = (pid_t)atoi(r.result.output);
@@ -206,7 +205,6 @@ static void background_children_are_not_waited_for(void)
     CU_ASSERT_EQUAL(kill(child, SIGKILL), 0); /* it was left alone */
     CU_ASSERT_EQUAL(run(&r, SHELL("echo begin; yes & exit 0")), 0);
     CU_ASSERT_EQUAL(strncmp(r.result.output, "begin\n", 6), 0);
-    CU_ASSERT_TRUE(laz_clock_ms() - start < 60000);
     run_fini(&r);
 }
 
@@ -318,8 +316,8 @@ static void hooks_allow_with_status_zero_only(void)
                          reason, sizeof reason, &err),
                     LAZ_EREFUSED);
     UNIT_TEXT(reason, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); /* cut before the character */
-    CU_ASSERT_EQUAL(laz_hook_run(spawner, (const char *const[]){"/nowhere/hook", NULL}, hook_env, "1",
-                                 1, reason, sizeof reason, &err),
+    CU_ASSERT_EQUAL(laz_hook_run(spawner, (const char *const[]){"/nowhere/hook", NULL}, hook_env,
+                                 "1", 1, reason, sizeof reason, &err),
                     LAZ_EOS);
     UNIT_TEXT(reason, "");
 }

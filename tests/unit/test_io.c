@@ -135,9 +135,9 @@ static void reading_waits_as_long_as_it_was_told(void)
     CU_ASSERT_TRUE(laz_clock_ms() - begun >= 29);
     CU_ASSERT_EQUAL(write(fds[1], "abc", 3), 3);
     CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, 2, 0), 2);
-    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 10000), 1);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 900000), 1);
     close(fds[1]);
-    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 10000), 0);
+    CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 900000), 0);
     CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, 0), 0);
     CU_ASSERT_EQUAL(laz_os_read_within(fds[0], text, sizeof text, -1), 0);
     close(fds[0]);
@@ -247,7 +247,6 @@ static int interrupted(bool twice)
     struct laz_error err = {0};
     atomic_int asked = 0;
 
-    alarm(20); /* ends it, should nothing come */
     if (laz_interrupt_block(&interrupt, &err))
         return 1;
     kill(getpid(), SIGINT); /* before anybody listens */

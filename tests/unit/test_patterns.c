@@ -2,12 +2,12 @@
 /* test_patterns.c - which calls are warned about, and which only look like one. */
 #include "unit.h"
 
-#include "base/clock.h"
 #include "engine/patterns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The warnings, one a line, without "which the sandbox may refuse". */
 static void find(const char *runtime, const char *code, struct laz_buf *text)
@@ -189,9 +189,9 @@ static void patterns_take_any_bytes_in_linear_time(void)
         const char *piece = pieces[i / 3];
         for (size_t k = 0; k < SIZE; k++)
             code[k] = piece[k % strlen(piece)];
-        uint64_t start = laz_clock_ms();
+        clock_t start = clock(); /* of the processor: others may use it, too */
         CU_ASSERT(laz_patterns_find(runtimes[i % 3], code, SIZE, &warnings) == 0);
-        CU_ASSERT(laz_clock_ms() - start < 10000);
+        CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
         laz_strv_fini(&warnings);
     }
     memset(code, 0, SIZE);

@@ -2,11 +2,11 @@
 /* test_sanitize.c - what is taken out of error messages, and what is left in. */
 #include "unit.h"
 
-#include "base/clock.h"
 #include "engine/sanitize.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct row {
     const char *text, *expected;
@@ -189,9 +189,9 @@ static void sanitize_takes_linear_time(void)
         for (size_t k = 0; k < SIZE; k++)
             text[k] = pieces[i][k % len];
         text[SIZE] = '\0';
-        uint64_t start = laz_clock_ms();
+        clock_t start = clock(); /* of the processor: others may use it, too */
         laz_sanitize(text, 0, &out);
-        CU_ASSERT(laz_clock_ms() - start < 10000);
+        CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
         CU_ASSERT(out.len > 0 && !out.failed);
         laz_buf_fini(&out);
     }

@@ -2,12 +2,12 @@
 /* test_tools.c - declaring tools, checking arguments, stubs. */
 #include "unit.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "engine/tools.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct laz_strv reserved = LAZ_STRV_INIT;
 
@@ -354,13 +354,13 @@ static void earlier_text_of_the_buffer_is_kept(void)
 static void hostile_arguments_take_linear_time(void)
 {
     struct laz_buf args = LAZ_BUF_INIT;
-    uint64_t start;
+    clock_t start; /* of the processor: others may use it, too */
 
     laz_buf_putc(&args, '{');
     for (int i = 0; i < 200000; i++)
         laz_buf_printf(&args, "%s\"k%d\":0", i ? "," : "", i);
     laz_buf_putc(&args, '}');
-    start = laz_clock_ms();
+    start = clock();
     CU_ASSERT_PTR_NOT_NULL(strstr(check(NULL, args.data), " and more"));
     laz_buf_clear(&args);
     laz_buf_puts(&args, "{\"a\":[");
@@ -369,7 +369,7 @@ static void hostile_arguments_take_linear_time(void)
     laz_buf_puts(&args, "]}");
     CU_ASSERT_PTR_NOT_NULL(
         strstr(check("[{\"name\":\"a\",\"type\":\"array\"}]", args.data), "$num"));
-    CU_ASSERT_TRUE(laz_clock_ms() - start < 20000);
+    CU_ASSERT_TRUE((clock() - start) / CLOCKS_PER_SEC < 20);
     laz_buf_fini(&args);
 }
 
