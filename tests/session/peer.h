@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 #define PEER_TOKEN   "abcdefghijklmnopqrstuvwxyz012345"
-#define PEER_CANARY  10 /* a descriptor the agent inherits and has to close */
-#define PEER_WAIT_MS 30000
+#define PEER_CANARY  10     /* a descriptor the agent inherits and has to close */
+#define PEER_WAIT_MS 600000 /* only what hangs takes so long */
 
 struct peer {
     pid_t pid;

@@ -132,10 +132,15 @@ static void a_session_is_on_record_from_start_to_close(void)
         return;
     }
     snprintf(id, sizeof id, "\"session_id\":\"%s\"", laz_session_id(session));
+    test_hold_clock(engine);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     test_expect(session, "error('user error')", LAZ_VERDICT_ERROR, NULL);
     test_expect(session, "add(2, 3)", LAZ_VERDICT_OK, "5");
-    test_expect_timeout(session, "while true do end", 1000);
+    struct test_advance advance = {engine, 1000, 0};
+    const struct laz_execute_options options = {
+        .size = sizeof options, .timeout_ms = 1000, .line = test_line_advances, .user = &advance};
+    test_expect_with(session, "print('begin') io.flush() while true do end", &options,
+                     LAZ_VERDICT_TIMEOUT, NULL);
     test_expect(session, "7", LAZ_VERDICT_OK, "7");
     CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
     laz_session_close(session);
@@ -245,7 +250,9 @@ static void tools_are_on_record_with_what_came_of_them(void)
 
     if (session) {
         test_expect(session, "pcall(fail)", LAZ_VERDICT_OK, NULL);
-        test_expect_with(session, "slow(3000)", &soon, LAZ_VERDICT_DEADLINE, NULL);
+        test_hold_clock(engine);
+        test_expect_with(session, "stuck(1000)", &soon, LAZ_VERDICT_DEADLINE, NULL);
+        test_gate_open();
         laz_session_free(session);
         log_read(&log);
         UNIT_TEXT(log.events,
@@ -253,7 +260,7 @@ static void tools_are_on_record_with_what_came_of_them(void)
                   "execute_start tool_call tool_abandoned execute_timeout session_close ");
         log_has(&log, "tool_result", "\"error\":\"");
         log_has(&log, "tool_result", "\"result_summary\":null");
-        log_has(&log, "tool_abandoned", "\"call\":1,\"tool\":\"slow\",\"elapsed_secs\":");
+        log_has(&log, "tool_abandoned", "\"call\":1,\"tool\":\"stuck\",\"elapsed_secs\":");
         log_has(&log, "execute_timeout", "\"verdict\":\"deadline\"");
         log_free(&log);
     }

@@ -22,8 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Longer than the defaults: packages are loaded, and sanitizers make it all slower. */
-#define WORK "session.timeout=120;limits.cpu=300;limits.memory=2GiB"
+/* More than the defaults: packages are loaded, and sanitizers make it all slower. */
+#define WORK "limits.cpu=300;limits.memory=2GiB"
 
 static const struct phrase work = {
     .python =
