@@ -198,7 +198,8 @@ __attribute__((noreturn)) static void own_keep(size_t bytes, int ready, int gate
     _exit(0);
 }
 
-/* spread COUNT MIB: so many processes at a time, each with so much memory, for a while. */
+/* spread COUNT MIB MS: so many processes at a time, each with so much memory, for so long: whoever
+ * looks only now and then has to see it, too. */
 static int own_spread(char **args)
 {
     int ready[2], gate[2], result = 0, count = atoi(args[0]), n = 0;
@@ -220,7 +221,7 @@ static int own_spread(char **args)
     for (int i = 0; i < count && !result; i++)
         result = read(ready[0], &c, 1) == 1 ? 0 : ENOMEM; /* one was killed */
     if (!result && bytes)
-        usleep(2500000); /* whoever looks only now and then has to see it too */
+        usleep((useconds_t)atoi(args[2]) * 1000);
     close(gate[1]);
     return result;
 }
@@ -332,7 +333,7 @@ const struct attack attack_own[] = {
     {"real-time", 0, own_real_time},
     {"terminal", 0, own_terminal},
     {"fill", 2, own_fill},
-    {"spread", 2, own_spread},
+    {"spread", 3, own_spread},
     {"exec", 1, own_exec},
     {"loader", 2, own_loader},
     {"exec-copy", 1, own_exec_copy},

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_MS 30000
+#define RUN_MS 900000 /* on any machine */
 
 const char *backends_built(const char *name)
 {

@@ -198,7 +198,7 @@ __attribute__((noreturn)) static void weak_be_stranger(void)
     char c;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int i = 0; i < 10000 && !weak_box_lives(); i++)
+    while (!weak_box_lives())
         usleep(1000);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(address.sun_path, sizeof address.sun_path, "%.90s/ipc.sock", weak_socket());
