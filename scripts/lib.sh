@@ -87,8 +87,9 @@ packages_need() {
     step packages packages_install "$missing" || exit 2
 }
 
-# configure_in FOLDER PREFIX OPTIONS... - configures once ($configure: not this tree's own script); later
-# runs leave it to make. Objects come from ccache where it is installed.
+# configure_in FOLDER PREFIX OPTIONS... - configures once, in build/NAME ($configure: not by this tree's own
+# script); later runs leave it to make. Paths are relative, so that a copy of source and build is as good.
+# Objects come from ccache where it is installed.
 configure_in() {
     mkdir -p "$top/$1"
     cd "$top/$1" || return 1
@@ -98,7 +99,7 @@ configure_in() {
     if [ -z "${CC-}" ] && command -v ccache >/dev/null 2>&1; then
         set -- CC="ccache gcc" "$@"
     fi
-    "${configure:-$top/configure}" --prefix="$configure_prefix" "$@"
+    "${configure:-../../configure}" --prefix="$configure_prefix" "$@"
 }
 
 make_in() {

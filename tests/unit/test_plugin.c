@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOCK(name) MOCK_FOLDER "/" name ".so"
-
 /* Asserts that `text` has `part` in it, and prints both when not. */
 #define ASSERT_HAS(text, part) assert_has((text), (part), __LINE__)
 
@@ -58,6 +56,18 @@ static void work_begin(void)
     }
 }
 
+/* Of a plugin of tests/mock; the text lives until the 32nd call of this thread after it. */
+static const char *mock(const char *name)
+{
+    static _Thread_local char paths[32][4096];
+    static _Thread_local unsigned next;
+    char *path = paths[next++ % 32], *folder = unit_built("tests/mock/.libs");
+
+    snprintf(path, sizeof paths[0], "%s/%s.so", folder ? folder : "", name);
+    free(folder);
+    return path;
+}
+
 /* A path below the folder; the text lives until the sixteenth call after it. */
 static const char *in_work(const char *name)
 {
@@ -85,7 +95,7 @@ static const char *copy_mock(const char *from, const char *to, mode_t mode)
     const char *path = in_work(to);
     char source[256];
 
-    snprintf(source, sizeof source, "%s/%s", MOCK_FOLDER, from);
+    snprintf(source, sizeof source, "tests/mock/.libs/%s", from);
     FILE *file = fopen(source, "rb");
     CU_ASSERT_FATAL(file != NULL);
     size_t len = fread(data, 1, sizeof data, file);
@@ -140,7 +150,7 @@ static void module_open_gives_the_descriptor(void)
     struct laz_error err = {0};
     struct laz_module *module = NULL;
 
-    CU_ASSERT_FATAL(laz_module_open(MOCK("mock_good"), LAZ_PLUGIN_BACKEND, NULL, &module, &err) ==
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_good"), LAZ_PLUGIN_BACKEND, NULL, &module, &err) ==
                     0);
     const struct laz_plugin *plugin = laz_module_plugin(module);
     UNIT_TEXT(plugin->name, "mock_good");
@@ -155,24 +165,24 @@ static void module_open_gives_the_descriptor(void)
 
 static void module_open_refuses_each_fault(void)
 {
-    static const struct {
+    const struct {
         const char *path;
         const char *part;
     } faults[] = {
-        {MOCK("mock_magic"), "magic 12345678"},
-        {MOCK("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.0"},
-        {MOCK("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.0"},
-        {MOCK("mock_small"), "a descriptor of 24 bytes"},
-        {MOCK("mock_no_plan"), "missing op: plan"},
-        {MOCK("mock_no_ops"), "has no operations"},
-        {MOCK("mock_wild_ops"), "claim a size of 1000000 bytes"},
-        {MOCK("mock_unknown_kind"), "unknown kind (77)"},
-        {MOCK("mock_option"), "option \"program\" has no type (99)"},
-        {MOCK("mock_undefined"), "mock_nobody_defines_this"},
-        {MOCK("mock_marked"), "the name of a plugin cannot end in \"-lazaret\""},
-        {MOCK("mock_misnamed"), "called \"somebody_else\"; rename the file to somebody_else.so"},
-        {MOCK("mock_nosymbol"), "exports no lazaret_plugin"},
-        {MOCK("mock_absent"), "No such file"},
+        {mock("mock_magic"), "magic 12345678"},
+        {mock("mock_newer_major"), "built for plugin ABI 2.0, but this lazaret has 1.0"},
+        {mock("mock_newer_minor"), "built for plugin ABI 1.9, but this lazaret has 1.0"},
+        {mock("mock_small"), "a descriptor of 24 bytes"},
+        {mock("mock_no_plan"), "missing op: plan"},
+        {mock("mock_no_ops"), "has no operations"},
+        {mock("mock_wild_ops"), "claim a size of 1000000 bytes"},
+        {mock("mock_unknown_kind"), "unknown kind (77)"},
+        {mock("mock_option"), "option \"program\" has no type (99)"},
+        {mock("mock_undefined"), "mock_nobody_defines_this"},
+        {mock("mock_marked"), "the name of a plugin cannot end in \"-lazaret\""},
+        {mock("mock_misnamed"), "called \"somebody_else\"; rename the file to somebody_else.so"},
+        {mock("mock_nosymbol"), "exports no lazaret_plugin"},
+        {mock("mock_absent"), "No such file"},
         {"mock_good.so", "not an absolute path"},
     };
 
@@ -187,7 +197,7 @@ static void module_open_refuses_another_kind(void)
     struct laz_error err = {0};
     struct laz_module *module = NULL;
 
-    CU_ASSERT(laz_module_open(MOCK("mock_good"), LAZ_PLUGIN_TOOL, NULL, &module, &err) ==
+    CU_ASSERT(laz_module_open(mock("mock_good"), LAZ_PLUGIN_TOOL, NULL, &module, &err) ==
               LAZ_EPLUGIN);
     ASSERT_HAS(err.text, "this is a backend, not a tool provider");
     CU_ASSERT(module == NULL);
@@ -197,7 +207,7 @@ static void module_open_takes_a_shorter_table(void)
 {
     struct laz_module *module = NULL;
 
-    CU_ASSERT_FATAL(laz_module_open(MOCK("mock_short"), LAZ_PLUGIN_BACKEND, NULL, &module, NULL) ==
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_short"), LAZ_PLUGIN_BACKEND, NULL, &module, NULL) ==
                     0);
     const struct laz_backend_ops *ops = laz_module_plugin(module)->ops;
     CU_ASSERT(LAZ_HAS(ops, plan));
@@ -207,8 +217,8 @@ static void module_open_takes_a_shorter_table(void)
 
 static void module_open_loads_the_mock_providers(void)
 {
-    ASSERT_LOADS(MOCK("tool_evented"));
-    ASSERT_LOADS(MOCK("tool_blocking"));
+    ASSERT_LOADS(mock("tool_evented"));
+    ASSERT_LOADS(mock("tool_blocking"));
 }
 
 static void module_open_says_what_is_no_object(void)
@@ -232,9 +242,9 @@ static void module_open_opens_globals_first(void)
     struct laz_error err = {0};
     struct laz_module *module = NULL;
 
-    CU_ASSERT(laz_module_open(MOCK("mock_runtime"), LAZ_PLUGIN_RUNTIME, there, &module, &err) == 0);
+    CU_ASSERT(laz_module_open(mock("mock_runtime"), LAZ_PLUGIN_RUNTIME, there, &module, &err) == 0);
     laz_module_close(module);
-    CU_ASSERT(laz_module_open(MOCK("mock_runtime"), LAZ_PLUGIN_RUNTIME, missing, &module, &err) ==
+    CU_ASSERT(laz_module_open(mock("mock_runtime"), LAZ_PLUGIN_RUNTIME, missing, &module, &err) ==
               LAZ_EPLUGIN);
     ASSERT_HAS(err.text, "it needs libnobody-has-this.so.9");
     CU_ASSERT(module == NULL);
@@ -244,24 +254,24 @@ static void module_close_leaves_other_openings(void)
 {
     struct laz_module *first = NULL, *second = NULL;
 
-    CU_ASSERT_FATAL(laz_module_open(MOCK("mock_good"), 0, NULL, &first, NULL) == 0);
-    CU_ASSERT_FATAL(laz_module_open(MOCK("mock_good"), 0, NULL, &second, NULL) == 0);
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_good"), 0, NULL, &first, NULL) == 0);
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_good"), 0, NULL, &second, NULL) == 0);
     laz_module_close(first);
     UNIT_TEXT(laz_module_plugin(second)->name, "mock_good");
     laz_module_close(second);
-    ASSERT_LOADS(MOCK("mock_good"));
+    ASSERT_LOADS(mock("mock_good"));
 }
 
 static void *open_and_close(void *failures)
 {
     for (int i = 0; i < 50; i++) {
         struct laz_module *module = NULL;
-        const char *path = i % 2 ? MOCK("mock_good") : MOCK("tool_evented");
+        const char *path = i % 2 ? mock("mock_good") : mock("tool_evented");
         if (laz_module_open(path, 0, NULL, &module, NULL) != 0 ||
             !laz_module_plugin(module)->summary[0])
             ++*(int *)failures;
         laz_module_close(module);
-        if (laz_module_open(MOCK("mock_nosymbol"), 0, NULL, &module, NULL) == 0)
+        if (laz_module_open(mock("mock_nosymbol"), 0, NULL, &module, NULL) == 0)
             ++*(int *)failures;
     }
     return NULL;
@@ -353,7 +363,7 @@ static void describe_mock(struct laz_buf *json)
 {
     struct laz_module *module = NULL;
 
-    CU_ASSERT_FATAL(laz_module_open(MOCK("mock_runtime"), 0, NULL, &module, NULL) == 0);
+    CU_ASSERT_FATAL(laz_module_open(mock("mock_runtime"), 0, NULL, &module, NULL) == 0);
     laz_runtime_describe(laz_module_plugin(module), json);
     CU_ASSERT_FATAL(!json->failed);
     laz_module_close(module);

@@ -34,4 +34,10 @@ int unit_skip(const char *name, const char *reason);
  * unit_run. */
 bool unit_is_needed(const char *name);
 
+/* The absolute path of a file of the source, of a file of the build: `path` is relative. Paths are asked for
+ * while a test runs, because source and build may have been copied since they were compiled. The text is
+ * the caller's, who frees it. */
+char *unit_source(const char *path);
+char *unit_built(const char *path);
+
 #endif
