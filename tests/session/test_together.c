@@ -107,10 +107,9 @@ static void tool_waiting(void *user, const char *args, size_t len, struct laz_re
     laz_reply_value(reply, text, strlen(text));
 }
 
-/* {"ms":MS}: moves the clock by so much, once a call with 0 has been answered and the host has
- * taken that answer: it had, when what is posted after the answer is over, and this is so the
- * second time, for the first may have overtaken an answer that the thread of the loop was about to
- * post. */
+/* {"ms":MS}: with 0 answers at once, else moves the clock by so much when the host has taken the
+ * answer of such a call. The first post to the loop may overtake that answer; the second is behind
+ * it. */
 static void tool_pause(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     uint64_t ms = strtoull(args + strlen("{\"ms\":"), NULL, 10);
