@@ -80,6 +80,8 @@ static void memory_both(const char *name, void (*part)(void *))
     memory_each(name, part, NULL, true, 400);
 }
 
+static char *config; /* config/lazaret.toml */
+
 /* ---- parsers -------------------------------------------------------------------------------- */
 
 static void part_settings(void *user)
@@ -90,7 +92,7 @@ static void part_settings(void *user)
     (void)user;
     int rc = laz_settings_new(&settings, &err);
     if (!rc)
-        rc = laz_settings_load(settings, MEMORY_CONFIG, &err);
+        rc = laz_settings_load(settings, config, &err);
     if (!rc)
         rc = laz_settings_set(settings, "sandbox.read", "[\"/usr\", \"/opt\"]", &err);
     if (!rc)
@@ -255,5 +257,8 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    return unit_run("memory", tests);
+    config = unit_source("config/lazaret.toml");
+    int status = unit_run("memory", tests);
+    free(config);
+    return status;
 }
