@@ -5,8 +5,10 @@
  *
  * The cases of RUNTIME.cases and of common.cases beside it (cases.h has the format) run each in a
  * forked child with a time limit, against a host in the same process: a crash or a changed global
- * state is the affair of one case. The plugin is plugins/runtime/RUNTIME/.libs/RUNTIME.so below the
- * build folder, or $CONTRACT_PLUGIN. Not built: skipped (77), unless LAZARET_TEST_NEED lists it. */
+ * state is the affair of one case. A start takes longer than most cases: so those that say nothing
+ * of it are copies of one process that has an interpreter. The plugin is
+ * plugins/runtime/RUNTIME/.libs/RUNTIME.so below the build folder, or $CONTRACT_PLUGIN. Not built:
+ * skipped (77), unless LAZARET_TEST_NEED lists it. */
 #include "cases.h"
 #include "host.h"
 
@@ -28,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUNTIME_CASE_MS 60000
+#define RUNTIME_CASE_MS 600000 /* on any machine */
 #define RUNTIME_SKIP    77
 
 #ifdef LAZ_SANITIZE
@@ -304,9 +306,7 @@ static bool trial_create(struct trial *t)
     const char *options = trial_setting(t, CASE_OPTIONS);
     const char *max = trial_setting(t, CASE_MAX_MESSAGE);
     const char *limit = trial_setting(t, CASE_LIMIT);
-    const struct laz_tool_signature *tools;
     struct laz_error err = {0};
-    size_t n;
 
     contract_host_init(&t->host, max ? (size_t)atol(max) : 1024 * 1024);
     t->host.left = trial_left;
@@ -321,6 +321,21 @@ static bool trial_create(struct trial *t)
     options = options ? options : "{}";
     if (t->ops->create(&t->host.services, options, strlen(options), &t->state, &err)) {
         trial_complain(t, "create: %s", err.text);
+        return false;
+    }
+    return true;
+}
+
+/* What a session of its own does, whether it has created its interpreter or is a copy of another.
+ */
+static bool trial_begin(struct trial *t, bool is_copy)
+{
+    const struct laz_tool_signature *tools;
+    struct laz_error err = {0};
+    size_t n;
+
+    if (is_copy && LAZ_HAS(t->ops, renew) && t->ops->renew(t->state, &err)) {
+        trial_complain(t, "renew: %s", err.text);
         return false;
     }
     tools = contract_host_tools(&n);
@@ -341,7 +356,7 @@ static void trial_run(struct trial *t)
             _exit(ENDED_BADLY);
     setenv("LANG", "C.UTF-8", 1);
     setlocale(LC_CTYPE, "");
-    bool go_on = trial_create(t);
+    bool is_copy = t->ops != NULL, go_on = (is_copy || trial_create(t)) && trial_begin(t, is_copy);
     for (t->step = t->test->blocks; go_on && t->step < trial_end(t); t->step++)
         if (block_is_step(t->step))
             go_on = trial_step(t);
@@ -396,22 +411,23 @@ static int case_ended(int how, int errors, struct laz_buf *complaints)
     return ENDED_BADLY;
 }
 
-static int case_run(const char *runtime, const char *file, const struct test_case *test)
+/* With the interpreter of `trial` where it has been started, or else with one of its own. */
+static int case_run(struct trial *trial, const struct test_case *test)
 {
     struct laz_buf complaints = LAZ_BUF_INIT;
-    struct trial trial = {.runtime = runtime, .file = file, .test = test};
     int report[2], how = 0;
 
-    trial.streams[1] = memfd_create("output", MFD_CLOEXEC);
-    trial.streams[2] = memfd_create("errors", MFD_CLOEXEC);
+    trial->test = test;
+    trial->streams[1] = memfd_create("output", MFD_CLOEXEC);
+    trial->streams[2] = memfd_create("errors", MFD_CLOEXEC);
     if (pipe2(report, O_CLOEXEC))
         return ENDED_BADLY;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
         close(report[0]);
-        trial.report = report[1];
-        trial_run(&trial);
+        trial->report = report[1];
+        trial_run(trial);
     }
     close(report[1]);
     if (!case_listen(report[0], &complaints)) {
@@ -421,32 +437,86 @@ static int case_run(const char *runtime, const char *file, const struct test_cas
     }
     close(report[0]);
     waitpid(child, &how, 0);
-    int ended = case_ended(how, trial.streams[2], &complaints);
-    close(trial.streams[1]);
-    close(trial.streams[2]);
+    int ended = case_ended(how, trial->streams[2], &complaints);
+    close(trial->streams[1]);
+    close(trial->streams[2]);
     if (test->foreign && !test->n_blocks) {
-        laz_buf_printf(&complaints, "    there is no code for %s\n", runtime);
+        laz_buf_printf(&complaints, "    there is no code for %s\n", trial->runtime);
         ended = ENDED_BADLY;
     }
     printf("%s %s: %s\n",
            ended == ENDED_WELL      ? "ok  "
            : ended == ENDED_SKIPPED ? "skip"
                                     : "FAIL",
-           runtime, test->name);
+           trial->runtime, test->name);
     if (ended != ENDED_WELL)
         printf("    %s:%u\n%s", test->file, test->line, laz_buf_text(&complaints));
     laz_buf_fini(&complaints);
     return ended;
 }
 
+/* Does nothing of the case concern how its interpreter is started? */
+static bool case_is_plain(const struct test_case *test)
+{
+    const struct trial trial = {.test = test};
+
+    return !trial_setting(&trial, CASE_OPTIONS) && !trial_setting(&trial, CASE_MAX_MESSAGE) &&
+           !trial_setting(&trial, CASE_LIMIT);
+}
+
+/* The cases that are plain, or those that are not; counts: well, badly, skipped. */
+static void cases_run(struct trial *trial, const struct case_list *list, const char *only,
+                      unsigned counts[3])
+{
+    bool plain = trial->ops != NULL;
+
+    for (size_t i = 0; i < list->n; i++)
+        if ((!only || strstr(list->cases[i].name, only)) && case_is_plain(&list->cases[i]) == plain)
+            counts[case_run(trial, &list->cases[i]) - ENDED_WELL]++;
+}
+
+/* The plain ones, in a process that starts an interpreter once: each case is a copy of it. */
+static void runtime_run_plain(struct trial *trial, const struct case_list *list, const char *only,
+                              unsigned counts[3])
+{
+    static struct test_case start = {.line = 0};
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("LANG", "C.UTF-8", 1);
+        setlocale(LC_CTYPE, "");
+        trial->test = &start;
+        trial->report = STDOUT_FILENO;
+        if (!trial_create(trial))
+            _exit(1);
+        if (LAZ_HAS(trial->ops, before_fork))
+            trial->ops->before_fork(trial->state);
+        cases_run(trial, list, only, counts);
+        fflush(stdout);
+        _exit(write(ends[1], counts, 3 * sizeof *counts) < 0);
+    }
+    close(ends[1]);
+    if (read(ends[0], counts, 3 * sizeof *counts) != 3 * sizeof *counts) {
+        printf("FAIL %s: the interpreter of all plain cases has not got through them\n",
+               trial->runtime);
+        counts[1]++;
+    }
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+}
+
 static int runtime_run(const char *runtime, const char *file, const struct case_list *list,
                        const char *only)
 {
-    unsigned counts[3] = {0, 0, 0}; /* well, badly, skipped */
+    struct trial trial = {.runtime = runtime, .file = file};
+    unsigned counts[3] = {0, 0, 0};
 
-    for (size_t i = 0; i < list->n; i++)
-        if (!only || strstr(list->cases[i].name, only))
-            counts[case_run(runtime, file, &list->cases[i]) - ENDED_WELL]++;
+    runtime_run_plain(&trial, list, only, counts);
+    cases_run(&trial, list, only, counts);
     printf("%s: %u kept, %u broken, %u skipped\n", runtime, counts[0], counts[1], counts[2]);
     return counts[1] || !counts[0] ? 1 : 0;
 }
