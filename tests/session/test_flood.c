@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flood.c - a peer that wastes what is not its own: time, the log, the host's attention.
+/* test_flood.c - a peer that wastes what is not its own: time, the log, the host's attention; and one
+ * that speaks when it is not asked.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box; code is a script of what it does. */
 #include "session.h"
 #include "traces.h"
 
+#include "base/buf.h"
 #include "engine/session.h"
 
 #include <errno.h>
@@ -15,9 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BROKE "The sandbox broke the protocol: "
-#define LATE  "a message was begun and not finished within 5 seconds"
-#define NOPE  "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}"
+#define BROKE         "The sandbox broke the protocol: "
+#define LATE          "a message was begun and not finished within 5 seconds"
+#define RESULT(value) "{\"type\":\"result\",\"id\":$id,\"value\":" value "}"
+#define NOPE          "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}"
 
 /* One session for `body`, of an engine whose clock stands still. */
 static void with_session(const char *settings, void (*body)(struct laz_session *))
@@ -303,6 +306,87 @@ static void output_is_heard_again_with_the_next_execution(void)
     with_two(body_of_later_output);
 }
 
+/* ---- out of turn ---------------------------------------------------------------------------- */
+
+/* The next execution is a good one in another box, whatever was said. */
+static void box_is_replaced(struct laz_session *session, const char *code, int64_t pid)
+{
+    test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
+    if (laz_session_pid(session) == pid)
+        printf("\n    the box was kept after %s", code);
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+}
+
+/* The code ends well, but says more than its outcome before the host has returned. */
+static void says_more(struct laz_session *session, const char *code)
+{
+    int64_t pid = laz_session_pid(session);
+
+    test_expect(session, code, LAZ_VERDICT_OK, "1");
+    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
+    box_is_replaced(session, code, pid);
+}
+
+/* The code ends well, and says more when nobody drives the loop. */
+static void says_more_later(struct laz_session *session, const char *more)
+{
+    char *code = laz_strdupf("ok 1\nawait\n%s", more);
+    int64_t pid = laz_session_pid(session);
+
+    test_expect(session, code, LAZ_VERDICT_OK, "1");
+    CU_ASSERT_EQUAL_FATAL(laz_session_pid(session), pid);
+    struct pollfd unread = {session->box->channel, POLLIN, 0};
+    go_on(session);
+    CU_ASSERT_EQUAL(poll(&unread, 1, -1), 1);
+    box_is_replaced(session, code, pid);
+    free(code);
+}
+
+/* The message comes after the outcome: with it, in the same write, or later. */
+static void body_of_idle_messages(struct laz_session *session)
+{
+    static const char *const after[] = {
+        RESULT("2"),
+        "{\"type\":\"result\",\"id\":$next,\"value\":666}",
+        "{\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}",
+        "{\"type\":\"error\",\"id\":$next,\"kind\":\"runtime\",\"message\":\"x\"}",
+        "garbage",
+        "",
+    };
+
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        char *with = laz_strdupf("raw " RESULT("1") "\\n%s\\n", after[i]);
+        char *later = laz_strdupf("raw %s\\n", after[i]);
+        says_more(session, with);
+        says_more_later(session, later);
+        free(with);
+        free(later);
+    }
+}
+
+static void messages_while_idle_cost_the_box(void)
+{
+    with_session("", body_of_idle_messages);
+}
+
+static void body_of_idle_faults(struct laz_session *session)
+{
+    static const char *const codes[] = {
+        "raw {\"type\":\"result\",", /* the beginning of a message */
+        "fill 1048577",              /* a line too long */
+        "hangup\nwait",
+        "shut\nwait",
+    };
+
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        says_more_later(session, codes[i]);
+}
+
+static void faults_while_idle_cost_the_box(void)
+{
+    with_session("", body_of_idle_faults);
+}
+
 static const struct unit_test tests[] = {
     UNIT(a_message_that_was_begun_is_finished_in_time),
     UNIT(each_message_has_a_time_of_its_own),
@@ -312,6 +396,8 @@ static const struct unit_test tests[] = {
     UNIT(a_peer_that_speaks_while_idle_is_ended_at_once),
     UNIT(output_that_nobody_wants_costs_nothing),
     UNIT(output_is_heard_again_with_the_next_execution),
+    UNIT(messages_while_idle_cost_the_box),
+    UNIT(faults_while_idle_cost_the_box),
     {0},
 };
 

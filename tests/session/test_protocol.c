@@ -12,9 +12,7 @@
 #include "base/buf.h"
 #include "engine/session.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -759,87 +757,6 @@ static void open_calls_are_bounded_in_bytes(void)
     with_session("", body_of_large_calls);
 }
 
-/* ---- out of turn ---------------------------------------------------------------------------- */
-
-/* The next execution is a good one in another box, whatever was said. */
-static void box_is_replaced(struct laz_session *session, const char *code, int64_t pid)
-{
-    test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
-    if (laz_session_pid(session) == pid)
-        printf("\n    the box was kept after %s", code);
-    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
-}
-
-/* The code ends well, but says more than its outcome before the host has returned. */
-static void says_more(struct laz_session *session, const char *code)
-{
-    int64_t pid = laz_session_pid(session);
-
-    test_expect(session, code, LAZ_VERDICT_OK, "1");
-    CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
-    box_is_replaced(session, code, pid);
-}
-
-/* The code ends well, and says more when nobody drives the loop. */
-static void says_more_later(struct laz_session *session, const char *more)
-{
-    char *code = laz_strdupf("ok 1\nawait\n%s", more);
-    int64_t pid = laz_session_pid(session);
-
-    test_expect(session, code, LAZ_VERDICT_OK, "1");
-    CU_ASSERT_EQUAL_FATAL(laz_session_pid(session), pid);
-    struct pollfd unread = {session->box->channel, POLLIN, 0};
-    CU_ASSERT_EQUAL(kill((pid_t)session->box->agent_pid, SIGUSR1), 0);
-    CU_ASSERT_EQUAL(poll(&unread, 1, -1), 1);
-    box_is_replaced(session, code, pid);
-    free(code);
-}
-
-/* The message comes after the outcome: with it, in the same write, or later. */
-static void body_of_idle_messages(struct laz_session *session)
-{
-    static const char *const after[] = {
-        RESULT("2"),
-        "{\"type\":\"result\",\"id\":$next,\"value\":666}",
-        "{\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}",
-        "{\"type\":\"error\",\"id\":$next,\"kind\":\"runtime\",\"message\":\"x\"}",
-        "garbage",
-        "",
-    };
-
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        char *with = laz_strdupf("raw " RESULT("1") "\\n%s\\n", after[i]);
-        char *later = laz_strdupf("raw %s\\n", after[i]);
-        says_more(session, with);
-        says_more_later(session, later);
-        free(with);
-        free(later);
-    }
-}
-
-static void messages_while_idle_cost_the_box(void)
-{
-    with_session("", body_of_idle_messages);
-}
-
-static void body_of_idle_faults(struct laz_session *session)
-{
-    static const char *const codes[] = {
-        "raw {\"type\":\"result\",", /* the beginning of a message */
-        "fill 1048577",              /* a line too long */
-        "hangup\nwait",
-        "shut\nwait",
-    };
-
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        says_more_later(session, codes[i]);
-}
-
-static void faults_while_idle_cost_the_box(void)
-{
-    with_session("", body_of_idle_faults);
-}
-
 static const struct unit_test tests[] = {
     UNIT(malformed_messages_end_the_execution),
     UNIT(nesting_ends_at_64_levels),
@@ -859,8 +776,6 @@ static const struct unit_test tests[] = {
     UNIT(an_agent_that_reads_no_answers_is_ended),
     UNIT(answers_read_slowly_cost_little_memory),
     UNIT(open_calls_are_bounded_in_bytes),
-    UNIT(messages_while_idle_cost_the_box),
-    UNIT(faults_while_idle_cost_the_box),
     {0},
 };
 
