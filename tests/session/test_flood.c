@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flood.c - a peer that wastes what is not its own: time, the log, the host's attention; and one
- * that speaks when it is not asked.
+/* test_flood.c - a peer that wastes what is not its own: time, the log, the host's attention; and
+ * one that speaks when it is not asked.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box; code is a script of what it does. */
 #include "session.h"
