@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define BOX_READ       ((size_t)64 << 10) /* bytes read at once */
-#define BOX_TOKEN_MS   5000               /* from the spawn to the token */
+#define BOX_TOKEN_MS   5000               /* from the spawn to the token, at least */
 #define BOX_LINE_MS    5000               /* from the first byte of a line to its last */
 #define BOX_HELD_UP_MS 1000               /* so late, a timer tells that the loop stood still */
 #define BOX_LINES      64u                /* served in one turn of the loop */
@@ -347,10 +347,17 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
     return true;
 }
 
+uint64_t laz_box_token_ms(const struct laz_engine *engine)
+{
+    uint64_t part = engine->values->session.start_timeout_ms / 4;
+
+    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
+}
+
 void laz_box_be_patient(struct laz_box *box)
 {
     if (!box->authenticated && !box->hung_up && !box->killed && !box->waits)
-        laz_timer_start(box->patience, BOX_TOKEN_MS);
+        laz_timer_start(box->patience, laz_box_token_ms(box->engine));
 }
 
 static void box_listener_ready(void *user, uint32_t events)
@@ -646,7 +653,10 @@ static void box_out_of_patience(void *user)
         box_broken(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
     } else {
-        box_broken(box, LAZ_ETIMEOUT, "no token was shown within 5 seconds");
+        char text[80];
+        snprintf(text, sizeof text, "no token was shown within %g seconds",
+                 (double)laz_box_token_ms(box->engine) / 1000.0);
+        box_broken(box, LAZ_ETIMEOUT, text);
     }
 }
 
@@ -783,7 +793,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
         return LAZ_EOS;
     if (!ok)
         return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
-    laz_timer_start(box->patience, BOX_TOKEN_MS);
+    laz_timer_start(box->patience, laz_box_token_ms(box->engine));
     return 0;
 }
 

@@ -169,6 +169,10 @@ bool laz_box_is_quiet(struct laz_box *box);
 bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* The time in which a token must come begins anew: for a box that was not watched meanwhile. */
 void laz_box_be_patient(struct laz_box *box);
+/* What a box may take from its start to its token: five seconds, or a quarter of
+ * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
+ */
+uint64_t laz_box_token_ms(const struct laz_engine *engine);
 /* Reads again the streams that nobody wanted; what lies in them is dropped. */
 void laz_box_hear(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */
@@ -183,9 +187,9 @@ void laz_box_release(struct laz_box *box);
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
 /* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
 void laz_box_tell_unmet(const struct laz_box *box);
-/* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan declares
- * them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs by then,
- * and has not been told what. */
+/* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan
+ * declares them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs
+ * by then, and has not been told what. */
 int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err);
 /* Without its reaper, and without a uid of its own, nobody knows what a session has left. That goes
  * into the log.

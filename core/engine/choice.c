@@ -9,13 +9,9 @@
 #include "engine/choice.h"
 #include "engine/engine.h"
 
-#include "base/clock.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PROBE_MS 5000
 
 static void probe_over(void *user)
 {
@@ -40,7 +36,8 @@ static int choice_explain(struct laz_box *box, const struct laz_backend_choice *
             laz_loop_step(box->engine->loop, LAZ_LOOP_FOREVER);
     }
     if (!laz_box_explain(box, choice->ops, timed_out, &text) && timed_out)
-        laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within 5 seconds%s%s",
+        laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
+                      (double)laz_box_token_ms(box->engine) / 1000.0,
                       box->complaint.len ? ": " : "",
                       box->complaint.len ? laz_buf_text(&text) : "");
     else
@@ -68,7 +65,7 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
         return laz_error_nomem(err);
     int rc = laz_box_start(engine, &purpose, &owner, NULL, &box, err);
     if (!rc) {
-        laz_timer_start(timer, PROBE_MS);
+        laz_timer_start(timer, laz_box_token_ms(engine));
         while (!box->ended && !over)
             laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
         if (!choice_came_up(box))

@@ -175,8 +175,22 @@ static void a_silent_peer_is_given_five_seconds(void)
 {
     static const uint64_t ms[] = {4999, 1};
     static const struct failing silent = {"connect|raw half a token|sync|print .|await|print .|eof",
-                                          "",
+                                          "session.start_timeout=20",
                                           "no token was shown within 5 seconds",
+                                          ms,
+                                          2,
+                                          false};
+
+    start_fails_as(&silent);
+}
+
+/* A machine on which starts take long is slow from the first moment on. */
+static void a_long_start_timeout_gives_a_quarter_of_it_to_the_token(void)
+{
+    static const uint64_t ms[] = {9999, 1};
+    static const struct failing silent = {"connect|raw half a token|sync|print .|await|print .|eof",
+                                          "session.start_timeout=40",
+                                          "no token was shown within 10 seconds",
                                           ms,
                                           2,
                                           false};
@@ -385,6 +399,7 @@ static const struct unit_test tests[] = {
     UNIT(a_good_start_is_no_failure),
     UNIT(only_the_token_opens_the_door),
     UNIT(a_silent_peer_is_given_five_seconds),
+    UNIT(a_long_start_timeout_gives_a_quarter_of_it_to_the_token),
     UNIT(ready_that_was_begun_is_finished_in_time),
     UNIT(a_second_peer_ends_the_start),
     UNIT(an_agent_that_ends_is_told_with_its_words),

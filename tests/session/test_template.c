@@ -450,8 +450,8 @@ static void only_the_token_makes_a_session(void)
 
 static void a_silent_session_is_given_five_seconds(void)
 {
-    warm_fails_at("MOCK_SESSION='raw half|eof'", "pool.warm=template", LAZ_ESETUP,
-                  "no token was shown within 5 seconds", trial_speaks, 5000);
+    warm_fails_at("MOCK_SESSION='raw half|eof'", "pool.warm=template;session.start_timeout=20",
+                  LAZ_ESETUP, "no token was shown within 5 seconds", trial_speaks, 5000);
 }
 
 static void start_timeout_holds_for_a_spawn(void)
