@@ -8,7 +8,7 @@
 docs=$(cd "${srcdir:-.}/docs" && pwd) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/audit-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
+stage_open "$PWD/staged"
 HOME=$work
 export HOME
 be_patient

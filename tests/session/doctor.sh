@@ -7,13 +7,11 @@
 # The holes are cut by a program in place of bwrap that starts the real one with one thing more: so
 # each row that says "in force" is shown to be able to say something else.
 set -u
-scripts=$(cd "${srcdir:-.}" && pwd)
-. "$scripts/tests/session/lib.sh"
-as_user=${LAZARET_TEST_AS_USER-}
+. "${srcdir:-.}/tests/session/lib.sh"
 work=$(mktemp -d "${TMPDIR:-/tmp}/doctor-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-stage_open "${LAZARET_TEST_STAGED-$PWD/staged}"
+stage_open "$PWD/staged"
 mkdir "$work/home"
 chmod 777 "$work/home" # the sessions of root have other uids
 HOME=$work/home
@@ -221,26 +219,6 @@ cancel() {
     [ "$status" -eq 130 ] || wrong cancelled "status $status"
 }
 
-# As root: the same by somebody else, unless scripts/check has the whole suite run so.
-as_an_ordinary_user() {
-    [ "$(id -u)" -eq 0 ] && [ -z "$as_user" ] && [ -z "${LAZARET_TEST_ONCE-}" ] || return 0
-    user=$(mktemp -d "/tmp/doctor-lazaret.XXXXXXXX") || return
-    mkdir -p "$user/tests/session" "$user/tmp"
-    cp -R "$staged" "$user/staged"
-    cp "$scripts/tests/session/doctor.sh" "$scripts/tests/session/lib.sh" "$user/tests/session"
-    chmod -R u+w "$user"
-    chown -R 65534:65534 "$user"
-    chmod 755 "$user"
-    cases=$((cases + 1))
-    (
-        cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups env TMPDIR="$user/tmp" \
-            LAZARET_TEST_STAGED="$user/staged" LAZARET_TEST_AS_USER=yes \
-            srcdir=. sh "$user/tests/session/doctor.sh"
-    ) >user.log 2>&1 || failures=$((failures + 1))
-    sed 's/^/user: /; s/^user:     SKIP/    SKIP/' user.log
-    rm -rf "$user"
-}
-
 bwrap=$(command -v bwrap)
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
@@ -249,12 +227,11 @@ elif ! "$lazaret" run --runtime lua -e 1 >out 2>err; then
     may_be_missing bwrap 'a session cannot be started'
 else
     all_is_well
-    [ -n "$as_user" ] || second_choice
+    second_choice
     few
     holes
-    [ -n "$as_user" ] || settings
+    settings
     refusals
     leaves_nothing cancelled cancel
-    as_an_ordinary_user
 fi
 finish

@@ -14,7 +14,7 @@ chmod 755 "$work"
 HOME=$work
 export HOME
 be_patient
-stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
+stage_open "$PWD/staged"
 : >"$work/out"
 : >"$work/err"
 : >"$work/file"

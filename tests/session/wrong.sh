@@ -5,17 +5,14 @@
 #
 # `fails` runs a case twice, for people and with --json, and looks for the canary that the code would
 # leave.  That the canary sings when the code does run is shown first, without a sandbox.  Machines
-# are made wrong in namespaces of the test's own.  As root everything is done once more as an
-# ordinary user, with a copy of what is installed that this user can reach.
+# are made wrong in namespaces of the test's own.
 . "${srcdir:-.}/tests/session/lib.sh"
 
-as_user=${LAZARET_TEST_AS_USER-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/wrong-lazaret.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-stage_open "${LAZARET_TEST_STAGED:-$PWD/staged}"
+stage_open "$PWD/staged"
 examples=$(cd "${srcdir:-.}/config" && pwd) || exit 1
-scripts=$(cd "${srcdir:-.}" && pwd) || exit 1
 HOME=$work
 export HOME
 be_patient
@@ -549,30 +546,6 @@ runtimes() {
     done
 }
 
-# As root: the same by somebody else, unless scripts/check has the whole suite run so.
-as_an_ordinary_user() {
-    [ "$(id -u)" -eq 0 ] && [ -z "$as_user" ] && [ -z "${LAZARET_TEST_ONCE-}" ] || return 0
-    if ! command -v setpriv >/dev/null 2>&1; then
-        may_be_missing setpriv 'util-linux is not installed'
-        return
-    fi
-    user=$(mktemp -d "/tmp/wrong-lazaret.XXXXXXXX") || return
-    mkdir -p "$user/tests/session" "$user/tmp"
-    cp -R "$staged" "$user/staged"
-    cp "$scripts/tests/session/wrong.sh" "$scripts/tests/session/lib.sh" "$user/tests/session"
-    cp -R "$examples" "$user/config"
-    chmod -R u+w "$user"
-    chown -R 65534:65534 "$user"
-    cases=$((cases + 1))
-    (
-        cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$user" \
-            TMPDIR="$user/tmp" LAZARET_TEST_STAGED="$user/staged" LAZARET_TEST_AS_USER=yes \
-            srcdir=. sh "$user/tests/session/wrong.sh"
-    ) >user.log 2>&1 || failures=$((failures + 1))
-    sed 's/^/user: /; s/^user:     SKIP/    SKIP/' user.log
-    rm -rf "$user"
-}
-
 if [ ! -e "$LAZARET_PLUGIN_PATH/lua.so" ]; then
     may_be_missing lua 'not installed'
 elif ! $run -e 1 >out 2>err; then
@@ -592,6 +565,5 @@ else
     words
     looking
     runtimes
-    as_an_ordinary_user
 fi
 finish
