@@ -95,7 +95,7 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
     };
 
     doctor_progress(doctor, "none", "a session to compare with");
-    int rc = doctor_place_open(doctor->cli, open, &doctor->control, err);
+    int rc = doctor_place_open(doctor, open, &doctor->control, err);
     if (!rc)
         rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor_is_shown,
                               doctor->cli->settings, err);
@@ -150,7 +150,7 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     if (!list)
         return doctor_chose_nothing(doctor);
     const char *const pairs[] = {"sandbox.backend", list, NULL};
-    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+    int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
         rc = laz_engine_backend(place.engine, &choice, err);
         if (!rc)
@@ -176,7 +176,7 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     if (!doctor->chosen || !doctor->acts_are_tried)
         return 0;
     doctor_progress(doctor, doctor->chosen, "a template");
-    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+    int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (rc)
         return rc;
     rc = laz_session_open(place.engine, &options, &place.session, &why);
@@ -292,14 +292,17 @@ int cli_doctor(struct cli *cli)
 {
     struct doctor doctor = {
         .cli = cli,
+        .open.lock = PTHREAD_MUTEX_INITIALIZER,
         .control = {.victim = LAZ_PROCESS_INIT},
         .started_ms = laz_clock_ms(),
         .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* it would find all open */
         .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
-    struct laz_interrupt *interrupt = NULL; /* between two engines a signal waits for the next */
+    struct laz_interrupt *interrupt = NULL;
     struct laz_error err = {0};
     int rc = laz_interrupt_block(&interrupt, &err);
+    if (!rc) /* between two engines it is asked again for the next */
+        rc = laz_interrupt_start(interrupt, doctor_cancel, &doctor, &err);
     int status = rc ? 0 : doctor_look(&doctor);
 
     if (!rc && !status && doctor.acts_are_tried)
@@ -321,7 +324,7 @@ int cli_doctor(struct cli *cli)
         (cli->json ? doctor_tell_json : doctor_tell)(&doctor);
         status = doctor.problems.n ? CLI_FAILED : CLI_OK;
     }
+    laz_interrupt_free(interrupt); /* before what it cancels */
     doctor_fini(&doctor);
-    laz_interrupt_free(interrupt);
     return status;
 }

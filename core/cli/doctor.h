@@ -12,6 +12,8 @@
 #include "engine/engine.h"
 #include "os/process.h"
 
+#include <pthread.h>
+
 #define DOCTOR_BITS 32 /* those that have no name are passed over */
 #define DOCTOR_ACTS 40 /* at most */
 
@@ -38,18 +40,30 @@ bool doctor_bait_take(const char *path);
 /* ---- a session in which acts are tried (doctor_place.c) -------------------------------------- */
 
 struct doctor_place {
+    struct doctor_open *open;
     struct laz_engine *engine;
     struct laz_session *session;
-    struct laz_interrupt *interrupt;
     struct laz_process victim; /* a process of the host with the uid of the session */
 };
 
+#define DOCTOR_PLACES 4 /* that are open at once, at most */
+
+/* The engines of all places that are open: who cancels the doctor cancels each of them. */
+struct doctor_open {
+    pthread_mutex_t lock;
+    struct laz_engine *engines[DOCTOR_PLACES];
+};
+
+struct doctor;
+/* By any thread. */
+void doctor_cancel(void *doctor);
+
 /* Settings of the command with `pairs` ("key", "value", ...; ends with NULL) set over them. A place
  * whose session does not start is closed again, *err says why. */
-int doctor_place_open(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                       struct laz_error *err);
 /* A place without a session, for whatever is to be opened in its engine. */
-int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                         struct laz_error *err);
 void doctor_place_close(struct doctor_place *place);
 /* A victim under the uid of the session; `mark` is in its command line. */
@@ -118,6 +132,7 @@ struct doctor_backend {
 
 struct doctor {
     struct cli *cli;
+    struct doctor_open open;
     struct doctor_bait bait;
     struct doctor_place control;
     struct doctor_try outside[DOCTOR_ACTS]; /* by the control, when first needed */

@@ -182,7 +182,7 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
         pairs[n++] = small[i].key;
         pairs[n++] = small[i].value;
     }
-    int rc = doctor_place_open(doctor->cli, pairs, &place, err);
+    int rc = doctor_place_open(doctor, pairs, &place, err);
     if (rc)
         return rc;
     rc = backend_acts(doctor, backend, &place, true, err);
@@ -362,7 +362,7 @@ static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
     struct laz_session_options options = {.size = sizeof options};
     struct doctor_place place;
-    int rc = doctor_place_engine(doctor->cli, pairs, &place, err);
+    int rc = doctor_place_engine(doctor, pairs, &place, err);
 
     if (rc)
         return rc;
@@ -383,7 +383,7 @@ static int backend_try(struct doctor *doctor, struct doctor_backend *backend, st
     const char *const pairs[] = {"sandbox.backend", backend->name, NULL};
     struct doctor_place place;
 
-    int rc = doctor_place_open(doctor->cli, pairs, &place, err);
+    int rc = doctor_place_open(doctor, pairs, &place, err);
     if (!rc) {
         backend_read_plan(backend, laz_session_isolation(place.session));
         rc = doctor_place_victim(&place, doctor->bait.secret, err);

@@ -76,9 +76,35 @@ static void place_log(void *user, uint32_t level, const char *text)
         log->sink(log->user, level, text);
 }
 
-int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+void doctor_cancel(void *user)
+{
+    struct doctor_open *open = &((struct doctor *)user)->open;
+
+    pthread_mutex_lock(&open->lock);
+    for (size_t i = 0; i < DOCTOR_PLACES; i++)
+        if (open->engines[i])
+            laz_engine_cancel(open->engines[i]);
+    pthread_mutex_unlock(&open->lock);
+}
+
+/* Puts `engine` in the place of `old` in the list; NULL: a free one. */
+static bool place_list(struct doctor_open *open, struct laz_engine *old, struct laz_engine *engine)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&open->lock);
+    while (i < DOCTOR_PLACES && open->engines[i] != old)
+        i++;
+    if (i < DOCTOR_PLACES)
+        open->engines[i] = engine;
+    pthread_mutex_unlock(&open->lock);
+    return i < DOCTOR_PLACES;
+}
+
+int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                         struct laz_error *err)
 {
+    struct cli *cli = doctor->cli;
     /* Warnings of a session that is made to die are not for the user: findings are. */
     const struct laz_engine_options options = {
         .size = sizeof options,
@@ -88,27 +114,25 @@ int doctor_place_engine(struct cli *cli, const char *const *pairs, struct doctor
     };
     struct laz_settings *settings = NULL;
 
-    *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
+    *place = (struct doctor_place){.open = &doctor->open, .victim = LAZ_PROCESS_INIT};
     int rc = laz_settings_copy(cli->settings, &settings, err);
     if (!rc)
         rc = place_set(settings, pairs, err);
     if (!rc)
-        rc = laz_interrupt_block(&place->interrupt, err);
-    if (!rc)
         rc = laz_engine_new(settings, &options, &place->engine, err);
-    if (!rc)
-        rc = cli_interrupt_start(place->interrupt, place->engine, err);
+    if (!rc && !place_list(place->open, NULL, place->engine))
+        rc = laz_error_set(err, LAZ_EINVAL, 0, "more than %d engines at once", DOCTOR_PLACES);
     laz_settings_free(settings);
     if (rc)
         doctor_place_close(place);
     return rc;
 }
 
-int doctor_place_open(struct cli *cli, const char *const *pairs, struct doctor_place *place,
+int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                       struct laz_error *err)
 {
     const struct laz_session_options session = {.size = sizeof session, .runtime = "doctor"};
-    int rc = doctor_place_engine(cli, pairs, place, err);
+    int rc = doctor_place_engine(doctor, pairs, place, err);
 
     if (!rc)
         rc = laz_session_open(place->engine, &session, &place->session, err);
@@ -127,7 +151,8 @@ void doctor_place_close(struct doctor_place *place)
         laz_process_close(&place->victim);
     }
     laz_session_free(place->session);
-    laz_interrupt_free(place->interrupt); /* before the engine that it cancels */
+    if (place->engine) /* before it goes: it may be cancelled until then */
+        place_list(place->open, place->engine, NULL);
     laz_engine_free(place->engine);
     *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};
 }

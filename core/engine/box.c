@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define BOX_READ       ((size_t)64 << 10) /* bytes read at once */
-#define BOX_TOKEN_MS   5000               /* from the spawn to the token, at least */
 #define BOX_LINE_MS    5000               /* from the first byte of a line to its last */
 #define BOX_HELD_UP_MS 1000               /* so late, a timer tells that the loop stood still */
 #define BOX_LINES      64u                /* served in one turn of the loop */
@@ -345,13 +344,6 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
         return false;
     box_channel_ready(box, LAZ_IO_READ);
     return true;
-}
-
-uint64_t laz_box_token_ms(const struct laz_engine *engine)
-{
-    uint64_t part = engine->values->session.start_timeout_ms / 4;
-
-    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
 }
 
 void laz_box_be_patient(struct laz_box *box)

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BOX_TOKEN_MS 5000 /* from the spawn to the token, at least */
+
 static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
 {
     char *path = laz_strdupf("%s/%s", box->folder, name);
@@ -371,4 +373,11 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     }
     free(runtime_file);
     return rc;
+}
+
+uint64_t laz_box_token_ms(const struct laz_engine *engine)
+{
+    uint64_t part = engine->values->session.start_timeout_ms / 4;
+
+    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
 }

@@ -66,9 +66,11 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
     int rc = laz_box_start(engine, &purpose, &owner, NULL, &box, err);
     if (!rc) {
         laz_timer_start(timer, laz_box_token_ms(engine));
-        while (!box->ended && !over)
+        while (!box->ended && !over && !atomic_load(&engine->cancel))
             laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
-        if (!choice_came_up(box))
+        if (!box->ended && !over)
+            rc = laz_error_set(err, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+        else if (!choice_came_up(box))
             rc = choice_explain(box, choice, !box->ended, err);
         laz_box_release(box);
     }
@@ -157,11 +159,12 @@ static bool choice_needs_trial(const struct laz_engine *engine, size_t candidate
 }
 
 /* Does the failure say that this system does not have the backend? One that is broken or told wrong
- * things, and a want of memory or descriptors, say nothing of the kind: no other is taken, and no
- * weaker one, because of them. */
+ * things, a want of memory or descriptors, and a cancel say nothing of the kind: no other is taken,
+ * and no weaker one, because of them. */
 static bool choice_goes_on(bool taken, const struct laz_error *why)
 {
-    return !laz_error_is_shortage(why) && (taken || why->code == LAZ_ENOENT);
+    return !laz_error_is_shortage(why) && why->code != LAZ_ECANCELLED &&
+           (taken || why->code == LAZ_ENOENT);
 }
 
 /* Takes the first candidate from number `first` on that works. `why`: empty, or what was wrong with
@@ -244,7 +247,7 @@ bool laz_engine_next_backend(struct laz_engine *engine, struct laz_error *err)
         choice->proven = true; /* what failed was the session's own */
         return false;
     }
-    if (laz_error_is_shortage(&fault))
+    if (laz_error_is_shortage(&fault) || fault.code == LAZ_ECANCELLED)
         return false;
     laz_log(&engine->log, LAZ_LOG_WARNING, "backend %s: %s", choice->name, fault.text);
     laz_buf_printf(&why, "%s: %s", choice->name, fault.text);

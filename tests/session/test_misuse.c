@@ -4,6 +4,7 @@
 #include "session.h"
 
 #include "base/buf.h"
+#include "os/os.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -247,6 +248,55 @@ static void cancelling_ends_a_start(void)
     laz_engine_free(engine);
 }
 
+static char trial_begun[] = "/tmp/lazaret-test-XXXXXX/2"; /* the file that says so */
+
+static void *canceller_of_a_trial(void *user)
+{
+    (void)user;
+    while (access(trial_begun, F_OK))
+        usleep(1000);
+    laz_engine_cancel(engine);
+    return NULL;
+}
+
+/* A program in place of bwrap that fails at first, so that another backend would be next, and hangs
+ * when it is tried whether that was the session's fault or its own. */
+static bool write_hanging_bwrap(const char *folder, const char *path)
+{
+    FILE *file =
+        chmod(folder, 0777) ? NULL : fopen(path, "w"); /* sessions have uids of their own */
+
+    if (!file)
+        return false;
+    fprintf(file, "#!/bin/sh\n[ -e %s/1 ] || { : >%s/1; exit 1; }\n: >%s/2\nexec sleep 3600\n",
+            folder, folder, folder);
+    return fclose(file) == 0 && chmod(path, 0755) == 0;
+}
+
+static void cancelling_ends_the_trial_of_a_backend(void)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_error err = {0};
+    pthread_t thread;
+    char path[64], settings[200];
+
+    trial_begun[strlen(trial_begun) - 2] = '\0';
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(trial_begun));
+    snprintf(path, sizeof path, "%s/bwrap", trial_begun);
+    CU_ASSERT_TRUE_FATAL(write_hanging_bwrap(trial_begun, path));
+    trial_begun[strlen(trial_begun)] = '/';
+    snprintf(settings, sizeof settings,
+             "sandbox.backend=[\"bwrap\",\"landlock\"];sandbox.bwrap.program=%s", path);
+    engine = test_engine(settings);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, canceller_of_a_trial, NULL), 0);
+    CU_ASSERT_NOT_EQUAL(laz_session_open(engine, &lua, &session, &err), 0);
+    pthread_join(thread, NULL);
+    laz_engine_free(engine);
+    trial_begun[strlen(trial_begun) - 2] = '\0';
+    laz_os_remove_tree(trial_begun);
+}
+
 /* ---- closing at the wrong time -------------------------------------------------------------- */
 
 static void line_closes(void *user, int stream, const char *text, size_t len)
@@ -363,6 +413,7 @@ static const struct unit_test tests[] = {
     UNIT(cancelling_ends_code_and_what_it_waits_for),
     UNIT(cancelling_does_not_wait_for_a_tool),
     UNIT(cancelling_ends_a_start),
+    UNIT(cancelling_ends_the_trial_of_a_backend),
     UNIT(closing_during_an_execution_ends_it_and_the_session),
     UNIT(freeing_during_an_execution_leaves_it_to_the_engine),
     UNIT(freeing_an_engine_ends_its_sessions),
