@@ -363,6 +363,9 @@ int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *proces
     if (process->pidfd < 0) {
         rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
         (void)kill(pid, SIGKILL);
+        if (spawn->group) /* and what it has started by now: bwrap's inner process would wait for
+                             ever */
+            (void)kill(-pid, SIGKILL);
         child_discard(pid);
         goto out;
     }
