@@ -96,6 +96,9 @@ void bench_sleep_us(double us);
 /* One more sample; those beyond `wanted` are dropped. */
 void bench_add(struct bench_point *point, double value);
 void bench_add_floor(struct bench_point *point, double floor);
+/* All of what a part of the row has sampled; frees it. */
+void bench_take(struct bench_point *point, struct bench_samples *values,
+                struct bench_samples *floors);
 static inline bool bench_is_full(const struct bench_point *point)
 {
     return point->values.n >= point->wanted;

@@ -122,12 +122,7 @@ static void member_init(struct member *member, struct crowd *crowd, int number)
 
 static void member_fini(struct member *member, struct bench_point *point)
 {
-    for (int i = 0; i < member->values.n; i++)
-        bench_add(point, member->values.values[i]);
-    for (int i = 0; i < member->floors.n; i++)
-        bench_add_floor(point, member->floors.values[i]);
-    free(member->values.values);
-    free(member->floors.values);
+    bench_take(point, &member->values, &member->floors);
     bench_clock_free(member->clock);
 }
 

@@ -54,6 +54,17 @@ void bench_add_floor(struct bench_point *point, double floor)
     bench_samples_add(&point->floors, point->wanted, floor);
 }
 
+void bench_take(struct bench_point *point, struct bench_samples *values,
+                struct bench_samples *floors)
+{
+    for (int i = 0; i < values->n; i++)
+        bench_add(point, values->values[i]);
+    for (int i = 0; i < floors->n; i++)
+        bench_add_floor(point, floors->values[i]);
+    free(values->values);
+    free(floors->values);
+}
+
 void bench_progress_of(int row, int rows)
 {
     progress.row = row;

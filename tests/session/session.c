@@ -508,3 +508,31 @@ void test_each(const char *settings, void (*body)(struct laz_session *, const st
         laz_engine_free(engine);
     }
 }
+
+static struct {
+    struct laz_engine *engine;
+    struct laz_session *session;
+} kept[sizeof languages / sizeof *languages];
+
+void test_each_kept(const char *settings, void (*body)(struct laz_session *, const struct words *))
+{
+    const char *only = getenv("TEST_RUNTIME");
+
+    for (size_t i = 0; i < n_languages; i++) {
+        if (only && strcmp(only, languages[i].runtime) != 0)
+            continue;
+        if (!kept[i].engine) {
+            kept[i].engine = test_engine(settings);
+            kept[i].session = test_session(kept[i].engine, languages[i].runtime);
+        }
+        if (kept[i].session)
+            body(kept[i].session, &languages[i]);
+    }
+}
+
+void test_kept_free(void)
+{
+    for (size_t i = 0; i < n_languages; i++)
+        laz_engine_free(kept[i].engine); /* and its session */
+    memset(kept, 0, sizeof kept);
+}

@@ -94,5 +94,10 @@ char *test_output(const struct laz_result *result, int stream);
 bool test_result_has(struct laz_result *result, const char *part);
 /* Bodies called for each language with an engine of these settings and a fresh session. */
 void test_each(const char *settings, void (*body)(struct laz_session *, const struct words *));
+/* The same with one session of each language, made by the first call with its settings, for all
+ * cases that leave it as it was. test_kept_free ends them; before it a test that looks for what is
+ * left behind. */
+void test_each_kept(const char *settings, void (*body)(struct laz_session *, const struct words *));
+void test_kept_free(void);
 
 #endif

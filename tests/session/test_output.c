@@ -12,35 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A session of each language with the settings of every test's engine, for all cases that leave it
- * as it was. */
-static struct {
-    struct laz_engine *engine;
-    struct laz_session *session;
-} kept[3];
-
-static void each_kept(void (*body)(struct laz_session *, const struct words *))
-{
-    const char *only = getenv("TEST_RUNTIME");
-
-    for (size_t i = 0; i < n_languages && i < sizeof kept / sizeof *kept; i++) {
-        if (only && strcmp(only, languages[i].runtime) != 0)
-            continue;
-        if (!kept[i].engine) {
-            kept[i].engine = test_engine("");
-            kept[i].session = test_session(kept[i].engine, languages[i].runtime);
-        }
-        if (kept[i].session)
-            body(kept[i].session, &languages[i]);
-    }
-}
-
-static void free_kept(void)
-{
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        laz_engine_free(kept[i].engine); /* and its session */
-}
-
 static void expect_output(struct laz_session *session, const char *code, int stream,
                           const char *expected)
 {
@@ -118,7 +89,7 @@ static void writing_lines(struct laz_session *session, const struct words *w)
 
 static void a_hundred_thousand_lines_arrive_complete(void)
 {
-    each_kept(writing_lines);
+    test_each_kept("", writing_lines);
 }
 
 /* ---- while the code runs -------------------------------------------------------------------- */
@@ -224,7 +195,7 @@ static void writing_bytes(struct laz_session *session, const struct words *w)
 
 static void bytes_are_not_changed(void)
 {
-    each_kept(writing_bytes);
+    test_each_kept("", writing_bytes);
 }
 
 static void having_children(struct laz_session *session, const struct words *w)
@@ -251,7 +222,7 @@ static void having_children(struct laz_session *session, const struct words *w)
 
 static void output_of_children_comes_in_its_place(void)
 {
-    each_kept(having_children);
+    test_each_kept("", having_children);
 }
 
 static void complaining(struct laz_session *session, const struct words *w)
@@ -271,7 +242,7 @@ static void complaining(struct laz_session *session, const struct words *w)
 
 static void standard_error_is_told_apart(void)
 {
-    each_kept(complaining);
+    test_each_kept("", complaining);
 }
 
 /* ---- limits --------------------------------------------------------------------------------- */
@@ -361,7 +332,7 @@ static void writing_one_line(struct laz_session *session, const struct words *w)
 
 static void a_line_of_two_megabytes_needs_no_newline(void)
 {
-    each_kept(writing_one_line);
+    test_each_kept("", writing_one_line);
 }
 
 /* ---- between and after ---------------------------------------------------------------------- */
@@ -390,7 +361,7 @@ static void going_on_behind(struct laz_session *session, const struct words *w)
 
 static void a_background_process_that_writes_does_no_harm(void)
 {
-    each_kept(going_on_behind);
+    test_each_kept("", going_on_behind);
 }
 
 static void dying_with_much_to_say(struct laz_session *session, const struct words *w)
@@ -419,7 +390,7 @@ static void dying_with_much_to_say(struct laz_session *session, const struct wor
 
 static void a_crash_loses_no_output(void)
 {
-    each_kept(dying_with_much_to_say);
+    test_each_kept("", dying_with_much_to_say);
 }
 
 static const struct unit_test tests[] = {
@@ -440,6 +411,6 @@ static const struct unit_test tests[] = {
 int main(void)
 {
     int status = unit_run("output", tests);
-    free_kept();
+    test_kept_free();
     return status;
 }

@@ -13,35 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A session of each language for all cases that leave it as it was. */
-static struct {
-    struct laz_engine *engine;
-    struct laz_session *session;
-} kept[3];
-
-static void each_kept(void (*body)(struct laz_session *, const struct words *))
-{
-    const char *only = getenv("TEST_RUNTIME");
-
-    for (size_t i = 0; i < n_languages && i < sizeof kept / sizeof *kept; i++) {
-        if (only && strcmp(only, languages[i].runtime) != 0)
-            continue;
-        if (!kept[i].engine) {
-            kept[i].engine = test_engine("session.timeout=600;session.deadline=600");
-            kept[i].session = test_session(kept[i].engine, languages[i].runtime);
-        }
-        if (kept[i].session)
-            body(kept[i].session, &languages[i]);
-    }
-}
-
-static void free_kept(void)
-{
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        laz_engine_free(kept[i].engine); /* and its session */
-    memset(kept, 0, sizeof kept);
-}
-
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 static void quick_code(struct laz_session *session, const struct words *w)
@@ -62,7 +33,7 @@ static void quick_code(struct laz_session *session, const struct words *w)
 
 static void clocks_do_not_touch_quick_code(void)
 {
-    each_kept(quick_code);
+    test_each_kept("session.timeout=600;session.deadline=600", quick_code);
     test_each("session.timeout=0;session.deadline=0", quick_code);
 }
 
@@ -90,7 +61,7 @@ static void printing(struct laz_session *session, const struct words *w)
 
 static void what_code_prints_is_output(void)
 {
-    each_kept(printing);
+    test_each_kept("session.timeout=600;session.deadline=600", printing);
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */
@@ -113,7 +84,7 @@ static void calling_often(struct laz_session *session, const struct words *w)
 
 static void calls_without_a_limit_are_not_limited(void)
 {
-    each_kept(calling_often);
+    test_each_kept("session.timeout=600;session.deadline=600", calling_often);
 }
 
 /* ---- environment ---------------------------------------------------------------------------- */
@@ -189,7 +160,7 @@ static void folders_of_a_session_go_with_it(void)
     char folder[300], first[256] = "", second[256] = "";
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
-    free_kept(); /* the folder is that of the only engine */
+    test_kept_free(); /* the folder is that of the only engine */
     trace_folder(folder, sizeof folder);
     CU_ASSERT_NOT_EQUAL(*folder, '\0');
     CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
@@ -304,7 +275,7 @@ static void checking(struct laz_session *session, const struct words *w)
 
 static void checking_parses_and_runs_nothing(void)
 {
-    each_kept(checking);
+    test_each_kept("session.timeout=600;session.deadline=600", checking);
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */
@@ -364,6 +335,6 @@ static const struct unit_test tests[] = {
 int main(void)
 {
     int status = unit_run("reference", tests);
-    free_kept();
+    test_kept_free();
     return status;
 }
