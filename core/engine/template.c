@@ -72,6 +72,18 @@ void laz_template_lose(struct laz_template *t, int code, const char *why)
     laz_templates_stir(t->engine);
 }
 
+/* Its outermost process has ended, and the box can say how. */
+static void template_lost_process(struct laz_template *t)
+{
+    struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
+
+    laz_box_explain(t->box, t->engine->choice.ops, false, &text);
+    laz_visible_line(&line, laz_buf_text(&text), text.len);
+    laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
+    laz_buf_fini(&text);
+    laz_buf_fini(&line);
+}
+
 void laz_template_distrust(struct laz_template *t, const char *why)
 {
     char text[400];
@@ -268,7 +280,12 @@ void laz_template_look(struct laz_template *t)
     if (t->state != TEMPLATE_READY)
         return;
     laz_box_serve(t->box, 0);
-    if (t->state == TEMPLATE_READY && !laz_box_has_ended(t->box) && t->box->channel < 0)
+    bool ended = laz_box_has_ended(t->box); /* tells template_ended */
+    if (t->state != TEMPLATE_READY || ended)
+        return;
+    if (t->box->reaped) /* what is inside goes with it, and may still take a spawn */
+        template_lost_process(t);
+    else if (t->box->channel < 0)
         laz_template_lose(t, LAZ_ESETUP, "it closed its connection");
 }
 
@@ -446,17 +463,11 @@ static void template_broken(void *user, const struct laz_error *why)
 static void template_ended(void *user)
 {
     struct laz_template *t = user;
-    struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    if (t->state == TEMPLATE_LOST) {
+    if (t->state == TEMPLATE_LOST)
         laz_templates_stir(t->engine);
-        return;
-    }
-    laz_box_explain(t->box, t->engine->choice.ops, false, &text);
-    laz_visible_line(&line, laz_buf_text(&text), text.len);
-    laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
-    laz_buf_fini(&text);
-    laz_buf_fini(&line);
+    else
+        template_lost_process(t);
 }
 
 static void template_too_late(void *user)
