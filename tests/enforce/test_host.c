@@ -32,6 +32,8 @@
 #define HOST_MS   900000 /* for whatever has to happen, on any machine */
 #define HOST_MOST 64     /* processes of a box */
 
+#define STRANGER_UID 64321u /* has no processes */
+
 static const char *const backends[] = {"bwrap", "landlock"};
 
 /* ---- processes ------------------------------------------------------------------------------ */
@@ -476,32 +478,34 @@ static void a_full_disk_is_an_error_and_no_weaker_box(void)
 /* ---- the folder ----------------------------------------------------------------------------- */
 
 /* What has the name of an engine's folder but is none is not followed, and not removed when it
- * belongs to somebody else. */
+ * belongs to somebody else: to a uid of whom no test runs, or it would be removed as that one's. */
 static void foreign_folders_are_left_alone(void)
 {
-    static const char link_path[] = "/tmp/lazaret-LAZtestL",
-                      folder_path[] = "/tmp/lazaret-LAZtestF";
-    const char *file = world_get("removable");
+    const char *file = world_get("removable"), *made = world_get("stranger");
+    char link_path[32], folder_path[32];
     struct laz_engine *engine;
     struct stat st;
 
-    unlink(link_path);
+    snprintf(link_path, sizeof link_path, "/tmp/lazaret-L%07d", (int)getpid() % 10000000);
+    snprintf(folder_path, sizeof folder_path, "/tmp/lazaret-F%07d", (int)getpid() % 10000000);
     CU_ASSERT_EQUAL(symlink(world_get("open"), link_path), 0);
-    bool foreign =
-        laz_os_is_root() && mkdir(folder_path, 0777) == 0 && chown(folder_path, 65534, 65534) == 0;
+    if (laz_os_is_root()) {
+        CU_ASSERT_EQUAL(chown(made, STRANGER_UID, STRANGER_UID), 0);
+        CU_ASSERT_EQUAL(rename(made, folder_path), 0);
+    }
     engine = test_engine("");
     CU_ASSERT_PTR_NOT_NULL(engine);
     CU_ASSERT_EQUAL(stat(file, &st), 0); /* behind the link */
-    if (foreign)
+    if (laz_os_is_root()) {
         CU_ASSERT_EQUAL(stat(folder_path, &st), 0);
+        (void)rmdir(folder_path);
+    }
     if (engine) {
         CU_ASSERT_EQUAL(lstat(engine->folder, &st), 0);
         CU_ASSERT(S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 0066));
     }
     laz_engine_free(engine);
-    unlink(link_path);
-    if (foreign)
-        rmdir(folder_path);
+    (void)unlink(link_path);
 }
 
 static const struct unit_test tests[] = {
