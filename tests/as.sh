@@ -12,6 +12,9 @@ test=${path#*/}
 test=${test%.variant}
 
 case $variant in
+    *-lua) export TEST_RUNTIME=lua ;;
+esac
+case ${variant%-lua} in
     *landlock) export TEST_BACKEND=landlock ;;
     *template) export TEST_WARM=template ;;
     *warm) export TEST_WARM=auto ;;

@@ -62,8 +62,7 @@ static double number(struct laz_result *result, const char *key)
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* What the programs do is the same in each language, so that one stands for all where it is the
- * settings that differ. */
+/* What is counted is processes, whatever language has started them: one stands for all. */
 static void in_lua(const char *settings, void (*body)(struct laz_session *, const struct words *))
 {
     struct laz_engine *engine = test_engine(settings);
@@ -82,21 +81,15 @@ static void in_lua(const char *settings, void (*body)(struct laz_session *, cons
 #define EAT(keep)                                                                                  \
     "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 16000000 ]; "        \
     "do a=$a$a; done; " keep ") & done; wait"
-#define TEN_EAT(keep)                                                                              \
-    {                                                                                              \
-        .python = "import os\nprint('begun', flush=True)\nr = os.system('" EAT(keep) "')\n'done'", \
-        .r = "cat('begun\\n')\nr <- system('" EAT(keep) "')\n'done'",                              \
-        .lua = "print('begun')\nio.stdout:flush()\nos.execute('" EAT(keep) "')\nreturn 'done'",    \
-    }
-
-static const struct phrase ten_eat = TEN_EAT("sleep 3000");
+static const char ten_eat[] =
+    "print('begun')\nio.stdout:flush()\nos.execute('" EAT("sleep 3000") "')\nreturn 'done'";
 static const char ten_eat_in_peace[] =
     "os.execute('" EAT(": >e$i; until set -- e*; [ $# = 10 ]; do sleep 0.2; done") "')\n"
                                                                                    "return 'done'";
 
 static void eats_too_much(struct laz_session *session, const struct words *w)
 {
-    struct laz_result *result = test_run(session, test_phrase(w, &ten_eat), NULL);
+    struct laz_result *result = test_run(session, ten_eat, NULL);
 
     if (!result)
         return;
@@ -122,7 +115,7 @@ static void memory_of_all_processes_is_limited(void)
 {
     if (skip_memory(false))
         return;
-    test_each(BWRAP "limits.memory=128MiB", eats_too_much);
+    in_lua(BWRAP "limits.memory=128MiB", eats_too_much);
     in_lua(NONE "limits.memory=128MiB", eats_too_much);
     in_lua(BWRAP "limits.memory=2GiB", eats_enough);
 }
@@ -253,13 +246,9 @@ static void memory_that_runs_out_between_executions_ends_the_session(void)
 
 /* ---- CPU time ------------------------------------------------------------------------------- */
 
-#define TEN_SPIN "for i in 1 2 3 4 5 6 7 8 9 10; do (while :; do :; done) & done; wait"
-
-static const struct phrase ten_spin = {
-    .python = "import os\nr = os.system('" TEN_SPIN "')\n'done'",
-    .r = "r <- system('" TEN_SPIN "')\n'done'",
-    .lua = "os.execute('" TEN_SPIN "')\nreturn 'done'",
-};
+static const char ten_spin[] =
+    "os.execute('for i in 1 2 3 4 5 6 7 8 9 10; do (while :; do :; done) & done; wait')\n"
+    "return 'done'";
 
 /* Each for a second of its own, and both for longer than the limit. */
 static const char two_spin[] =
@@ -268,7 +257,7 @@ static const char two_spin[] =
 
 static void spins_too_long(struct laz_session *session, const struct words *w)
 {
-    struct laz_result *result = test_run(session, test_phrase(w, &ten_spin), NULL);
+    struct laz_result *result = test_run(session, ten_spin, NULL);
 
     if (!result)
         return;
@@ -295,7 +284,7 @@ static void spins_on(struct laz_session *session, const struct words *w)
 
 static void cpu_time_of_all_processes_is_limited(void)
 {
-    test_each(BWRAP "limits.cpu=1", spins_too_long);
+    in_lua(BWRAP "limits.cpu=1", spins_too_long);
     in_lua(NONE "limits.cpu=1", spins_too_long);
     in_lua(BWRAP "limits.cpu=60", spins_on);
 }
