@@ -33,8 +33,9 @@ struct laz_audit {
     bool known;                 /* `last` and `end` are of the file that is open */
     struct laz_audit_link last; /* the last record that this process knows of */
     uint64_t end;               /* where it ends */
-    bool locked_out;            /* the lock was waited for in vain: not again until it is free */
-    uint64_t lost;              /* records, since one was last written */
+    uint64_t lock_ms;
+    bool locked_out; /* the lock was waited for in vain: not again until it is free */
+    uint64_t lost;   /* records, since one was last written */
     char lost_since[LAZ_CLOCK_STAMP], lost_why[256];
 };
 
@@ -184,8 +185,8 @@ static int audit_append(struct laz_audit *audit, const char *event, const char *
 {
     bool reopened;
     uint64_t size;
-    int rc =
-        laz_append_lock(&audit->file, audit->locked_out ? 0 : AUDIT_LOCK_MS, &reopened, &size, err);
+    int rc = laz_append_lock(&audit->file, audit->locked_out ? 0 : audit->lock_ms, &reopened, &size,
+                             err);
 
     audit->locked_out = rc == LAZ_ETIMEOUT;
     if (rc)
@@ -247,6 +248,7 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
     }
     audit->refuse = options->refuse;
     audit->sync = options->sync;
+    audit->lock_ms = options->lock_ms ? options->lock_ms : AUDIT_LOCK_MS;
     audit->log = options->log;
     audit->file = (struct laz_append)LAZ_APPEND_INIT(audit->path);
     laz_audit_link_init(&audit->last);

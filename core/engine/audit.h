@@ -15,6 +15,7 @@ struct laz_audit_options {
     const char *file; /* copied */
     bool refuse;      /* a record that cannot be written refuses what it is about */
     bool sync;        /* each record is on the disk before what it is about goes on */
+    uint64_t lock_ms; /* how long the lock of other writers is waited for; 0: half a second */
     const struct laz_log *log;
 };
 

@@ -22,6 +22,8 @@ static int ends_engine(struct laz_engine **engine, struct laz_error *err)
     if (rc == 0)
         rc = laz_settings_set(settings, "limits.cpu", "1", err);
     if (rc == 0)
+        rc = laz_settings_set(settings, "session.start_timeout", "600", err);
+    if (rc == 0)
         rc = laz_engine_new(settings, NULL, engine, err);
     laz_settings_free(settings);
     return rc;

@@ -148,6 +148,8 @@ int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sess
     int rc = laz_settings_new(&settings, err);
     if (rc == 0)
         rc = laz_settings_set(settings, "session.max_message_size", "2MiB", err);
+    if (rc == 0) /* of a machine that is busy */
+        rc = laz_settings_set(settings, "session.start_timeout", "600", err);
     snprintf(number, sizeof number, "%d", sessions);
     if (rc == 0) /* refused where there is no such limit */
         (void)laz_settings_set(settings, "pool.max_sessions", number, NULL);

@@ -55,12 +55,18 @@ int main(int argc, char **argv)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "seven", .description = ""};
     const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_settings *settings = NULL;
     struct laz_error err = {0};
     char code[64];
 
     if (argc != 3)
         return 2;
-    int rc = laz_engine_new(NULL, NULL, &engine, &err);
+    int rc = laz_settings_new(&settings, &err);
+    if (!rc)
+        rc = laz_settings_set(settings, "session.start_timeout", "600", &err);
+    if (!rc)
+        rc = laz_engine_new(settings, NULL, &engine, &err);
+    laz_settings_free(settings);
     if (!rc)
         rc = laz_engine_add_tool(engine, &tool, tool_seven, NULL, &err);
     if (!rc)

@@ -99,6 +99,7 @@ int main(int argc, char **argv)
     const char *limit = strcmp(mode, "waiting") == 0 ? "unlimited" : "100";
     if (laz_settings_new(&settings, &err) ||
         laz_settings_set(settings, "session.timeout", "0", &err) ||
+        laz_settings_set(settings, "session.start_timeout", "600", &err) ||
         laz_settings_set(settings, "limits.cpu", limit, &err) ||
         (*limit == 'u' && laz_settings_set(settings, "limits.memory", limit, &err)) ||
         laz_engine_new(settings, NULL, &engine, &err) ||

@@ -120,6 +120,8 @@ void sight_session(void *user)
     if (!rc)
         rc = laz_settings_set(settings, "session.timeout", "0", &err);
     if (!rc)
+        rc = laz_settings_set(settings, "session.start_timeout", "600", &err);
+    if (!rc)
         rc = laz_engine_new(settings, NULL, &engine, &err);
     if (!rc && sight->fails && !*sight->fails)
         test_hold_clock(engine);

@@ -137,10 +137,15 @@ static struct laz_engine *counting_engine(void)
 {
     struct laz_engine_options options = {
         .size = sizeof options, .log = count_log, .log_level = LAZ_LOG_INFO};
+    struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_engine_new(NULL, &options, &engine, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, &err), 0);
+    CU_ASSERT_EQUAL(laz_settings_set(settings, "session.start_timeout", "600", &err), 0);
+    CU_ASSERT_EQUAL(laz_settings_set(settings, "session.timeout", "0", &err), 0);
+    CU_ASSERT_EQUAL(laz_engine_new(settings, &options, &engine, &err), 0);
+    laz_settings_free(settings);
     logged = logged_refusals = 0;
     return engine;
 }

@@ -372,7 +372,11 @@ static void nothing_is_allowed_where_the_header_says_so(void)
     laz_session_free(NULL);
     laz_result_free(NULL);
     laz_settings_free(NULL);
-    CU_ASSERT_EQUAL_FATAL(laz_engine_new(NULL, NULL, &bare, NULL), 0);
+    struct laz_settings *settings = NULL;
+    CU_ASSERT_EQUAL_FATAL(laz_settings_new(&settings, NULL), 0);
+    CU_ASSERT_EQUAL(laz_settings_set(settings, "session.start_timeout", "600", NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_engine_new(settings, NULL, &bare, NULL), 0);
+    laz_settings_free(settings);
     CU_ASSERT_EQUAL(laz_engine_add_tool(bare, NULL, tool_nothing, NULL, NULL), LAZ_EINVAL);
     CU_ASSERT_EQUAL(laz_engine_add_tool(bare, &(struct laz_tool){0}, NULL, NULL, NULL), LAZ_EINVAL);
     CU_ASSERT_EQUAL_FATAL(laz_session_open(bare, &lua, &plain, NULL), 0);

@@ -34,9 +34,13 @@ static const char *in_base(const char *name)
     return path;
 }
 
+/* A disk that others keep busy can hold up who has the lock for as long as it likes. */
+static uint64_t lock_ms = 600000;
+
 static struct laz_audit *open_log(const char *path, bool refuse)
 {
-    const struct laz_audit_options options = {.file = path, .refuse = refuse, .log = &silent};
+    const struct laz_audit_options options = {
+        .file = path, .refuse = refuse, .lock_ms = lock_ms, .log = &silent};
     struct laz_audit *audit = NULL;
     struct laz_error err = {0};
 
@@ -509,8 +513,12 @@ static long sleeps(void)
 static void a_lock_that_is_kept_is_not_waited_for_long(void)
 {
     const char *path = in_base("kept");
-    struct laz_audit *audit = open_log(path, true);
+    uint64_t patient = lock_ms;
     struct laz_error err = {0};
+
+    lock_ms = 0; /* as usual */
+    struct laz_audit *audit = open_log(path, true);
+    lock_ms = patient;
 
     CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
