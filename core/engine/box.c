@@ -621,11 +621,13 @@ static void box_wait(struct laz_box *box, uint64_t ms)
         box->reaped = laz_process_wait(&box->process, ms, &box->exit);
 }
 
+/* A process that was killed ends when the kernel can: that says nothing of the template it came
+ * from. One that never came has only the template to answer for it. */
 static void box_does_not_end(struct laz_box *box)
 {
     if (box->process.pid >= 0)
         laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end", (int)box->process.pid);
-    if (box->from)
+    else if (box->from)
         laz_template_distrust(box->from, "a session that was asked for neither comes nor ends");
 }
 
@@ -652,6 +654,11 @@ static void box_out_of_patience(void *user)
     }
 }
 
+bool laz_box_has_come(const struct laz_box *box)
+{
+    return !box->from || box->process.pid >= 0;
+}
+
 void laz_box_kill(struct laz_box *box)
 {
     if (box->killed || box->ended)
@@ -671,7 +678,8 @@ void laz_box_kill(struct laz_box *box)
         laz_timer_start(box->patience, BOX_REAPER_MS);
     } else {
         box_kill_all(box);
-        laz_timer_start(box->patience, BOX_DEATH_MS);
+        laz_timer_start(box->patience,
+                        laz_box_has_come(box) ? BOX_DEATH_MS : laz_box_token_ms(box->engine));
     }
 }
 

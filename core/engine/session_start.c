@@ -129,7 +129,7 @@ static void start_breaks_off(struct laz_session *session)
     struct laz_start *start = &session->start;
 
     if (session->failure.code && session->failure.code != LAZ_ECANCELLED &&
-        !session->box->complaint.len && !session->box->ended) {
+        !session->box->complaint.len && !session->box->ended && laz_box_has_come(session->box)) {
         start->is_dying = true;
         laz_timer_cancel(session->start_timer);
         laz_box_kill(session->box);

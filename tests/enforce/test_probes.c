@@ -2,9 +2,9 @@
 /* test_probes.c - every probe of the table, in every backend, and without one.
  *
  * A session from a template keeps away what a session of its own bwrap does: the same answers are
- * expected of it.  A probe proves something only when it gets through where nothing holds it; so each is first tried
- * there.  Started by root, all of it runs twice: once with sessions that get uids of their own,
- * once wholly as an ordinary user. */
+ * expected of it.  A probe proves something only when it gets through where nothing holds it; so
+ * each is first tried there.  Started by root, all of it runs twice: once with sessions that get
+ * uids of their own, once wholly as an ordinary user. */
 #include "probes.h"
 #include "session/session.h"
 #include "unit.h"
@@ -76,7 +76,8 @@ static void probes_of(enum probe_language language)
     int n = 0;
 
     if (!arena_open(&open, "none", probe_runtimes[language],
-                    "env.allow=[\"" WORLD_SECRET "\"];session.max_executions=0"))
+                    "env.allow=[\"" WORLD_SECRET "\"];session.max_executions=0;"
+                    "limits.nproc=unlimited")) /* of an ordinary user all processes count */
         return;
     if (arena_open(&box, backend, probe_runtimes[language], "")) {
         CU_ASSERT_EQUAL(strstr(laz_session_isolation(box.session), "of the template") != NULL,

@@ -145,9 +145,8 @@ static void restarting(struct laz_session *session, const struct words *w)
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5");
     test_expect(session, w->get_x, LAZ_VERDICT_ERROR, NULL);
     kill((pid_t)laz_session_pid(session), SIGKILL);
-    for (int i = 0; i < 10000 && laz_session_is_alive(session); i++)
+    while (laz_session_is_alive(session))
         usleep(1000); /* the kernel needs a moment to end it */
-    CU_ASSERT_FALSE(laz_session_is_alive(session));
     CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }

@@ -85,14 +85,14 @@ static void start_ends(void *user, struct laz_result *result, const struct laz_e
 }
 
 /* Starts a session, moves the clock by `ms` at the moment, and drives the loop until the start has
- * failed. A session that its template does not let go of then needs a further two seconds. */
+ * failed. */
 static int start_run(struct laz_engine *engine, warm_moment *reached, uint64_t ms,
                      struct laz_error *err)
 {
     struct laz_session_options options = warm_options();
     struct laz_result *result = NULL;
     struct laz_session *session;
-    bool moved = false, is_stuck = false;
+    bool moved = false;
 
     options.no_wait = 1;
     int rc = laz_session_open(engine, &options, &session, err);
@@ -103,10 +103,6 @@ static int start_run(struct laz_engine *engine, warm_moment *reached, uint64_t m
         if (!moved && engine->templates->all && reached(engine->templates->all)) {
             test_advance_clock(engine, ms);
             moved = true;
-        }
-        if (moved && reached == session_is_asked_for && !is_stuck && session->start.is_dying) {
-            test_advance_clock(engine, 2000);
-            is_stuck = true;
         }
         rc = laz_engine_step(engine, -1, err);
     }

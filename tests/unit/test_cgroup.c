@@ -539,13 +539,10 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     host_in(a, true);
     CU_ASSERT(rmdir(a) != 0 && errno == EBUSY);
     host_in(b, false);
-    int left = rmdir(a);
-    for (int i = 0; i < 20 && left != 0; i++) { /* what is still ending is left to the next one */
+    /* until nothing is left in it: what is still ending is left to the next one */
+    while (rmdir(a) != 0)
         host_in(b, false);
-        left = rmdir(a);
-    }
-    CU_ASSERT_EQUAL(left, 0); /* nothing is left in it */
-    for (int i = 0; i < 2000 && rmdir(b) != 0 && errno == EBUSY; i++)
+    while (rmdir(b) != 0 && errno == EBUSY)
         poll(NULL, 0, 5);
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&self);
@@ -720,11 +717,10 @@ static void tree_counts_the_time_of_children(void)
     }
     for (int i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);
-    for (int i = 0; i < 5000 && usage.cpu_us < 100000; i++) {
+    while (usage.cpu_us < 100000) {
         CU_ASSERT_TRUE_FATAL(laz_os_tree_usage(root, UINT64_MAX, &usage));
         poll(NULL, 0, 2);
     }
-    CU_ASSERT(usage.cpu_us >= 100000);
     CU_ASSERT_EQUAL(usage.processes, 3);
     tree_end(root);
     laz_os_close(&ready[0]);
