@@ -316,7 +316,7 @@ static int faults_spawn(struct laz_error *err)
     CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
     int rc = laz_spawner_spawn(spawner, &spawn, &process, err);
     if (rc == 0)
-        CU_ASSERT(laz_process_wait(&process, 60000, NULL));
+        CU_ASSERT(laz_process_wait(&process, UNIT_HANG_MS, NULL));
     laz_process_close(&process);
     laz_spawner_free(spawner);
     return rc;

@@ -235,13 +235,13 @@ static void live_group_limits_processes_and_ends_them(void)
         start_in(group, line, spawner, &process, &out, &held);
         read_all(out, &said);
         UNIT_TEXT(laz_buf_text(&said), rows[i].said);
-        CU_ASSERT_TRUE(laz_process_wait(&process, 10000, &how));
+        CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, &how));
         CU_ASSERT_EQUAL(how.status == 0, rows[i].pids == 60);
         struct pollfd left = {.fd = held, .events = POLLIN};
         CU_ASSERT_EQUAL(poll(&left, 1, 0), 0); /* the children of the shell live on */
         CU_ASSERT_EQUAL(laz_cgroup_out_of_memory(group), 0);
         CU_ASSERT_TRUE(laz_cgroup_kill(group));
-        CU_ASSERT_EQUAL(poll(&left, 1, 10000), 1); /* nobody holds the other end any more */
+        CU_ASSERT_EQUAL(poll(&left, 1, UNIT_HANG_MS), 1); /* nobody holds the other end any more */
         laz_os_close(&held);
         laz_os_close(&out);
         laz_process_close(&process);
@@ -274,7 +274,7 @@ static void live_group_is_entered_at_once_and_counts(void)
              "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done",
              spawner, &process, &out, NULL);
     read_all(out, &said);
-    CU_ASSERT_TRUE(laz_process_wait(&process, 20000, &how));
+    CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, &how));
     CU_ASSERT_EQUAL(how.status, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&said), "lazaret-"));
     CU_ASSERT(laz_cgroup_cpu_us(group) >= 1000);
@@ -424,8 +424,8 @@ static void live_group_tells_that_memory_ran_out(void)
     struct pollfd event = {.fd = laz_cgroup_event_fd(group), .events = POLLIN};
     CU_ASSERT_EQUAL(poll(&event, 1, 0), 0);
     start_in(group, eat, spawner, &process, &out, NULL);
-    CU_ASSERT_EQUAL(poll(&event, 1, 20000), 1);
-    CU_ASSERT_TRUE(laz_process_wait(&process, 10000, &how));
+    CU_ASSERT_EQUAL(poll(&event, 1, UNIT_HANG_MS), 1);
+    CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, &how));
     CU_ASSERT_EQUAL(how.signal, SIGKILL);
     CU_ASSERT(laz_cgroup_out_of_memory(group) >= 1);
     CU_ASSERT(laz_cgroup_peak_bytes(group) >= 30 * MIB);

@@ -59,7 +59,7 @@ static void run_fini(struct run *run)
     laz_buf_fini(&run->errs);
 }
 
-/* Is the process gone, or does it go within ten seconds? */
+/* Is the process gone, or does it go? */
 static bool is_gone(pid_t pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -67,7 +67,7 @@ static bool is_gone(pid_t pid)
     if (fd < 0)
         return errno == ESRCH;
     struct pollfd wait = {.fd = fd, .events = POLLIN};
-    int n = poll(&wait, 1, 10000);
+    int n = poll(&wait, 1, UNIT_HANG_MS);
     close(fd);
     return n == 1;
 }

@@ -160,7 +160,7 @@ static void a_system_without_jobs_starts_nothing_in_one(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no job objects"));
     spawn.job = NULL;
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), 0);
-    CU_ASSERT(laz_process_wait(&process, 10000, &(struct laz_exit){0}));
+    CU_ASSERT(laz_process_wait(&process, UNIT_HANG_MS, &(struct laz_exit){0}));
     laz_process_close(&process);
     laz_spawner_free(spawner);
 }

@@ -140,7 +140,7 @@ static void living_end(struct living *living)
         kill(living->host, SIGKILL);
         waitpid(living->host, NULL, 0);
         CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0);
-        CU_ASSERT_EQUAL(poll(&ended, 1, 10000), 1);
+        CU_ASSERT_EQUAL(poll(&ended, 1, UNIT_HANG_MS), 1);
         laz_cgroups_free(next);
     }
     laz_os_close(&living->held);

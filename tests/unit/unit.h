@@ -20,6 +20,9 @@ struct unit_test {
 
 #define UNIT(function) {#function, function}
 
+/* For what has to happen however busy the machine is: only a hang takes so long. */
+#define UNIT_HANG_MS 600000
+
 int unit_run(const char *suite, const struct unit_test *tests);
 
 /* CU_ASSERT_STRING_EQUAL that prints both texts when they differ. */
