@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* box.c - one box: who connects, lines, output, death.
+/* box.c - one box: who connects, lines, death.
  * Side: host.  Input trusted: no.
  *
  * Everything that comes out of the box is untrusted: the connection until its peer was looked at
- * and its token compared, the lines (bounded here, judged by their owner), the output (bytes).  The
- * kernel is asked who the peer is; the box is not.  A box is freed only when its process has ended:
- * until then it stays in the engine's list of those that leave. */
+ * and its token compared, the lines (bounded here, judged by their owner), the output
+ * (box_output.c). The kernel is asked who the peer is; the box is not.  A box is freed only when
+ * its process has ended: until then it stays in the engine's list of those that leave. */
 #include "engine/box.h"
 
 #include "base/json.h"
@@ -29,9 +29,6 @@
 #define BOX_LINES      64u                /* served in one turn of the loop */
 #define BOX_DEATH_MS   2000               /* from the kill to the end */
 #define BOX_REAPER_MS  3000               /* what a reaper gets to end its descendants */
-#define BOX_COMPLAINT  ((size_t)8 << 10)
-#define BOX_MAX_DRAIN  ((size_t)64 << 20) /* of one stream, in one go */
-#define BOX_STALE      ((size_t)1 << 20)  /* dropped of a stream: what a pipe may hold, pipe(7) */
 
 static void box_free(struct laz_box *box);
 static void box_has_ended(struct laz_box *box);
@@ -399,74 +396,6 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     return !box->out.failed;
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
-
-/* Reads one stream until nothing is there, at most `most` bytes. */
-static void box_read_output(struct laz_box *box, int stream, size_t most)
-{
-    char data[16 << 10];
-    size_t total = 0;
-
-    while (total < most && box->output[stream] >= 0) {
-        ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
-        if (n == 0)
-            return;
-        if (n < 0) {
-            laz_io_stop(box->output_io[stream]);
-            box->output_io[stream] = NULL;
-            laz_os_close(&box->output[stream]);
-            return;
-        }
-        total += (size_t)n;
-        if (!box->settled && stream == LAZ_STDERR && box->complaint.len < BOX_COMPLAINT)
-            laz_buf_append(&box->complaint, data, (size_t)n);
-        if (box->owner.output && !box->owner.output(box->owner.user, stream, data, (size_t)n) &&
-            box->output_io[stream]) {
-            box->unheard[stream] = true;
-            laz_io_events(box->output_io[stream], 0);
-            return;
-        }
-        if ((size_t)n < sizeof data)
-            return; /* a pipe that had more would have filled the buffer */
-    }
-}
-
-static void box_stdout_ready(void *user, uint32_t events)
-{
-    (void)events;
-    box_read_output(user, LAZ_STDOUT, BOX_READ);
-}
-
-static void box_stderr_ready(void *user, uint32_t events)
-{
-    (void)events;
-    box_read_output(user, LAZ_STDERR, BOX_READ);
-}
-
-void laz_box_hear(struct laz_box *box)
-{
-    char data[16 << 10];
-
-    for (int stream = 1; stream <= 2; stream++) {
-        if (!box->unheard[stream] || box->output[stream] < 0)
-            continue;
-        for (size_t total = 0; total < BOX_STALE;) {
-            ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
-            if (n <= 0)
-                break; /* an end is told by the loop */
-            total += (size_t)n;
-        }
-        box->unheard[stream] = false;
-        laz_io_events(box->output_io[stream], LAZ_IO_READ);
-    }
-}
-
-void laz_box_drain(struct laz_box *box)
-{
-    box_read_output(box, LAZ_STDOUT, BOX_MAX_DRAIN);
-    box_read_output(box, LAZ_STDERR, BOX_MAX_DRAIN);
-}
-
 /* ---- documents of the backend's program ----------------------------------------------------- */
 
 static void box_document(struct laz_box *box, const char *text, size_t len)
@@ -721,10 +650,7 @@ static void box_free(struct laz_box *box)
     laz_io_stop(box->process_io);
     laz_io_stop(box->status_io);
     laz_os_close(&box->status);
-    for (int i = 1; i <= 2; i++) {
-        laz_io_stop(box->output_io[i]);
-        laz_os_close(&box->output[i]);
-    }
+    laz_box_close_output(box);
     laz_os_usage_close(&box->usage);
     laz_os_close(&box->agent_fd);
     laz_os_close(&box->init_fd);
@@ -775,12 +701,10 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
     if (box->process.pidfd >= 0)
         box->process_io =
             laz_io_start(loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
-    box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, box_stdout_ready, box);
-    box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, box_stderr_ready, box);
     if (box->channel >= 0)
         box->channel_io = laz_io_start(loop, box->channel, LAZ_IO_READ, box_channel_ready, box);
     bool ok = box->patience && box->line_timer && box->next_turn &&
-              (box->process_io || box->channel_io) && box->output_io[1] && box->output_io[2];
+              (box->process_io || box->channel_io) && laz_box_watch_output(box);
     if (ok && box->status >= 0) {
         box->status_io = laz_io_start(loop, box->status, LAZ_IO_READ, box_status_ready, box);
         ok = box->status_io != NULL;

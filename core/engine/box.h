@@ -173,6 +173,8 @@ void laz_box_be_patient(struct laz_box *box);
  * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
  */
 uint64_t laz_box_token_ms(const struct laz_engine *engine);
+bool laz_box_watch_output(struct laz_box *box);
+void laz_box_close_output(struct laz_box *box);
 /* Reads again the streams that nobody wanted; what lies in them is dropped. */
 void laz_box_hear(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */
