@@ -10,6 +10,7 @@
     sub(/^[^:]*:[^:]*:Source:/, "", file)
     if (index(file, top "/") == 1)
         file = substr(file, length(top) + 2)
+    sub(/^(\.\.\/)+/, "", file) # as the build names it
     wanted = file ~ /^core\/.*\.c$/
     next
 }

@@ -246,6 +246,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
             .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
             .job_missing = &missing,
+            .start_ms = box->engine->values->session.start_timeout_ms,
         };
         rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
         if (!rc)

@@ -40,6 +40,8 @@ struct laz_spawn {
     const struct laz_job_limits *job; /* a job object with them is made for it and all that it
                                          starts, before it runs; NULL: none. Only Windows has it */
     uint32_t *job_missing; /* with job: gets the limits that do not hold, 1 << LAZ_JOB_* */
+    uint64_t
+        start_ms; /* what the child may take to get to its program; ten seconds at least (POSIX) */
 };
 
 #define LAZ_SPAWN_SAME_ID UINT32_MAX
@@ -67,8 +69,8 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
 void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
 
 /* Any thread. Fails with LAZ_EOS when the program cannot be executed: the errno of exec is
- * reported, not a child that dies; with LAZ_ETIMEOUT when a child has not got to its program after
- * 10 seconds, and was ended (POSIX). The caller owns *process (laz_process_close). */
+ * reported, not a child that dies; with LAZ_ETIMEOUT when a child has not got to its program in its
+ * time, and was ended (POSIX). The caller owns *process (laz_process_close). */
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
                       struct laz_process *process, struct laz_error *err);
 

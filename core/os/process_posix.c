@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAWNER_MS      10000  /* that a child may take to get to its program */
+#define SPAWNER_MS      10000  /* that a child may take at least to get to its program */
 #define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
 
 struct spawner_request {
@@ -107,6 +107,11 @@ void laz_spawner_free(struct laz_spawner *spawner)
     free(spawner);
 }
 
+static uint64_t spawner_ms(const struct laz_spawn *spawn)
+{
+    return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
+}
+
 /* Waits for its turn and its end. The lock is held. */
 static void spawner_await(struct laz_spawner *spawner, struct spawner_request *request)
 {
@@ -116,7 +121,7 @@ static void spawner_await(struct laz_spawner *spawner, struct spawner_request *r
     while (!request->done) {
         bool waits = *pidfd >= 0;
         if (waits && !until_us)
-            until_us = laz_clock_us() + SPAWNER_MS * UINT64_C(1000);
+            until_us = laz_clock_us() + spawner_ms(request->spawn) * 1000;
         bool over = !laz_os_condition_wait(&spawner->served, &spawner->mutex,
                                            waits ? until_us : laz_clock_us() + SPAWNER_LOOK_US);
         if (over && waits && !request->done && laz_clock_us() >= until_us) {
@@ -135,9 +140,9 @@ static int spawner_late(const struct laz_spawn *spawn, struct laz_process *proce
     laz_process_close(process);
     return laz_error_set(
         err, LAZ_ETIMEOUT, 0,
-        "%s was not started within %d seconds, and was ended: its file system does "
+        "%s was not started within %g seconds, and was ended: its file system does "
         "not answer, or somebody has stopped the process",
-        spawn->argv[0], SPAWNER_MS / 1000);
+        spawn->argv[0], (double)spawner_ms(spawn) / 1000.0);
 }
 
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
