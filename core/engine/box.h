@@ -173,6 +173,10 @@ void laz_box_be_patient(struct laz_box *box);
  * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
  */
 uint64_t laz_box_token_ms(const struct laz_engine *engine);
+/* What a process may take to get to its program, while who starts it waits: half of
+ * session.start_timeout (and ten seconds at least, os/process.h). */
+uint64_t laz_box_spawn_ms(const struct laz_engine *engine);
+/* Listens to both streams. False: they cannot be watched. */
 bool laz_box_watch_output(struct laz_box *box);
 void laz_box_close_output(struct laz_box *box);
 /* Reads again the streams that nobody wanted; what lies in them is dropped. */

@@ -246,7 +246,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
             .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
             .job_missing = &missing,
-            .start_ms = box->engine->values->session.start_timeout_ms,
+            .start_ms = laz_box_spawn_ms(box->engine),
         };
         rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
         if (!rc)
@@ -374,6 +374,11 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     }
     free(runtime_file);
     return rc;
+}
+
+uint64_t laz_box_spawn_ms(const struct laz_engine *engine)
+{
+    return engine->values->session.start_timeout_ms / 2;
 }
 
 uint64_t laz_box_token_ms(const struct laz_engine *engine)

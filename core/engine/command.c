@@ -179,8 +179,6 @@ static int command_start(struct command_run *run, struct laz_spawner *spawner,
                          const char *const *env, struct laz_error *err)
 {
     const struct laz_command *command = run->command;
-    bool is_limited = run->deadline != COMMAND_NO_DEADLINE;
-    uint64_t now = laz_clock_ms();
     int child_out = -1, child_errs = -1, input = -1;
     int ret = laz_os_cloexec_pipe(&run->streams[0].fd, &child_out, err);
 
@@ -202,7 +200,6 @@ static int command_start(struct command_run *run, struct laz_spawner *spawner,
         .gid = LAZ_SPAWN_SAME_ID,
         .group = true,
         .death_signal = SIGKILL,
-        .start_ms = is_limited && run->deadline > now ? run->deadline - now : 0,
     };
     ret = laz_spawner_spawn(spawner, &spawn, &run->process, err);
 out:

@@ -40,8 +40,7 @@ struct laz_spawn {
     const struct laz_job_limits *job; /* a job object with them is made for it and all that it
                                          starts, before it runs; NULL: none. Only Windows has it */
     uint32_t *job_missing; /* with job: gets the limits that do not hold, 1 << LAZ_JOB_* */
-    uint64_t
-        start_ms; /* what the child may take to get to its program; ten seconds at least (POSIX) */
+    uint64_t start_ms;     /* to get to its program (POSIX); ten seconds at least */
 };
 
 #define LAZ_SPAWN_SAME_ID UINT32_MAX

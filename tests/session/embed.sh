@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# embed.sh - the programs of docs/examples, built as their head comments say against what is installed,
-# and run.
+# embed.sh - the programs of docs/examples, built as their head comments say against what is installed
+# (but that no clock ends them on a busy machine), and run.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/embed-lazaret.XXXXXXXX") || exit 1

@@ -106,7 +106,7 @@ static void faults_tell_child(void)
  * engine are the engine's to wait for. */
 static void faults_no_process_is_left(void)
 {
-    uint64_t end = laz_clock_ms() + 60000;
+    uint64_t end = laz_clock_ms() + UNIT_HANG_MS;
     pid_t pid;
 
     while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0 && laz_clock_ms() < end) {

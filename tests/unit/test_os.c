@@ -583,13 +583,18 @@ static void child_that_gets_stuck_is_ended(void)
     laz_os_nonblock(full[1], false);
     const struct laz_cgroup_door door = {.into = -1, .tasks = {full[1]}, .n_tasks = 1};
     spawn.cgroup = &door;
-    hurries = true;
-    CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_ETIMEOUT);
-    hurries = false;
-    CU_ASSERT(hurried_ns > UINT64_C(9000000000));
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/bin/true was not started within"));
-    CU_ASSERT_EQUAL(process.pidfd, -1);
-    CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    for (int longer = 0; longer < 2; longer++) {
+        spawn.start_ms = longer ? 60000 : 0;
+        uint64_t before_ns = hurried_ns;
+        hurries = true;
+        CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_ETIMEOUT);
+        hurries = false;
+        CU_ASSERT(hurried_ns - before_ns > (longer ? UINT64_C(59000000000) : UINT64_C(9000000000)));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, longer ? "/bin/true was not started within 60 s"
+                                                       : "/bin/true was not started within 10 s"));
+        CU_ASSERT_EQUAL(process.pidfd, -1);
+        CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    }
     spawn.cgroup = NULL; /* and the next one is started */
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), 0);
     CU_ASSERT(laz_process_wait(&process, UINT64_MAX, NULL));
