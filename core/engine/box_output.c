@@ -12,6 +12,23 @@
 #define OUTPUT_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
 #define OUTPUT_STALE     ((size_t)1 << 20)  /* dropped of a stream: what a pipe may hold, pipe(7) */
 
+static void output_close(struct laz_box *box, int stream)
+{
+    laz_io_stop(box->output_io[stream]);
+    box->output_io[stream] = NULL;
+    laz_os_close(&box->output[stream]);
+}
+
+/* One stream is heard, or not. */
+static void output_hear(struct laz_box *box, int stream, bool heard)
+{
+    box->unheard[stream] = !heard;
+    if (laz_io_events(box->output_io[stream], heard ? LAZ_IO_READ : 0))
+        return;
+    output_close(box, stream);
+    laz_box_break(box, LAZ_EOS, "its output cannot be watched");
+}
+
 /* Reads one stream until nothing is there, at most `most` bytes. */
 static void output_read(struct laz_box *box, int stream, size_t most)
 {
@@ -23,9 +40,7 @@ static void output_read(struct laz_box *box, int stream, size_t most)
         if (n == 0)
             return;
         if (n < 0) {
-            laz_io_stop(box->output_io[stream]);
-            box->output_io[stream] = NULL;
-            laz_os_close(&box->output[stream]);
+            output_close(box, stream);
             return;
         }
         total += (size_t)n;
@@ -33,8 +48,7 @@ static void output_read(struct laz_box *box, int stream, size_t most)
             laz_buf_append(&box->complaint, data, (size_t)n);
         if (box->owner.output && !box->owner.output(box->owner.user, stream, data, (size_t)n) &&
             box->output_io[stream]) {
-            box->unheard[stream] = true;
-            laz_io_events(box->output_io[stream], 0);
+            output_hear(box, stream, false);
             return;
         }
         if ((size_t)n < sizeof data)
@@ -67,8 +81,7 @@ void laz_box_hear(struct laz_box *box)
                 break; /* an end is told by the loop */
             total += (size_t)n;
         }
-        box->unheard[stream] = false;
-        laz_io_events(box->output_io[stream], LAZ_IO_READ);
+        output_hear(box, stream, true);
     }
 }
 
@@ -89,9 +102,6 @@ bool laz_box_watch_output(struct laz_box *box)
 
 void laz_box_close_output(struct laz_box *box)
 {
-    for (int i = 1; i <= 2; i++) {
-        laz_io_stop(box->output_io[i]);
-        box->output_io[i] = NULL;
-        laz_os_close(&box->output[i]);
-    }
+    output_close(box, LAZ_STDOUT);
+    output_close(box, LAZ_STDERR);
 }

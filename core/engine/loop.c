@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* loop.c - the event loop of an engine, on libuv: steps, timers, and what other threads post.
  *
- * Descriptors are watched in loop_poll.c or loop_wait.c, and read and written by our own code,
- * because three things must be in our hands: a line's size is judged before more of it is read,
- * pipes are drained to the last byte at a given moment, and writing to a dead peer must not raise
- * SIGPIPE in an application that is not ours (libuv writes without MSG_NOSIGNAL). */
+ * Descriptors are watched in loop_epoll.c, loop_poll.c or loop_wait.c, and read and written by our
+ * own code, because three things must be in our hands: a line's size is judged before more of it is
+ * read, pipes are drained to the last byte at a given moment, and writing to a dead peer must not
+ * raise SIGPIPE in an application that is not ours (libuv writes without MSG_NOSIGNAL). */
 #include "engine/loop_uv.h"
 
 #include "base/clock.h"
@@ -42,24 +42,29 @@ static void loop_woken(uv_async_t *wake)
     laz_loop_flush(wake->data);
 }
 
-/* libuv ends the process when its first loop gets no descriptors, and the process is not ours. So
- * it is asked only when there are some. */
-static int loop_has_descriptors(struct laz_error *err)
+/* libuv ends the process when its first loop gets no descriptors, or its table of them (a pointer
+ * for each number, up to the next power of two) no memory; and the process is not ours. So it is
+ * asked only when there is room for both. */
+static int loop_has_room(struct laz_error *err)
 {
-    int ends[LOOP_PIPES][2], n = 0, rc = 0;
+    int ends[LOOP_PIPES][2], n = 0, rc = 0, most = 0;
 
-    while (n < LOOP_PIPES && !(rc = laz_os_cloexec_pipe(&ends[n][0], &ends[n][1], err)))
-        n++;
+    for (; n < LOOP_PIPES && !(rc = laz_os_cloexec_pipe(&ends[n][0], &ends[n][1], err)); n++)
+        most = ends[n][1] > most ? ends[n][1] : most;
     while (n-- > 0) {
         laz_os_close(&ends[n][0]);
         laz_os_close(&ends[n][1]);
     }
+    void *table = rc ? NULL : malloc(2 * ((size_t)most + 4) * sizeof(void *));
+    if (!rc && !table)
+        rc = laz_error_nomem(err);
+    free(table);
     return rc;
 }
 
 int laz_loop_new(struct laz_loop **out, struct laz_error *err)
 {
-    int rc = loop_has_descriptors(err);
+    int rc = loop_has_room(err);
 
     if (rc)
         return rc;
@@ -71,8 +76,17 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
     rc = uv_loop_init(&loop->uv);
     if (rc)
         goto fail;
+    rc = laz_loop_polls_new(loop);
+    if (rc) {
+        laz_loop_polls_free(loop);
+        uv_loop_close(&loop->uv);
+        goto fail;
+    }
     rc = uv_async_init(&loop->uv, &loop->wake, loop_woken);
     if (rc) {
+        laz_loop_polls_stop(loop);
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
+        laz_loop_polls_free(loop);
         uv_loop_close(&loop->uv);
         goto fail;
     }
@@ -104,11 +118,13 @@ void laz_loop_free(struct laz_loop *loop)
     if (!loop)
         return;
     laz_loop_flush(loop);
+    laz_loop_polls_stop(loop);
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_close((uv_handle_t *)&loop->most, NULL);
     uv_walk(&loop->uv, loop_close_left, NULL); /* or the next line would wait for them */
     uv_run(&loop->uv, UV_RUN_DEFAULT);         /* lets closed handles be freed */
     uv_loop_close(&loop->uv);
+    laz_loop_polls_free(loop);
     pthread_mutex_destroy(&loop->lock);
     free(loop);
 }

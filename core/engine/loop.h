@@ -39,8 +39,9 @@ unsigned laz_loop_handles(const struct laz_loop *loop);
  * when the system cannot watch it. */
 struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
                             void (*ready)(void *user, uint32_t events), void *user);
-void laz_io_events(struct laz_io *io, uint32_t events); /* changes what is waited for */
-void laz_io_stop(struct laz_io *io);                    /* NULL is allowed */
+/* Changes what is waited for. False with errno, and it waits for what it did before. */
+bool laz_io_events(struct laz_io *io, uint32_t events);
+void laz_io_stop(struct laz_io *io); /* NULL is allowed */
 
 struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), void *user);
 /* Due once, `ms` from now; starting again moves it. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_poll.c - watched descriptors, where the system tells when one can be read or written. */
+/* loop_poll.c - watched descriptors, where the system tells when one can be read or written, and no
+ * quota of the user is in the way (macOS). */
 #include "engine/loop_uv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 struct laz_io {
@@ -58,9 +60,12 @@ struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
     return io;
 }
 
-void laz_io_events(struct laz_io *io, uint32_t events)
+bool laz_io_events(struct laz_io *io, uint32_t events)
 {
-    io_set(io, events);
+    int rc = io_set(io, events);
+
+    errno = rc ? EIO : 0;
+    return rc == 0;
 }
 
 void laz_io_stop(struct laz_io *io)
@@ -70,4 +75,20 @@ void laz_io_stop(struct laz_io *io)
     io->loop->handles--;
     uv_poll_stop(&io->poll);
     uv_close((uv_handle_t *)&io->poll, laz_loop_closed);
+}
+
+int laz_loop_polls_new(struct laz_loop *loop)
+{
+    (void)loop;
+    return 0;
+}
+
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    (void)loop;
+}
+
+void laz_loop_polls_free(struct laz_loop *loop)
+{
+    (void)loop;
 }

@@ -15,9 +15,16 @@ struct laz_loop {
     pthread_mutex_t lock;
     struct laz_post *first, **last; /* under lock */
     unsigned handles;
-    bool held;       /* the clock stands still, see laz_loop_hold_clock */
-    uint64_t now_us; /* of the held clock */
+    struct laz_polls *polls; /* NULL where each watch is a handle of libuv */
+    bool held;               /* the clock stands still, see laz_loop_hold_clock */
+    uint64_t now_us;         /* of the held clock */
 };
+
+/* What the watches of a loop share, and its handle: the first that a loop has, so that a failure
+ * leaves none (to close one, libuv would wait, and make its watches). An error of libuv's, or 0. */
+int laz_loop_polls_new(struct laz_loop *loop);
+void laz_loop_polls_stop(struct laz_loop *loop); /* closes the handle */
+void laz_loop_polls_free(struct laz_loop *loop); /* when it is closed, or was not made */
 
 /* Frees a handle that is the first member of what was allocated. */
 void laz_loop_closed(uv_handle_t *handle);

@@ -73,10 +73,11 @@ struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
     return io;
 }
 
-void laz_io_events(struct laz_io *io, uint32_t events)
+bool laz_io_events(struct laz_io *io, uint32_t events)
 {
     io->events = events;
     io_arm(io);
+    return true;
 }
 
 void laz_io_stop(struct laz_io *io)
@@ -87,4 +88,20 @@ void laz_io_stop(struct laz_io *io)
     io->loop->handles--;
     laz_wait_free(io->wait);
     uv_close((uv_handle_t *)&io->woken, laz_loop_closed);
+}
+
+int laz_loop_polls_new(struct laz_loop *loop)
+{
+    (void)loop;
+    return 0;
+}
+
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    (void)loop;
+}
+
+void laz_loop_polls_free(struct laz_loop *loop)
+{
+    (void)loop;
 }

@@ -74,7 +74,7 @@ judge() {
         }' "$folder/out" "$folder/calls" || failed=1
 }
 
-judge execute $executions 9.5 2.5 3.5 14.5
+judge execute $executions 9.5 3.5 3.5 14.5
 # The most waiting is for a call that has a loan of its own: its message, the change of threads and back
 # (a wake-up and a wait of either, and for the lock), the end of the loan, and a wake-up of the loop.
 judge call $calls 2.5 20 3.5 16
