@@ -27,8 +27,8 @@
 #define BOX_LINE_MS    5000               /* from the first byte of a line to its last */
 #define BOX_HELD_UP_MS 1000               /* so late, a timer tells that the loop stood still */
 #define BOX_LINES      64u                /* served in one turn of the loop */
-#define BOX_DEATH_MS   2000               /* from the kill to the end */
-#define BOX_REAPER_MS  3000               /* what a reaper gets to end its descendants */
+#define BOX_LEAVE_MS   10000              /* from the end of its connection to its own */
+#define BOX_REAPER_MS  1000               /* more, for a reaper to end its descendants */
 
 static void box_free(struct laz_box *box);
 static void box_has_ended(struct laz_box *box);
@@ -80,7 +80,7 @@ static void box_hung_up(struct laz_box *box)
     laz_os_usage_read(&box->usage, &box->cpu_us, &rss); /* soon it is reaped, inside */
     box_close_channel(box);
     if (!box->killed)
-        laz_timer_start(box->patience, BOX_DEATH_MS); /* its process should follow */
+        laz_timer_start(box->patience, BOX_LEAVE_MS); /* its process should follow */
 }
 
 /* What the system says of the channel: that the agent is gone (it told so by an end of file, or by
@@ -159,8 +159,8 @@ static void box_watch_channel(struct laz_box *box)
 
     if (box->out.len)
         events |= LAZ_IO_WRITE;
-    if (box->channel_io)
-        laz_io_events(box->channel_io, events);
+    if (box->channel_io && !laz_io_events(box->channel_io, events))
+        box_channel_failed(box, errno);
 }
 
 static void box_line_too_long(struct laz_box *box)
@@ -393,7 +393,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
         return false;
     laz_buf_append(&box->out, data, len);
     box_watch_channel(box);
-    return !box->out.failed;
+    return box->channel >= 0 && !box->out.failed;
 }
 
 /* ---- documents of the backend's program ----------------------------------------------------- */
@@ -516,7 +516,7 @@ static void box_process_ready(void *user, uint32_t events)
         box->process_io =
             laz_io_start(box->engine->loop, box->init_fd, LAZ_IO_READ, box_process_ready, box);
         if (!box->killed || !box->process_io) /* once, or its end would be put off for ever */
-            laz_timer_start(box->patience, box->process_io ? BOX_DEATH_MS : 0);
+            laz_timer_start(box->patience, box->process_io ? box->engine->death_ms : 0);
         box->killed = true;
     }
 }
@@ -598,17 +598,17 @@ void laz_box_kill(struct laz_box *box)
     if (box->waits || !box->patience || !(box->process_io || box->status_io)) {
         /* not there yet, or not watched: the start failed half way */
         box_kill_all(box);
-        box_wait(box, BOX_DEATH_MS);
+        box_wait(box, box->engine->death_ms);
         box_has_ended(box);
         return;
     }
     if (box->plan && box->plan->ends_by == LAZ_END_REAP) {
         laz_process_signal(&box->process, SIGTERM);
-        laz_timer_start(box->patience, BOX_REAPER_MS);
+        laz_timer_start(box->patience, box->engine->death_ms + BOX_REAPER_MS);
     } else {
         box_kill_all(box);
-        laz_timer_start(box->patience,
-                        laz_box_has_come(box) ? BOX_DEATH_MS : laz_box_token_ms(box->engine));
+        laz_timer_start(box->patience, laz_box_has_come(box) ? box->engine->death_ms
+                                                             : laz_box_token_ms(box->engine));
     }
 }
 

@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENGINE_WORKERS 64u /* tools that may block at the same time */
-#define ENGINE_LEFT_MS 50u /* a loop that nobody drove for so long was left alone */
+#define ENGINE_DEATH_MS 2000u
+#define ENGINE_WORKERS  64u /* tools that may block at the same time */
+#define ENGINE_LEFT_MS  50u /* a loop that nobody drove for so long was left alone */
 
 const char *laz_version(void)
 {
@@ -223,6 +224,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     if (rc)
         goto fail;
     engine->values = laz_settings_values(engine->settings);
+    engine->death_ms = ENGINE_DEATH_MS;
     engine_take_options(engine, options);
     if ((rc = laz_audit_open(engine, err)) || (rc = laz_loop_new(&engine->loop, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) ||

@@ -80,6 +80,7 @@ struct laz_engine {
     unsigned depth;           /* calls from inside of callbacks that may call */
     struct laz_box *leaving;  /* released, and not ended yet */
     unsigned boxes;           /* names their folders */
+    uint64_t death_ms;        /* from the kill of a box to its end */
     struct laz_engine_programs *programs;
     struct laz_templates *templates; /* NULL: nobody asked for one */
     unsigned processors;             /* 0: not counted yet */

@@ -298,6 +298,7 @@ static void parts_are_stopped(bool all)
         struct arena box;
         if (!arena_open(&box, backends[i], "lua", ""))
             continue;
+        test_engine_of(box.session)->death_ms = 500; /* a reaper that is stopped does not end */
         family_of(&family, box.session);
         CU_ASSERT(family.n > 1); /* there is somebody inside */
         for (size_t k = 0; k < (all ? family.n : 1); k++)
@@ -358,7 +359,12 @@ struct told {
 /* Runs `lazaret run` on Lua code with some of the standard descriptors closed. */
 static void host_command(unsigned closed, const char *code, struct told *told)
 {
-    const char *const argv[] = {"lazaret", "run", "--runtime", "lua", "-e", code, NULL};
+    const char *const argv[] = {"lazaret",   "run",
+                                "--set",     "session.start_timeout=600",
+                                "--set",     "session.timeout=0",
+                                "--runtime", "lua",
+                                "-e",        code,
+                                NULL};
     int ends[2], status = 0;
     size_t n = 0;
     ssize_t got;

@@ -270,6 +270,8 @@ struct laz_engine *test_engine(const char *settings_text)
     }
     if (!rc)
         rc = laz_engine_new(settings, &options, &engine, &err);
+    if (!rc)
+        engine->death_ms = UNIT_HANG_MS;
     for (size_t i = 0; i < sizeof test_tools / sizeof *test_tools && !rc; i++) {
         struct laz_tool tool = test_tools[i].tool;
         tool.size = sizeof tool;

@@ -554,8 +554,10 @@ static void ends_late(struct laz_session *session, const char *code,
                       bool (*reached)(const struct laz_box *box), uint64_t ms,
                       enum laz_verdict verdict, const char *part)
 {
-    const struct laz_execute_options options = {
-        .size = sizeof options, .timeout_ms = 3000, .line = printed_line};
+    const struct laz_execute_options options = {.size = sizeof options,
+                                                .timeout_ms =
+                                                    verdict == LAZ_VERDICT_TIMEOUT ? ms : ms + 1,
+                                                .line = printed_line};
     struct laz_engine *engine = test_engine_of(session);
     struct laz_result *result = NULL;
     int64_t pid = laz_session_pid(session);
@@ -607,7 +609,7 @@ static void body_of_endings(struct laz_session *session)
     static const char *const codes[] = {"hangup\nwait", "shut\nwait"};
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        ends_late(session, codes[i], has_hung_up, 2000, LAZ_VERDICT_PROTOCOL_ERROR,
+        ends_late(session, codes[i], has_hung_up, 10000, LAZ_VERDICT_PROTOCOL_ERROR,
                   BROKE "the agent closed its connection and did not end");
     CHECK_ROWS(session, rows);
     test_expect_error(session, "hangup\nexit 5", LAZ_VERDICT_ERROR, "with status 5");

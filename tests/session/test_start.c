@@ -243,7 +243,7 @@ static void an_agent_that_stays_without_its_connection_is_ended(void)
 {
     static const char *const scripts[] = {"connect|token|recv|hangup|wait",
                                           "connect|token|recv|shut|wait"};
-    static const uint64_t ms[] = {2000};
+    static const uint64_t ms[] = {10000};
 
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         const struct failing stays = {

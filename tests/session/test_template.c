@@ -431,7 +431,7 @@ static void a_session_that_is_not_what_it_should_be_is_refused(void)
         free(scripts);
     }
     warm_fails_at(GOOD_TRIAL "MOCK_SPAWN='hangup|wait'", "pool.warm=auto", LAZ_ESETUP,
-                  "the template of lua", template_has_hung_up, 2000);
+                  "the template of lua", template_has_hung_up, 10000);
 }
 
 static void only_the_token_makes_a_session(void)

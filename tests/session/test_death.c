@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* test_death.c - a box that is killed and takes its time to end: its siblings, its template and the
+ * host go on, and the next one starts.
+ *
+ * What holds it is a process of its namespace that is dead and that nobody has waited for, because
+ * it is traced (ptrace(2)) by this program: until then the first process of the namespace cannot
+ * end (pid_namespaces(7)).  Files without number in /tmp hold it as well, for as long as the kernel
+ * takes to free them; with LAZARET_TEST_FULL. */
+#include "session.h"
+#include "sight.h"
+
+#include "base/buf.h"
+#include "engine/session.h"
+#include "engine/templates.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct laz_session *open_one(struct laz_engine *engine, bool warm)
+{
+    return warm ? test_warm_session(engine, "lua") : test_session(engine, "lua");
+}
+
+/* The agent of a session; that of a template's is the only child of its namespace's first. */
+static int agent_of(const struct laz_session *session)
+{
+    char path[64];
+    int first = (int)session->box->process.pid, pid = -1;
+
+    if (!session->box->from)
+        return session->box->agent_pid;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", first, first);
+    FILE *children = fopen(path, "r");
+    if (children && fscanf(children, "%d", &pid) != 1)
+        pid = -1;
+    if (children)
+        fclose(children);
+    return pid;
+}
+
+/* Whoever is held by us is not gone before we let go. */
+static int hold(const struct laz_session *session)
+{
+    int pid = agent_of(session);
+
+    CU_ASSERT_FATAL(pid > 1);
+    long rc = ptrace(PTRACE_SEIZE, pid, NULL, NULL);
+    if (rc)
+        printf("\n    process %d: %s", pid, strerror(errno));
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    return pid;
+}
+
+static void let_go(int pid)
+{
+    CU_ASSERT_EQUAL(waitpid(pid, NULL, __WALL), pid);
+}
+
+/* One of three is closed, and is not gone when the time for that is over. */
+static void a_slow_death(const char *settings, bool warm, bool told_of)
+{
+    const uint64_t ordinary_ms = 2000;
+    struct laz_engine *engine = test_engine(settings);
+    struct laz_buf told = LAZ_BUF_INIT;
+
+    engine->death_ms = ordinary_ms;
+    struct laz_session *sibling = open_one(engine, warm), *dying = open_one(engine, warm);
+    CU_ASSERT_FATAL(sibling && dying);
+    test_expect(sibling, "x = 5", LAZ_VERDICT_OK, NULL);
+    int held = hold(dying);
+    test_told = &told;
+    laz_session_free(dying); /* waits for as long as it does */
+    test_told = NULL;
+    CU_ASSERT_EQUAL(strstr(laz_buf_text(&told), "does not end") != NULL, told_of);
+    test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");
+    struct laz_session *another = open_one(engine, warm);
+    test_expect(another, "return add(2, 3)", LAZ_VERDICT_OK, "5");
+    test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");
+    let_go(held);
+    laz_session_free(another);
+    laz_session_free(sibling);
+    laz_engine_free(engine);
+    laz_buf_fini(&told);
+}
+
+static void a_slow_death_ends_no_sibling_of_a_template(void)
+{
+    a_slow_death("sandbox.backend=bwrap;pool.warm=template", true, true);
+}
+
+static void a_slow_death_ends_nobody_else_in_bubblewrap(void)
+{
+    a_slow_death("sandbox.backend=bwrap", false, true);
+}
+
+/* There is no namespace to be held up, and the dead are the reaper's. */
+static void a_slow_death_ends_nobody_else_in_landlock(void)
+{
+    a_slow_death("sandbox.backend=landlock", false, false);
+}
+
+/* ---- files without number -------------------------------------------------------------------- */
+
+#define MANY_FILES "2000000"
+
+static void files_without_number_end_nobody(bool warm)
+{
+    struct laz_engine *engine =
+        test_engine("sandbox.backend=bwrap;limits.memory=unlimited;limits.cpu=unlimited;"
+                    "pool.warm=template");
+    struct laz_session *sibling = open_one(engine, warm), *dying = open_one(engine, warm);
+
+    CU_ASSERT_FATAL(sibling && dying);
+    test_expect(sibling, "x = 5", LAZ_VERDICT_OK, NULL);
+    test_expect(dying,
+                "local n = 0\nfor i = 1, " MANY_FILES " do\n"
+                "  local f = io.open('/tmp/' .. i, 'w')\n  if f then f:close() n = n + 1 end\nend\n"
+                "return n > 100000",
+                LAZ_VERDICT_OK, "true");
+    laz_session_free(dying);
+    test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");
+    struct laz_session *another = open_one(engine, warm);
+    test_expect(another, "return add(2, 3)", LAZ_VERDICT_OK, "5");
+    laz_engine_free(engine);
+}
+
+static void files_without_number_end_no_sibling(void)
+{
+    if (!sight_is_full())
+        return;
+    files_without_number_end_nobody(false);
+    files_without_number_end_nobody(true);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(a_slow_death_ends_no_sibling_of_a_template),
+    UNIT(a_slow_death_ends_nobody_else_in_bubblewrap),
+    UNIT(a_slow_death_ends_nobody_else_in_landlock),
+    UNIT(files_without_number_end_no_sibling),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("death", tests);
+}
