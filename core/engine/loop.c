@@ -62,6 +62,39 @@ static int loop_has_room(struct laz_error *err)
     return rc;
 }
 
+static int loop_make(struct laz_loop *loop)
+{
+    int rc = uv_loop_init(&loop->uv);
+
+    if (rc)
+        return rc;
+    rc = laz_loop_polls_new(loop);
+    if (!rc) {
+        rc = uv_async_init(&loop->uv, &loop->wake, loop_woken);
+        if (!rc)
+            return 0;
+        laz_loop_polls_stop(loop);
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
+    }
+    laz_loop_polls_free(loop);
+    uv_loop_close(&loop->uv);
+    return rc;
+}
+
+/* libuv keeps the numbers that it gets, some of them for the process, and ends the process when it
+ * is to close 0, 1 or 2: so it gets others. 0, or an error of libuv. */
+static int loop_init(struct laz_loop *loop)
+{
+    struct laz_held_streams held;
+
+    if (laz_os_hold_streams(&held, NULL))
+        return UV_EMFILE;
+    int rc = loop_make(loop);
+    laz_os_hold_streams_in_forks();
+    laz_os_give_streams_back(&held);
+    return rc;
+}
+
 int laz_loop_new(struct laz_loop **out, struct laz_error *err)
 {
     int rc = loop_has_room(err);
@@ -73,32 +106,17 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
         return laz_error_nomem(err);
     loop->last = &loop->first;
     pthread_mutex_init(&loop->lock, NULL);
-    rc = uv_loop_init(&loop->uv);
-    if (rc)
-        goto fail;
-    rc = laz_loop_polls_new(loop);
+    rc = loop_init(loop);
     if (rc) {
-        laz_loop_polls_free(loop);
-        uv_loop_close(&loop->uv);
-        goto fail;
-    }
-    rc = uv_async_init(&loop->uv, &loop->wake, loop_woken);
-    if (rc) {
-        laz_loop_polls_stop(loop);
-        uv_run(&loop->uv, UV_RUN_DEFAULT);
-        laz_loop_polls_free(loop);
-        uv_loop_close(&loop->uv);
-        goto fail;
+        pthread_mutex_destroy(&loop->lock);
+        free(loop);
+        return laz_error_os(err, -rc, "cannot make an event loop");
     }
     loop->wake.data = loop;
     uv_timer_init(&loop->uv, &loop->most);
     loop->most.data = &loop->uv; /* tells it from a laz_timer */
     *out = loop;
     return 0;
-fail:
-    pthread_mutex_destroy(&loop->lock);
-    free(loop);
-    return laz_error_os(err, -rc, "cannot make an event loop");
 }
 
 void laz_loop_closed(uv_handle_t *handle)

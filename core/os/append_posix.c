@@ -145,9 +145,9 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
     /* Before it is opened: opening a device can do something. */
     if (lstat(file->path, &st) == 0 && (rc = append_file_is_ours(file->path, &st, err)))
         return rc;
-    int fd =
+    int fd = laz_posix_above(
         open(file->path,
-             O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+             O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
     if (fd < 0 || fstat(fd, &st) != 0)
         rc = laz_error_os(err, errno, "the audit log %s cannot be opened", file->path);
     else

@@ -11,6 +11,7 @@
 #include "os/cgroup_linux.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +30,9 @@
 #define CGROUP_KILL_MS     5
 #define CGROUP_NAME_TRIES  1000
 #define CGROUP_KEPT_MOST   4
-#define CGROUP_LEFT        ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept \
-                                                */
+#define CGROUP_LEFT                                                                                \
+    ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept                  \
+                         */
 
 struct cgroup_part {
     int version;
@@ -59,7 +61,7 @@ static int cgroup_file(const char *folder, const char *file, int flags)
     char path[CGROUP_FOLDER_MAX + 320];
 
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    return open(path, flags | O_CLOEXEC);
+    return laz_posix_above(open(path, flags | O_CLOEXEC));
 }
 
 int cgroup_write(const char *folder, const char *file, const char *text)
@@ -213,7 +215,7 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
 
     if (part->version == 2) {
         group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
-        group->event_fd = epoll_create1(EPOLL_CLOEXEC);
+        group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
         cgroup_pread(group->events, text, sizeof text); /* what was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
                        epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
@@ -221,7 +223,7 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
                    : errno;
     }
     int control = cgroup_file(part->folder, "memory.oom_control", O_RDONLY);
-    group->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    group->event_fd = laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     snprintf(text, sizeof text, "%d %d", group->event_fd, control);
     int os_errno = group->event_fd < 0 || control < 0
                        ? errno
@@ -390,7 +392,7 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
     *door = (struct laz_cgroup_door){.into = -1};
     for (int i = 0; i < group->n_parts; i++) {
         const struct cgroup_part *part = &group->parts[i];
-        int fd = part->version == 2 ? open(part->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        int fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
                                     : cgroup_file(part->folder, "tasks", O_WRONLY);
         if (fd >= 0 && part->version == 2)
             door->into = fd;
@@ -531,7 +533,7 @@ bool laz_cgroup_is_named(const char *self, const char *name)
 static void cgroup_kill_one(pid_t pid, const char *folder)
 {
     char proc[48], text[8192];
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
+    int pidfd = laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
 
     if (pidfd < 0)
         return;

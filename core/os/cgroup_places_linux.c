@@ -10,6 +10,7 @@
  * may live, is never taken for a dead one. */
 #include "os/cgroup_linux.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -229,7 +230,7 @@ static bool places_proc_is_ours(void)
 static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
 {
     struct dirent *entry;
-    DIR *dir = opendir(folder);
+    DIR *dir = laz_posix_opendir(folder);
 
     while (dir && (entry = readdir(dir))) {
         char path[CGROUP_FOLDER_MAX + 16 + 512];
@@ -266,7 +267,7 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
     if (access(above, F_OK) != 0)
         return; /* the mount ends here */
     *strrchr(above, '/') = '\0';
-    DIR *dir = opendir(above);
+    DIR *dir = laz_posix_opendir(above);
     while (dir && (entry = readdir(dir))) {
         snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
         if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&

@@ -2,13 +2,15 @@
 /* epoll_linux.c - descriptors that the kernel tells of, epoll(7).  System: Linux. */
 #include "os/epoll.h"
 
+#include "os/posix.h"
+
 #include <sys/epoll.h>
 
 #define EPOLL_BATCH 64
 
 int laz_os_epoll_new(void)
 {
-    return epoll_create1(EPOLL_CLOEXEC);
+    return laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
 }
 
 /* Errors and ends are told whatever is asked for, epoll_ctl(2): where nothing is, once and not

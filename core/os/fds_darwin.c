@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,11 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     if (rc)
         return rc;
     snprintf(path, sizeof path, "/tmp/.lazaret-data-%s", random);
-    int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int out =
+        laz_posix_above(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (out < 0)
         return laz_error_os(err, errno, "no file in /tmp for %s could be made", name);
-    int in = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int in = laz_posix_above(open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     int failed = in < 0 ? errno : 0;
     (void)unlink(path);
     if (!failed)

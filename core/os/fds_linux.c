@@ -7,6 +7,7 @@
 #include "os/fds_linux.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
     size_t done;
-    int memory = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int memory = laz_posix_above(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
     if (memory < 0)
         return laz_error_os(err, errno, "no memory file for %s could be made", name);

@@ -543,3 +543,19 @@ int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
     }
     return ready;
 }
+
+int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
+{
+    (void)err;
+    held->n = 0;
+    return 0;
+}
+
+void laz_os_give_streams_back(struct laz_held_streams *held)
+{
+    (void)held;
+}
+
+void laz_os_hold_streams_in_forks(void)
+{
+}

@@ -28,7 +28,7 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
 
     if (mkdir(path, 0700) != 0)
         return laz_error_os(err, errno, "the folder %s cannot be made", path);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0 || ((uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID) && fchown(fd, uid, gid) != 0) ||
         fchmod(fd, (mode_t)mode) != 0) {
         rc = laz_error_os(err, errno, "the folder %s cannot be given its owner and mode", path);
@@ -40,7 +40,8 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
 
 static int files_create(const char *path, unsigned mode)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd =
+        laz_posix_above(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 
     if (fd >= 0 && fchmod(fd, (mode_t)mode) != 0) {
         int saved = errno;
@@ -72,7 +73,7 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
 /* Opens a regular file for reading; a pipe with that name does not block. */
 static int files_open_regular(const char *path, struct stat *st, struct laz_error *err)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 
     if (fd < 0 || fstat(fd, st) != 0) {
         laz_error_os(err, errno, "the file %s cannot be read", path);
@@ -165,10 +166,10 @@ struct files_removal {
 
 static int files_enter(int parent, const char *name)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = laz_posix_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
     if (fd < 0 && errno == EACCES && laz_posix_unlock(parent, name))
-        fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd = laz_posix_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     return fd;
 }
 
@@ -230,7 +231,7 @@ void laz_os_remove_tree(const char *path)
     }
     while (removal.again) {
         removal.again = false;
-        int fd = openat(removal.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int fd = laz_posix_above(openat(removal.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (fd >= 0)
             files_empty(&removal, fd, 0);
     }

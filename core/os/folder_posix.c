@@ -8,6 +8,7 @@
  * was locked, else another one is made.  System: POSIX. */
 #include "base/random.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static bool folder_is_ours(const char *name)
 static int folder_lock(const char *path)
 {
     struct stat locked, named;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
     if (fd < 0)
         return -1;
@@ -54,7 +55,7 @@ static int folder_lock(const char *path)
 static void folder_clean_stale(void)
 {
     struct dirent *entry;
-    DIR *dir = opendir(FOLDER_PARENT);
+    DIR *dir = laz_posix_opendir(FOLDER_PARENT);
 
     if (!dir)
         return;

@@ -34,6 +34,8 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
             continue;
         size_t n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(head), n * sizeof(int));
+        for (size_t i = 0; i < n; i++)
+            fds[i] = laz_posix_above(fds[i]); /* -1: without a number it is not had */
         *n_fds = n;
     }
     return got;

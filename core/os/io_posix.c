@@ -197,7 +197,7 @@ int laz_os_accept(int listener)
     int fd;
 
     do
-        fd = accept(listener, NULL, NULL);
+        fd = laz_posix_above(accept(listener, NULL, NULL));
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return -1;

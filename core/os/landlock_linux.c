@@ -7,6 +7,7 @@
  * the caller is told what is in force, and may not ask for more than there is.  The numbers are
  * those of the kernel's own header; the system's may be older than the kernel that runs. */
 #include "os/landlock.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +111,7 @@ static int landlock_rule_add(int ruleset, uint64_t known, const struct laz_landl
     for (size_t i = 0; i < LANDLOCK_COUNT(landlock_rights); i++)
         if (rule->rights & landlock_rights[i].right)
             beneath.allowed_access |= landlock_rights[i].files;
-    int fd = open(rule->path, O_PATH | O_CLOEXEC);
+    int fd = laz_posix_above(open(rule->path, O_PATH | O_CLOEXEC));
     if (fd < 0 || fstat(fd, &st) != 0) {
         if (!rule->optional || (errno != ENOENT && errno != EACCES && errno != ENOTDIR))
             rc = laz_error_os(err, errno, "Landlock: %s cannot be allowed", rule->path);
@@ -140,7 +141,7 @@ int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t 
         return laz_error_set(err, LAZ_ESETUP, 0,
                              "Landlock: version %d was asked for, the kernel has %d%s", abi, kernel,
                              kernel ? "" : " (none, or it is switched off or filtered)");
-    int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u);
+    int fd = laz_posix_above((int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u));
     if (fd < 0)
         return laz_error_os(err, errno, "Landlock: no set of rules can be made");
     for (size_t i = 0; i < n && !rc; i++)

@@ -52,7 +52,7 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look)
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK)));
 
     if (fd >= 0 && fstat(fd, &st) != 0) {
         int saved = errno;
@@ -82,7 +82,7 @@ static int look_by_name(const void *a, const void *b)
 int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err)
 {
     size_t before = names->n;
-    DIR *dir = opendir(path);
+    DIR *dir = laz_posix_opendir(path);
     struct dirent *entry;
 
     if (!dir)

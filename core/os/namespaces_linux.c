@@ -8,6 +8,7 @@
  * pthread_atfork(3).  Every mount is of a kind that user namespaces may mount; what the box locked
  * stays locked (mount_namespaces(7)). */
 #include "os/namespaces.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ void laz_os_large_pages(void)
     FILE *maps;
 
     namespaces_fill_heap();
-    maps = fopen("/proc/self/maps", "re");
+    maps = laz_posix_fopen("/proc/self/maps");
     /* Not of a file, and written to: heaps. Where it cannot be done nothing is lost. */
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, rights, &inode) != 4 ||
@@ -121,7 +122,7 @@ int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
 
 static int namespaces_write(const char *path, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_WRONLY | O_CLOEXEC));
     ssize_t n = fd >= 0 ? write(fd, text, strlen(text)) : -1;
     int failed = errno;
 

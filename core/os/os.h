@@ -27,6 +27,17 @@ int laz_os_place(int *fd, int to, struct laz_error *err);
  * error from then on, and no signal. False: that cannot be had. */
 bool laz_os_secure_streams(void);
 void laz_os_raw_streams(void); /* only the second of these */
+/* From here to the other call no descriptor can be made that is 0, 1 or 2, for what would take
+ * these and cannot be moved (a loop of libuv). Other threads that ask wait. On Windows, which has
+ * handles and no such numbers, it does nothing. */
+struct laz_held_streams {
+    int fds[3], n;
+};
+int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err);
+void laz_os_give_streams_back(struct laz_held_streams *held);
+/* The same from now on in each fork(2) of the application, for the handlers of pthread_atfork(3)
+ * that were there before: libuv makes pipes there, in the child. */
+void laz_os_hold_streams_in_forks(void);
 /* A descriptor from which `data` can be read from the start, in memory and not on a disk
  * (memfd_create(2)); sealed against change. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
@@ -110,7 +121,7 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
 bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
 bool laz_os_can_execute_below(const char *folder);       /* its file system is not mounted noexec */
-bool laz_os_is_absolute(const char *path); /* NULL is not */
+bool laz_os_is_absolute(const char *path);               /* NULL is not */
 /* Where a configuration file may lie when none was named, the user's own first, then that of the
  * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
  * last. */

@@ -9,6 +9,7 @@
  * when it began. */
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 #include "os/tree_darwin.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int other_note(int queue, unsigned own)
 int laz_os_pidfd(int64_t pid)
 {
     struct kevent event;
-    int queue = pid > 0 ? kqueue() : -1;
+    int queue = pid > 0 ? laz_posix_above(kqueue()) : -1;
 
     if (queue < 0)
         return -1;

@@ -6,6 +6,7 @@
  * its number, and one pread tells all. */
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +24,8 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
     char path[48];
 
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    *usage = (struct laz_usage){.fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1};
+    *usage =
+        (struct laz_usage){.fd = pid > 0 ? laz_posix_above(open(path, O_RDONLY | O_CLOEXEC)) : -1};
     return usage->fd >= 0;
 }
 
@@ -62,7 +64,8 @@ void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t
 
 int laz_os_pidfd(int64_t pid)
 {
-    return pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1; /* close-on-exec by itself */
+    /* close-on-exec by itself */
+    return pid > 0 ? laz_posix_above((int)syscall(SYS_pidfd_open, (pid_t)pid, 0)) : -1;
 }
 
 int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)

@@ -11,6 +11,7 @@
 
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ int laz_os_channel(int *host, int *other, struct laz_error *err)
 {
     int ends[2], on = 1;
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (laz_posix_above_both(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), ends) != 0)
         return laz_error_os(err, errno, "no pair of sockets could be made");
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
         setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
@@ -46,7 +47,7 @@ int laz_os_channel(int *host, int *other, struct laz_error *err)
 
 int laz_os_message_pair(int ends[2])
 {
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+    return laz_posix_above_both(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), ends);
 }
 
 void laz_os_forget_senders(int fd)
@@ -145,7 +146,7 @@ static long pass_own_number(int64_t pid)
     long number = -1;
 
     snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
-    FILE *file = fopen(path, "re");
+    FILE *file = laz_posix_fopen(path);
     while (file && fgets(line, sizeof line, file)) {
         const char *last = strrchr(line, '\t');
         if (strncmp(line, "NSpid:", 6) == 0 && last)
@@ -164,10 +165,10 @@ static const char *pass_check_namespace(int64_t pid, uint64_t above)
     bool inside = false, first = false;
 
     snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
-    int own = open(path, O_RDONLY | O_CLOEXEC);
+    int own = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     if (own < 0)
         return "whose pid namespace cannot be told";
-    int parent = ioctl(own, PASS_NS_PARENT);
+    int parent = laz_posix_above(ioctl(own, PASS_NS_PARENT));
     if (parent >= 0) {
         inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
         (void)close(parent);

@@ -8,6 +8,7 @@
  * only when a descriptor of that very process (SO_PEERPIDFD, Linux 6.5) says that it still lives.
  */
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -35,9 +36,9 @@ static int peer_pidfd(int fd, pid_t pid)
     socklen_t len = sizeof pidfd;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
-        return pidfd;
+        return laz_posix_above(pidfd);
     /* Older kernels: the pid of the connecting process, which may have ended since. */
-    return (int)syscall(SYS_pidfd_open, pid, 0u);
+    return laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
 }
 
 static uint64_t peer_namespace(int fd, pid_t pid)

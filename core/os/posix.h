@@ -4,15 +4,27 @@
 #ifndef LAZ_OS_POSIX_H
 #define LAZ_OS_POSIX_H
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct msghdr;
 struct stat;
 struct timespec;
 
+/* Every descriptor that is made passes through here at once: one that got the number 0, 1 or 2,
+ * because the application has that one closed, gets one above them, closed by exec, and is -1 with
+ * errno if there is none. -1 stays what it is. What the application, or a library in it, writes to
+ * its standard output must not arrive in a channel or a log of ours. */
+int laz_posix_above(int fd);
+/* The same for both that a call has `made`, if that is 0. 0, or -1 with errno: neither is open. */
+int laz_posix_above_both(int made, int ends[2]);
+/* To read a folder, or a text; NULL with errno. */
+DIR *laz_posix_opendir(const char *path);
+FILE *laz_posix_fopen(const char *path);
 /* A pipe, a stream socket of a family: closed by exec, from their first moment where the system
  * can. Writing to a dead peer of the socket raises no SIGPIPE where MSG_NOSIGNAL is given. 0, or -1
  * with errno; a descriptor, or -1. */

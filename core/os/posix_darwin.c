@@ -37,7 +37,7 @@ static void posix_close(int fd)
 
 int laz_posix_pipe(int ends[2])
 {
-    if (pipe(ends) != 0)
+    if (laz_posix_above_both(pipe(ends), ends) != 0)
         return -1;
     if (fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
         return 0;
@@ -58,7 +58,7 @@ int laz_posix_accepted(int fd)
 
 int laz_posix_socket(int family, bool blocking)
 {
-    int fd = socket(family, SOCK_STREAM, 0);
+    int fd = laz_posix_above(socket(family, SOCK_STREAM, 0));
 
     if (fd < 0 ||
         (laz_posix_accepted(fd) == 0 && (blocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0)))
@@ -178,7 +178,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
     pthread_t thread;
 
     EV_SET(&event, (uintptr_t)parent, EVFILT_PROC, EV_ADD | EV_ONESHOT, NOTE_EXIT, 0, NULL);
-    int queue = watch ? kqueue() : -1;
+    int queue = watch ? laz_posix_above(kqueue()) : -1;
     if (queue >= 0 && fcntl(queue, F_SETFD, FD_CLOEXEC) == 0 &&
         kevent(queue, &event, 1, NULL, 0, NULL) == 0) {
         *watch = (struct posix_watch){queue, signal};
@@ -211,7 +211,7 @@ int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
     const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};
     struct kevent event;
     sigset_t pending;
-    int got = 0, queue = kqueue();
+    int got = 0, queue = laz_posix_above(kqueue());
 
     if (queue >= 0)
         (void)fcntl(queue, F_SETFD, FD_CLOEXEC);

@@ -21,12 +21,13 @@
 
 int laz_posix_pipe(int ends[2])
 {
-    return pipe2(ends, O_CLOEXEC);
+    return laz_posix_above_both(pipe2(ends, O_CLOEXEC), ends);
 }
 
 int laz_posix_socket(int family, bool blocking)
 {
-    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | (blocking ? 0 : SOCK_NONBLOCK), 0);
+    return laz_posix_above(
+        socket(family, SOCK_STREAM | SOCK_CLOEXEC | (blocking ? 0 : SOCK_NONBLOCK), 0));
 }
 
 int laz_posix_accepted(int fd)
@@ -59,7 +60,7 @@ int laz_os_dup_onto(int fd, int number)
 bool laz_posix_unlock(int parent, const char *name)
 {
     char path[64];
-    int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = laz_posix_above(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
     if (fd < 0)
         return false;

@@ -9,12 +9,15 @@
 #include "os/child.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 #include "os/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define SPAWNER_MS      10000  /* that a child may take at least to get to its program */
 #define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
@@ -132,6 +135,20 @@ static void spawner_await(struct laz_spawner *spawner, struct spawner_request *r
     }
 }
 
+/* The kernel has chosen the number of its descriptor. Here, where nobody is about to signal it. */
+static int spawner_lift(const struct laz_spawn *spawn, struct laz_process *process,
+                        struct laz_error *err)
+{
+    process->pidfd = laz_posix_above(process->pidfd);
+    if (process->pidfd >= 0)
+        return 0;
+    int rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
+    (void)kill(spawn->group ? -process->pid : process->pid, SIGKILL);
+    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return rc;
+}
+
 /* It was killed on its way: nothing of it runs, or will. */
 static int spawner_late(const struct laz_spawn *spawn, struct laz_process *process,
                         struct laz_error *err)
@@ -165,7 +182,9 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     pthread_cond_signal(&spawner->wanted);
     spawner_await(spawner, &request);
     pthread_mutex_unlock(&spawner->mutex);
-    return request.killed && !request.rc ? spawner_late(spawn, process, err) : request.rc;
+    if (request.rc)
+        return request.rc;
+    return request.killed ? spawner_late(spawn, process, err) : spawner_lift(spawn, process, err);
 }
 
 bool laz_process_has(const struct laz_process *process, int64_t pid)

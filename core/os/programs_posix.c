@@ -8,6 +8,7 @@
  * them, each by the path it really has. */
 #include "os/os.h"
 #include "os/programs.h"
+#include "os/posix.h"
 
 #include <lazaret/backend.h>
 
@@ -77,7 +78,7 @@ static int programs_file(const struct programs_walk *walk, const char *path, uns
 
     if (!walk->visit(walk->user, LAZ_PATH_READ, path, path))
         return 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (fd < 0) /* executable, and not readable: there is no more to learn */
         return 0;
     ssize_t n = pread(fd, head, PROGRAMS_HEAD, 0);

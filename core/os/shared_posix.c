@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/random.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +67,7 @@ char *laz_os_shared_folder(void)
 static int shared_lock(const char *path, int how)
 {
     struct stat locked, named;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
     if (fd < 0)
         return -1;
@@ -97,7 +98,7 @@ char *laz_os_shared_draft(const char *parent)
 void laz_os_shared_clean(const char *parent)
 {
     struct dirent *entry;
-    DIR *dir = opendir(parent);
+    DIR *dir = laz_posix_opendir(parent);
     unsigned n = 0;
 
     if (!dir)

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "os/io.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ static bool tree_read(int64_t pid, const char *file, char *text, size_t size)
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
     text[n > 0 ? n : 0] = '\0';
     laz_os_close(&fd);
@@ -95,7 +96,7 @@ static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *t
     ssize_t n;
 
     snprintf(path, sizeof path, "/proc/%lld/task/%.20s/children", (long long)pid, thread);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     while (fd >= 0 && (n = read(fd, text + kept, sizeof text - kept - 1)) > 0) {
         text[kept + (size_t)n] = '\0';
         for (rest = text; strchr(rest, ' '); rest = strchr(rest, ' ') + 1) {
@@ -115,7 +116,7 @@ static void tree_add_below(int64_t pid, struct laz_buf *tree)
     char path[48];
 
     snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
-    DIR *threads = opendir(path);
+    DIR *threads = laz_posix_opendir(path);
     while (threads && (entry = readdir(threads)))
         if (entry->d_name[0] != '.')
             tree_add_children(pid, entry->d_name, tree);

@@ -14,6 +14,7 @@
  * whose map does not reach that far, it is a gap that neither people nor services use. */
 #include "base/random.h"
 #include "os/os.h"
+#include "os/posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ static bool uids_are_mapped(uint32_t first, uint32_t last)
 {
     unsigned long long inside, outside, count;
     bool mapped = false;
-    FILE *map = fopen("/proc/self/uid_map", "re");
+    FILE *map = laz_posix_fopen("/proc/self/uid_map");
 
     if (!map)
         return true; /* no user namespaces in this kernel */
@@ -151,10 +152,10 @@ static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int 
 
     *os_errno = 0;
     uids_path(uids, uid, path, sizeof path);
-    int fd = open(path, how | O_EXCL, 0600);
+    int fd = laz_posix_above(open(path, how | O_EXCL, 0600));
     *made = fd >= 0;
     if (fd < 0 && errno == EEXIST)
-        fd = open(path, how, 0600);
+        fd = laz_posix_above(open(path, how, 0600));
     if (fd < 0) {
         *os_errno = errno;
         return -1;
@@ -195,7 +196,7 @@ static bool uids_is_free(uint32_t uid)
  * something is left stays: it tells of that. */
 static void uids_tidy(const struct laz_uids *uids)
 {
-    DIR *dir = opendir(uids->folder);
+    DIR *dir = laz_posix_opendir(uids->folder);
     struct dirent *entry;
     uint32_t uid;
     bool made;

@@ -2,6 +2,7 @@
 /* wake_darwin.c - a descriptor that becomes readable: a queue with an event of our own (kqueue(2),
  * EVFILT_USER), for a pipe would be two.  System: macOS. */
 #include "os/wake.h"
+#include "os/posix.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 int laz_os_wake_new(void)
 {
     struct kevent event;
-    int queue = kqueue();
+    int queue = laz_posix_above(kqueue());
 
     if (queue < 0)
         return -1;

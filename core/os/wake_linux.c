@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wake_linux.c - a descriptor that becomes readable, by eventfd(2). */
 #include "os/wake.h"
+#include "os/posix.h"
 
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -8,7 +9,7 @@
 
 int laz_os_wake_new(void)
 {
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
 void laz_os_wake(int fd)

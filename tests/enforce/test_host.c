@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,6 +408,136 @@ static void the_command_bears_closed_descriptors(void)
     }
 }
 
+/* ---- a host without standard descriptors ---------------------------------------------------- */
+
+enum bare_end { BARE_GOOD, BARE_NO_ENGINE, BARE_NO_SESSION, BARE_WRONG, BARE_TAKEN, BARE_LEFT };
+
+static const char *const bare_ends[] = {
+    [BARE_NO_ENGINE] = "no engine",
+    [BARE_NO_SESSION] = "no session",
+    [BARE_WRONG] = "a wrong result",
+    [BARE_TAKEN] = "a number was taken while the engine was used",
+    [BARE_LEFT] = "a number was taken when the engine was gone",
+};
+
+static unsigned bare_closed;
+static atomic_bool bare_is_taken;
+
+/* Whoever writes to standard output would write to what has got its number. */
+static void bare_look(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if ((bare_closed & 1u << fd) && fcntl(fd, F_GETFD) != -1)
+            atomic_store(&bare_is_taken, true);
+}
+
+static void bare_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    bare_look();
+    laz_reply_value(reply, "42", 2);
+}
+
+static void bare_output(void *user, int stream, const char *data, size_t len)
+{
+    (void)user, (void)stream, (void)data, (void)len;
+    bare_look();
+}
+
+/* Its hook is told the code on standard input, and gets pipes for what it writes. */
+static const char bare_settings[] =
+    "session.pre_execute_hook=[\"/bin/sh\", \"-c\", \"grep -q look && test -p "
+    "/proc/self/fd/1 -a -p /proc/self/fd/2\"]";
+
+static bool bare_uses(struct laz_session *session)
+{
+    static const char code[] = "print('out') io.stderr:write('err') return look()";
+    const struct laz_execute_options options = {.size = sizeof options, .output = bare_output};
+    struct laz_result *result = NULL;
+
+    laz_session_execute(session, code, SIZE_MAX, &options, &result, NULL);
+    bool good = result && laz_result_verdict(result) == LAZ_VERDICT_OK &&
+                strcmp(laz_result_value(result), "42") == 0;
+    laz_result_free(result);
+    return good;
+}
+
+/* A process that the application forks for its own ends, and that ends in the usual way. */
+static bool bare_forks(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        bare_look();
+        exit(atomic_load(&bare_is_taken) ? 1 : 0); // NOLINT: handlers of libraries are run
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* An engine from its making to its end; `late`: the descriptors are closed when there is one. */
+static enum bare_end bare_main(const char *backend, unsigned closed, bool late)
+{
+    const struct laz_tool tool = {.size = sizeof tool, .name = "look", .description = "Looks"};
+    struct arena box = {0};
+    bool made = late && arena_engine(&box, backend, bare_settings);
+
+    bare_closed = closed;
+    for (int fd = 0; fd < 3; fd++)
+        if (closed & 1u << fd)
+            close(fd);
+    if (!late)
+        made = arena_engine(&box, backend, bare_settings);
+    bare_look();
+    if (!made || laz_engine_add_tool(box.engine, &tool, bare_tool, NULL, NULL))
+        return BARE_NO_ENGINE;
+    box.session =
+        box.is_warm ? test_warm_session(box.engine, "lua") : test_session(box.engine, "lua");
+    bare_look();
+    if (!box.session)
+        return BARE_NO_SESSION;
+    const bool good = bare_uses(box.session) && bare_forks();
+    laz_session_close(box.session);
+    bare_look();
+    const bool taken = atomic_load(&bare_is_taken);
+    arena_close(&box);
+    bare_look();
+    return !good                         ? BARE_WRONG
+           : taken                       ? BARE_TAKEN
+           : atomic_load(&bare_is_taken) ? BARE_LEFT
+                                         : BARE_GOOD;
+}
+
+static void bare_host(const char *backend, unsigned closed, bool late)
+{
+    int status = -1;
+
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit((int)bare_main(backend, closed, late));
+    CU_ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    if (status == 0)
+        return;
+    printf("\n    %s,%s%s%s closed%s: ", backend, closed & 1 ? " 0" : "", closed & 2 ? " 1" : "",
+           closed & 4 ? " 2" : "", late ? " late" : "");
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= BARE_LEFT)
+        printf("%s", bare_ends[WEXITSTATUS(status)]);
+    else
+        printf("status %#x", (unsigned)status);
+}
+
+static void an_application_without_standard_descriptors_is_served(void)
+{
+    static const char *const boxes[] = {"bwrap", "landlock", WORLD_TEMPLATE};
+
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        for (unsigned closed = 1; closed < 8; closed++)
+            bare_host(boxes[i], closed, false);
+        bare_host(boxes[i], 7, true);
+    }
+}
+
 /* A new /tmp, in which this build is where it was; then no more of it is left than `size`, and
  * `inodes` beside those of this build's folders (0: any number). */
 static bool host_makes_tmp(const char *size, unsigned inodes)
@@ -520,6 +651,7 @@ static const struct unit_test tests[] = {
     UNIT(a_stopped_outermost_process_changes_nothing),
     UNIT(a_box_with_a_killed_process_ends_and_is_replaced),
     UNIT(the_command_bears_closed_descriptors),
+    UNIT(an_application_without_standard_descriptors_is_served),
     UNIT(a_full_disk_is_an_error_and_no_weaker_box),
     UNIT(foreign_folders_are_left_alone),
     {0},

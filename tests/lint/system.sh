@@ -62,4 +62,44 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
     END { if (NR < 50) print "only " NR " files were found" }') ||
     wrong "the files could not be looked at"
 [ -z "$found" ] || wrong "$found"
+
+# A descriptor that is made is given a number above those of the standard streams, in the same
+# expression: see laz_posix_above in core/os/posix.h.
+makers='accept4?|dup|epoll_create1?|eventfd|fopen|freopen|inotify_init1?|kqueue|memfd_create|mkostemp'
+makers="$makers|mkstemp|open|openat|opendir|pipe2?|signalfd|socket|socketpair|timerfd_create|tmpfile"
+found=$(lint_files -path './core/os/*.c' -o -path './core/agent/*.c' |
+    grep -vE '_windows[.]c$|^core/os/filter_make[.]c$' | # a program of the build
+    awk -v top="$srcdir" -v makers="$makers" '
+    BEGIN {
+        exempt["core/os/fds_posix.c"] = "is where they are given"
+        exempt["core/os/fds_linux.c open"] = exempt["core/os/child_linux.c open"] = "in a child"
+        exempt["core/os/child_linux.c openat"] = "in a child"
+        exempt["core/os/child_linux.c syscall(SYS_pidfd_open"] = "spawner_lift, process_posix.c"
+        exempt["core/agent/template.c open"] = "is to be standard input"
+        call = "(^|[^A-Za-z0-9_.>])((" makers ")|syscall[(]SYS_(pidfd_open|landlock_create_ruleset))[(,]"
+    }
+    {
+        text = ""
+        while ((getline line <(top "/" $0)) > 0) {
+            if (line ~ /^[ \t]*(\/[*]|[*]([ \/]|$))/) continue
+            gsub(/\/[*].*([*]\/|$)/, "", line)
+            gsub(/"[^"]*"/, "", line)
+            text = text " " line
+        }
+        close(top "/" $0)
+        gsub(/[ \t]+/, " ", text)
+        while (match(text, call)) {
+            before = substr(text, 1, RSTART)
+            what = substr(text, RSTART + 1, RLENGTH - 2)
+            text = substr(text, RSTART + RLENGTH)
+            if (before !~ /laz_posix_above(_both)?[(]([(]int[)])? ?$/ &&
+                !($0 in exempt) && !($0 " " what in exempt) && text !~ /^ ?NULL, [(]size_t[)]0/)
+                printf "%s: %s makes a descriptor that may be 0, 1 or 2: laz_posix_above(%s(...))\n",
+                    $0, what, what
+            made++
+        }
+    }
+    END { if (made < 20) print "only " made " calls that make descriptors were found" }') ||
+    wrong "the files could not be looked at"
+[ -z "$found" ] || wrong "$found"
 lint_end

@@ -120,9 +120,9 @@ static int swapped_without_standard(void)
     if (laz_os_data_fd("two", "two\n", 4, &two, NULL) ||
         laz_os_data_fd("one", "one\n", 4, &one, NULL))
         return 10;
-    if (two != 0 || one != 1) /* the case that is meant */
+    if (one < 3 || two < 3 || dup2(two, 0) != 0 || dup2(one, 1) != 1)
         return 11;
-    struct laz_spawn_fd fds[] = {{one, 0}, {two, 1}};
+    struct laz_spawn_fd fds[] = {{1, 0}, {0, 1}};
     struct laz_spawn spawn = {.argv = argv, .env = env, .fds = fds, .n_fds = 2, SAME_USER};
     if (laz_spawner_new(&spawner, NULL) || laz_spawner_spawn(spawner, &spawn, &process, NULL))
         return 12;

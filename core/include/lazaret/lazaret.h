@@ -86,7 +86,11 @@ struct laz_engine_options {
 
 /* Finds the plugins and makes the tools the settings name, and opens the audit log (audit.file), on
  * which everything below goes on record: what cannot be recorded is refused, unless audit.on_error
- * is "warn". `settings` is copied; NULL: the defaults. The caller owns *engine. Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
+ * is "warn". `settings` is copied; NULL: the defaults. The caller owns *engine.
+ * An application may have closed 0, 1 and 2, and close or open them later: none becomes the
+ * engine's. They are only held for the moment of this call in which the event loop is made, and for
+ * that of a fork(2); no other thread should open them meanwhile.
+ * Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               const struct laz_engine_options *options, struct laz_engine **engine,
                               struct laz_error *err);
@@ -142,7 +146,8 @@ struct laz_session_options {
     void *pre_execute_user;
     uint32_t no_wait; /* not 0: return while it starts; what is executed meanwhile waits for it, and
                          says so when it did not start (verdict setup_failed) */
-    uint32_t warm; /* not 0: from a template, as the setting pool.warm says; 0: in a box of its own */
+    uint32_t
+        warm; /* not 0: from a template, as the setting pool.warm says; 0: in a box of its own */
 };
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
