@@ -588,17 +588,6 @@ bool laz_json_to_double(const char *raw, size_t len, double *value)
     return true;
 }
 
-bool laz_json_to_int(const char *raw, size_t len, int64_t *value)
-{
-    double number;
-
-    if (!laz_json_to_double(raw, len, &number) || !(fabs(number) <= 9007199254740992.0) ||
-        number != floor(number))
-        return false;
-    *value = (int64_t)number;
-    return true;
-}
-
 char *laz_json_to_string(const char *raw, size_t len, size_t *string_len)
 {
     struct laz_buf buf = LAZ_BUF_INIT;

@@ -119,11 +119,12 @@ bool laz_type_is_plain(const struct laz_tool_parameter *parameter)
 
 /* ---- one value ------------------------------------------------------------------------------ */
 
+/* As integers are written: 010 is eight to some programs. */
 static bool value_is_integer_text(const char *text, size_t len)
 {
     size_t i = len && text[0] == '-';
 
-    if (i == len || len - i > ARGUMENTS_MAX_INT)
+    if (i == len || len - i > ARGUMENTS_MAX_INT || (text[i] == '0' && len > 1))
         return false;
     for (; i < len; i++)
         if (text[i] < '0' || text[i] > '9')
@@ -213,32 +214,46 @@ static enum value_form value_form(const char *raw, size_t len)
     }
 }
 
-/* Is the scalar `raw` one of the values of the JSON list? Numbers are compared as numbers. */
-static bool value_is_listed(const char *list, const char *raw, size_t len)
+/* Are two scalars the same value, however they are written? */
+static bool value_is_same(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    enum value_form form = value_form(a, a_len);
+    size_t x_len, y_len;
+
+    if (form != value_form(b, b_len))
+        return false;
+    if (form == FORM_NUMBER)
+        return laz_json_is_same_number(a, a_len, b, b_len);
+    if (form != FORM_STRING)
+        return a_len == b_len && memcmp(a, b, a_len) == 0;
+    char *x = laz_json_to_string(a, a_len, &x_len), *y = laz_json_to_string(b, b_len, &y_len);
+    bool same = x && y && x_len == y_len && memcmp(x, y, x_len) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Is the scalar one of the values of the JSON list? Then it becomes the text that stands there: 1e1
+ * and 10 are one number, but not to everybody who is given the text. */
+static bool value_is_listed(const char *list, const char **raw, size_t *len)
 {
     const struct laz_json_api *json = laz_json_api();
     struct laz_json_reader *items = json->reader_new(list, strlen(list));
-    struct laz_json_reader *value = json->reader_new(raw, len);
-    struct laz_json_token item, token;
-    double a, b;
+    struct laz_json_token token;
+    const char *item;
+    size_t item_len;
     bool found = false;
 
-    if (!items || !value)
-        goto out;
-    json->next(value, &token);
-    json->next(items, &item);
-    while (!found && json->next(items, &item) != LAZ_JSON_ARRAY_END && item.type != LAZ_JSON_END) {
-        if (item.type != token.type)
-            continue;
-        if (item.type == LAZ_JSON_NUMBER)
-            found = laz_json_to_double(item.text, item.len, &a) &&
-                    laz_json_to_double(token.text, token.len, &b) && a == b;
-        else
-            found = item.len == token.len && memcmp(item.text, token.text, item.len) == 0;
+    if (!items)
+        return false;
+    json->next(items, &token);
+    while (!found && json->skip(items, &item, &item_len))
+        found = value_is_same(item, item_len, *raw, *len);
+    if (found) {
+        *raw = item;
+        *len = item_len;
     }
-out:
     json->reader_free(items);
-    json->reader_free(value);
     return found;
 }
 
@@ -276,7 +291,7 @@ int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *para
         if (!(parameter->accepts & BIT(form)))
             return value_wrong_type(tool, parameter, what, form, err);
     }
-    if (parameter->enumeration && !value_is_listed(parameter->enumeration, raw, len))
+    if (parameter->enumeration && !value_is_listed(parameter->enumeration, &raw, &len))
         return value_not_listed(tool, parameter, what, err);
     if (parameter->type == LAZ_TYPE_INTEGER && form == FORM_NUMBER) {
         if (!laz_json_to_int(raw, len, &whole))
@@ -368,8 +383,9 @@ static bool argument_is_absent(const struct laz_tool_parameter *parameter,
         return true;
     if (parameter->required || value_form(argument->raw, argument->len) != FORM_NULL)
         return false;
-    return !parameter->enumeration ||
-           !value_is_listed(parameter->enumeration, argument->raw, argument->len);
+    const char *raw = argument->raw;
+    size_t raw_len = argument->len;
+    return !parameter->enumeration || !value_is_listed(parameter->enumeration, &raw, &raw_len);
 }
 
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,

@@ -220,14 +220,15 @@ static int declaration_type(struct declaration *declaration, struct laz_error *e
     return parameter->type_name ? 0 : laz_error_nomem(err);
 }
 
-/* An enumeration is a list, not empty, of strings, numbers, booleans and null that fit the type. */
+/* An enumeration is a list, not empty, of strings, numbers, booleans and null that fit the type.
+ * Kept as values of it are handed to a tool: 1e1 is 10 where an integer is declared. */
 static int declaration_enumeration(struct declaration *declaration, struct laz_error *err)
 {
     const struct laz_json_api *json = laz_json_api();
     struct laz_tool_parameter *parameter = declaration->parameter;
     struct laz_json_reader *reader;
     struct laz_json_token token;
-    struct laz_buf list = LAZ_BUF_INIT, item = LAZ_BUF_INIT;
+    struct laz_buf list = LAZ_BUF_INIT;
     const char *raw;
     size_t len, n = 0;
     int ret = 0;
@@ -240,24 +241,29 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
     if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
         ret = declaration_fail(declaration, err, "enum must be a list of values");
     while (!ret && json->skip(reader, &raw, &len)) {
-        n++;
+        laz_buf_putc(&list, n++ ? ',' : '[');
         if (raw[0] == '{' || raw[0] == '[')
             ret = declaration_fail(declaration, err,
                                    "enum may list strings, numbers and booleans only");
-        else if (raw[0] != 'n')
+        else if (!laz_json_is_kept(raw, len))
+            ret = declaration_fail(declaration, err,
+                                   "enum lists a number with more digits than a double keeps: code "
+                                   "could never give it; list strings");
+        else if (raw[0] == 'n')
+            laz_buf_append(&list, raw, len);
+        else
             ret = laz_tool_check_value(declaration->tool, parameter, "a value of the enum of", raw,
-                                       len, &item, err);
+                                       len, &list, err);
     }
     if (!ret && !n)
         ret = declaration_fail(declaration, err, "enum lists no value");
     if (!ret) {
-        laz_json_compact(&list, declaration->enumeration, declaration->enumeration_len);
+        laz_buf_putc(&list, ']');
         parameter->enumeration = laz_buf_steal(&list);
         if (!parameter->enumeration)
             ret = laz_error_nomem(err);
     }
     json->reader_free(reader);
-    laz_buf_fini(&item);
     laz_buf_fini(&list);
     return ret;
 }

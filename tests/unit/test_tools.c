@@ -157,6 +157,10 @@ static void declarations_that_make_no_sense_are_refused(void)
         {"[{\"name\":\"a\",\"enum\":3}]", "Tool 'T': parameter 'a': enum must be a list"},
         {"[{\"name\":\"a\",\"enum\":[]}]", "Tool 'T': parameter 'a': enum lists no value"},
         {"[{\"name\":\"a\",\"enum\":[[1]]}]", "Tool 'T': parameter 'a': enum may list strings"},
+        {"[{\"name\":\"a\",\"enum\":[1,9007199254740993]}]",
+         "Tool 'T': parameter 'a': enum lists a number with more digits than a double keeps"},
+        {"[{\"name\":\"a\",\"enum\":[0.10000000000000001]}]",
+         "Tool 'T': parameter 'a': enum lists a number with more digits than a double keeps"},
         {"[{\"name\":\"a\",\"type\":\"string\",\"enum\":[\"x\",2]}]",
          "Tool 'T': a value of the enum of 'a' must be string, got number"},
         {"[{\"name\":\"a\",\"enum\":[1,2],\"default\":3}]",
@@ -328,9 +332,85 @@ static void arguments_arrive_in_declared_order_with_defaults(void)
     UNIT_TEXT(check("[{\"name\":\"a\"}]", "{\"a\":null}"), "{\"a\":null}");
     UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[1,null],\"default\":1}]", "{\"a\":null}"),
               "{\"a\":null}");
-    UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[1,\"1\"]}]", "{\"a\":1.0}"), "{\"a\":1.0}");
+    UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[1,\"1\"]}]", "{\"a\":1.0}"), "{\"a\":1}");
     UNIT_TEXT(check("[{\"name\":\"a\",\"enum\":[\"1\"]}]", "{\"a\":1}"),
               "Tool 'T': argument 'a' must be one of \"1\"");
+}
+
+/* The text may be an argument of a command: there 1e1 is not 10. */
+static void a_value_of_an_enumeration_is_the_text_that_was_declared(void)
+{
+    static const struct {
+        const char *type, *list, *value, *outcome; /* NULL: none of them */
+    } rows[] = {
+        {"number", "[10]", "1e1", "10"},
+        {"number", "[10]", "10.000", "10"},
+        {"number", "[10]", "100000000000000000000e-19", "10"},
+        {"number", "[10]", "0.00001E+6", "10"},
+        {"number", "[10]", "10.000000000000000000001", NULL},
+        {"number", "[10]", "-10", NULL},
+        {"number", "[10]", "1e2", NULL},
+        {"number", "[10]", "{\"$int\":\"10\"}", NULL},
+        {"number", "[1.50]", "15e-1", "1.50"},
+        {"number", "[0]", "-0", "0"},
+        {"number", "[0]", "-0.0e5", "0"},
+        {"number", "[0]", "1e-400", NULL},
+        {"number", "[0.1]", "0.1000000000000000055511151231257827", NULL},
+        {"number", "[9007199254740992]", "9007199254740993", NULL},
+        {"integer", "[1e1]", "10.0", "10"},
+        {"integer", "[9007199254740992]", "9007199254740993", NULL},
+        {"boolean", "[true]", "true", "true"},
+        {"boolean", "[true]", "false", NULL},
+        {"string", "[\"a\\u00e9\"]", "\"\\u0061\xc3\xa9\"", "\"a\\u00e9\""},
+        {"string", "[\"10\"]", "\"10 \"", NULL},
+        {"any", "[1,\"1\",null]", "null", "null"},
+        {"any", "[1]", "\"1\"", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char parameters[200], args[100], expected[100];
+        snprintf(parameters, sizeof parameters, "[{\"name\":\"a\",\"type\":\"%s\",\"enum\":%s}]",
+                 rows[i].type, rows[i].list);
+        snprintf(args, sizeof args, "{\"a\":%s}", rows[i].value);
+        if (rows[i].outcome)
+            snprintf(expected, sizeof expected, "{\"a\":%s}", rows[i].outcome);
+        else
+            snprintf(expected, sizeof expected, "Tool 'T': argument 'a' must be one of %.*s",
+                     (int)strlen(rows[i].list) - 2, rows[i].list + 1);
+        UNIT_TEXT(check(parameters, args), expected);
+    }
+}
+
+static void integers_are_exact_and_in_one_form(void)
+{
+    static const struct {
+        const char *value, *given, *not_integer;
+    } rows[] = {
+        {"1.0", "1", NULL},
+        {"1e3", "1000", NULL},
+        {"-0", "0", NULL},
+        {"-12e-1", NULL, "number"},
+        {"1.00000000000000000000001", NULL, "number"},
+        {"1e-400", NULL, "number"},
+        {"-9007199254740992", "-9007199254740992", NULL},
+        {"9007199254740993", NULL,
+         "number"}, /* to be written as $int, or it would be its neighbour */
+        {"{\"$int\":\"9007199254740993\"}", "{\"$int\":\"9007199254740993\"}", NULL},
+        {"{\"$int\":\"-5\"}", "{\"$int\":\"-5\"}", NULL},
+        {"{\"$int\":\"010\"}", NULL, "a value of unknown form"},
+        {"{\"$int\":\"-0\"}", NULL, "a value of unknown form"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char args[100], expected[100];
+        snprintf(args, sizeof args, "{\"a\":%s}", rows[i].value);
+        if (rows[i].given)
+            snprintf(expected, sizeof expected, "{\"a\":%s}", rows[i].given);
+        else
+            snprintf(expected, sizeof expected, "Tool 'T': argument 'a' must be integer, got %s",
+                     rows[i].not_integer);
+        UNIT_TEXT(check("[{\"name\":\"a\",\"type\":\"integer\"}]", args), expected);
+    }
 }
 
 static void earlier_text_of_the_buffer_is_kept(void)
@@ -546,6 +626,8 @@ static const struct unit_test tests[] = {
     UNIT(messages_name_tool_argument_and_both_types),
     UNIT(arguments_that_were_not_declared_are_refused),
     UNIT(arguments_arrive_in_declared_order_with_defaults),
+    UNIT(a_value_of_an_enumeration_is_the_text_that_was_declared),
+    UNIT(integers_are_exact_and_in_one_form),
     UNIT(earlier_text_of_the_buffer_is_kept),
     UNIT(hostile_arguments_take_linear_time),
     UNIT(stubs_are_signatures_with_documentation),

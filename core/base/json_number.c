@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* json_number.c - numbers exactly as they are written.
+ *
+ * Through a double 9007199254740993 is 9007199254740992, and 10.000000000000000000001 is 10: two
+ * texts that somebody else, who gets the text, may take for two numbers.  What is decided about a
+ * number that is handed on as text is decided here, on its digits. */
+#include "base/json.h"
+#include "base/json_lex.h"
+
+#define NUMBER_FAR                                                                                 \
+    ((int64_t)1 << 50) /* exponents beyond are all alike: no text has so many digits */
+#define NUMBER_INT ((int64_t)1 << 53)
+
+/* d.ddd * 10^exponent; zero has no digits. */
+struct number {
+    const char *from, *to; /* the first digit that is not 0, behind the last; maybe with a point */
+    int64_t exponent;
+    bool is_negative;
+};
+
+static int64_t number_exponent(const char *text, const char *end)
+{
+    const bool is_negative = text < end && *text == '-';
+    int64_t value = 0;
+
+    for (text += text < end && (*text == '-' || *text == '+'); text < end; text++)
+        if (value < NUMBER_FAR)
+            value = value * 10 + (*text - '0');
+    return is_negative ? -value : value;
+}
+
+static struct number number_split(const char *raw, size_t len)
+{
+    const char *end = raw + len, *at = raw + (*raw == '-');
+    struct number number = {.is_negative = *raw == '-'};
+    int64_t digits = 0, before_point = -1, before_first = 0;
+
+    for (; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') {
+            before_point = digits;
+            continue;
+        }
+        if (*at != '0' && !number.from) {
+            number.from = at;
+            before_first = digits;
+        }
+        if (*at != '0')
+            number.to = at + 1;
+        digits++;
+    }
+    if (!number.from)
+        return (struct number){.exponent = 0};
+    number.exponent = (before_point < 0 ? digits : before_point) - 1 - before_first;
+    if (at < end)
+        number.exponent += number_exponent(at + 1, end);
+    return number;
+}
+
+/* The next digit, or -1. */
+static int number_next(struct number *number)
+{
+    if (number->from < number->to && *number->from == '.')
+        number->from++;
+    return number->from < number->to ? *number->from++ - '0' : -1;
+}
+
+bool laz_json_is_same_number(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    struct number x = number_split(a, a_len), y = number_split(b, b_len);
+    int digit;
+
+    if (x.is_negative != y.is_negative || x.exponent != y.exponent)
+        return false;
+    do {
+        digit = number_next(&x);
+        if (digit != number_next(&y))
+            return false;
+    } while (digit >= 0);
+    return true;
+}
+
+bool laz_json_is_kept(const char *raw, size_t len)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    double number;
+
+    if (!laz_json_to_double(raw, len, &number))
+        return true;
+    laz_json_format_double(&text, number, false);
+    bool same = text.failed || laz_json_is_same_number(text.data, text.len, raw, len);
+    laz_buf_fini(&text);
+    return same;
+}
+
+bool laz_json_to_int(const char *raw, size_t len, int64_t *value)
+{
+    int64_t whole = 0;
+
+    if (!len || !(raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')))
+        return false;
+    struct number number = number_split(raw, len);
+    if (number.exponent < 0 || number.exponent > 15) /* 2^53 has 16 digits */
+        return false;
+    for (int64_t i = 0; number.to && i <= number.exponent; i++) {
+        int digit = number_next(&number);
+        whole = whole * 10 + (digit > 0 ? digit : 0);
+    }
+    if (number_next(&number) >= 0 || whole > NUMBER_INT)
+        return false;
+    *value = number.is_negative ? -whole : whole;
+    return true;
+}
