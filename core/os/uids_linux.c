@@ -314,8 +314,13 @@ void laz_uids_free(struct laz_uids *uids)
 {
     if (!uids)
         return;
-    for (size_t i = 0; i < uids->n_taken; i++)
-        uids_unlock(uids, &uids->taken[i]);
+    for (size_t i = 0; i < uids->n_taken; i++) {
+        /* Kept back: something may be left under it. Its file stays and tells of that, as that of a
+         * host that was killed does. */
+        if (uids_is_free(uids->taken[i].uid))
+            uids_unlock(uids, &uids->taken[i]);
+        laz_os_close(&uids->taken[i].lock_fd);
+    }
     free(uids->taken);
     free(uids);
 }

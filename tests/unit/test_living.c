@@ -347,6 +347,36 @@ static void a_holder_is_killed(uint32_t uid)
     CU_ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 }
 
+/* Not given back, for something may be left under it: an engine that ends does not forget that. */
+static void a_uid_that_was_kept_back_is_not_given_to_the_next_engine(void)
+{
+    struct laz_uids *uids = NULL;
+    uint32_t uid = 0;
+    char range[32];
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    const uint32_t only = test_uid(range, sizeof range);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+    pid_t left = idle_under(only);
+    CU_ASSERT_FATAL(left > 0);
+    laz_uids_free(uids);
+    for (int engine = 0; engine < 2; engine++) {
+        CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+        CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), LAZ_EBUSY);
+        laz_uids_free(uids);
+    }
+    kill(left, SIGKILL);
+    waitpid(left, NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+    CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
+    CU_ASSERT_EQUAL(uid, only);
+    laz_uids_free(uids);
+}
+
 static void a_uid_that_is_in_use_without_a_lock_is_passed_over(void)
 {
     struct laz_uids *uids = NULL;
@@ -498,6 +528,7 @@ static const struct unit_test tests[] = {
     UNIT(a_group_is_known_by_its_whole_name),
     UNIT(a_number_is_a_process_of_its_namespace_only),
     UNIT(a_uid_that_is_in_use_without_a_lock_is_passed_over),
+    UNIT(a_uid_that_was_kept_back_is_not_given_to_the_next_engine),
     UNIT(a_lock_is_removed_by_its_holder_only),
     UNIT(locks_of_the_dead_are_removed),
     UNIT(all_of_a_uid_is_nobody_elses),
