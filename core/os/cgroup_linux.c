@@ -56,7 +56,7 @@ struct laz_cgroup {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static int cgroup_file(const char *folder, const char *file, int flags)
+int cgroup_file(const char *folder, const char *file, int flags)
 {
     char path[CGROUP_FOLDER_MAX + 320];
 

@@ -17,14 +17,18 @@ struct laz_cgroups {
     struct cgroup_place
         cpu_to_enter;            /* in place of that of version 2; see laz_cgroup_new_to_enter */
     struct laz_cgroup_name next; /* of the next group */
-    struct laz_strv busy;        /* folders that could not be removed yet */
-    struct laz_cgroup *kept;     /* empty, for the next sessions; see laz_cgroup_free */
+    int in_use[LAZ_CGROUP_WHATS + 1]; /* a file of each place, locked as long as this host lives */
+    int n_in_use;
+    struct laz_strv busy;    /* folders that could not be removed yet */
+    struct laz_cgroup *kept; /* empty, for the next sessions; see laz_cgroup_free */
     unsigned n_kept;
     bool out_of_memory; /* while looking: what was found may not be all */
 };
 
 #define CGROUP_FOLDER_MAX 4096
 
+/* Opens a file of a group: a descriptor, or -1. */
+int cgroup_file(const char *folder, const char *file, int flags);
 /* A file of a group: what the kernel says to the text, as an errno; 0: it took it. */
 int cgroup_write(const char *folder, const char *file, const char *text);
 /* Whole text, at most `size` - 1 bytes, "" when there is none; false: it cannot be read. */

@@ -6,8 +6,11 @@
  * sessions too.  Version 2 takes controllers only where no process is (cgroups(7), "no internal
  * processes"): there an ancestor will do if it was left to us, by its owner for an ordinary user,
  * by the mark that systemd puts on it (xattr trusted.delegate) for root.  Groups that a dead host
- * left are told by their names: number, start and namespace of its process.  A host that lives, or
- * may live, is never taken for a dead one. */
+ * left are told by their names: number, start and namespace of its process.  A number of another
+ * process namespace, which may be gone with the host, says nothing here: so each host holds a lock
+ * in every place, on the byte with the number of its namespace, and where nobody holds that one the
+ * groups of that namespace are removed if they are empty, as they are when a namespace has ended.
+ * A host that lives, or may live, is never taken for a dead one. */
 #include "os/cgroup_linux.h"
 #include "os/os.h"
 #include "os/posix.h"
@@ -215,6 +218,39 @@ static bool places_host_is_gone(const struct laz_cgroup_name *name)
     return start == name->start ? ended : places_same_time(name->pid);
 }
 
+/* In a file that only we, or root, can write: others can lock it for reading at the most, which
+ * keeps groups from being removed and nothing else. The lock is the open file's (fcntl(2),
+ * F_OFD_SETLK), and goes with the process. */
+static struct flock places_lock(short type, uint64_t pid_namespace)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)pid_namespace, .l_len = 1};
+}
+
+/* Without a lock, for want of descriptors say, an empty group of ours may be removed, and a session
+ * not be started. */
+static void places_use(struct laz_cgroups *groups, const struct cgroup_place *place)
+{
+    struct flock lock = places_lock(F_RDLCK, groups->next.pid_namespace);
+    int fd = cgroup_file(place->folder, "cgroup.procs", O_RDONLY);
+
+    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        groups->in_use[groups->n_in_use++] = fd;
+    else
+        laz_os_close(&fd);
+}
+
+/* Does a host of that namespace live, or may it? */
+static bool places_are_used(const char *folder, uint64_t pid_namespace)
+{
+    struct flock lock = places_lock(F_WRLCK, pid_namespace);
+    int fd = cgroup_file(folder, "cgroup.procs", O_RDONLY);
+    bool used = fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+
+    laz_os_close(&fd);
+    return used;
+}
+
 /* Is /proc that of this process namespace? One of another tells of other processes by our numbers.
  */
 static bool places_proc_is_ours(void)
@@ -226,7 +262,8 @@ static bool places_proc_is_ours(void)
     return strtol(text, NULL, 10) == (long)getpid();
 }
 
-/* Ends and removes what hosts of this user and this process namespace left when they died. */
+/* Removes what hosts of this user left when they died. What is in it is ended where they were of
+ * this process namespace; of another one not all of it could be seen. */
 static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
 {
     struct dirent *entry;
@@ -236,13 +273,15 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
         char path[CGROUP_FOLDER_MAX + 16 + 512];
         struct laz_cgroup_name name;
         struct stat st;
-        if (!laz_cgroup_name_parse(entry->d_name, &name) || name.pid_namespace != pid_namespace ||
-            !places_host_is_gone(&name))
+        if (!laz_cgroup_name_parse(entry->d_name, &name))
+            continue;
+        const bool is_here = name.pid_namespace == pid_namespace;
+        if (is_here ? !places_host_is_gone(&name) : places_are_used(folder, name.pid_namespace))
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
             continue;
-        if (rmdir(path) != 0 && errno == EBUSY) {
+        if (rmdir(path) != 0 && errno == EBUSY && is_here) {
             cgroup_kill_all(path, version);
             for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
                  ms += PLACES_STEP_MS)
@@ -278,6 +317,18 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
         (void)closedir(dir);
 }
 
+/* One of them, or NULL: there is none, or an earlier one is the same. */
+static const struct cgroup_place *places_of(const struct laz_cgroups *groups, int what)
+{
+    const struct cgroup_place *place =
+        what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
+
+    for (int i = 0; i < what && place->version; i++)
+        if (groups->places[i].version && strcmp(groups->places[i].folder, place->folder) == 0)
+            return NULL;
+    return place->version ? place : NULL;
+}
+
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
@@ -306,11 +357,13 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
         laz_cgroups_free(made);
         return laz_error_nomem(err);
     }
-    for (int what = 0; what < LAZ_CGROUP_WHATS && !look; what++)
-        if (made->places[what].version)
-            places_sweep_around(&made->places[what], made->next.pid_namespace);
-    if (made->cpu_to_enter.version && !look)
-        places_sweep_around(&made->cpu_to_enter, made->next.pid_namespace);
+    for (int what = 0; what <= LAZ_CGROUP_WHATS && !look; what++) {
+        const struct cgroup_place *place = places_of(made, what);
+        if (!place)
+            continue;
+        places_use(made, place);
+        places_sweep_around(place, made->next.pid_namespace);
+    }
     *groups = made;
     return 0;
 }
@@ -352,6 +405,8 @@ void laz_cgroups_free(struct laz_cgroups *groups)
         cgroup_remove_busy(groups);
     }
     laz_strv_fini(&groups->busy);
+    while (groups->n_in_use > 0)
+        laz_os_close(&groups->in_use[--groups->n_in_use]);
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
         free(groups->places[what].folder);
     free(groups->cpu_to_enter.folder);

@@ -11,6 +11,7 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
+#include "os/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -236,6 +237,76 @@ static void groups_of_living_hosts_are_left_alone(void)
         }
         living_end(&living);
     }
+}
+
+/* The first process of a namespace of its own: makes a group, tells which namespace it is, and
+ * waits to be killed. */
+__attribute__((noreturn)) static void be_apart(int tell)
+{
+    struct laz_cgroups *own = NULL;
+    struct laz_cgroup *group = NULL;
+    struct stat st;
+
+    HOLDS(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    HOLDS(mount("proc", "/proc", "proc", 0, NULL) == 0);
+    HOLDS(stat("/proc/self/ns/pid", &st) == 0);
+    HOLDS(laz_cgroups_new(false, &own, NULL) == 0);
+    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0);
+    const unsigned long long inode = (unsigned long long)st.st_ino;
+    HOLDS(write(tell, &inode, sizeof inode) == (ssize_t)sizeof inode);
+    living_wait(NULL);
+}
+
+/* How many groups are there with a name of that namespace? */
+static int groups_of_namespace(unsigned long long inode)
+{
+    char command[160], line[512];
+    int n = 0;
+
+    snprintf(command, sizeof command,
+             "find /sys/fs/cgroup -type d -name 'lazaret-%llu-1-*' 2>/dev/null", inode);
+    FILE *found = popen(command, "re");
+    while (found && fgets(line, sizeof line, found))
+        n++;
+    if (found)
+        pclose(found);
+    return n;
+}
+
+/* Process 1 of another namespace says nothing here, and with it the namespace is gone. */
+static void groups_of_another_namespace_are_removed_when_it_has_ended(void)
+{
+    unsigned long long inode = 0;
+    int tell[2], status = 0;
+
+    if (!there_are_groups() || !laz_os_is_root())
+        return;
+    CU_ASSERT_EQUAL_FATAL(pipe2(tell, O_CLOEXEC), 0);
+    fflush(stdout);
+    pid_t outer = fork();
+    if (outer == 0) { /* it is its child that is in the new one, and ends with it */
+        if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+            _exit(1);
+        pid_t host = fork();
+        if (host == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            be_apart(tell[1]);
+        }
+        laz_os_close(&tell[1]);
+        _exit(waitpid(host, &status, 0) == host && WIFSIGNALED(status) ? 0 : 1);
+    }
+    laz_os_close(&tell[1]);
+    CU_ASSERT_EQUAL(read(tell[0], &inode, sizeof inode), (ssize_t)sizeof inode);
+    const int made = groups_of_namespace(inode);
+    CU_ASSERT(made > 0);
+    CU_ASSERT_EQUAL(in_child(sweep), 0);
+    CU_ASSERT_EQUAL(groups_of_namespace(inode), made); /* their host lives */
+    const int64_t host = laz_os_tree_first_child(outer);
+    CU_ASSERT(host > 0 && kill((pid_t)host, SIGKILL) == 0);
+    CU_ASSERT(waitpid(outer, &status, 0) == outer && status == 0);
+    CU_ASSERT_EQUAL(in_child(sweep), 0);
+    CU_ASSERT_EQUAL(groups_of_namespace(inode), 0);
+    laz_os_close(&tell[0]);
 }
 
 static void a_group_is_known_by_its_whole_name(void)
@@ -525,6 +596,7 @@ static void all_of_a_uid_is_nobody_elses(void)
 
 static const struct unit_test tests[] = {
     UNIT(groups_of_living_hosts_are_left_alone),
+    UNIT(groups_of_another_namespace_are_removed_when_it_has_ended),
     UNIT(a_group_is_known_by_its_whole_name),
     UNIT(a_number_is_a_process_of_its_namespace_only),
     UNIT(a_uid_that_is_in_use_without_a_lock_is_passed_over),
