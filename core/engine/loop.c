@@ -90,8 +90,8 @@ static int loop_init(struct laz_loop *loop)
     if (laz_os_hold_streams(&held, NULL))
         return UV_EMFILE;
     int rc = loop_make(loop);
-    laz_os_hold_streams_in_forks();
     laz_os_give_streams_back(&held);
+    laz_os_hold_streams_in_forks(); /* by now libuv's handlers are there */
     return rc;
 }
 

@@ -30,9 +30,7 @@
 #define CGROUP_KILL_MS     5
 #define CGROUP_NAME_TRIES  1000
 #define CGROUP_KEPT_MOST   4
-#define CGROUP_LEFT                                                                                \
-    ((uint64_t)1 << 20) /* the most memory that a group may still hold to be kept                  \
-                         */
+#define CGROUP_LEFT        ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
 
 struct cgroup_part {
     int version;
