@@ -138,6 +138,11 @@ static int polls_of_libuv(const struct laz_loop *loop)
     return 0;
 }
 
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    uv_close((uv_handle_t *)&loop->polls->below, NULL);
+}
+
 int laz_loop_polls_new(struct laz_loop *loop)
 {
     struct laz_polls *polls = calloc(1, sizeof *polls);
@@ -149,12 +154,14 @@ int laz_loop_polls_new(struct laz_loop *loop)
     int rc = polls->fd < 0 ? uv_translate_sys_error(errno) : polls_of_libuv(loop);
     if (!rc)
         rc = uv_poll_init(&loop->uv, &polls->below, polls->fd);
-    return rc ? rc : uv_poll_start(&polls->below, UV_READABLE, polls_ready);
-}
-
-void laz_loop_polls_stop(struct laz_loop *loop)
-{
-    uv_close((uv_handle_t *)&loop->polls->below, NULL);
+    if (rc)
+        return rc;
+    rc = uv_poll_start(&polls->below, UV_READABLE, polls_ready);
+    if (rc) {
+        laz_loop_polls_stop(loop);
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
+    }
+    return rc;
 }
 
 void laz_loop_polls_free(struct laz_loop *loop)
