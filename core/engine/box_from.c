@@ -33,14 +33,13 @@ int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz
         rc = laz_os_cloexec_pipe(&box->output[2], &ends->fds[FROM_STDERR], err);
     if (!rc)
         rc = laz_os_cloexec_pipe(&box->status, &ends->fds[FROM_STATUS], err);
-    if (rc) {
+    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
+        rc = laz_os_nonblock(box->output[stream], true, err);
+    if (!rc)
+        rc = laz_os_nonblock(box->status, true, err);
+    if (rc)
         laz_box_close_ends(ends);
-        return rc;
-    }
-    laz_os_nonblock(box->output[1], true);
-    laz_os_nonblock(box->output[2], true);
-    laz_os_nonblock(box->status, true);
-    return 0;
+    return rc;
 }
 
 void laz_box_close_ends(struct laz_box_ends *ends)

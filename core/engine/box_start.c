@@ -298,13 +298,11 @@ static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = start_program(box->plan, err);
     if (!rc)
         rc = start_process(box, purpose, err);
-    if (rc)
-        return rc;
-    laz_os_nonblock(box->output[1], true);
-    laz_os_nonblock(box->output[2], true);
-    if (box->status >= 0)
-        laz_os_nonblock(box->status, true);
-    return laz_box_watch(box, err);
+    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
+        rc = laz_os_nonblock(box->output[stream], true, err);
+    if (!rc && box->status >= 0)
+        rc = laz_os_nonblock(box->status, true, err);
+    return rc ? rc : laz_box_watch(box, err);
 }
 
 static struct laz_box *start_box(struct laz_engine *engine)

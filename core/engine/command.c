@@ -186,10 +186,10 @@ static int command_start(struct command_run *run, struct laz_spawner *spawner,
         ret = laz_os_cloexec_pipe(&run->streams[1].fd, &child_errs, err);
     if (!ret && command->input_len)
         ret = laz_os_data_fd("input", command->input, command->input_len, &input, err);
+    for (int i = 0; i < 2 && !ret; i++)
+        ret = laz_os_nonblock(run->streams[i].fd, true, err);
     if (ret)
         goto out;
-    laz_os_nonblock(run->streams[0].fd, true);
-    laz_os_nonblock(run->streams[1].fd, true);
     const struct laz_spawn_fd fds[] = {{input, 0}, {child_out, 1}, {child_errs, 2}};
     const struct laz_spawn spawn = {
         .argv = command->argv,

@@ -317,8 +317,12 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     return pid;
 }
 
-static void child_discard(pid_t pid)
+/* With what it has started by now: bwrap's inner process would wait for ever. */
+static void child_discard(const struct laz_spawn *spawn, pid_t pid)
 {
+    (void)kill(pid, SIGKILL);
+    if (spawn->group)
+        (void)kill(-pid, SIGKILL);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
 }
@@ -330,8 +334,8 @@ static int child_outcome(const struct child_plan *plan, int errors, bool waited,
     struct child_failure failure;
     ssize_t n;
 
-    if (waited)
-        laz_os_nonblock(errors, true);
+    if (waited && laz_os_nonblock(errors, true, err)) /* it could be heard of never */
+        return LAZ_EOS;
     do {
         n = read(errors, &failure, sizeof failure);
     } while (n < 0 && errno == EINTR);
@@ -362,16 +366,12 @@ int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *proces
     laz_os_close(&plan.error_fd);
     if (process->pidfd < 0) {
         rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
-        (void)kill(pid, SIGKILL);
-        if (spawn->group) /* and what it has started by now: bwrap's inner process would wait for
-                             ever */
-            (void)kill(-pid, SIGKILL);
-        child_discard(pid);
+        child_discard(spawn, pid);
         goto out;
     }
     rc = child_outcome(&plan, errors, waited, err);
     if (rc)
-        child_discard(pid);
+        child_discard(spawn, pid);
     else
         process->pid = pid;
 out:

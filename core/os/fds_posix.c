@@ -138,12 +138,13 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     return 0;
 }
 
-void laz_os_nonblock(int fd, bool on)
+int laz_os_nonblock(int fd, bool on, struct laz_error *err)
 {
     int flags = fcntl(fd, F_GETFL);
 
-    if (flags >= 0)
-        (void)fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+    if (flags < 0 || fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK) != 0)
+        return laz_error_os(err, errno, "whether a descriptor waits cannot be set");
+    return 0;
 }
 
 void laz_os_close(int *fd)

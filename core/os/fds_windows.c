@@ -214,10 +214,12 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     return laz_error_nomem(err);
 }
 
-void laz_os_nonblock(int fd, bool on)
+int laz_os_nonblock(int fd, bool on, struct laz_error *err)
 {
     (void)fd; /* nothing here waits but what says so */
     (void)on;
+    (void)err;
+    return 0;
 }
 
 static void pipe_ended(struct fds_entry *entry, DWORD code)

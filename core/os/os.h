@@ -15,7 +15,8 @@
  */
 
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
-void laz_os_nonblock(int fd, bool on);
+/* Whether reading and writing wait. Errors: LAZ_EOS. */
+int laz_os_nonblock(int fd, bool on, struct laz_error *err);
 void laz_os_close(int *fd); /* closes unless -1, sets -1 */
 /* Makes `number` another name of a descriptor, closed by exec: `number`, or -1 with errno. */
 int laz_os_dup_onto(int fd, int number);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "os/os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 /* What the code sees of its box: the limits and the filter that hold, and no file of the host,
  * which is the %s. */
 static const char look[] =
+    "assert(lookup() == 5)\n"
     "local t = add(2, 3)\n"
     "local s = {tostring(t.a[1]), t.a[2], tostring(t.a[3]), tostring(io.open('%s'))}\n"
     "for l in io.lines('/proc/self/status') do\n"
@@ -29,12 +31,30 @@ static const char look[] =
     "return table.concat(s, '\\n')";
 static char sight_code[sizeof look + 4096];
 
-static void sight_prepare(void)
+/* A tool that is a program of the host, and a hook. */
+static const char configuration[] = "[session]\n"
+                                    "pre_execute_hook = [\"/bin/true\"]\n"
+                                    "timeout = 0\n"
+                                    "start_timeout = 600\n"
+                                    "[[tools]]\n"
+                                    "provider = \"command\"\n"
+                                    "[[tools.tool]]\n"
+                                    "name = \"lookup\"\n"
+                                    "description = \"Looks\"\n"
+                                    "command = [\"/bin/echo\", \"5\"]\n"
+                                    "timeout = 0\n";
+
+static void sight_prepare(struct sight *sight)
 {
     char *file = unit_source("config/lazaret.toml");
 
     snprintf(sight_code, sizeof sight_code, look, file ? file : "");
     free(file);
+    snprintf(sight->folder, sizeof sight->folder, "/tmp/sight-lazaret-XXXXXX");
+    CU_ASSERT_FATAL(mkdtemp(sight->folder) != NULL);
+    snprintf(sight->file, sizeof sight->file, "%s/sight.toml", sight->folder);
+    CU_ASSERT_FATAL(
+        laz_os_write_file(sight->file, configuration, sizeof configuration - 1, 0600, NULL) == 0);
 }
 
 static void sight_tell(const struct sight *sight, const char *what)
@@ -55,19 +75,18 @@ static void sight_isolation(const struct sight *sight, const char *json, char *p
              isolation ? isolation : "");
 }
 
-static void sight_judge(struct sight *sight, struct laz_result *result)
+/* Was it executed as it should be? */
+static bool sight_judge(struct sight *sight, struct laz_result *result)
 {
     const char *value = laz_result_value(result);
     const char *json = laz_result_json(result);
 
     if (laz_result_verdict(result) != LAZ_VERDICT_OK) {
-        sight->bad++;
         CU_ASSERT(laz_result_error(result) != NULL);
-        return;
+        return false;
     }
-    sight->good++;
     if (strcmp(json, "{\"ok\":false,\"value\":null}") == 0)
-        return; /* the object itself could not be made */
+        return true; /* the object itself could not be made */
     char part[2000];
     sight_isolation(sight, json, part, sizeof part);
     if (!sight->sight) {
@@ -82,6 +101,7 @@ static void sight_judge(struct sight *sight, struct laz_result *result)
     if (strcmp(part, sight->isolation) != 0)
         sight_tell(sight, json);
     UNIT_TEXT(part, sight->isolation);
+    return true;
 }
 
 static void sight_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
@@ -92,35 +112,73 @@ static void sight_tool(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, value, sizeof value - 1);
 }
 
+/* A session, before and after a restart. */
+static int sight_of_session(struct sight *sight, struct laz_engine *engine, bool *good,
+                            struct laz_error *err)
+{
+    struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .warm = sight->from_template};
+    struct laz_session *session = NULL;
+    struct laz_result *result = NULL;
+
+    int rc = laz_session_open(engine, &options, &session, err);
+    if (!rc)
+        rc = laz_session_execute(session, sight_code, SIZE_MAX, NULL, &result, err);
+    *good = !rc && sight_judge(sight, result);
+    laz_result_free(result);
+    if (*good && !sight->brief) {
+        result = NULL;
+        rc = laz_session_restart(session, err);
+        if (!rc)
+            rc = laz_session_execute(session, sight_code, SIZE_MAX, NULL, &result, err);
+        *good = !rc && sight_judge(sight, result);
+        laz_result_free(result);
+    }
+    laz_session_free(session);
+    return rc;
+}
+
+static int sight_of_pool(struct sight *sight, struct laz_engine *engine, bool *good,
+                         struct laz_error *err)
+{
+    struct laz_pool_options options = {.size = sizeof options, .runtime = "lua", .members = 1};
+    struct laz_pool *pool = NULL;
+    struct laz_result *result = NULL;
+
+    int rc = laz_pool_new(engine, &options, &pool, err);
+    if (!rc)
+        rc = laz_pool_execute(pool, LAZ_NO_LIMIT, sight_code, SIZE_MAX, NULL, &result, err);
+    *good = !rc && sight_judge(sight, result);
+    laz_result_free(result);
+    laz_pool_free(pool);
+    return rc;
+}
+
 void sight_session(void *user)
 {
     static const struct laz_tool add = {
         sizeof add, "add",
         "Adds",     "[{\"name\":\"a\",\"type\":\"number\"},{\"name\":\"b\",\"type\":\"number\"}]",
         0,          0};
-    struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
     struct sight *sight = user;
-    options.warm = sight->from_template;
     struct laz_settings *settings = NULL;
     struct laz_engine *engine = NULL;
-    struct laz_session *session = NULL;
-    struct laz_result *result = NULL;
     struct laz_error err = {0};
     char traces[400];
+    bool good = false;
 
     int rc = laz_settings_new(&settings, &err);
+    if (!rc)
+        rc = laz_settings_load(settings, sight->file, &err);
     if (!rc && *sight->settings)
         rc = laz_settings_set(settings, "env.set", sight->settings, &err);
     if (!rc && sight->backend)
         rc = laz_settings_set(settings, "sandbox.backend", sight->backend, &err);
     if (!rc && sight->require)
         rc = laz_settings_set(settings, "sandbox.require", sight->require, &err);
-    if (!rc && sight->from_template)
-        rc = laz_settings_set(settings, "pool.warm", "template", &err);
     if (!rc)
-        rc = laz_settings_set(settings, "session.timeout", "0", &err);
-    if (!rc)
-        rc = laz_settings_set(settings, "session.start_timeout", "600", &err);
+        rc = laz_settings_set(settings, "pool.warm", sight->from_template ? "template" : "cold",
+                              &err);
     if (!rc)
         rc = laz_engine_new(settings, NULL, &engine, &err);
     if (!rc && sight->fails && !*sight->fails)
@@ -128,16 +186,11 @@ void sight_session(void *user)
     if (!rc)
         rc = laz_engine_add_tool(engine, &add, sight_tool, NULL, &err);
     if (!rc)
-        rc = laz_session_open(engine, &options, &session, &err);
-    if (!rc)
-        rc = laz_session_execute(session, sight_code, SIZE_MAX, NULL, &result, &err);
-    if (!rc)
-        sight_judge(sight, result);
-    else
-        sight->bad++;
+        rc = sight_of_session(sight, engine, &good, &err);
+    if (!rc && good && !sight->brief)
+        rc = sight_of_pool(sight, engine, &good, &err);
     CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
-    laz_result_free(result);
-    laz_session_free(session);
+    *(rc == 0 && good ? &sight->good : &sight->bad) += 1;
     laz_engine_free(engine);
     laz_settings_free(settings);
     if (sight->end)
@@ -161,7 +214,7 @@ bool sight_begin(struct sight *sight)
 {
     struct laz_engine *engine = test_engine("");
 
-    sight_prepare();
+    sight_prepare(sight);
     if (engine)
         test_hold_clock(engine);
     struct laz_session *session = test_session(engine, "lua");
@@ -173,6 +226,8 @@ bool sight_begin(struct sight *sight)
 
 void sight_end(struct sight *sight)
 {
+    unlink(sight->file);
+    rmdir(sight->folder);
     free(sight->sight);
     free(sight->isolation);
     free(sight->require);

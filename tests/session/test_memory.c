@@ -207,8 +207,8 @@ static void sessions_without_memory_are_an_error(void)
 
     if (!sight_begin(&box))
         return;
-    memory_each("sessions", sight_session, &box, false, 120);
-    memory_each("sessions", sight_session, &box, true, 40);
+    memory_each("sessions", sight_session, &box, false, 50);
+    memory_each("sessions", sight_session, &box, true, 15);
     printf("(%u good, %u errors) ", box.good, box.bad);
     CU_ASSERT(box.good > 0 && box.bad > 0);
     sight_end(&box);
@@ -217,8 +217,11 @@ static void sessions_without_memory_are_an_error(void)
 /* The agent is the real one, linked with fault.c. */
 static void agents_without_memory_fail_or_are_whole(void)
 {
-    struct sight box = {
-        .settings = "", .end = memory_end, .name = memory_name, .fails = &memory_fails};
+    struct sight box = {.settings = "",
+                        .brief = true,
+                        .end = memory_end,
+                        .name = memory_name,
+                        .fails = &memory_fails};
     char path[4096], setting[64];
     const unsigned long stride = sight_is_full() ? 1 : 3;
     unsigned long first = 1, quiet = 0;

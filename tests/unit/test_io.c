@@ -152,7 +152,7 @@ static void a_full_pipe_is_waited_for(void)
     int out, in, status = -1;
 
     CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&out, &in, &err), 0);
-    laz_os_nonblock(in, true);
+    CU_ASSERT_EQUAL(laz_os_nonblock(in, true, &err), 0);
     pid_t pid = fork();
     if (pid == 0) {
         close(out);

@@ -577,10 +577,10 @@ static void child_that_gets_stuck_is_ended(void)
     int full[2];
 
     CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0 && pipe2(full, O_CLOEXEC) == 0);
-    laz_os_nonblock(full[1], true);
+    CU_ASSERT_EQUAL(laz_os_nonblock(full[1], true, &err), 0);
     while (write(full[1], block, sizeof block) > 0)
         ;
-    laz_os_nonblock(full[1], false);
+    CU_ASSERT_EQUAL(laz_os_nonblock(full[1], false, &err), 0);
     const struct laz_cgroup_door door = {.into = -1, .tasks = {full[1]}, .n_tasks = 1};
     spawn.cgroup = &door;
     for (int longer = 0; longer < 2; longer++) {
