@@ -68,6 +68,13 @@ bool laz_error_is_shortage(const struct laz_error *err)
     return err->code == LAZ_ENOMEM;
 }
 
+int laz_error_as(struct laz_error *err, int code)
+{
+    if (err)
+        err->code = code;
+    return code;
+}
+
 void laz_error_prefix(struct laz_error *err, const char *format, ...)
 {
     char before[LAZ_ERROR_TEXT_SIZE];

@@ -21,6 +21,9 @@ int laz_error_nomem(struct laz_error *err);
  * about what was tried: nobody may take something weaker because of it. */
 bool laz_error_is_shortage(const struct laz_error *err);
 
+/* To whoever asked it is a failure of this kind: returns `code`. */
+int laz_error_as(struct laz_error *err, int code);
+
 /* Puts text before the one that is there. */
 void laz_error_prefix(struct laz_error *err, const char *format, ...) LAZ_PRINTF(2, 3);
 

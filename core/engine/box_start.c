@@ -11,6 +11,7 @@
 #include "engine/template.h"
 #include "os/os.h"
 #include "os/signals.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,6 +84,10 @@ static int start_check_agent(const char *agent, struct laz_error *err)
                              "the agent %s cannot be used: it is not a program that can be "
                              "executed; %s",
                              agent, hint);
+    if (laz_trust_file(agent, err)) {
+        laz_error_prefix(err, "the agent %s cannot be used: ", agent);
+        return laz_error_as(err, LAZ_ESETUP);
+    }
     return 0;
 }
 
@@ -185,6 +190,10 @@ static int start_program(struct laz_plan *plan, struct laz_error *err)
             "bwrap is not installed (Debian: apt-get install bubblewrap); it is looked "
             "for in /usr/local/bin, /usr/bin, /bin and the like, PATH is not used: "
             "elsewhere, name it in sandbox.bwrap.program");
+    if (!rc && laz_trust_file(path, &why)) {
+        rc = LAZ_ENOENT;
+        free(path);
+    }
     if (rc)
         return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, 0, "backend %s: %s",
                              plan->backend, why.text);

@@ -13,6 +13,7 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/signals.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -238,6 +239,15 @@ static int command_end(struct command_run *run, int ret, struct laz_command_resu
     return 0;
 }
 
+int laz_command_check(const char *program, struct laz_error *err)
+{
+    if (!laz_os_is_absolute(program))
+        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no absolute path of a program",
+                             program ? program : "");
+    int rc = laz_trust_file(program, err);
+    return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_EINVAL) : rc;
+}
+
 static int command_run_until(struct laz_spawner *spawner, const struct laz_command *command,
                              const char *const *env, int cancel_fd, uint64_t deadline,
                              struct laz_command_result *result, struct laz_buf *out,
@@ -253,12 +263,11 @@ static int command_run_until(struct laz_spawner *spawner, const struct laz_comma
     };
     bool ended = false;
 
-    if (!command->argv || !command->argv[0] || !laz_os_is_absolute(command->argv[0]))
-        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no absolute path of a program",
-                             command->argv && command->argv[0] ? command->argv[0] : "");
     laz_buf_clear(out);
     laz_buf_clear(errs);
-    int ret = command_start(&run, spawner, env, err);
+    int ret = laz_command_check(command->argv ? command->argv[0] : NULL, err);
+    if (!ret)
+        ret = command_start(&run, spawner, env, err);
     if (ret)
         goto out;
     while (!ret && !ended)

@@ -22,12 +22,16 @@
  * of the process: ask once, on the thread that makes the engine. */
 int laz_command_environment(struct laz_strv *env, struct laz_error *err);
 
+/* Is it the absolute path of a program that nobody else can change (os/trust.h)? 0, or LAZ_EINVAL
+ * or LAZ_EOS with the remedy. */
+int laz_command_check(const char *program, struct laz_error *err);
+
 /* Runs `command` with exactly `env` and waits until it has ended. Its output is in `out` and `errs`
  * (cleared first), to which *result points. 0 means that it ran and ended, whatever its status.
  * The end of the main process is the end of the command: what its background children have not
  * written by then is not waited for, and they are left alone.
  * `cancel_fd` (-1: none) is borrowed; when it becomes readable the process group is killed.
- * Errors: LAZ_EINVAL (no absolute program), LAZ_EOS (cannot be started), LAZ_ETIMEOUT (cancelled),
+ * Errors: those of laz_command_check, LAZ_EOS (cannot be started), LAZ_ETIMEOUT (cancelled),
  * LAZ_ETOOBIG (a stream exceeds max_output; the group was killed), LAZ_ENOMEM. */
 int laz_command_run(struct laz_spawner *spawner, const struct laz_command *command,
                     const char *const *env, int cancel_fd, struct laz_command_result *result,

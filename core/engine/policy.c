@@ -14,6 +14,7 @@
 #include "os/landlock.h"
 #include "os/os.h"
 #include "os/process.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -157,6 +158,20 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     return 0;
 }
 
+/* What an option of a runtime names is loaded, also by a template before it is confined. */
+static int policy_check_trusted(const struct policy_work *work, const char *key, const char *path,
+                                struct laz_error *err)
+{
+    struct laz_look look;
+
+    if (!work->here || laz_os_look(path, true, &look))
+        return 0;
+    if (look.kind == LAZ_LOOK_FOLDER ? !laz_trust_folder(path, err) : !laz_trust_file(path, err))
+        return 0;
+    laz_error_prefix(err, "%s: ", key);
+    return laz_error_as(err, LAZ_ECONFIG);
+}
+
 static char *policy_followed(const struct policy_work *work, const char *path)
 {
     if (work->by_real)
@@ -293,6 +308,8 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
             rc = policy_check_reserved(key, path, err);
         if (!rc)
             rc = policy_check_exists(work, key, kind, path, err);
+        if (!rc && option)
+            rc = policy_check_trusted(work, key, path, err);
         if (!rc)
             rc = policy_check_own(work, key, kind, path, err);
         if (!rc)

@@ -78,6 +78,12 @@ static int service_run(void *host, struct laz_call *call, const struct laz_comma
                            scratch->cancel_fd, result, &scratch->output, &scratch->errors, err);
 }
 
+static int service_check_program(void *host, const char *path, struct laz_error *err)
+{
+    (void)host;
+    return laz_command_check(path, err);
+}
+
 static struct laz_watch *service_watch_fd(void *host, int fd, uint32_t events,
                                           void (*ready)(void *user, uint32_t events), void *user)
 {
@@ -236,6 +242,7 @@ static struct provider_instance *instance_new(struct laz_providers *all,
         .watch_fd = service_watch_fd,
         .watch_timer = service_watch_timer,
         .watch_stop = all->host.watch_stop,
+        .check_program = service_check_program,
     };
     return instance;
 }

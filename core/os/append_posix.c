@@ -2,11 +2,11 @@
 /* append_posix.c - a file that several processes append to, and that nobody else can get at.
  * Side: host.  Input trusted: the path yes; what lies there no.
  *
- * Who can write a folder can put another file in place of the one meant, so every folder above
- * counts, under the path as given and, when links lead elsewhere, under the path they lead to.  The
- * file is opened without following a link and without waiting for the other end of a pipe, and is
- * looked at once more when it is open.  flock(2) is held for the time of one append; after locking,
- * the name must still lead to the file that was locked, else it was rotated.  System: POSIX. */
+ * Who can write a folder can put another file in place of the one meant, so its folder has to be
+ * one to rely on (os/trust.h).  The file is opened without following a link and without waiting for
+ * the other end of a pipe, and is looked at once more when it is open.  flock(2) is held for the
+ * time of one append; after locking, the name must still lead to the file that was locked, else it
+ * was rotated.  System: POSIX. */
 #include "os/append.h"
 
 #include "base/buf.h"
@@ -14,6 +14,7 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/posix.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,48 +30,6 @@
 
 /* ---- the place ------------------------------------------------------------------------------ */
 
-static int append_folder_is_private(const char *path, bool nearest, struct laz_error *err)
-{
-    struct stat st;
-
-    if (stat(path, &st) != 0)
-        return laz_error_os(err, errno, "the folder %s of the audit log", path);
-    if (!S_ISDIR(st.st_mode))
-        return laz_error_set(err, LAZ_ECONFIG, 0, "%s is not a folder", path);
-    if (st.st_uid != 0 && st.st_uid != geteuid())
-        return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "the folder %s belongs to uid %lu, who could exchange the audit log; "
-                             "it has to belong to root or to uid %lu",
-                             path, (unsigned long)st.st_uid, (unsigned long)geteuid());
-    if ((st.st_mode & S_IWOTH) && (nearest || !(st.st_mode & S_ISVTX)))
-        return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "every user can write the folder %s (mode %04o), and could exchange "
-                             "the audit log: name a folder of its own, or chmod o-w this one",
-                             path, (unsigned)st.st_mode & 07777);
-    if ((st.st_mode & S_IWGRP) && st.st_gid != 0 && (nearest || !(st.st_mode & S_ISVTX)) &&
-        !laz_os_is_private_group((uint32_t)st.st_gid, (uint32_t)st.st_uid))
-        return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "the group %lu can write the folder %s (mode %04o), and could "
-                             "exchange the audit log: chmod g-w it",
-                             (unsigned long)st.st_gid, path, (unsigned)st.st_mode & 07777);
-    return 0;
-}
-
-/* The folder and all above it; `path` is cut shorter and shorter. */
-static int append_folders_are_private(char *path, struct laz_error *err)
-{
-    bool nearest = true;
-
-    for (;;) {
-        int rc = append_folder_is_private(path, nearest, err);
-        char *slash = strrchr(path, '/');
-        if (rc || !slash || !path[1])
-            return rc;
-        slash[slash == path] = '\0';
-        nearest = false;
-    }
-}
-
 static void append_make_folders(char *path)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
@@ -83,7 +42,7 @@ static void append_make_folders(char *path)
 
 static int append_place_is_private(const char *path, struct laz_error *err)
 {
-    char *folder = laz_strdup(path), *real = NULL;
+    char *folder = laz_strdup(path);
     int rc = 0;
 
     if (!folder)
@@ -95,16 +54,11 @@ static int append_place_is_private(const char *path, struct laz_error *err)
     }
     slash[slash == folder] = '\0';
     append_make_folders(folder); /* what fails is told by the look at it */
-    real = realpath(folder, NULL);
-    if (!real)
-        rc = laz_error_os(err, errno, "the folder %s of the audit log", folder);
-    if (!rc)
-        rc = append_folders_are_private(folder, err);
-    if (!rc)
-        rc = append_folders_are_private(real, err);
+    rc = laz_trust_folder(folder, err);
+    if (rc == LAZ_EREFUSED)
+        rc = laz_error_as(err, LAZ_ECONFIG);
 out:
     free(folder);
-    free(real);
     return rc;
 }
 

@@ -88,14 +88,15 @@ static int files_open_regular(const char *path, struct stat *st, struct laz_erro
     return fd;
 }
 
-int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
+int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf,
+                       struct laz_error *err)
 {
     struct stat st;
     size_t start = buf->len, room;
-    int rc = 0, fd = files_open_regular(path, &st, err);
+    int rc = 0;
 
-    if (fd < 0)
-        return fd;
+    if (fstat(fd, &st) != 0)
+        return laz_error_os(err, errno, "the file %s cannot be read", path);
     for (;;) {
         room = (uint64_t)st.st_size < 65536 ? 4096 : 65536;
         if (!laz_buf_reserve(buf, room)) {
@@ -116,11 +117,22 @@ int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct l
             break;
         }
     }
-    (void)close(fd);
     if (rc)
         buf->len = start;
     if (buf->data)
         buf->data[buf->len] = '\0';
+    return rc;
+}
+
+int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
+{
+    struct stat st;
+    int fd = files_open_regular(path, &st, err);
+
+    if (fd < 0)
+        return fd;
+    int rc = laz_posix_read_all(fd, path, max, buf, err);
+    (void)close(fd);
     return rc;
 }
 

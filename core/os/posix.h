@@ -7,10 +7,13 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
+struct laz_buf;
+struct laz_error;
 struct msghdr;
 struct stat;
 struct timespec;
@@ -45,5 +48,15 @@ int laz_posix_await_signal(const sigset_t *signals, uint64_t ms);
 int laz_posix_sync(int fd);
 /* Gives the owner of a folder all rights to it again; never through a link. */
 bool laz_posix_unlock(int parent, const char *name);
+/* A descriptor of a folder, to look at what is below it; never through a link. -1: errno. */
+int laz_posix_enter(int parent, const char *name);
+/* May others write what is there by an access list, whose rights the mode shows as the group's?
+ * Also when that cannot be told. */
+bool laz_posix_has_acl(int parent, const char *name);
+/* A group whose members may do what root may. */
+bool laz_posix_is_root_group(uint32_t gid);
+/* Whole content of a file from here on, at most `max` bytes; `path` for errors. */
+int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf,
+                       struct laz_error *err);
 
 #endif

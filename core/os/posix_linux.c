@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,6 +107,26 @@ bool laz_os_inherit_orphans(void)
 bool laz_os_die_with_parent(int64_t parent, int signal)
 {
     return prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0) == 0 && getppid() == parent;
+}
+
+int laz_posix_enter(int parent, const char *name)
+{
+    return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* There is no lgetxattrat(2) before Linux 6.13: by the name that /proc gives the folder. */
+bool laz_posix_has_acl(int parent, const char *name)
+{
+    char path[64 + NAME_MAX];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", parent, name);
+    return lgetxattr(path, "system.posix_acl_access", NULL, 0) >= 0 ||
+           (errno != ENODATA && errno != EOPNOTSUPP);
+}
+
+bool laz_posix_is_root_group(uint32_t gid)
+{
+    return gid == 0;
 }
 
 int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)

@@ -22,8 +22,8 @@
 
 #include "os/library.h"
 #include "os/os.h"
+#include "os/trust.h"
 #include "plugin/descriptor.h"
-#include "plugin/trust.h"
 
 struct laz_module {
     lt_dlhandle handle;
@@ -112,10 +112,10 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
     *module = NULL;
     if (!laz_os_is_absolute(path))
         return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: not an absolute path", path);
-    if (kind != LAZ_PLUGIN_RUNTIME)
-        rc = laz_trust_file(path, err);
-    if (rc)
+    if (kind != LAZ_PLUGIN_RUNTIME && laz_trust_file(path, err)) {
+        rc = laz_error_as(err, LAZ_EPLUGIN);
         goto out;
+    }
     made = calloc(1, sizeof *made);
     if (!made) {
         rc = laz_error_nomem(err);

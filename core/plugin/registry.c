@@ -17,8 +17,8 @@
 
 #include "base/nearest.h"
 #include "os/os.h"
+#include "os/trust.h"
 #include "plugin/descriptor.h"
-#include "plugin/trust.h"
 
 #define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json */
 
@@ -105,15 +105,13 @@ static int registry_scan(struct laz_registry *registry, const char *folder)
 static int registry_add_folder(struct laz_registry *registry, const char *folder, bool must_exist)
 {
     struct laz_error why = {0};
+    struct laz_look look;
 
     if (!folder[0] || laz_strv_has(&registry->folders, folder))
         return 0;
-    int rc = laz_trust_folder(folder, &why);
-    if (rc == LAZ_ENOENT && !must_exist)
+    if (!must_exist && laz_os_look(folder, true, &look) == ENOENT)
         return 0;
-    if (rc == LAZ_ENOMEM)
-        return rc;
-    if (rc) {
+    if (laz_trust_folder(folder, &why)) {
         /* an installed folder that this user cannot enter holds nothing for it */
         bool harmless = !must_exist && why.os_errno == EACCES;
         laz_strv_add(&registry->refused, why.text);
@@ -192,9 +190,9 @@ static int registry_read_info(struct registry_plugin *plugin, struct laz_error *
 
     int rc = laz_trust_file(plugin->file, err);
     if (!rc)
-        rc = laz_trust_file(plugin->json_file, err);
-    if (!rc)
-        rc = laz_os_read_file(plugin->json_file, REGISTRY_MAX_INFO, &json, err);
+        rc = laz_trust_read(plugin->json_file, REGISTRY_MAX_INFO, &json, err);
+    if (rc == LAZ_EREFUSED)
+        rc = laz_error_as(err, LAZ_EPLUGIN);
     if (!rc)
         rc = laz_runtime_info_parse(laz_buf_text(&json), json.len, plugin->json_file, plugin->file,
                                     &plugin->info, err);

@@ -166,9 +166,11 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_STRINGS,
         .default_value = "[]",
         .offset = FIELD(session.pre_execute_hook),
-        .help = "A command of the host, asked before each execution: it gets the code on standard "
-                "input. Exit status 0 allows the execution; any other blocks it, with the first "
-                "line of its standard error as the reason. Empty: nobody is asked.",
+        .help =
+            "A command of the host, asked before each execution: it gets the code on standard "
+            "input. Exit status 0 allows the execution; any other blocks it, with the first "
+            "line of its standard error as the reason. Empty: nobody is asked. The program may be "
+            "writable by nobody else.",
     },
     {
         .key = "sandbox.backend",
@@ -404,7 +406,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "[]",
         .offset = FIELD(plugins.path),
         .help = "Folders that are searched before the installed one. Neither they nor the plugins "
-                "in them may be writable by others.",
+                "in them, nor a folder above, may be writable by others.",
     },
     {.key = NULL},
 };

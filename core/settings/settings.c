@@ -11,6 +11,7 @@
 #include "settings/state.h"
 
 #include "os/os.h"
+#include "os/trust.h"
 #include "settings/convert.h"
 
 #include <errno.h>
@@ -299,7 +300,7 @@ static int settings_load_file(struct laz_settings *settings, const char *path,
 {
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_toml *toml = NULL;
-    int rc = laz_os_read_file(path, LAZ_TOML_MAX_SIZE, &text, err);
+    int rc = laz_trust_read(path, LAZ_TOML_MAX_SIZE, &text, err);
 
     if (rc == 0) {
         rc = laz_toml_parse(laz_buf_text(&text), text.len, path, &toml, err);
@@ -314,6 +315,7 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
 {
     const char *named = path ? path : laz_os_getenv("LAZARET_CONFIG");
     struct laz_error why = {0};
+    struct laz_look look;
     char *place = NULL;
     int rc = 0;
 
@@ -324,9 +326,9 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
             laz_error_prefix(&why, "LAZARET_CONFIG: ");
     } else {
         for (int i = 0; laz_os_config_place(i, &place); i++) {
-            rc = place ? settings_load_file(settings, place, &why) : 0;
-            bool absent = rc == LAZ_EOS && (why.os_errno == ENOENT || why.os_errno == ENOTDIR);
-            bool done = place && !absent;
+            int failed = place ? laz_os_look(place, true, &look) : ENOENT;
+            bool done = failed != ENOENT && failed != ENOTDIR;
+            rc = done ? settings_load_file(settings, place, &why) : 0;
             free(place);
             if (done)
                 break;

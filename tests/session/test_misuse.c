@@ -265,7 +265,7 @@ static void *canceller_of_a_trial(void *user)
 static bool write_hanging_bwrap(const char *folder, const char *path)
 {
     FILE *file =
-        chmod(folder, 0777) ? NULL : fopen(path, "w"); /* sessions have uids of their own */
+        chmod(folder, 01777) ? NULL : fopen(path, "w"); /* sessions have uids of their own */
 
     if (!file)
         return false;

@@ -26,6 +26,7 @@ code=$(canary_code)
 
 # run [OPTIONS] - the canary in the words of a case: `fails NAME ... $run OPTIONS -e "$code"`.
 run="$lazaret run --runtime lua"
+only_bwrap="--set sandbox.backend=bwrap --set sandbox.bwrap.program"
 
 # ---- files and keys ------------------------------------------------------------------------------
 
@@ -76,12 +77,55 @@ END
         $run --set sandbox.bwarp.program=x -e "$code"
 }
 
+# What decides what the host does is nobody else's to change, nor a folder above it: a file's content would
+# run as whoever runs lazaret.
+of_others() {
+    mkdir others others/in
+    printf '#!/bin/sh\n: >%s/here\n' "$canary" >others/in/hook
+    chmod 755 others others/in others/in/hook
+    printf '[session]\npre_execute_hook = ["%s"]\n' "$work/others/in/hook" >others/in/lazaret.toml
+    cp "$LAZARET_AGENT" others/in/agent
+    cp "$(command -v bwrap)" others/in/bwrap
+    tools_file seven "$work/others/in/hook" >seven.toml
+
+    expect hook_of_ours 0 7 '' $run --config others/in/lazaret.toml -e 'print(7)'
+    [ -e "$canary/here" ] || wrong hook_of_ours 'it did not run'
+    rm -f "$canary/here"
+    expect agent_of_ours 0 7 '' env LAZARET_AGENT="$work/others/in/agent" $run -e 'print(7)'
+    expect bwrap_of_ours 0 7 '' $run $only_bwrap="$work/others/in/bwrap" -e 'print(7)'
+    expect path_of_ours 0 7 '' $run --set "runtime.lua.path=['$work/others/in']" -e 'print(7)'
+    cp others/in/lazaret.toml ours.toml
+    mkdir -p home/lazaret
+    cp others/in/lazaret.toml home/lazaret
+
+    chmod 666 others/in/lazaret.toml home/lazaret/lazaret.toml
+    fails config_of_everybody 2 setup_failed 'every user can write this file (mode 0666)' \
+        $run --config others/in/lazaret.toml -e "$code"
+    says config_of_everybody_remedy "chmod go-w $work/others/in/lazaret.toml"
+    fails config_found_of_everybody 2 setup_failed 'home/lazaret/lazaret.toml: every user can write' \
+        env XDG_CONFIG_HOME="$work/home" $run -e "$code"
+    chmod 644 others/in/lazaret.toml
+    chmod 777 others
+    words="$work/others: every user can write this folder (mode 0777), on the way to"
+    fails config_below_everybody 2 setup_failed "$words" \
+        $run --config others/in/lazaret.toml -e "$code"
+    fails hook_below_everybody 126 blocked "$words" $run --config ours.toml -e "$code"
+    fails tool_below_everybody 2 setup_failed "$words" $run --config seven.toml -e "$code"
+    fails agent_below_everybody 125 setup_failed "$words" \
+        env LAZARET_AGENT="$work/others/in/agent" $run -e "$code"
+    fails bwrap_below_everybody 125 setup_failed "$words" \
+        $run $only_bwrap="$work/others/in/bwrap" -e "$code"
+    fails path_below_everybody 2 setup_failed "$words" \
+        $run --set "runtime.lua.path=['$work/others/in']" -e "$code"
+    chmod 755 others
+}
+
 unreadable() { # a file nobody may read; root reads everything
     [ "$(id -u)" -ne 0 ] || return 0
     : >locked.toml
     echo "$code" >locked.lua
     chmod 0 locked.toml locked.lua
-    fails config_unreadable 2 setup_failed 'locked.toml cannot be read: Permission denied' \
+    fails config_unreadable 2 setup_failed 'locked.toml: Permission denied' \
         $run --config locked.toml -e "$code"
     fails code_unreadable 2 setup_failed 'locked.lua: cannot be opened: Permission denied' \
         $run locked.lua
@@ -232,7 +276,7 @@ falls_back() {
 }
 
 wrong_bwrap() {
-    by="--set sandbox.backend=bwrap --set sandbox.bwrap.program"
+    by=$only_bwrap
     fails bwrap_nowhere 125 setup_failed '/nowhere/bwrap does not exist' \
         $run $by=/nowhere/bwrap -e "$code"
     fails bwrap_not_installed 125 setup_failed 'bwarp is not installed' $run $by=bwarp -e "$code"
@@ -553,6 +597,7 @@ elif ! $run -e 1 >out 2>err; then
     may_be_missing bwrap 'a session cannot be started'
 else
     wrong_configurations
+    of_others
     unreadable
     wrong_code
     wrong_plugins

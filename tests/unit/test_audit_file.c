@@ -184,29 +184,29 @@ static void folders_that_others_write_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL(audit);
     laz_audit_free(audit);
     CU_ASSERT_EQUAL(chmod(below, 0777), 0);
-    is_refused(path, "every user can write the folder");
+    is_refused(path, "every user can write this folder");
     CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make it first */
-    is_refused(path, "every user can write the folder");
+    is_refused(path, "every user can write this folder");
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
     CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could exchange the folder */
-    is_refused(path, "every user can write the folder");
+    is_refused(path, "every user can write this folder");
     CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
     /* by way of a link */
     CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(chmod(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(symlink(in_base("open"), in_base("way")), 0);
-    is_refused(in_base("way/log"), "every user can write the folder");
-    is_refused("/tmp/laz-audit.jsonl", "every user can write the folder /tmp");
+    is_refused(in_base("way/log"), "every user can write this folder");
+    is_refused("/tmp/laz-audit.jsonl", "/tmp: every user can write this folder");
     if (geteuid() != 0) {
         unit_skip("root", "a file of somebody else is made by root");
         return;
     }
     CU_ASSERT_EQUAL(chown(below, 0, 12345), 0);
     CU_ASSERT_EQUAL(chmod(below, 0775), 0);
-    is_refused(path, "the group 12345 can write the folder");
+    is_refused(path, "the group 12345 can write this folder");
     CU_ASSERT_EQUAL(chown(below, 12345, 0), 0);
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
-    is_refused(path, "belongs to uid 12345, who could exchange");
+    is_refused(path, "uid 12345, not root or uid 0, owns this folder");
     CU_ASSERT_EQUAL(chown(below, 0, 0), 0);
     CU_ASSERT_EQUAL(chown(path, 12345, 0), 0);
     is_refused(path, "belongs to uid 12345");

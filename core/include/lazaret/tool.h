@@ -69,8 +69,8 @@ struct laz_tool_services {
 
     /* Runs a command and waits for it: worker threads only (LAZ_TOOL_BLOCKING). Its environment is
      * a cleaned one (PATH, HOME, LANG, TZ and the like; nothing of lazaret's). A cancelled call
-     * kills it with its process group. 0, or: LAZ_EOS cannot be started, LAZ_ETIMEOUT cancelled,
-     * LAZ_ETOOBIG. */
+     * kills it with its process group. 0, or: LAZ_EOS cannot be started, LAZ_EINVAL is none that
+     * may be run, LAZ_ETIMEOUT cancelled, LAZ_ETOOBIG. */
     int (*run)(void *host, struct laz_call *call, const struct laz_command *command,
                struct laz_command_result *result, struct laz_error *err);
 
@@ -80,6 +80,11 @@ struct laz_tool_services {
                                   void (*ready)(void *user, uint32_t events), void *user);
     struct laz_watch *(*watch_timer)(void *host, uint64_t ms, void (*due)(void *user), void *user);
     void (*watch_stop)(struct laz_watch *watch);
+
+    /* Would `run` run this program? 0, or LAZ_E*: it is not there, or others could change it; the
+     * text says what to do. For `create`, so that it is told early; `run` asks again. Any thread.
+     */
+    int (*check_program)(void *host, const char *path, struct laz_error *err);
 };
 
 #define LAZ_TOOL_BLOCKING 1u /* `call` may block: the host calls it on a worker thread, several at

@@ -129,18 +129,13 @@ static bool command_is_absolute(const char *path)
     return path[0] == '/' || (path[0] && path[1] == ':' && (path[2] == '/' || path[2] == '\\'));
 }
 
-/* The mode that Windows tells has nothing of others: who may change a file is in its access list.
- */
-#if defined _WIN32
-#define COMMAND_OTHERS_WRITE 0
-#else
-#define COMMAND_OTHERS_WRITE S_IWOTH
-#endif
-
 /* The program of a tool must be there when the tool is declared, and not be others' to change. */
-static int command_check_program(const struct command_tool *tool, struct laz_error *err)
+static int command_check_program(const struct command_state *state, const struct command_tool *tool,
+                                 struct laz_error *err)
 {
+    const struct laz_tool_services *services = state->services;
     const char *program = tool->argv.items[0].text;
+    struct laz_error why = {0};
     struct stat status;
 
     if (!command_is_absolute(program))
@@ -154,11 +149,8 @@ static int command_check_program(const struct command_tool *tool, struct laz_err
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: %s is no program that can be executed",
                              tool->name, program);
-    if (status.st_mode & COMMAND_OTHERS_WRITE)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: %s can be changed by every user: "
-                             "chmod o-w %s",
-                             tool->name, program, program);
+    if (LAZ_HAS(services, check_program) && services->check_program(services->host, program, &why))
+        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s", tool->name, why.text);
     return 0;
 }
 
@@ -181,7 +173,7 @@ static int command_check_tool(struct command_state *state, struct command_tool *
     if (tool->timeout_ms < 0 || tool->timeout_ms > UINT32_MAX)
         return command_error(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days",
                              tool->name);
-    ret = command_check_program(tool, err);
+    ret = command_check_program(state, tool, err);
     if (!ret)
         ret = command_argv_bind(&tool->argv, state->services->json, tool->name,
                                 tool->parameters ? tool->parameters : "[]", err);
