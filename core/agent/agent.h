@@ -110,6 +110,7 @@ struct agent {
     struct laz_buf cost;     /* and of the time of each step: "fork 210, filter 150" */
     /* Of a template: what its sessions get in place of its own. */
     char *home, *socket_folder;
+    struct laz_strv shown; /* pairs: where the template has what a session finds there */
     uint64_t tmp_size;
     bool has_groups; /* each is made once it is told in which control groups */
     /* Of its `init`, raw: what is done ahead, for who asks for the same. `asked` is `confine`. */

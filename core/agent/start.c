@@ -24,6 +24,26 @@ void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
                    (unsigned long long)(laz_clock_us() - since_us));
 }
 
+/* Taken before a runtime keeps a copy of the environment: it is nothing to sessions. */
+static int start_shown(struct agent *agent, struct laz_error *err)
+{
+    char *text = laz_os_take_variable("LAZARET_SHOWN", true);
+    struct laz_json *list = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
+    bool failed = text && !list;
+
+    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
+         item = laz_json_next(item)) {
+        failed = failed || !laz_json_string(item);
+        if (!failed)
+            laz_strv_add(&agent->shown, laz_json_string(item));
+    }
+    laz_json_free(list);
+    free(text);
+    return failed || agent->shown.failed
+               ? laz_error_set(err, LAZ_ESETUP, 0, "LAZARET_SHOWN is no list of paths")
+               : 0;
+}
+
 static int start_connect(struct agent *agent, struct laz_error *err)
 {
     const bool wipe = !AGENT_LEFT_OUT("token");
@@ -47,8 +67,12 @@ static int start_connect(struct agent *agent, struct laz_error *err)
         goto out;
     agent->channel.fd = fd;
     agent_close_descriptors(AGENT_CHANNEL);
-    if (agent->role == AGENT_TEMPLATE)
+    if (agent->role == AGENT_TEMPLATE) {
         agent->socket_folder = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
+        rc = start_shown(agent, err);
+        if (rc)
+            goto out;
+    }
     const struct laz_part parts[] = {{token, len}, {"\n", 1}};
     if (!agent_channel_send(&agent->channel, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
@@ -352,6 +376,7 @@ void agent_stop(struct agent *agent)
     laz_buf_fini(&agent->cost);
     free(agent->home);
     free(agent->socket_folder);
+    laz_strv_fini(&agent->shown);
     free(agent->confine);
     free(agent->tools);
     laz_json_free(agent->asked);

@@ -85,9 +85,9 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
     agent_cost(agent, "maps", begun);
     begun = laz_clock_us();
     if (!rc)
-        rc = laz_os_own_mounts(
-            &(struct laz_own_mounts){agent->home, agent->tmp_size, agent->socket_folder},
-            vessel_last_pid(agent), err);
+        rc = laz_os_own_mounts(&(struct laz_own_mounts){agent->home, agent->tmp_size,
+                                                        agent->socket_folder, &agent->shown},
+                               vessel_last_pid(agent), err);
     agent_cost(agent, "mounts", begun);
     return rc;
 }

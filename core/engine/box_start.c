@@ -43,6 +43,8 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
         laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
         rc = start_folder(box, "socket", err);
+    if (!rc && purpose->is_template)
+        rc = start_folder(box, "empty", err);
     if (rc || laz_backend_has_own_files(purpose->ops))
         return rc;
     return start_folder(box, "home", err);
@@ -113,8 +115,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     const struct laz_engine_programs *programs = NULL;
     char *agent = NULL, *staged = NULL;
     char *socket_folder = laz_strdupf("%s/socket", box->folder);
+    char *empty = laz_strdupf("%s/empty", box->folder);
 
-    int rc = socket_folder ? 0 : laz_error_nomem(err);
+    int rc = socket_folder && empty ? 0 : laz_error_nomem(err);
     if (!rc)
         rc = start_check_agent(engine->agent, err);
     if (!rc)
@@ -141,6 +144,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .programs = programs ? programs->list : NULL,
         .staged = programs ? programs->staged : NULL,
         .nests = purpose->is_template,
+        .empty = empty,
     };
     rc = laz_policy_new(engine->values, purpose->runtime, &session,
                         laz_backend_has_own_files(purpose->ops), laz_os_platform(),
@@ -160,6 +164,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
 out:
     laz_policy_free(policy);
     free(socket_folder);
+    free(empty);
     free(agent);
     free(staged);
     return rc;

@@ -9,6 +9,7 @@
  * path of a file alone (policy_real.c), all paths are such, and links are said by the way. */
 #include "engine/policy.h"
 
+#include "base/json.h"
 #include "engine/policy_env.h"
 #include "engine/policy_paths.h"
 #include "os/landlock.h"
@@ -219,6 +220,22 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
     return 0;
 }
 
+/* What an option names is loaded: not by a template from where sessions write
+ * (policy_hide_written). */
+static int policy_check_template(const struct policy_work *work, const char *key, const char *path,
+                                 struct laz_error *err)
+{
+    const struct laz_strv *write = &work->values->sandbox.write;
+
+    for (size_t i = 0; work->session->nests && i < write->n; i++)
+        if (policy_lies_in(work, path, write->items[i]))
+            return laz_error_set(err, LAZ_EREFUSED, 0,
+                                 "%s: %s lies in %s of sandbox.write: a template would run what "
+                                 "code has put there before it is confined",
+                                 key, path, write->items[i]);
+    return 0;
+}
+
 /* The innermost folder of the settings that `path` lies in; "" for none. */
 static const char *policy_around(const struct policy_work *work, const char *path, bool *writable)
 {
@@ -310,6 +327,8 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
             rc = policy_check_exists(work, key, kind, path, err);
         if (!rc && option)
             rc = policy_check_trusted(work, key, path, err);
+        if (!rc && option)
+            rc = policy_check_template(work, key, path, err);
         if (!rc)
             rc = policy_check_own(work, key, kind, path, err);
         if (!rc)
@@ -547,6 +566,27 @@ static uint32_t policy_landlock(const struct policy_work *work)
     return work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI;
 }
 
+/* ---- a template ----------------------------------------------------------------------------- */
+
+/* A template loads before anything confines it, and for all sessions: what one of them has written
+ * must not be there. Each session gets it when it is made (core/agent/template.c). */
+static int policy_hide_written(struct policy_work *work, struct laz_error *err)
+{
+    struct laz_strv shown = LAZ_STRV_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc =
+        laz_policy_paths_hide(&work->memory->paths, work->session->empty, work->here, &shown, err);
+
+    laz_json_strings(&text, &shown);
+    if (!rc && shown.n)
+        laz_strv_addf(&work->memory->env, "LAZARET_SHOWN=%s", laz_buf_text(&text));
+    if (!rc && text.failed)
+        rc = laz_error_nomem(err);
+    laz_buf_fini(&text);
+    laz_strv_fini(&shown);
+    return rc;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static int policy_fill(struct policy_work *work, struct laz_error *err)
@@ -573,6 +613,8 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     if (!work->memory->home)
         return laz_error_nomem(err);
     rc = policy_environment(work, err);
+    if (!rc && work->session->nests && work->own_files)
+        rc = policy_hide_written(work, err);
     policy_command(work);
     if (work->by_real)
         policy_real_rest(work);

@@ -26,6 +26,7 @@ struct laz_policy_session {
     const struct laz_programs *programs; /* NULL: any program */
     const char *staged; /* where laz_programs_stage put them, for a backend with files of its own */
     bool nests;         /* a template: makes sessions inside */
+    const char *empty;  /* for one: an empty folder of the host, see laz_policy_paths_hide */
 };
 
 /* A policy and the memory of everything it points to. */
@@ -37,8 +38,8 @@ struct laz_policy_box {
 /* `runtime` NULL: a probe. `platform`: for which system ("linux", ...); paths of another system are
  * not looked at on this one. `options`: JSON of the backend's options. The paths the agent will
  * find are LAZ_BOX_* when the backend gives a file system of its own (`own_files`), else the
- * host's; the environment has LAZARET_SOCKET, LAZARET_TOKEN, HOME, TMPDIR and what [env] and the
- * built-in allowlist let through. A backend without a file system of its own gets a home that the
+ * host's; the environment has LAZARET_SOCKET, LAZARET_TOKEN, of a template LAZARET_SHOWN (a JSON
+ * list, laz_policy_paths_hide), HOME, TMPDIR and what [env] and the built-in allowlist let through. A backend without a file system of its own gets a home that the
  * host has to make, for the session's uid and with mode 0700: the folder "home" beside
  * `socket_folder`. Errors: LAZ_ECONFIG (a path of sandbox.read that does not exist, say). */
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
@@ -56,6 +57,7 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
 #define LAZ_BOX_AGENT   "/run/lazaret/bin/lazaret-agent"
 #define LAZ_BOX_RUNTIME "/run/lazaret/bin/"   /* followed by the file's name */
 #define LAZ_BOX_SOCKET  "/run/lazaret/socket" /* the folder */
+#define LAZ_BOX_WRITE   "/run/lazaret/write/" /* a template: followed by a number, from 0 */
 #define LAZ_BOX_HOME    "/tmp"
 #define LAZ_BOX_UID     1000u /* uid and gid shown inside */
 

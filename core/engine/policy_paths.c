@@ -10,6 +10,7 @@
 #include "engine/policy_paths.h"
 
 #include "base/buf.h"
+#include "engine/policy.h"
 #include "os/os.h"
 
 #include <stdlib.h>
@@ -119,6 +120,117 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
     for (size_t i = 0; i < n; i++)
         if (!paths_make_real(paths, i, here))
             paths->failed = true;
+}
+
+/* ---- what a template does not see ----------------------------------------------------------- */
+
+static bool paths_is_in(const char *path, const char *folder)
+{
+    return strcmp(path, folder) == 0 || laz_policy_is_below(path, folder);
+}
+
+/* May sessions write there, and is it said for the first time? */
+static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, size_t index)
+{
+    const struct laz_policy_path *path = &paths->items[index];
+
+    if (path->rank != LAZ_POLICY_WRITE)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (paths->items[i].rank == LAZ_POLICY_WRITE &&
+            (laz_policy_is_below(path->box, paths->items[i].box) ||
+             (i < index && strcmp(path->box, paths->items[i].box) == 0)))
+            return false;
+    return true;
+}
+
+/* Does `path` show something of `written` under another name? */
+static bool paths_is_alias(const struct laz_policy_path *path,
+                           const struct laz_policy_path *written)
+{
+    struct laz_look look, other;
+    bool is_alias = false;
+
+    if (path->kind != LAZ_PATH_READ || paths_is_in(written->box, path->box))
+        return false;
+    char *real = laz_os_real_path(path->host), *folder = laz_os_real_path(written->host);
+    if (real && folder)
+        is_alias = paths_is_in(real, folder) || paths_is_in(folder, real) ||
+                   (!laz_os_look(real, true, &look) && !laz_os_look(folder, true, &other) &&
+                    look.device == other.device && look.inode == other.inode);
+    free(real);
+    free(folder);
+    return is_alias;
+}
+
+/* What the template reads must not be what sessions write. */
+static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
+                             const struct laz_policy_path *written, bool here,
+                             struct laz_error *err)
+{
+    static const char end[] = "a template would run what code has put there before it is confined";
+
+    for (size_t i = 0; i < n; i++) {
+        const struct laz_policy_path *path = &paths->items[i];
+        if (paths_is_in(path->box, written->box)) {
+            if (path->kind == LAZ_PATH_READ && path->rank <= LAZ_POLICY_RUNTIME)
+                return laz_error_set(err, LAZ_EREFUSED, 0,
+                                     "sandbox.write: %s holds %s, from which the language is "
+                                     "loaded: %s",
+                                     written->box, path->box, end);
+        } else if (here && paths_is_alias(path, written)) {
+            return laz_error_set(err, LAZ_EREFUSED, 0,
+                                 "sandbox.write: what lies in %s can be read under %s, too: %s",
+                                 written->box, path->box, end);
+        }
+    }
+    return 0;
+}
+
+static bool paths_move(struct laz_policy_path *path, const char *from, const char *to)
+{
+    char *moved = laz_strdupf("%s%s", to, path->box + strlen(from));
+
+    if (!moved)
+        return false;
+    free(path->box);
+    path->box = moved;
+    return true;
+}
+
+int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, bool here,
+                          struct laz_strv *shown, struct laz_error *err)
+{
+    const struct laz_policy_path cover = {
+        .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN, .from_settings = true};
+    const size_t n = paths->n; /* covers are added behind it */
+    struct laz_look look;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc && !paths->failed; i++) {
+        if (!paths_is_written(paths, n, i))
+            continue;
+        rc = paths_check_apart(paths, n, &paths->items[i], here, err);
+        char *from = laz_strdup(paths->items[i].box);
+        char *to = laz_strdupf("%s%zu", LAZ_BOX_WRITE, shown->n / 2);
+        bool is_file =
+            laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_FOLDER;
+        for (size_t k = 0; k < n && !rc && from && to; k++)
+            if (paths_is_in(paths->items[k].box, from) && !paths_move(&paths->items[k], from, to))
+                paths->failed = true;
+        if (!from || !to) {
+            paths->failed = true;
+        } else if (!rc) {
+            laz_policy_paths_add(paths, cover, is_file ? "/dev/null" : empty, from);
+            laz_strv_add(shown, to);
+            laz_strv_add(shown, from);
+        }
+        free(from);
+        free(to);
+    }
+    if (!rc && (paths->failed || shown->failed))
+        rc = laz_error_nomem(err);
+    return rc;
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef LAZ_ENGINE_POLICY_PATHS_H
 #define LAZ_ENGINE_POLICY_PATHS_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <lazaret/backend.h>
@@ -44,6 +45,12 @@ void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path
 /* Fills `sorted`: each name once, a path after every folder it lies in, nothing of the system's
  * over what the settings show. */
 int laz_policy_paths_sort(struct laz_policy_paths *paths, struct laz_error *err);
+/* For a template: moves what sessions may write to LAZ_BOX_WRITE, with all that lies in it, and
+ * puts the folder `empty` of the host in its place. Appends pairs to `shown`: where it is now, and
+ * where a session has to find it. LAZ_EREFUSED: what the template reads from would show it all the
+ * same. */
+int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, bool here,
+                          struct laz_strv *shown, struct laz_error *err);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
 /* Its paths begin with a drive and may have backslashes; in a list they have slashes. */

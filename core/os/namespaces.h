@@ -7,6 +7,7 @@
 #ifndef LAZ_OS_NAMESPACES_H
 #define LAZ_OS_NAMESPACES_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -31,9 +32,10 @@ int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err);
 
 /* What a process of its own mount namespace gets in place of what others write to. */
 struct laz_own_mounts {
-    const char *home;   /* an empty file system; also the working folder from then on */
-    uint64_t tmp_size;  /* its size; that of /dev/shm is a quarter */
-    const char *hidden; /* a folder that becomes empty and read-only; NULL: none */
+    const char *home;             /* an empty file system; also the working folder from then on */
+    uint64_t tmp_size;            /* its size; that of /dev/shm is a quarter */
+    const char *hidden;           /* a folder that becomes empty and read-only; NULL: none */
+    const struct laz_strv *shown; /* pairs: what is at the first is then at the second as well */
 };
 
 /* /proc of the own pid namespace, read-only; home and /tmp; /dev/shm, /dev/pts and /dev/mqueue

@@ -199,6 +199,16 @@ static int namespaces_devices(struct laz_error *err)
     return 0;
 }
 
+/* With all that is mounted in it: a part of it may be read-only. */
+static int namespaces_show(const struct laz_strv *pairs, struct laz_error *err)
+{
+    for (size_t i = 0; pairs && i + 1 < pairs->n; i += 2)
+        if (mount(pairs->items[i], pairs->items[i + 1], NULL, MS_BIND | MS_REC, NULL))
+            return laz_error_os(err, errno, "%s cannot be shown to the session",
+                                pairs->items[i + 1]);
+    return 0;
+}
+
 int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, struct laz_error *err)
 {
     int rc = 0;
@@ -206,6 +216,8 @@ int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, st
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         return laz_error_os(err, errno, "the session's mounts cannot be made its own");
     rc = namespaces_proc(last_pid, err);
+    if (!rc)
+        rc = namespaces_show(mounts->shown, err);
     if (!rc)
         rc = namespaces_devices(err);
     if (!rc)

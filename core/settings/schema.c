@@ -232,7 +232,9 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_PATHS,
         .default_value = "[]",
         .offset = FIELD(sandbox.write),
-        .help = "Files and folders of the host that code can read and write.",
+        .help = "Files and folders of the host that code can read and write. A template sees "
+                "nothing of them: see [sessions from a template]"
+                "(sandbox.md#sessions-from-a-template).",
     },
     {
         .key = "sandbox.tmp_size",
@@ -372,7 +374,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "[]",
         .offset = FIELD(pool.preload),
         .help = "Packages that a template loads in advance, by the names under which the language "
-                "loads them.",
+                "loads them; not from a folder of `sandbox.write`, which a template finds empty.",
     },
     {
         .key = "pool.max_sessions",

@@ -3,9 +3,12 @@
  * host.  Every absence has its control: the same attempt where nothing forbids it. */
 #include "session.h"
 
+#include "os/os.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- programs ------------------------------------------------------------------------------- */
@@ -253,11 +256,100 @@ static void no_variable_of_the_host_is_inside(void)
     test_each("", looking_everywhere);
 }
 
+/* ---- what a template loads ------------------------------------------------------------------ */
+
+static char shared[] = "/var/tmp/lazaret-test-XXXXXX"; /* no box has it for its home, as /tmp */
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", shared, name);
+    CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0644, NULL), 0);
+}
+
+/* The text with the folder's path in place of each "@". */
+static const char *in_shared(const char *text)
+{
+    static char filled[1024];
+    size_t n = 0;
+
+    for (; *text && n < sizeof filled - sizeof shared; text++)
+        n += (size_t)snprintf(filled + n, sizeof filled - n, *text == '@' ? "%s" : "%.1s",
+                              *text == '@' ? shared : text);
+    return filled;
+}
+
+/* A session leaves code where sessions may write, and the next one comes from a template that was
+ * started after that: it has not run it. But what was left is there. */
+static void plant(const char *runtime, const char *settings, const char *code, const char *look)
+{
+    struct laz_engine *engine = test_engine(in_shared(settings));
+    struct laz_session *session = engine ? test_warm_session(engine, runtime) : NULL;
+
+    if (session) {
+        test_expect(session, in_shared(code), LAZ_VERDICT_OK, "1");
+        laz_session_free(session);
+        session = test_warm_session(engine, runtime);
+        test_expect(session, in_shared(look), LAZ_VERDICT_OK, "[false,true]");
+    }
+    laz_session_free(session);
+    laz_engine_free(engine);
+}
+
+#define TEMPLATES                                                                                  \
+    "sandbox.write=[\"@/"                                                                          \
+    "out\"];pool.warm=\"template\";pool.renew_after=1;limits.memory=unlimited;"
+
+/* Python is led there by a link in a folder that sessions only read; R by variables. Lua's state is
+ * made in the session itself. */
+static void a_template_runs_nothing_that_a_session_has_left(void)
+{
+    char path[128];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(shared));
+    CU_ASSERT_EQUAL(chmod(shared, 0755), 0);
+    snprintf(path, sizeof path, "%s/lib", shared);
+    CU_ASSERT_EQUAL(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/out", shared);
+    CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
+    CU_ASSERT_EQUAL(chmod(path, 0777), 0); /* sessions of root have uids of their own */
+    snprintf(path, sizeof path, "%s/out/kept", shared);
+    CU_ASSERT_EQUAL(mkdir(path, 0777), 0);
+    CU_ASSERT_EQUAL(chmod(path, 0777), 0);
+    put("lib/loaded.py", "try:\n    import extra\nexcept ImportError:\n    pass\n");
+    snprintf(path, sizeof path, "%s/lib/extra.py", shared);
+    CU_ASSERT_EQUAL(symlink("../out/extra.py", path), 0);
+
+    plant("python",
+          TEMPLATES
+          "sandbox.read=[\"@/out/kept\"];runtime.python.path=[\"@/lib\"];pool.preload=[\"loaded\"]",
+          "open('@/out/extra.py', 'w').write('import builtins; builtins.caught = 1') and 1",
+          "import builtins, os\n"
+          "try:\n    open('@/out/kept/x', 'w')\n    kept = False\n"
+          "except OSError:\n    kept = True\n"
+          "[hasattr(builtins, 'caught'), kept and os.path.exists('@/out/extra.py')]");
+    plant(
+        "r", TEMPLATES "env.set={R_LIBS='@/out',R_DEFAULT_PACKAGES='methods,utils,stats,planted'}",
+        "p <- '@/out/planted'\n"
+        "stopifnot(file.copy(file.path(R.home('library'), 'stats4'), '@/out', recursive = TRUE),\n"
+        "          file.rename('@/out/stats4', p))\n"
+        "meta <- readRDS(file.path(p, 'Meta/package.rds'))\n"
+        "meta$DESCRIPTION['Package'] <- 'planted'\n"
+        "saveRDS(meta, file.path(p, 'Meta/package.rds'))\n"
+        "cat('options(caught = 1)\\n', file = file.path(p, 'R/planted'))\n"
+        "1",
+        "c(!is.null(getOption('caught')), file.exists('@/out/planted/R/planted') && "
+        "'@/out' %in% .libPaths())");
+    laz_os_remove_tree(shared);
+}
+
 static const struct unit_test tests[] = {
     UNIT(helpers_of_the_languages_start),
     UNIT(an_unlisted_program_is_not_found),
     UNIT(without_programs_the_language_still_works),
     UNIT(a_listed_program_that_is_missing_refuses_the_session),
+    UNIT(a_template_runs_nothing_that_a_session_has_left),
     UNIT(no_variable_of_the_host_is_inside), /* last: it spoils this process's environment */
     {0},
 };

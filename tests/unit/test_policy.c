@@ -33,6 +33,8 @@ struct attempt {
     const char *const *runtime_read, *const *runtime_env;
     uint32_t uid, can_enforce;
     const char *platform;
+    const char *const *options; /* of the runtime: folders that they name */
+    bool nests;
     struct laz_policy_box *box;
     struct laz_error err;
 };
@@ -47,6 +49,7 @@ static int attempt_run(struct attempt *attempt)
     };
     struct laz_runtime_info runtime = {.read = strv_of(attempt->runtime_read),
                                        .env = strv_of(attempt->runtime_env)};
+    struct laz_strv options = strv_of(attempt->options);
     static const char *const tail[] = {"--runtime", "x", NULL};
     struct laz_policy_session session = {
         .socket_folder = "/tmp/lazaret-test/b0/socket",
@@ -56,6 +59,9 @@ static int attempt_run(struct attempt *attempt)
         .staged = "/var/staged/programs",
         .command_tail = tail,
         .uid = attempt->uid ? attempt->uid : LAZ_SPAWN_SAME_ID,
+        .read = &options,
+        .nests = attempt->nests,
+        .empty = "/var/empty",
     };
     attempt->box = NULL;
     attempt->err = (struct laz_error){0};
@@ -68,6 +74,7 @@ static int attempt_run(struct attempt *attempt)
     laz_strv_fini(&values.env.set);
     laz_strv_fini(&runtime.read);
     laz_strv_fini(&runtime.env);
+    laz_strv_fini(&options);
     return rc;
 }
 
@@ -406,6 +413,103 @@ static void paths_that_cannot_be_given_are_refused(void)
     laz_policy_free(attempt.box);
 }
 
+/* ---- what a template does not see ----------------------------------------------------------- */
+
+static const char *in_base(const char *name)
+{
+    static char paths[64][128]; /* tables keep some */
+    static unsigned next;
+    char *path = paths[next++ % 64];
+
+    snprintf(path, sizeof paths[0], "%s/%s", base, name);
+    return path;
+}
+
+static void make_written(void)
+{
+    CU_ASSERT_EQUAL(mkdir(in_base("out"), 0755), 0);
+    CU_ASSERT_EQUAL(mkdir(in_base("out/kept"), 0755), 0);
+    CU_ASSERT_EQUAL(mkdir(in_base("out/in"), 0755), 0);
+    CU_ASSERT_EQUAL(laz_os_write_file(in_base("file"), "", 0, 0644, NULL), 0);
+    CU_ASSERT_EQUAL(link(in_base("file"), in_base("second")), 0);
+    CU_ASSERT_EQUAL(symlink("out", in_base("alias")), 0);
+    CU_ASSERT_EQUAL(symlink(base, in_base("whole")), 0);
+}
+
+static void a_template_sees_nothing_that_sessions_write(void)
+{
+    make_written();
+    const char *const write[] = {in_base("out/in"), in_base("out"), in_base("file"), NULL};
+    const char *const read[] = {base, in_base("out/kept"), NULL};
+    const struct {
+        const char *box, *host;
+        uint32_t kind;
+    } rows[] = {
+        {base, base, LAZ_PATH_READ},
+        {in_base("out"), "/var/empty", LAZ_PATH_READ},
+        {in_base("file"), "/dev/null", LAZ_PATH_READ},
+        {LAZ_BOX_WRITE "0", in_base("out"), LAZ_PATH_WRITE},
+        {LAZ_BOX_WRITE "0/in", in_base("out/in"), LAZ_PATH_WRITE},
+        {LAZ_BOX_WRITE "0/kept", in_base("out/kept"), LAZ_PATH_READ},
+        {LAZ_BOX_WRITE "1", in_base("file"), LAZ_PATH_WRITE},
+    };
+    struct attempt attempt = {
+        .can_enforce = OWN_FILES, .read = read, .write = write, .nests = true};
+    const struct laz_policy *policy = attempt_policy(&attempt);
+    char *shown = laz_strdupf(
+        "[\"" LAZ_BOX_WRITE "0\",\"%s/out\",\"" LAZ_BOX_WRITE "1\",\"%s/file\"]", base, base);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct laz_path *path = path_of(policy, rows[i].box, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(path);
+        UNIT_TEXT(path->host, rows[i].host);
+        CU_ASSERT_EQUAL(path->kind, rows[i].kind);
+    }
+    CU_ASSERT_PTR_NULL(path_of(policy, in_base("out/in"), NULL));
+    CU_ASSERT_PTR_NULL(path_of(policy, in_base("out/kept"), NULL));
+    UNIT_TEXT(env_of(policy, "LAZARET_SHOWN"), shown);
+    free(shown);
+    laz_policy_free(attempt.box);
+    attempt.nests = false;
+    CU_ASSERT_PTR_NULL(env_of(attempt_policy(&attempt), "LAZARET_SHOWN"));
+    laz_policy_free(attempt.box);
+}
+
+/* Each is fine without a template. */
+static void a_template_reads_nothing_that_sessions_write(void)
+{
+    const struct {
+        const char *write, *read, *option, *runtime_read, *part;
+    } rows[] = {
+        {in_base("out"), NULL, in_base("out/kept"), NULL, "the runtime's options: "},
+        {in_base("out"), NULL, in_base("alias"), NULL, "of sandbox.write: a template would run"},
+        {in_base("out"), NULL, NULL, in_base("out"), "from which the language is loaded"},
+        {in_base("out"), NULL, NULL, in_base("out/in"), "from which the language is loaded"},
+        {in_base("out"), in_base("alias"), NULL, NULL, "can be read under"},
+        {in_base("out/in"), in_base("alias"), NULL, NULL, "can be read under"},
+        {in_base("out"), in_base("whole"), NULL, NULL, "can be read under"},
+        {in_base("out"), NULL, NULL, in_base("whole"), "can be read under"},
+        {in_base("file"), in_base("second"), NULL, NULL, "can be read under"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *const write[] = {rows[i].write, NULL}, *const read[] = {rows[i].read, NULL},
+                          *const option[] = {rows[i].option, NULL},
+                          *const runtime_read[] = {rows[i].runtime_read, NULL};
+        struct attempt attempt = {.can_enforce = OWN_FILES,
+                                  .write = write,
+                                  .read = read,
+                                  .options = option,
+                                  .runtime_read = runtime_read};
+        attempt_policy(&attempt);
+        laz_policy_free(attempt.box);
+        attempt.nests = true;
+        CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_EREFUSED);
+        if (!strstr(attempt.err.text, rows[i].part) || !strstr(attempt.err.text, "sandbox.write"))
+            UNIT_TEXT(attempt.err.text, rows[i].part);
+    }
+}
+
 /* Rules of macOS hold for the path that a file really has, and links have to be passed. */
 static void a_mac_is_told_real_paths(void)
 {
@@ -572,6 +676,8 @@ static const struct unit_test tests[] = {
     UNIT(what_sessions_share_is_not_given),
     UNIT(a_folder_of_the_settings_is_shown_as_it_is),
     UNIT(paths_that_cannot_be_given_are_refused),
+    UNIT(a_template_sees_nothing_that_sessions_write),
+    UNIT(a_template_reads_nothing_that_sessions_write),
     UNIT(a_mac_is_told_real_paths),
     UNIT(links_are_followed_where_they_are),
     UNIT(a_path_the_session_cannot_reach_is_refused),
