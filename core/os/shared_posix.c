@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "os/os.h"
 #include "os/posix.h"
+#include "os/trust.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,10 +53,9 @@ static bool shared_is_place(const char *path)
 char *laz_os_shared_folder(void)
 {
     const char *runtime = laz_os_is_root() ? "/run" : laz_os_getenv("XDG_RUNTIME_DIR");
-    struct stat st;
     char *path = NULL;
 
-    if (runtime && runtime[0] == '/' && lstat(runtime, &st) == 0 && shared_is_ours(&st))
+    if (runtime && laz_trust_folder(runtime, NULL) == 0)
         path = laz_strdupf("%s/" SHARED_NAME, runtime);
     if (path && shared_is_place(path) && laz_os_can_execute_below(path))
         return path;

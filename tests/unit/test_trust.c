@@ -287,6 +287,51 @@ static void the_owner_of_all_passes_where_root_has_no_name(void)
     CU_ASSERT_EQUAL(how, 0);
 }
 
+/* What engines of a user share lies where that user's XDG_RUNTIME_DIR says, if that can be relied
+ * on. The number of the row that is not as it should be, or 0. */
+static int shared_folders_of_a_user(void)
+{
+    static const struct {
+        unsigned above, mode;
+        bool there;
+    } rows[] = {{0755, 0700, true},
+                {0777, 0700, false},
+                {01777, 0700, true},
+                {0755, 0777, false},
+                {0755, 01777, false}};
+
+    if (geteuid() == 0 && setresuid(STRANGER, STRANGER, STRANGER) != 0)
+        return 100;
+    setenv("XDG_RUNTIME_DIR", in_base("way/to"), 1);
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
+        if (chmod(in_base("way"), rows[i].above) != 0 || chmod(in_base("way/to"), rows[i].mode))
+            return 101;
+        char *path = laz_os_shared_folder();
+        bool is_there = path != NULL;
+        free(path);
+        if (is_there != rows[i].there)
+            return i + 1;
+    }
+    return 0;
+}
+
+static void what_engines_share_is_relied_on(void)
+{
+    int how = 0;
+
+    build();
+    if (geteuid() == 0)
+        CU_ASSERT(chown(in_base("way"), STRANGER, 0) == 0 &&
+                  chown(in_base("way/to"), STRANGER, 0) == 0);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(shared_folders_of_a_user());
+    CU_ASSERT_EQUAL_FATAL(waitpid(pid, &how, 0), pid);
+    CU_ASSERT_TRUE(WIFEXITED(how));
+    CU_ASSERT_EQUAL(WEXITSTATUS(how), 0);
+}
+
 static const struct unit_test tests[] = {
     UNIT(what_nobody_else_can_write_is_relied_on),
     UNIT(modes_on_the_way_count),
@@ -297,6 +342,7 @@ static const struct unit_test tests[] = {
     UNIT(what_is_no_file_is_said),
     UNIT(a_relative_path_is_read_from_the_working_folder),
     UNIT(the_owner_of_all_passes_where_root_has_no_name),
+    UNIT(what_engines_share_is_relied_on),
     {0},
 };
 
