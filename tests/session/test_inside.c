@@ -301,6 +301,36 @@ static void plant(const char *runtime, const char *settings, const char *code, c
     "sandbox.write=[\"@/"                                                                          \
     "out\"];pool.warm=\"template\";pool.renew_after=1;limits.memory=unlimited;"
 
+/* Under another name as well: then sessions do without a template, unless the settings ask for one.
+ */
+static void written_and_read(void)
+{
+    const struct laz_session_options warm = {.size = sizeof warm, .runtime = "lua", .warm = 1};
+    static const char settings[] =
+        "sandbox.write=[\"@/out\"];sandbox.read=[\"@/alias\"];pool.warm=";
+    char text[256];
+
+    for (int asked = 0; asked < 2; asked++) {
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        snprintf(text, sizeof text, "%s\"%s\"", settings, asked ? "template" : "auto");
+        struct laz_engine *engine = test_engine(in_shared(text));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+        int rc = laz_session_open(engine, &warm, &session, &err);
+        if (rc == LAZ_ENOENT && unit_skip("lua", "this runtime was not built")) {
+            laz_engine_free(engine);
+            return;
+        }
+        CU_ASSERT_EQUAL(rc, asked ? LAZ_EREFUSED : 0);
+        snprintf(text, sizeof text, "%s/alias, too: a template would run", shared);
+        CU_ASSERT_EQUAL(strstr(err.text, text) != NULL, asked);
+        if (session)
+            test_expect(session, "return 1", LAZ_VERDICT_OK, "1");
+        laz_session_free(session);
+        laz_engine_free(engine);
+    }
+}
+
 /* Python is led there by a link in a folder that sessions only read; R by variables. Lua's state is
  * made in the session itself. */
 static void a_template_runs_nothing_that_a_session_has_left(void)
@@ -341,6 +371,9 @@ static void a_template_runs_nothing_that_a_session_has_left(void)
         "1",
         "c(!is.null(getOption('caught')), file.exists('@/out/planted/R/planted') && "
         "'@/out' %in% .libPaths())");
+    snprintf(path, sizeof path, "%s/alias", shared);
+    CU_ASSERT_EQUAL(symlink("out", path), 0);
+    written_and_read();
     laz_os_remove_tree(shared);
 }
 
