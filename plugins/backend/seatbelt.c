@@ -3,12 +3,13 @@
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
  * The profile refuses everything and then allows what is listed in one table below, each rule with
- * its reason; of several rules that fit the last one decides, so what is taken back stands at the
- * end.  A path never becomes a part of the text: it is a parameter (-D NAME=PATH), so no letter of
- * it can end a string or begin a rule.  Paths have to be those that files really have, for rules
- * are compared with these.
- * The session stays in the file system and among the processes of the host, below the agent's
- * reaper, which stands outside of the sandbox. */
+ * its reason.  Which of several rules decides is told in two ways: the last one; or one that has a
+ * filter and names the operation, before one that has it by a star.  So what is taken back stands
+ * at the end, with names and filters.  A path never becomes a part of the text: it is a parameter
+ * (-D NAME=PATH), so no letter of it can end a string or begin a rule.  Paths have to be those that
+ * files really have, for rules are compared with these. The session stays in the file system and
+ * among the processes of the host, below the agent's reaper, which stands outside of the sandbox.
+ */
 #include "common.h"
 
 #include <stdio.h>
@@ -70,6 +71,7 @@ static const struct {
     unsigned of;
     int whole;
     enum seatbelt_when when;
+    const char *known; /* an operation that not every macOS has: the rule is for those that do */
 } seatbelt_rules[] = {
     {.why = "A process of macOS is aborted before main() when it cannot read the root folder, and\n"
             "sh(1) looks where its shell is.",
@@ -86,6 +88,22 @@ static const struct {
     {.rule = "allow file-read-metadata",
      .as = "path-ancestors",
      .of = OF_READ | OF_WRITE | OF_EXEC | OF_LINK | OF_SOCKET},
+    {.why = "Whether something exists, where that is a question of its own: access(2).",
+     .rule = "allow file-test-existence",
+     .as = "path-ancestors",
+     .of = OF_READ | OF_WRITE | OF_EXEC | OF_LINK | OF_SOCKET,
+     .known = "file-test-existence"},
+    {.rule = "allow file-test-existence",
+     .as = "subpath",
+     .words = "/dev/fd",
+     .of = OF_READ | OF_WRITE | OF_EXEC,
+     .known = "file-test-existence"},
+    {.rule = "allow file-test-existence",
+     .as = "literal",
+     .words = "/ /private/var/select/sh /etc /tmp /var /dev /dev/stdin /dev/stdout /dev/stderr"
+              " /dev/null /dev/zero /dev/dtracehelper /dev/random /dev/urandom",
+     .of = OF_LINK,
+     .known = "file-test-existence"},
     {.why = "System, interpreter, agent, sandbox.read: to be read, and loaded as code.",
      .rule = "allow file-read* file-map-executable",
      .as = "subpath",
@@ -149,12 +167,14 @@ static const struct {
      .as = "literal",
      .of = OF_SOCKET},
     {.rule = "allow system-socket", .filters = "(socket-domain AF_UNIX)"},
-    {.why = "Taken back: to put something else in the place of a folder that may be written, and\n"
-            "files that run with the rights of their owner.",
+    {.why =
+         "Taken back: to put something else in the place of a folder that may be written; files\n"
+         "that run with the rights of their owner; and access lists, which could keep the host\n"
+         "from removing them.",
      .rule = "deny file-write-create file-write-unlink",
      .as = "literal",
      .of = OF_WRITE},
-    {.rule = "deny file-write-setugid", .whole = 1},
+    {.rule = "deny file-write-setugid file-write-acl", .as = "subpath", .of = OF_WRITE},
 };
 
 static void seatbelt_put(struct seatbelt_state *state, const char *text)
@@ -201,6 +221,27 @@ static unsigned seatbelt_put_filters(struct seatbelt_state *state, size_t i)
     return n;
 }
 
+/* The text of a profile is a program in Scheme: an operation that a system does not know is a name
+ * without a value, at which the whole profile fails. defined? asks on the system itself, as the
+ * profiles of Firefox do, so nothing has to be tried before and remembered. */
+static void seatbelt_put_rule(struct seatbelt_state *state, size_t i)
+{
+    const char *known = seatbelt_rules[i].known;
+    size_t begin = state->text.len;
+
+    if (known) {
+        seatbelt_put(state, "(if (defined? '");
+        seatbelt_put(state, known);
+        seatbelt_put(state, ") ");
+    }
+    seatbelt_put(state, "(");
+    seatbelt_put(state, seatbelt_rules[i].rule);
+    if (!seatbelt_put_filters(state, i) && !seatbelt_rules[i].whole)
+        state->text.len = begin; /* it would hold for everything */
+    else
+        seatbelt_put(state, known ? "))\n" : ")\n");
+}
+
 static void seatbelt_put_why(struct seatbelt_state *state, const char *why)
 {
     seatbelt_put(state, "\n;; ");
@@ -236,22 +277,17 @@ static void seatbelt_profile(struct seatbelt_state *state, const struct laz_poli
             continue;
         if (seatbelt_rules[i].why)
             seatbelt_put_why(state, seatbelt_rules[i].why);
-        size_t begin = state->text.len;
-        seatbelt_put(state, "(");
-        seatbelt_put(state, seatbelt_rules[i].rule);
-        if (!seatbelt_put_filters(state, i) && !seatbelt_rules[i].whole)
-            state->text.len = begin; /* it would hold for everything */
-        else
-            seatbelt_put(state, ")\n");
+        seatbelt_put_rule(state, i);
     }
 }
 
 /* ---- the parameters ------------------------------------------------------------------------- */
 
-/* Can a file have this path, as the kernel has it when it looks at the rules? */
+/* Can a file have this path, as the kernel has it when it looks at the rules? The volume of the
+ * data lies over the root: what is in it has a name there. */
 static int seatbelt_is_real(const char *path)
 {
-    static const char *const links[] = {"/etc", "/tmp", "/var"};
+    static const char *const links[] = {"/etc", "/tmp", "/var", "/System/Volumes/Data"};
     size_t len = strlen(path);
 
     if (path[0] != '/' || (len > 1 && path[len - 1] == '/'))
@@ -274,8 +310,8 @@ static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind,
             err->code = LAZ_ECONFIG;
             snprintf(err->text, sizeof err->text,
                      "a rule for %.300s would never hold: it needs the path that the file really "
-                     "has, absolute, without links (/private/tmp for /tmp) and without a slash at "
-                     "its end",
+                     "has, absolute, without links (/private/tmp for /tmp), without "
+                     "/System/Volumes/Data before it and without a slash at its end",
                      path);
         }
         return LAZ_ECONFIG;

@@ -2,7 +2,9 @@
 ;;; language.scm - what the model itself has to answer, for small profiles.
 ;;;
 ;;; ("TITLE" "PROFILE" ((NAME . VALUE) ...) ("PART OF A COMPLAINT" ...) (VERDICT OPERATION KEY VALUE ...) ...)
-;;; There are as many complaints as parts, each holds its part.
+;;; There are as many complaints as parts, each holds its part. A question is put in both readings of what
+;;; decides among rules, unless it begins with one: by-order, by-name. "older: ..." is for a system that
+;;; does not know file-test-existence.
 
 (("the last rule that fits decides"
   "(version 1) (deny default) (allow file-read* (subpath \"/a\")) (deny file-read-data (literal \"/a/b\"))
@@ -17,7 +19,46 @@
  ("another order is another meaning"
   "(version 1) (deny default) (deny file-read-data (literal \"/a/b\")) (allow file-read* (subpath \"/a\"))"
   () ()
-  (allow file-read-data path "/a/b"))
+  (by-order allow file-read-data path "/a/b")
+  (by-name deny file-read-data path "/a/b")
+  (allow file-read-metadata path "/a/b"))
+
+ ("a name outranks a star, a filter a rule for everything"
+  "(version 1) (deny default) (deny file-write-data (subpath \"/a/b\")) (allow file-write* (subpath \"/a\"))
+   (deny file-write-data) (allow file-read* (subpath \"/a\")) (deny file-read-data)"
+  () ()
+  (by-order deny file-write-data path "/a/b/c")
+  (by-name deny file-write-data path "/a/b/c")
+  (by-order deny file-write-data path "/a/c")
+  (by-name allow file-write-data path "/a/c")
+  (by-name allow file-read-data path "/a/c")
+  (by-order deny file-read-data path "/a/c"))
+
+ ("of two names the last decides, and of two stars"
+  "(version 1) (deny default) (allow file-read-data (subpath \"/a\")) (deny file-read-data (literal \"/a/b\"))
+   (allow file-write* (subpath \"/a\")) (deny file-write* (literal \"/a/b\"))"
+  () ()
+  (deny file-read-data path "/a/b")
+  (deny file-write-data path "/a/b")
+  (allow file-read-data path "/a/c")
+  (allow file-write-data path "/a/c"))
+
+ ("a rule for those that know its word"
+  "(version 1) (deny default) (if (defined? 'file-test-existence) (allow file-test-existence (subpath \"/a\")))"
+  () ()
+  (allow file-test-existence path "/a/b")
+  (deny file-test-existence path "/b"))
+ ("older: a rule for those that know its word"
+  "(version 1) (deny default) (if (defined? 'file-test-existence) (allow file-test-existence (subpath \"/a\")))"
+  () ()
+  (deny file-test-existence path "/a/b"))
+ ("older: a word that it does not know" "(version 1) (deny default) (allow file-test-existence (subpath \"/a\"))"
+  () ("unknown operation: file-test-existence"))
+ ("older: a star for a word that it does not know" "(version 1) (deny default) (allow file* (subpath \"/a\"))" () ())
+ ("a question for a word that nobody knows"
+  "(version 1) (deny default) (if (defined? 'file-raed) (allow file-read* (subpath \"/a\")))" () ("unknown operation: file-raed")
+  (deny file-read-data path "/a"))
+ ("a question for something else" "(version 1) (deny default) (if #t (allow file-read* (subpath \"/a\")))" () ("not a rule"))
 
  ("no rule means the default"
   "(version 1) (allow default) (deny file-write* (subpath \"/a\"))"
@@ -114,6 +155,8 @@
  ("all files" "(version 1) (deny default) (allow file-read* (subpath \"/\"))" () ("is everything"))
  ("/tmp is a link" "(version 1) (deny default) (allow file-read* (subpath \"/tmp/x\"))" () ("behind a link"))
  ("/var is a link" "(version 1) (deny default) (allow file-read* (literal \"/var/db\"))" () ("behind a link"))
+ ("the other name of the data's volume is no name" "(version 1) (deny default) (allow file-read* (subpath \"/System/Volumes/Data/Users\"))" ()
+  ("has another name"))
  ("/etc is a link" "(version 1) (deny default) (allow file-read* (literal \"/etc\"))" () ("behind a link"))
  ("a parameter behind a link" "(version 1) (deny default) (allow file-read* (literal (param \"P\")))" (("P" . "/tmp/x"))
   ("behind a link"))

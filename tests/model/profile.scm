@@ -2,9 +2,11 @@
 ;;; profile.scm - a model of the language of Seatbelt profiles: what would a profile answer?
 ;;;
 ;;; A profile is read as data and never evaluated: a form that is not known here is a problem, not an
-;;; effect.  What is modelled: rules in their order, of which the last that fits decides; several
-;;; filters of a rule fit when one of them does; an operation that ends with * stands for all that
-;;; begin so; (param NAME) is a value given with -D.  What is not: what macOS makes of it.  The model
+;;; effect.  What is modelled: rules in their order; several filters of a rule fit when one of them
+;;; does; an operation that ends with * stands for all that begin so; (param NAME) is a value given
+;;; with -D; (if (defined? 'OPERATION) RULE) is for systems that know the word, and a system stops at
+;;; one that it does not know.  Which of several rules decides is told in two ways, and a profile has
+;;; to mean the same in both (`readings`).  What is not modelled: what macOS makes of it.  The model
 ;;; knows nothing of the kernel, of links, of rules that a system adds by itself; it tells what the
 ;;; text says, and complains about what the text cannot mean.
 
@@ -12,12 +14,13 @@
   #:use-module (srfi srfi-1)
   #:use-module (srfi srfi-9)
   #:use-module (ice-9 match)
-  #:export (profile-read profile-problems profile-uses profile-decide operation-is-known?))
+  #:export (profile-read profile-problems profile-uses profile-decide operation-is-known? readings))
 
-;;; Rules are newest first: (operations allows? . filter), a filter is a procedure of a query.
+;;; Rules are newest first: (operations allows? filtered? . filter), a filter is a procedure of a query.
 (define-record-type <profile>
-  (make-profile rules default problems uses)
+  (make-profile rules default problems uses absent)
   profile?
+  (absent profile-absent)                  ; operations that this system does not know yet
   (rules profile-rules set-profile-rules!)
   (default profile-default set-profile-default!)
   (problems profile-problems set-profile-problems!)
@@ -96,9 +99,10 @@
           (if (eof-object? form) (reverse forms) (loop (cons form forms))))))))
 (define the-end (call-with-input-string "" read))
 
-;;; Gives a profile; `parameters` is a list of (NAME . value).
-(define (profile-read text parameters)
-  (let ((profile (make-profile '() #f '() '())))
+;;; Gives a profile; `parameters` is a list of (NAME . value), `absent` are operations that came after
+;;; the system that reads it.
+(define* (profile-read text parameters #:optional (absent '()))
+  (let ((profile (make-profile '() #f '() '() absent)))
     (match (forms-of text profile)
       ((('version 1) . rules)
        (for-each (lambda (form) (add-form! profile form parameters)) rules))
@@ -111,6 +115,11 @@
   (match form
     (('allow . rest) (add-rule! profile #t rest parameters))
     (('deny . rest) (add-rule! profile #f rest parameters))
+    (('if ('defined? ('quote (? symbol? name))) ((or 'allow 'deny) . rest))
+     (if (operation-is-known? (symbol->string name))
+         (unless (member (symbol->string name) (profile-absent profile))
+           (add-form! profile (caddr form) parameters))
+         (complain! profile "a question for an unknown operation:" name)))
     (_ (complain! profile "not a rule:" form))))
 
 (define (add-rule! profile allows? words parameters)
@@ -140,7 +149,7 @@
             (for-each (lambda (name) (check-operation! profile name)) names)
             (set-profile-rules!
              profile
-             (cons (cons* names allows?
+             (cons (cons* names allows? (pair? forms)
                           (if (null? forms)
                               (lambda (query) #t)
                               (lambda (query) (any (lambda (fits?) (fits? query)) filters))))
@@ -149,7 +158,7 @@
 (define (check-operation! profile name)
   (unless (if (is-wild? name)
               (any (lambda (known) (operation-fits? name known)) operations)
-              (operation-is-known? name))
+              (and (operation-is-known? name) (not (member name (profile-absent profile)))))
     (complain! profile "unknown operation:" name)))
 
 (define (is-modifier? form) (and (pair? form) (eq? (car form) 'with)))
@@ -278,7 +287,8 @@
     (when (eq? filter 'subpath) (wrong "is everything")))
    ((string-suffix? "/" path) (wrong "ends with a slash"))
    ((any (lambda (part) (member part '("" "." ".."))) (cdr parts)) (wrong "has an empty part, . or .."))
-   ((and (member path links) (eq? filter 'literal) (equal? names '("file-read-metadata"))) #t)
+   ((and (member path links) (eq? filter 'literal) (or (equal? names '("file-read-metadata")) (equal? names '("file-test-existence")))) #t)
+   ((is-below? path "/System/Volumes/Data") (wrong "has another name: without /System/Volumes/Data"))
    ((any (lambda (link) (is-below? path link)) links) (wrong "lies behind a link: write /private"))))
 
 (define (compile-endpoint profile side proto rest inner)
@@ -309,12 +319,26 @@
 
 ;;; ---- asking -------------------------------------------------------------------------------------
 
+;;; Of the rules that fit the last decides (Chromium's and Bazel's notes); or, as those of MXC have measured,
+;;; first one with a filter, then one that names the operation over one that has it by a star, whatever
+;;; their order, and only then the last.
+(define readings '(by-order by-name))
+
+(define (weight rule operation)
+  (match rule
+    ((names allows? filtered? . fits?)
+     (+ (if filtered? 2 0) (if (member operation names) 1 0)))))
+
 ;;; A query is a list of (attribute . value): 'allow or 'deny.
-(define (profile-decide profile operation query)
-  (let loop ((rules (profile-rules profile)))
-    (match rules
-      (() (or (profile-default profile) 'deny))
-      (((names allows? . fits?) . older)
-       (if (and (any (lambda (name) (operation-fits? name operation)) names) (fits? query))
-           (if allows? 'allow 'deny)
-           (loop older))))))
+(define (profile-decide profile operation query reading)
+  (define (rule-fits? rule)
+    (match rule
+      ((names allows? filtered? . fits?)
+       (and (any (lambda (name) (operation-fits? name operation)) names) (fits? query)))))
+  (define (heavier rule best)
+    (if (and (rule-fits? rule) (or (not best) (> (weight rule operation) (weight best operation)))) rule best))
+  (match (if (eq? reading 'by-order)
+             (find rule-fits? (profile-rules profile))
+             (fold heavier #f (profile-rules profile)))
+    (#f (or (profile-default profile) 'deny))
+    ((names allows? . rest) (if allows? 'allow 'deny))))

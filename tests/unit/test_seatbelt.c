@@ -181,8 +181,9 @@ static void sim_seatbelt_text_is_the_same_whatever_the_paths_are(void)
 
 static void sim_seatbelt_refuses_paths_that_no_file_has(void)
 {
-    static const char *const rows[] = {"relative", "",         "/a/",   "/tmp",
-                                       "/tmp/x",   "/etc/ssl", "/var/x"};
+    static const char *const rows[] = {
+        "relative", "",         "/a/",    "/tmp",
+        "/tmp/x",   "/etc/ssl", "/var/x", "/System/Volumes/Data/Users/Ada"};
     static const char *const fine[] = {"/", "/tmpx", "/etcetera", "/private/tmp/x", "/x/tmp"};
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan;
@@ -218,8 +219,7 @@ static void sim_seatbelt_refuses_paths_that_no_file_has(void)
 /* A rule without a filter holds for everything: only these may be such. */
 static void sim_seatbelt_has_no_rule_for_everything(void)
 {
-    static const char *const bare[] = {"(version 1)", "(allow process-fork)",
-                                       "(deny file-write-setugid)"};
+    static const char *const bare[] = {"(version 1)", "(allow process-fork)"};
     static const char *const wide[] = {"mach*",   "iokit",         "sysctl*",  "network*",
                                        "system*", "process*",      "mach-reg", "(regex",
                                        "file*",   "(allow default"};
@@ -268,6 +268,25 @@ static void sim_seatbelt_begins_with_a_refusal_that_can_be_found(void)
     }
 }
 
+/* A word that an older system does not know would be the end of the whole profile. */
+static void sim_seatbelt_asks_for_words_that_came_later(void)
+{
+    static const char word[] = "file-test-existence", asked[] = "(if (defined? '";
+    struct laz_policy policy = policy_plain();
+    struct laz_plan *plan = plan_of(&policy);
+    unsigned n = 0;
+
+    for (const char *at = strstr(profile_of(plan), word); at; n++) {
+        const char *line = at;
+        while (line[-1] != '\n')
+            line--;
+        CU_ASSERT_EQUAL(strncmp(line, asked, strlen(asked)), 0);
+        at = strstr(at + strcspn(at, "\n"), word);
+    }
+    CU_ASSERT_EQUAL(n, 3);
+    laz_plan_free(plan);
+}
+
 /* What is taken back stands behind all that is given. */
 static void sim_seatbelt_ends_with_what_is_taken_back(void)
 {
@@ -278,7 +297,8 @@ static void sim_seatbelt_ends_with_what_is_taken_back(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(end);
     UNIT_TEXT(end, "(deny file-write-create file-write-unlink\n"
                    "  (literal (param \"WRITE_0\")) (literal (param \"WRITE_1\")))\n"
-                   "(deny file-write-setugid)\n");
+                   "(deny file-write-setugid file-write-acl\n"
+                   "  (subpath (param \"WRITE_0\")) (subpath (param \"WRITE_1\")))\n");
     laz_plan_free(plan);
 }
 
@@ -353,7 +373,7 @@ static void sim_seatbelt_promises_what_macos_keeps(void)
         "  memory     weakly (watchdog)\n",
         "  nproc      weakly (rlimit, beside all that the user runs)\n",
         "\n    -D READ_0=/usr/lib\n",
-        "\n    (deny file-write-setugid)\n",
+        "\n    (deny file-write-setugid file-write-acl\n",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (!strstr(laz_buf_text(&text), lines[i]))
@@ -448,6 +468,8 @@ static const struct unit_test tests[] = {
     UNIT(sim_seatbelt_has_no_rule_for_everything),
     UNIT(sim_seatbelt_begins_with_a_refusal_that_can_be_found),
     UNIT(sim_seatbelt_ends_with_what_is_taken_back),
+    UNIT(sim_seatbelt_asks_for_words_that_came_later),
+    UNIT(sim_seatbelt_asks_for_words_that_came_later),
     UNIT(sim_seatbelt_starts_listed_programs_or_any),
     UNIT(sim_seatbelt_has_one_socket_or_none),
     UNIT(sim_seatbelt_promises_what_macos_keeps),
