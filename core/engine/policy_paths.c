@@ -92,22 +92,41 @@ char *laz_policy_real(const char *path, bool here)
     return real ? real : paths_written_out(path);
 }
 
-/* The names on the way to a link are real, itself it is not to be followed. */
+struct paths_way {
+    struct laz_policy_paths *paths;
+    struct laz_policy_path link; /* what its links are like but for their names */
+};
+
+static void paths_add_link(void *user, const char *link, const char *text)
+{
+    struct paths_way *way = user;
+
+    for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
+        if (strcmp(link, paths_links[i]) == 0)
+            return; /* of the system: whoever makes the rules knows them */
+    char *box = paths_written_out(link);
+    if (box)
+        laz_policy_paths_add(way->paths, way->link, text, box);
+    else
+        way->paths->failed = true;
+    free(box);
+}
+
+/* The path that the kernel sees, and every link on the way to it by its own: each one of a chain is
+ * read (R.framework/Resources leads over Versions/Current). */
 static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
 {
-    struct laz_policy_path link = paths->items[i];
-    bool is_link = link.kind == LAZ_PATH_SYMLINK;
-    char *box = paths_written_out(link.box);
-    char *real = is_link ? laz_strdup(link.host) : laz_policy_real(link.host, here);
+    const struct laz_policy_path path = paths->items[i];
+    struct paths_way way = {paths, path};
+    bool is_link = path.kind == LAZ_PATH_SYMLINK;
+    char *real = is_link ? laz_strdup(path.host) : laz_policy_real(path.host, here);
+    char *box = is_link ? paths_written_out(path.box) : laz_strdup(real);
 
-    if (box && real && !is_link && strcmp(box, real) != 0) {
-        link.kind = LAZ_PATH_SYMLINK;
-        laz_policy_paths_add(paths, link, real, box);
-        free(box);
-        box = laz_strdup(real);
-    }
-    free(paths->items[i].host);
-    free(paths->items[i].box);
+    way.link.kind = LAZ_PATH_SYMLINK;
+    if (here)
+        laz_os_links(path.box, paths_add_link, &way);
+    free(path.host);
+    free(path.box);
     paths->items[i].host = real;
     paths->items[i].box = box;
     return real && box;

@@ -7,11 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define LOOK_LINKS 40 /* as many as are followed, path_resolution(7) */
 
 static int64_t look_ns(const struct timespec *time)
 {
@@ -67,6 +70,51 @@ int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
 char *laz_os_real_path(const char *path)
 {
     return realpath(path, NULL);
+}
+
+/* Tells of the link `first` with this text, by the real path of its folder. */
+static void look_tell_link(const char *first, const char *text,
+                           void (*visit)(void *user, const char *link, const char *text),
+                           void *user)
+{
+    const char *name = strrchr(first, '/') + 1;
+    char *folder = laz_strndup(first, (size_t)(name - first));
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    char *link = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
+
+    if (link)
+        visit(user, link, text);
+    free(folder);
+    free(real);
+    free(link);
+}
+
+/* A link that is found is replaced by its text, and the way begun anew. */
+void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
+                  void *user)
+{
+    char *way = path[0] == '/' ? laz_strdup(path) : NULL;
+    char text[PATH_MAX];
+    unsigned links = 0;
+
+    for (size_t at = 0; way && way[at] && links < LOOK_LINKS;) {
+        at += strspn(way + at, "/");
+        at += strcspn(way + at, "/");
+        char *first = laz_strndup(way, at), *next = NULL;
+        ssize_t len = first ? readlink(first, text, sizeof text - 1) : 0;
+        if (len > 0) {
+            const size_t before = (size_t)(strrchr(first, '/') + 1 - first);
+            text[len] = '\0';
+            look_tell_link(first, text, visit, user);
+            next = laz_strdupf("%.*s%s%s", text[0] == '/' ? 0 : (int)before, first, text, way + at);
+            free(way);
+            way = next;
+            at = 0;
+            links++;
+        }
+        free(first);
+    }
+    free(way);
 }
 
 int laz_os_make_link(const char *path, const char *text)

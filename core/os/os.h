@@ -90,6 +90,10 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look);
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look);
 /* The absolute path without links; NULL: errno tells. The caller frees it. */
 char *laz_os_real_path(const char *path);
+/* Each symbolic link that the way to `path` goes through, in the order in which they are met: its own
+ * path, without links above it, and its text. As far as the way can be seen. */
+void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
+                  void *user);
 bool laz_os_can_execute(const char *path); /* a regular file that this process may execute */
 /* A symbolic link with this text. 0 or an errno. */
 int laz_os_make_link(const char *path, const char *text);

@@ -561,7 +561,25 @@ static void a_mac_is_told_real_paths(void)
     laz_policy_free(attempt.box);
 }
 
-/* On the system itself: the path is followed, and the name stays as a link. */
+struct link_row {
+    const char *above, *box, *host; /* names are below /private, as far as macOS goes */
+    uint32_t kind;
+};
+
+static void links_are(struct laz_policy_paths *paths, const struct link_row *rows, size_t n)
+{
+    CU_ASSERT_EQUAL_FATAL(paths->n_sorted, n);
+    for (size_t i = 0; i < paths->n_sorted; i++) {
+        char box[192];
+        snprintf(box, sizeof box, "%s%s", rows[i].above, rows[i].box);
+        UNIT_TEXT(paths->sorted[i].box, box);
+        UNIT_TEXT(paths->sorted[i].host, rows[i].host ? rows[i].host : box);
+        CU_ASSERT_EQUAL(paths->sorted[i].kind, rows[i].kind);
+    }
+    laz_policy_paths_fini(paths);
+}
+
+/* On the system itself: the path is followed, and each link on the way is named. */
 static void links_are_followed_where_they_are(void)
 {
     struct laz_policy_paths paths = {0};
@@ -580,25 +598,49 @@ static void links_are_followed_where_they_are(void)
     laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_SYMLINK}, "real", name);
     laz_policy_paths_real(&paths, true);
     CU_ASSERT_EQUAL_FATAL(laz_policy_paths_sort(&paths, NULL), 0);
-    const struct {
-        const char *above, *box, *host; /* names are below /private, as far as macOS goes */
-        uint32_t kind;
-    } rows[] = {
+    const struct link_row rows[] = {
         {"/private", missing, NULL, LAZ_PATH_WRITE},
         {"/private", name, "real", LAZ_PATH_SYMLINK},
-        {"/private", through, inside, LAZ_PATH_SYMLINK},
         {"", inside, inside, LAZ_PATH_READ},
     };
-    CU_ASSERT_EQUAL_FATAL(paths.n_sorted, sizeof rows / sizeof rows[0]);
-    for (size_t i = 0; i < paths.n_sorted; i++) {
-        char box[192];
-        snprintf(box, sizeof box, "%s%s", rows[i].above, rows[i].box);
-        UNIT_TEXT(paths.sorted[i].box, box);
-        UNIT_TEXT(paths.sorted[i].host, rows[i].host ? rows[i].host : box);
-        CU_ASSERT_EQUAL(paths.sorted[i].kind, rows[i].kind);
-    }
-    laz_policy_paths_fini(&paths);
+    links_are(&paths, rows, sizeof rows / sizeof rows[0]);
     CU_ASSERT(unlink(name) == 0 && rmdir(inside) == 0 && rmdir(folder) == 0);
+}
+
+/* As R for macOS is installed: Resources leads through Current. */
+static void each_link_of_a_chain_is_named(void)
+{
+    static const char *const made[] = {"fw", "fw/Versions", "fw/Versions/4.4",
+                                       "fw/Versions/4.4/Resources"};
+    static const char *const links[][2] = {{"4.4", "fw/Versions/Current"},
+                                           {"Versions/Current/Resources", "fw/Resources"},
+                                           {"../fw/./Resources", "fw/home"},
+                                           {"loop", "fw/loop"}};
+    struct laz_policy_paths paths = {0};
+    char at[8][160];
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(at[i], sizeof at[i], "%s/%s", base, made[i]);
+        CU_ASSERT_EQUAL_FATAL(mkdir(at[i], 0755), 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(at[4 + i], sizeof at[i], "%s/%s", base, links[i][1]);
+        CU_ASSERT_EQUAL_FATAL(symlink(links[i][0], at[4 + i]), 0);
+    }
+    laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_READ}, at[6], at[6]);
+    laz_policy_paths_add(&paths, (struct laz_policy_path){.kind = LAZ_PATH_SYMLINK}, "loop", at[7]);
+    laz_policy_paths_real(&paths, true);
+    CU_ASSERT_EQUAL_FATAL(laz_policy_paths_sort(&paths, NULL), 0);
+    const struct link_row rows[] = {
+        {"/private", at[5], links[1][0], LAZ_PATH_SYMLINK},
+        {"/private", at[4], links[0][0], LAZ_PATH_SYMLINK},
+        {"/private", at[6], links[2][0], LAZ_PATH_SYMLINK},
+        {"/private", at[7], "loop", LAZ_PATH_SYMLINK}, /* and no end of it is looked for */
+        {"", at[3], at[3], LAZ_PATH_READ},
+    };
+    links_are(&paths, rows, sizeof rows / sizeof rows[0]);
+    for (size_t i = 8; i-- > 0;)
+        CU_ASSERT_EQUAL(i < 4 ? rmdir(at[i]) : unlink(at[i]), 0);
 }
 
 static void a_path_the_session_cannot_reach_is_refused(void)
@@ -680,6 +722,7 @@ static const struct unit_test tests[] = {
     UNIT(a_template_reads_nothing_that_sessions_write),
     UNIT(a_mac_is_told_real_paths),
     UNIT(links_are_followed_where_they_are),
+    UNIT(each_link_of_a_chain_is_named),
     UNIT(a_path_the_session_cannot_reach_is_refused),
     UNIT(files_out_of_reach_are_copied_once_and_anew_when_changed),
     {0},
