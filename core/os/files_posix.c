@@ -185,6 +185,14 @@ static int files_enter(int parent, const char *name)
     return fd;
 }
 
+/* unlinkat(2); a second time where the owner has forbidden it. */
+static void files_unlink(int parent, const char *name, int flags)
+{
+    if (unlinkat(parent, name, flags) != 0 && (errno == EPERM || errno == EACCES) &&
+        laz_posix_unlock(parent, name))
+        (void)unlinkat(parent, name, flags);
+}
+
 static void files_empty(struct files_removal *removal, int fd, int depth);
 
 static void files_remove_folder(struct files_removal *removal, int parent, const char *name,
@@ -196,7 +204,7 @@ static void files_remove_folder(struct files_removal *removal, int parent, const
         if (laz_random_name(up, FILES_NAME, NULL) != 0)
             return;
         if (renameat(parent, name, removal->top, up) == 0 ||
-            (errno == EACCES && laz_posix_unlock(parent, name) &&
+            ((errno == EACCES || errno == EPERM) && laz_posix_unlock(parent, name) &&
              renameat(parent, name, removal->top, up) == 0))
             removal->again = true;
         return;
@@ -204,7 +212,7 @@ static void files_remove_folder(struct files_removal *removal, int parent, const
     int fd = files_enter(parent, name);
     if (fd >= 0)
         files_empty(removal, fd, depth + 1); /* closes it */
-    (void)unlinkat(parent, name, AT_REMOVEDIR);
+    files_unlink(parent, name, AT_REMOVEDIR);
 }
 
 /* Removes what is in the folder `fd`, and closes it. */
@@ -212,7 +220,8 @@ static void files_empty(struct files_removal *removal, int fd, int depth)
 {
     struct dirent *entry;
 
-    (void)fchmod(fd, 0700); /* a folder that its owner may not write */
+    if (fchmod(fd, 0700) != 0) /* a folder that its owner may not write */
+        (void)laz_posix_unlock(fd, ".");
     DIR *dir = fdopendir(fd);
     if (!dir) {
         (void)close(fd);
@@ -227,7 +236,7 @@ static void files_empty(struct files_removal *removal, int fd, int depth)
         if (S_ISDIR(st.st_mode))
             files_remove_folder(removal, fd, entry->d_name, depth);
         else
-            (void)unlinkat(fd, entry->d_name, 0);
+            files_unlink(fd, entry->d_name, 0);
     }
     (void)closedir(dir);
 }

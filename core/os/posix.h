@@ -46,7 +46,9 @@ void laz_posix_times(const struct stat *st, struct timespec *written, struct tim
 int laz_posix_await_signal(const sigset_t *signals, uint64_t ms);
 /* What was written is on the disk when this returns: 0, or an errno. */
 int laz_posix_sync(int fd);
-/* Gives the owner of a folder all rights to it again; never through a link. */
+/* Takes back what its owner has done to keep something from being removed: gives all rights to a
+ * folder, clears flags where an owner can set them (macOS). Never through a link. False: nothing
+ * that would help. */
 bool laz_posix_unlock(int parent, const char *name);
 /* A descriptor of a folder, to look at what is below it; never through a link. -1: errno. */
 int laz_posix_enter(int parent, const char *name);

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/attr.h>
 #include <sys/event.h>
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -106,12 +107,21 @@ int laz_os_dup_onto(int fd, int number)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* Flags that its owner can set (chflags(2): uchg, uappnd) keep a file from being removed, and a
+ * folder from being emptied. There is no chflagsat(2). */
 bool laz_posix_unlock(int parent, const char *name)
 {
+    struct attrlist flags = {.bitmapcount = ATTR_BIT_MAP_COUNT, .commonattr = ATTR_CMN_FLAGS};
+    uint32_t none = 0;
     struct stat st;
 
-    return fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-           fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW) == 0;
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    bool cleared = st.st_flags == 0 ||
+                   setattrlistat(parent, name, &flags, &none, sizeof none, FSOPT_NOFOLLOW) == 0;
+    if (!S_ISDIR(st.st_mode))
+        return cleared && st.st_flags != 0;
+    return fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW) == 0 && cleared;
 }
 
 bool laz_os_can_execute_below(const char *folder)
