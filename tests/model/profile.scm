@@ -178,8 +178,11 @@
 (define (begins-with texts) (lambda (value) (any (lambda (t) (string-prefix? t value)) texts)))
 
 (define (is-below? path folder)
-  (or (string=? path folder)
-      (string-prefix? (if (string=? folder "/") "/" (string-append folder "/")) path)))
+  (and (string-prefix? folder path)
+       (let ((len (string-length folder)))
+         (or (= len (string-length path))
+             (= len 1)                  ; the root
+             (char=? (string-ref path len) #\/)))))
 (define (is-above? path folder)
   (and (not (string=? path folder)) (is-below? folder path)))
 

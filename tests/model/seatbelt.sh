@@ -34,6 +34,7 @@ if [ -z "$guile" ]; then
 fi
 
 lazaret=$PWD/lazaret
+built=$PWD/plugins/runtime/python
 model=$(cd "${srcdir:-.}/tests/model" && pwd) || exit 1
 work=$(mktemp -d "${TMPDIR:-/tmp}/model-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -114,6 +115,30 @@ plan cat "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.
     questions cat all listed cat
 plan any "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.programs="any"' &&
     questions any all any
+
+# A Python of python.org, which is a framework: described as its plugin would be, built there.
+if [ "$("$lazaret" plugins python 2>/dev/null)" ] && [ -f "$built/python.json" ]; then
+    mkdir framework
+    cp "$built/.libs/python.so" framework/
+    places=$model/../../plugins/runtime/python/py_places.h
+    for list in READ PROGRAMS; do
+        # shellcheck disable=SC2086 # a compiler and its options
+        printf '%s\n' '#define PYTHON_PREFIX "/Library/Frameworks/Python.framework/Versions/3.12"' \
+            '#define PYTHON_VERSION "3.12"' '#define PYTHON_FRAMEWORK "Python"' \
+            '#define PYTHON_SONAME PYTHON_PREFIX "/lib/libpython3.12.dylib"' \
+            "#include \"$places\"" "PY_PLACES_$list" | ${CC:-cc} -E -P -x c - |
+            tr -d '\n' | sed -e 's/" *"//g' >$list
+    done
+    sed -e "s|^ *\"read\":.*|\"read\":[$(cat READ)],|" -e "s|^ *\"programs\":.*|\"programs\":[$(cat PROGRAMS)],|" \
+        "$built/python.json" >framework/python.json
+    (
+        LAZARET_PLUGIN_PATH=$work/framework:$LAZARET_PLUGIN_PATH
+        export LAZARET_PLUGIN_PATH
+        plan framework python --set "sandbox.read=[\"$read\"]" --set "$write" &&
+            questions framework framework
+        [ "$failures" -eq 0 ]
+    ) || failures=$((failures + 1))
+fi
 
 # Paths of the settings that would be more than a path, were they a part of the text.
 cat >strange.toml <<'END'

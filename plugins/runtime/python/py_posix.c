@@ -21,32 +21,19 @@
 #define PYTHON_LIBRARY "libpython" PYTHON_VERSION PYTHON_THREADED PYTHON_DEBUGGED
 #if defined __APPLE__
 #define PYTHON_SONAME PYTHON_FOLDER "/" PYTHON_LIBRARY ".dylib"
+#if defined WITH_NEXT_FRAMEWORK /* pyconfig.h */
+#define PYTHON_FRAMEWORK "Python"
+#endif
 #else
 #define PYTHON_SONAME PYTHON_LIBRARY ".so.1.0"
 #endif
 
+#include "py_places.h" /* of these */
+
 const char py_executable[] = PYTHON_PREFIX "/bin/python" PYTHON_VERSION;
 const char *const py_libraries[] = {PYTHON_SONAME, NULL};
-const char *const py_read_paths[] = {
-    PYTHON_PREFIX "/lib/python" PYTHON_VERSION,
-    "/etc/python3",
-    "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize */
-    "/etc/alternatives",          /* the BLAS that numpy needs */
-    "/etc/ssl/openssl.cnf",
-    "/etc/mime.types",
-    "/etc/localtime",
-    NULL,
-};
-/* sys.executable for multiprocessing and subprocess, os.system(), platform.processor(), and
- * ctypes.util.find_library(). */
-const char *const py_programs[] = {
-    PYTHON_PREFIX "/bin/python" PYTHON_VERSION,
-    PYTHON_PREFIX "/bin/python3",
-    "sh",
-    "uname",
-    "/sbin/ldconfig",
-    NULL,
-};
+const char *const py_read_paths[] = {PY_PLACES_READ, NULL};
+const char *const py_programs[] = {PY_PLACES_PROGRAMS, NULL};
 
 /* Standard input is at its end; a closed pipe and a file over its limit are errors that Python
  * raises, not signals. */
