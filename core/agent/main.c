@@ -6,6 +6,7 @@
  * options are for the host and the build. Its interpreter runs on the main thread. */
 #include "agent/agent.h"
 
+#include "os/library.h"
 #include "os/os.h"
 
 #include <locale.h>
@@ -144,6 +145,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+    laz_library_secure();
     laz_os_raw_streams();
     if (argc <= 1)
         return main_serve(argv);

@@ -6,6 +6,7 @@
  * next file to be opened would take its place and receive the output of untrusted code. */
 #include "cli/cli.h"
 
+#include "os/library.h"
 #include "os/os.h"
 
 static int main_dispatch(struct cli *cli)
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
     struct cli cli = {.set = LAZ_STRV_INIT, .problems = LAZ_BUF_INIT};
     int status;
 
+    laz_library_secure();
     if (!laz_os_secure_streams())
         return CLI_SETUP;
     status = cli_parse(&cli, argc, argv);

@@ -13,6 +13,27 @@
 
 static _Thread_local struct laz_error library_error;
 
+/* Fails only where the system is older than Windows 8 and lacks an update of 2011. */
+void laz_library_secure(void)
+{
+    (void)SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+    (void)SetDllDirectoryW(L""); /* for what asks for the old order: without the working folder */
+}
+
+/* The folder of a library that others build upon: what they need of it is beside it (R's packages,
+ * Python's extensions), and no longer found by %PATH%. */
+static void library_add_folder(const char *path)
+{
+    wchar_t *folder = laz_windows_path(path);
+    wchar_t *end = folder ? wcsrchr(folder, L'\\') : NULL;
+
+    if (end && path[1] == ':') {
+        *end = L'\0';
+        (void)AddDllDirectory(folder);
+    }
+    free(folder);
+}
+
 void *laz_library_open(const char *path, bool global, const char **words)
 {
     struct laz_error why; /* filled first: to ask for the thread's own resets the last error */
@@ -30,6 +51,7 @@ void *laz_library_open(const char *path, bool global, const char **words)
         *words = library_error.text;
     } else if (global) {
         laz_library_keep(path); /* names belong to a library here: nothing has to be made global */
+        library_add_folder(path);
     }
     free(wide);
     return library;
