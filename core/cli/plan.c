@@ -26,8 +26,7 @@ static const struct plan_stand_in {
     const char *folder, *socket_folder, *staged, *socket, *agent;
 } plan_stand_ins[] = {
     {"windows", "C:/Temp/lazaret-session", "C:/Temp/lazaret-session/socket",
-     "C:/Temp/lazaret-session/programs", "\\\\.\\pipe\\lazaret-session",
-     "C:/Program Files/lazaret/lazaret-agent.exe"},
+     "C:/Temp/lazaret-session/programs", "stdin", "C:/Program Files/lazaret/lazaret-agent.exe"},
     {NULL, "/tmp/lazaret-session", "/tmp/lazaret-session/socket", "/tmp/lazaret-session/programs",
      NULL, NULL},
 };

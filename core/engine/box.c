@@ -106,10 +106,14 @@ static void box_channel_failed(struct laz_box *box, int os_errno)
  */
 static bool box_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
 {
-    struct laz_peer peer;
+    struct laz_peer peer = {0};
 
     if (laz_os_peer(fd, &peer, why))
         return false;
+    if (peer.inherited) {
+        box->agent_pid = box->process.pid;
+        return true;
+    }
     uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
     if (peer.uid != expected) {
         laz_error_set(why, LAZ_EPROTO, 0, "a process of uid %u connected, uid %u was started",
@@ -144,7 +148,7 @@ static void box_authenticated(struct laz_box *box)
     laz_io_stop(box->listener_io);
     box->listener_io = NULL;
     laz_os_close(&box->listener);
-    if (box->socket_name)
+    if (laz_box_has_socket(box))
         (void)unlink(box->socket_name);
     (void)laz_os_usage_open(box->agent_pid, &box->usage);
     box->agent_fd = laz_os_pidfd(box->agent_pid);

@@ -62,7 +62,7 @@ struct laz_box {
     struct laz_box_owner owner;
     char token[33];
     char *folder;      /* of the session: socket folder, files, home */
-    char *socket_name; /* at which it listens; NULL: at none */
+    char *socket_name; /* what the agent is told to connect to; NULL: nothing */
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
     struct laz_cgroup *group;  /* NULL: none */
@@ -169,6 +169,8 @@ bool laz_box_is_quiet(struct laz_box *box);
 bool laz_box_serve(struct laz_box *box, uint64_t ms);
 /* The time in which a token must come begins anew: for a box that was not watched meanwhile. */
 void laz_box_be_patient(struct laz_box *box);
+/* Does it listen at a file in its folder? Else the agent was given its end. */
+bool laz_box_has_socket(const struct laz_box *box);
 /* What a box may take from its start to its token: five seconds, or a quarter of
  * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
  */

@@ -62,10 +62,9 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
                : laz_error_nomem(err);
 }
 
-/* Is the name that it listens at a file in this folder? Else it is a name of the system's own. */
-static bool start_listens_in(const struct laz_box *box, const char *folder)
+bool laz_box_has_socket(const struct laz_box *box)
 {
-    return !box->socket_name || strncmp(box->socket_name, folder, strlen(folder)) == 0;
+    return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
 }
 
 /* Staging makes a copy that can be executed of anything: so the agent is looked at before. */
@@ -132,7 +131,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         goto out;
     struct laz_policy_session session = {
         .socket_folder = socket_folder,
-        .socket = start_listens_in(box, socket_folder) ? NULL : box->socket_name,
+        .socket = laz_box_has_socket(box) ? NULL : box->socket_name,
         .token = box->token,
         .agent = agent,
         .runtime_file = staged,
@@ -228,7 +227,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
     if (!rc)
         rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
-    fds[n++] = (struct laz_spawn_fd){-1, 0};
+    ends[0] = laz_os_take_end(box->listener);
+    fds[n++] = (struct laz_spawn_fd){ends[0], 0};
     fds[n++] = (struct laz_spawn_fd){ends[1], 1};
     fds[n++] = (struct laz_spawn_fd){ends[2], 2};
     if (!rc && plan->status_fd >= 0) {
@@ -269,8 +269,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     laz_cgroup_close(&door);
     for (size_t i = first_data; i < n; i++)
         laz_os_close(&fds[i].parent);
-    laz_os_close(&ends[1]);
-    laz_os_close(&ends[2]);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        laz_os_close(&ends[i]);
     laz_os_close(&status);
 out:
     free(home);

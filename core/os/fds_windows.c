@@ -50,6 +50,8 @@ static void fds_free_entry(struct fds_entry *entry)
                 GetOverlappedResult(entry->handle, calls[i], &n, TRUE); /* its memory is ours now */
     if (entry->handle)
         CloseHandle(entry->handle);
+    if (entry->theirs)
+        CloseHandle(entry->theirs);
     if (entry->job)
         CloseHandle(entry->job); /* the last one: what runs in it is ended */
     if (entry->readable)
@@ -187,24 +189,11 @@ void laz_os_close(int *fd)
 /* Its handles are the process's own; what a child gets is listed when it is started. */
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 {
-    static LONG made;
-    wchar_t name[96];
+    HANDLE reader, writer;
+    int rc = laz_windows_pipe(false, &reader, &writer, err);
 
-    _snwprintf(name, sizeof name / sizeof *name, L"\\\\.\\pipe\\lazaret-stream-%lu-%ld",
-               GetCurrentProcessId(), InterlockedIncrement(&made));
-    HANDLE reader = CreateNamedPipeW(
-        name, PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
-        PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, FDS_PIECE, 0, NULL);
-    if (reader == INVALID_HANDLE_VALUE)
-        return laz_windows_fail(err, "no pipe could be made");
-    /* Written by a child with the plain calls of its C library: not overlapped. */
-    HANDLE writer =
-        CreateFileW(name, GENERIC_WRITE | FILE_READ_ATTRIBUTES, 0, NULL, OPEN_EXISTING, 0, NULL);
-    if (writer == INVALID_HANDLE_VALUE) {
-        int rc = laz_windows_fail(err, "no pipe could be made");
-        CloseHandle(reader);
+    if (rc)
         return rc;
-    }
     *read_end = laz_windows_new_fd(FDS_PIPE, reader);
     *write_end = laz_windows_new_fd(FDS_FILE, writer);
     if (*read_end >= 0 && *write_end >= 0)

@@ -48,12 +48,15 @@ void laz_os_close_from(int first, int keep);
 /* ---- sockets -----------------------------------------------------------------------------------
  */
 
-/* Where to listen for the session that has this folder: a socket in its folder "socket", or, on
- * Windows, a named pipe that is called after it. A new string. */
+/* What the agent of the session that has this folder is told to connect to: a socket in its folder
+ * "socket"; on Windows its standard input, which is an end of a pipe. A new string. */
 char *laz_os_socket_name(const char *folder);
 /* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
  * non-blocking, backlog of 1. The path must fit sun_path. */
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);
+/* The end of the connection that a child has to inherit as its standard input (Windows), for the
+ * caller to close when it was started; -1: children connect by the path. */
+int laz_os_take_end(int listener);
 int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
 #define LAZ_OS_SAME_ID UINT32_MAX
 /* Listeners that are never served, for what must not reach them: on a port of the loopback address,
@@ -66,6 +69,7 @@ struct laz_peer {
     uint32_t uid;
     int64_t pid;
     uint64_t pid_namespace; /* inode of its pid namespace; 0: cannot be told */
+    bool inherited;         /* nobody connected: it is the child that was given its end */
 };
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
 bool laz_os_is_ipv6(const char *text); /* an address, as inet_pton(3) reads it */
@@ -90,8 +94,8 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look);
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look);
 /* The absolute path without links; NULL: errno tells. The caller frees it. */
 char *laz_os_real_path(const char *path);
-/* Each symbolic link that the way to `path` goes through, in the order in which they are met: its own
- * path, without links above it, and its text. As far as the way can be seen. */
+/* Each symbolic link that the way to `path` goes through, in the order in which they are met: its
+ * own path, without links above it, and its text. As far as the way can be seen. */
 void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
                   void *user);
 bool laz_os_can_execute(const char *path); /* a regular file that this process may execute */

@@ -25,8 +25,6 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     if (cred.cr_version != XUCRED_VERSION)
         return laz_error_set(err, LAZ_EOS, 0,
                              "the system tells who connected in a form of its own");
-    peer->uid = cred.cr_uid;
-    peer->pid = pid;
-    peer->pid_namespace = 0;
+    *peer = (struct laz_peer){.uid = cred.cr_uid, .pid = pid};
     return 0;
 }

@@ -64,8 +64,10 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
         return laz_error_os(err, errno, "the system does not tell who connected");
-    peer->uid = cred.uid;
-    peer->pid = cred.pid;
-    peer->pid_namespace = cred.pid > 0 ? peer_namespace(fd, cred.pid) : 0;
+    *peer = (struct laz_peer){
+        .uid = cred.uid,
+        .pid = cred.pid,
+        .pid_namespace = cred.pid > 0 ? peer_namespace(fd, cred.pid) : 0,
+    };
     return 0;
 }

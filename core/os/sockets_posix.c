@@ -21,6 +21,12 @@ char *laz_os_socket_name(const char *folder)
     return laz_strdupf("%s/socket/ipc.sock", folder);
 }
 
+int laz_os_take_end(int listener)
+{
+    (void)listener;
+    return -1;
+}
+
 static int sockets_address(const char *path, struct sockaddr_un *address, struct laz_error *err)
 {
     size_t len = strlen(path);

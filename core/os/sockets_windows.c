@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* sockets_windows.c - the one connection between host and agent: a named pipe.  System: Windows.
- * Side: both.  Input trusted: yes (paths of the host); what is read from the pipe is not.
+/* sockets_windows.c - pipes of which both ends are made here.  System: Windows.
+ * Side: both.  Input trusted: yes; what is read from a pipe is not.
  *
- * Names of pipes are for everybody to see and to take.  So the host makes the first instance, or
- * fails (FILE_FLAG_FIRST_PIPE_INSTANCE: nobody was there before), and the only one: who connects
- * second finds it busy.  Its access list has the host's own user and nobody else, who comes from
- * another machine is refused, and the agent lets the host see who it is, not act as it
- * (SECURITY_IDENTIFICATION).  The process that connected is told by the system
- * (GetNamedPipeClientProcessId). */
+ * A pipe of Windows that can be read without waiting has a name, and names are for everybody to see
+ * and to take.  So nobody connects by one: this process makes both ends, and a child inherits one
+ * of them.  The name is random, its access list has the host's own user and nobody else, there is
+ * one instance and it must be the first (FILE_FLAG_FIRST_PIPE_INSTANCE); who came before the host's
+ * own second call, in the microseconds between, would make that one fail, and no pipe come of it;
+ * who comes later finds it taken. The connection between host and agent is such a pipe, and the
+ * agent's standard input until it takes it from there.  So its peer is the process that was
+ * started, and nobody has to be asked who connected. */
 #include "base/buf.h"
+#include "base/random.h"
 #include "os/io.h"
 #include "os/os.h"
 #include "os/windows.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <io.h>
 #include <sddl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SOCKETS_ROOM ((DWORD)64 << 10) /* that the system keeps, each way */
-
-/* Its folder, and that of its engine, whose name is random. */
-char *laz_os_socket_name(const char *folder)
-{
-    const char *session = strrchr(folder, '/');
-    const char *engine = session;
-
-    while (engine && engine > folder && engine[-1] != '/')
-        engine--;
-    return session ? laz_strdupf("//./pipe/%.*s-%s", (int)(session - engine), engine, session + 1)
-                   : NULL;
-}
+#define SOCKETS_ROOM      ((DWORD)64 << 10) /* that the system keeps, each way */
+#define SOCKETS_NAME      32
+#define SOCKETS_INHERITED "stdin" /* where the agent finds its end */
 
 /* The access list: all for this user, nothing for others. The caller frees it with LocalFree. */
 static PSECURITY_DESCRIPTOR sockets_own_user(void)
@@ -60,126 +56,126 @@ static PSECURITY_DESCRIPTOR sockets_own_user(void)
     return descriptor;
 }
 
-/* Wine passes over FILE_FLAG_FIRST_PIPE_INSTANCE: whether there is another instance is asked, too.
- */
-static bool sockets_is_alone(HANDLE handle)
+int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_error *err)
 {
-    DWORD instances = 0, most = 0;
+    char random[SOCKETS_NAME + 1], name[SOCKETS_NAME + 32];
+    int rc = laz_random_name(random, SOCKETS_NAME, err);
 
-    return GetNamedPipeHandleStateW(handle, NULL, &instances, NULL, NULL, NULL, 0) &&
-           instances == 1 && GetNamedPipeInfo(handle, NULL, NULL, NULL, &most) && most == 1;
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "\\\\.\\pipe\\lazaret-%s", random);
+    PSECURITY_DESCRIPTOR own = sockets_own_user();
+    SECURITY_ATTRIBUTES access = {sizeof access, own, FALSE};
+    if (!own)
+        return laz_windows_fail(err, "no access list for a pipe could be made");
+    *theirs = INVALID_HANDLE_VALUE;
+    *ours = CreateNamedPipeA(name,
+                             (both_ways ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) |
+                                 FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
+                             PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT |
+                                 PIPE_REJECT_REMOTE_CLIENTS,
+                             1, both_ways ? SOCKETS_ROOM : 0, SOCKETS_ROOM, 0, &access);
+    if (*ours != INVALID_HANDLE_VALUE) /* a stream is written by the plain calls of a C library */
+        *theirs = CreateFileA(
+            name, GENERIC_WRITE | (both_ways ? GENERIC_READ : FILE_READ_ATTRIBUTES), 0, NULL,
+            OPEN_EXISTING,
+            (both_ways ? FILE_FLAG_OVERLAPPED : 0) | SECURITY_SQOS_PRESENT | SECURITY_ANONYMOUS,
+            NULL);
+    if (*theirs == INVALID_HANDLE_VALUE) {
+        rc = laz_windows_fail(err, "no pipe could be made");
+        if (*ours != INVALID_HANDLE_VALUE)
+            CloseHandle(*ours);
+    }
+    LocalFree(own);
+    return rc;
 }
 
-/* Somebody may have connected between the making of the pipe and this call. */
-static bool sockets_await_client(struct fds_entry *entry)
+char *laz_os_socket_name(const char *folder)
 {
-    if (ConnectNamedPipe(entry->handle, &entry->reading)) {
-        SetEvent(entry->readable);
-        return true;
-    }
-    switch (GetLastError()) {
-    case ERROR_IO_PENDING:
-        entry->read_pending = true;
-        return true;
-    case ERROR_PIPE_CONNECTED:
-        return SetEvent(entry->readable);
-    default:
-        return false;
-    }
+    (void)folder;
+    return laz_strdup(SOCKETS_INHERITED);
 }
 
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err)
 {
+    HANDLE ours, theirs;
+
+    (void)path;
     (void)uid;
     (void)gid;
-    PSECURITY_DESCRIPTOR own = sockets_own_user();
-    SECURITY_ATTRIBUTES access = {sizeof access, own, FALSE};
-    int rc;
+    int rc = laz_windows_pipe(true, &ours, &theirs, err);
+    if (rc)
+        return rc;
+    *fd = laz_windows_new_fd(FDS_LISTENER, ours);
+    if (*fd < 0) {
+        CloseHandle(theirs);
+        return laz_error_nomem(err);
+    }
+    laz_windows_entry(*fd)->theirs = theirs;
+    return 0;
+}
 
-    if (!own)
-        return laz_windows_fail(err, "no access list for %s could be made", path);
-    wchar_t *name = laz_windows_path(path);
-    if (!name) {
-        rc = laz_error_nomem(err);
-        goto out;
-    }
-    HANDLE handle = CreateNamedPipeW(
-        name, PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
-        PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1,
-        SOCKETS_ROOM, SOCKETS_ROOM, 0, &access);
-    if (handle == INVALID_HANDLE_VALUE) {
-        rc = laz_windows_fail(err, "cannot listen at %s", path);
-        goto out;
-    }
-    if (!sockets_is_alone(handle)) {
-        rc = laz_error_set(err, LAZ_EOS, 0, "cannot listen at %s: somebody else does", path);
-        CloseHandle(handle);
-        goto out;
-    }
-    *fd = laz_windows_new_fd(FDS_LISTENER, handle);
-    rc = *fd < 0 ? laz_error_nomem(err) : 0;
-    if (!rc && !sockets_await_client(laz_windows_entry(*fd))) {
-        rc = laz_windows_fail(err, "cannot listen at %s", path);
-        laz_os_close(fd);
-    }
-out:
-    LocalFree(own);
-    free(name);
-    return rc;
+int laz_os_take_end(int listener)
+{
+    struct fds_entry *entry = laz_windows_entry(listener);
+    HANDLE theirs = entry ? entry->theirs : NULL;
+
+    if (!theirs)
+        return -1;
+    entry->theirs = NULL;
+    SetEvent(entry->readable); /* whom it is given to is there */
+    return laz_windows_new_fd(FDS_FILE, theirs);
 }
 
 /* The pipe itself becomes the connection: there is no second one. */
 int laz_os_accept(int listener)
 {
     struct fds_entry *entry = laz_windows_entry(listener);
-    DWORD n;
 
-    if (!entry || entry->kind != FDS_LISTENER || !entry->handle ||
-        WaitForSingleObject(entry->readable, 0) != WAIT_OBJECT_0)
+    if (!entry || entry->kind != FDS_LISTENER || !entry->handle || entry->theirs)
         return -1;
-    if (entry->read_pending && !GetOverlappedResult(entry->handle, &entry->reading, &n, FALSE)) {
-        if (GetLastError() != ERROR_IO_INCOMPLETE) { /* ended with the thread that began it */
-            entry->read_pending = false;
-            ResetEvent(entry->readable);
-            (void)sockets_await_client(entry);
-        }
-        return -1;
-    }
     HANDLE handle = entry->handle;
-    entry->read_pending = false;
     entry->handle = NULL;
     ResetEvent(entry->readable);
     return laz_windows_new_fd(FDS_PIPE, handle);
 }
 
+/* What this process reads as its input from here on, and what it starts inherits, is nothing. */
+static bool sockets_empty_input(void)
+{
+    int nothing = _open("NUL", _O_RDONLY | _O_BINARY);
+    bool done = nothing >= 0 && _dup2(nothing, 0) == 0; /* closes what was there */
+
+    if (nothing > 0)
+        (void)_close(nothing);
+    return done && SetStdHandle(STD_INPUT_HANDLE, (HANDLE)_get_osfhandle(0));
+}
+
 int laz_os_connect(const char *path, int *fd, struct laz_error *err)
 {
-    wchar_t *name = laz_windows_path(path);
-    int rc = 0;
+    HANDLE self = GetCurrentProcess(), given = GetStdHandle(STD_INPUT_HANDLE), own = NULL;
 
-    if (!name)
-        return laz_error_nomem(err);
-    HANDLE handle =
-        CreateFileW(name, GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING,
-                    FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION, NULL);
-    if (handle == INVALID_HANDLE_VALUE) {
-        rc = laz_windows_fail(err, "cannot connect to %s", path);
-    } else {
-        *fd = laz_windows_new_fd(FDS_PIPE, handle);
-        rc = *fd < 0 ? laz_error_nomem(err) : 0;
+    if (strcmp(path, SOCKETS_INHERITED) != 0 || GetFileType(given) != FILE_TYPE_PIPE)
+        return laz_error_set(err, LAZ_EOS, ENOENT,
+                             "cannot connect to %s: this process was given no connection", path);
+    if (!DuplicateHandle(self, given, self, &own, 0, FALSE, DUPLICATE_SAME_ACCESS) ||
+        !sockets_empty_input()) {
+        int rc = laz_windows_fail(err, "cannot connect to %s", path);
+        if (own)
+            CloseHandle(own);
+        return rc;
     }
-    free(name);
-    return rc;
+    *fd = laz_windows_new_fd(FDS_PIPE, own);
+    return *fd < 0 ? laz_error_nomem(err) : 0;
 }
 
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
 {
     struct fds_entry *entry = laz_windows_entry(fd);
-    ULONG pid = 0;
 
     memset(peer, 0, sizeof *peer);
-    if (!entry || !GetNamedPipeClientProcessId(entry->handle, &pid))
-        return laz_windows_fail(err, "the system does not tell who connected");
-    peer->pid = pid;
+    if (!entry || entry->kind != FDS_PIPE)
+        return laz_error_set(err, LAZ_EOS, EBADF, "no connection: it has no peer");
+    peer->inherited = true;
     return 0;
 }

@@ -37,7 +37,7 @@ int laz_windows_fail(struct laz_error *err, const char *format, ...) LAZ_PRINTF(
 
 enum fds_kind {
     FDS_PIPE,     /* opened for overlapped use */
-    FDS_LISTENER, /* a pipe that nobody has connected to yet */
+    FDS_LISTENER, /* a pipe whose other end nobody was given yet */
     FDS_PROCESS,
     FDS_EVENT,
     FDS_FILE, /* nothing but a handle: the child's end of a pipe, say */
@@ -47,6 +47,7 @@ struct fds_entry {
     enum fds_kind kind;
     HANDLE handle;
     HANDLE job;                /* of a process: NULL: none */
+    HANDLE theirs;             /* of a listener: the other end, until a child gets it */
     HANDLE readable, writable; /* events; of a pipe: of its overlapped calls */
     OVERLAPPED reading, writing;
     SRWLOCK read_lock; /* of what belongs to reading; zeroes are one that is free */
@@ -65,6 +66,12 @@ HANDLE laz_windows_handle(int fd);
 /* What to wait for until it can be read from (written to), with the call started that will tell.
  * Borrowed. */
 HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write);
+
+/* ---- sockets_windows.c ---------------------------------------------------------------------- */
+
+/* Both ends of a new pipe, neither of which is inherited: ours is for overlapped calls, theirs too
+ * when it goes both ways; else theirs is for plain writing. */
+int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_error *err);
 
 /* ---- process_windows.c ---------------------------------------------------------------------- */
 

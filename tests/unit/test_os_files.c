@@ -94,7 +94,7 @@ static void close_from_keeps_one(void)
 
 static void listen_makes_a_private_socket_and_knows_its_peer(void)
 {
-    struct laz_peer peer = {0};
+    struct laz_peer peer;
     struct stat ns;
     const char *path = in_base("ipc.sock");
     int listener, client, served;
@@ -107,7 +107,9 @@ static void listen_makes_a_private_socket_and_knows_its_peer(void)
     CU_ASSERT(fcntl(listener, F_GETFL) & O_NONBLOCK);
     served = accept(listener, NULL, NULL);
     CU_ASSERT_FATAL(served >= 0);
+    memset(&peer, 0xff, sizeof peer); /* all of it is told */
     CU_ASSERT_EQUAL(laz_os_peer(served, &peer, NULL), 0);
+    CU_ASSERT_FALSE(peer.inherited);
     CU_ASSERT_EQUAL(peer.uid, geteuid());
     CU_ASSERT_EQUAL(peer.pid, getpid());
     CU_ASSERT_FATAL(stat("/proc/self/ns/pid", &ns) == 0);

@@ -58,7 +58,7 @@ static struct laz_policy *policy_of(struct attempt *attempt)
     static const char *const tail[] = {"--a", "b \"c\" d", "", NULL};
     const struct laz_policy_session session = {
         .socket_folder = "C:/Temp/lazaret-1/b0/socket",
-        .socket = "\\\\.\\pipe\\lazaret-1-b0",
+        .socket = "stdin",
         .token = "the-token",
         .agent = "C:/Program Files/lazaret/lazaret-agent.exe",
         .runtime_file = "C:/Program Files/lazaret/r.dll",
@@ -288,7 +288,7 @@ static void windows_environment_is_an_allowlist(void)
         {"R_LIBS_USER", ""},
         {"LAZ_TEST_ALLOWED", "yes"},
         {"fixed", "1"},
-        {"LAZARET_SOCKET", "\\\\.\\pipe\\lazaret-1-b0"},
+        {"LAZARET_SOCKET", "stdin"},
         {"LAZARET_TOKEN", "the-token"},
     };
     struct attempt attempt = {.limits = usual, .allow = allow, .set = set, .runtime = runtime};

@@ -39,12 +39,12 @@ bool child_start(struct child *child, const char *const *words, const char *cons
     if (!child_spawner)
         laz_spawner_new(&child_spawner, NULL);
     int rc = laz_os_cloexec_pipe(&child->output, &out, &err);
-    const struct laz_spawn_fd fds[] = {{out, 1}};
+    const struct laz_spawn_fd fds[] = {{out, 1}, {child->input > 0 ? child->input : -1, 0}};
     const struct laz_spawn spawn = {
         .argv = argv,
         .env = env ? env : least,
         .fds = fds,
-        .n_fds = 1,
+        .n_fds = sizeof fds / sizeof *fds,
         .uid = LAZ_SPAWN_SAME_ID,
         .gid = LAZ_SPAWN_SAME_ID,
         .group = true,
@@ -54,6 +54,8 @@ bool child_start(struct child *child, const char *const *words, const char *cons
     if (!rc)
         rc = laz_spawner_spawn(child_spawner, &spawn, &child->process, &err);
     laz_os_close(&out);
+    if (child->input > 0)
+        laz_os_close(&child->input);
     if (rc) {
         printf("\n    %s\n", err.text);
         if (CU_get_current_test()) /* a child starts children, too */

@@ -13,6 +13,7 @@
 struct child {
     struct laz_process process;
     int output;       /* the end to read from; -1 */
+    int input;        /* becomes its standard input; 0: it has none. Closed when it was started */
     uint32_t missing; /* limits of its job that do not hold */
     struct laz_job_limits limits;
 };
