@@ -6,7 +6,8 @@
  * word, the program, a quotation mark is only ever the end of it and a backslash is a backslash.
  * In the others backslashes are themselves, unless a quotation mark follows them: then two are one,
  * and the mark counts as text when one is left over.  Nothing here is for cmd.exe, which reads its
- * command line by rules of its own; lazaret starts no shell. */
+ * command line by rules of its own; lazaret starts no shell, and no batch file, for which Windows
+ * would start one. */
 #include "os/command_line.h"
 
 #include "base/utf8.h"
@@ -74,6 +75,34 @@ static void line_argument(const char *arg, struct laz_buf *line)
     laz_buf_putc(line, '"');
 }
 
+static unsigned char line_fold(char c)
+{
+    return (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+}
+
+/* What CreateProcessW goes by is the end of the name, as it is after the system has cut off dots
+ * and blanks (CVE-2024-24576, CVE-2024-43402). Of "x:y.bat" the end is that of a stream of the
+ * file. */
+const char *laz_command_line_refuses(const char *path)
+{
+    static const char *const batch[] = {".BAT", ".CMD"};
+    size_t len = strlen(path);
+
+    if (len > 2 && strchr(path + 2, ':'))
+        return "names an alternate stream of a file";
+    while (len && strchr(" \t./\\", path[len - 1]))
+        len--;
+    for (size_t i = 0; i < sizeof batch / sizeof *batch; i++) {
+        size_t at = 0;
+        while (len >= 4 && at < 4 && (char)line_fold(path[len - 4 + at]) == batch[i][at])
+            at++;
+        if (at == 4)
+            return "is a batch file: Windows hands those to cmd.exe, which takes parts of their "
+                   "arguments for commands; name a program (.exe) instead";
+    }
+    return NULL;
+}
+
 int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_error *err)
 {
     const size_t start = line->len;
@@ -103,11 +132,6 @@ int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_e
 }
 
 /* ---- environment ---------------------------------------------------------------------------- */
-
-static unsigned char line_fold(char c)
-{
-    return (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-}
 
 /* By name alone: "=" would sort behind digits. */
 static int line_compare(const void *a, const void *b)

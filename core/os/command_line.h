@@ -14,6 +14,11 @@
  * LAZ_ENOMEM. */
 int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_error *err);
 
+/* Why Windows must not be asked to start this path: it is, or could be taken for, a batch file,
+ * which is handed to cmd.exe with its arguments. A sentence's end; NULL: nothing is wrong with the
+ * name. */
+const char *laz_command_line_refuses(const char *path);
+
 /* Appends the environment of `env` ("NAME=VALUE", ends with NULL; NULL: empty) as Windows takes it:
  * sorted by name whatever the case, each text ended by a NUL, and one more NUL. Errors: LAZ_EINVAL
  * for what is no NAME=VALUE, not UTF-8, or there twice (names that differ in case are one name),

@@ -25,7 +25,7 @@ struct laz_spawn_fd {
 };
 
 struct laz_spawn {
-    const char *const *argv; /* argv[0] absolute */
+    const char *const *argv; /* argv[0] absolute; on Windows no batch file: LAZ_EREFUSED */
     const char *const *env;  /* all of it */
     const struct laz_spawn_fd *fds;
     size_t n_fds;

@@ -7,6 +7,7 @@
  * only one, so the end of the host, however it comes, is the end of all that it has started.  The
  * child inherits the handles of its three standard streams and no others
  * (PROC_THREAD_ATTRIBUTE_HANDLE_LIST), and its environment is the block that it is given.
+ * Batch files are not started: their arguments would be read by cmd.exe.
  * libuv's way of starting processes adds variables of the host, knows no list of jobs, and is not
  * used.  Limits are set, read back and compared before the child exists. */
 #include "base/clock.h"
@@ -284,6 +285,22 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
     return 0;
 }
 
+/* By the name that is given, and by that of the file which links, short names and the like lead to.
+ */
+static int start_check_name(const char *program, struct laz_error *err)
+{
+    const char *why = laz_command_line_refuses(program);
+    char *real = why ? NULL : laz_os_real_path(program);
+
+    if (real)
+        why = laz_command_line_refuses(real);
+    int rc = why ? laz_error_set(err, LAZ_EREFUSED, 0, "%s cannot be started: %s %s", program,
+                                 real ? real : "it", why)
+                 : 0;
+    free(real);
+    return rc;
+}
+
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
                       struct laz_process *process, struct laz_error *err)
 {
@@ -299,7 +316,9 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
                              spawn->argv && spawn->argv[0] ? spawn->argv[0] : "");
     if (spawn->uid != LAZ_SPAWN_SAME_ID)
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s: Windows has no uids", spawn->argv[0]);
-    int rc = job_new(spawn, &start.job, err);
+    int rc = start_check_name(spawn->argv[0], err);
+    if (!rc)
+        rc = job_new(spawn, &start.job, err);
     if (!rc)
         rc = start_texts(&start, err);
     if (!rc)

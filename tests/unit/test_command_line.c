@@ -353,7 +353,29 @@ static void any_environment_becomes_a_block_or_is_refused(void)
     CU_ASSERT(made > ROUNDS / 10 && refused > ROUNDS / 10);
 }
 
+/* What the system would give to cmd.exe, under whatever name. */
+static void batch_files_are_no_programs(void)
+{
+    static const char *const refused[] = {
+        "C:/x.bat",       "C:/x.BAT",         "C:\\x\\y.Cmd",    "C:/x.cmd.",  "C:/x.bat ",
+        "C:/x.bat. . ..", "C:/x.bat/",        "C:/x.bat\\.",     "C:/.bat",    "C:/a.exe.cmd",
+        "C:/x.bat\t",     "C:/x.exe:y.bat",   "C:/x.bat::$DATA", "C:/x.exe:y", "C:/x.bat:",
+        "//?/C:/x.bat",   "\\\\?\\C:\\x.exe", "C:x.cMD",
+    };
+    static const char *const fine[] = {
+        "C:/x.exe",  "C:/x.bat/y.exe", "C:/bat",         "C:/xbat", "C:/x.bat.exe", "C:/x.batch",
+        "C:/x.cmd_", "C:/cmd.exe",     "D:\\cmd\\x.com", "C:/",     "//srv/x.exe",  ""};
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (!laz_command_line_refuses(refused[i]))
+            UNIT_TEXT("not refused", refused[i]);
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        if (laz_command_line_refuses(fine[i]))
+            UNIT_TEXT("refused", fine[i]);
+}
+
 static const struct unit_test tests[] = {
+    UNIT(batch_files_are_no_programs),
     UNIT(readers_follow_the_rules_of_windows),
     UNIT(arguments_are_quoted_where_they_have_to_be),
     UNIT(any_arguments_are_read_back_as_they_were),

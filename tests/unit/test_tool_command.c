@@ -162,6 +162,41 @@ static void descriptor_is_one_of_a_blocking_provider(void)
     CU_ASSERT_EQUAL(ops()->flags, LAZ_TOOL_BLOCKING);
 }
 
+/* Whose files need not be those of Windows for that. */
+static void no_value_is_given_to_a_shell_of_windows(void)
+{
+    static const struct {
+        const char *name, *arg, *problem;
+    } rows[] = {
+        {"cmd.exe", "/c", "cmd.exe takes parts of any argument for commands, and {p}"},
+        {"CMD", "x", "cmd.exe takes parts of any argument for commands"},
+        {"cmd. .", "x", "cmd.exe takes parts of any argument for commands"},
+        {"cmd.exe.", "x", "cmd.exe takes parts of any argument for commands"},
+        {"a\\\\cmd.exe", "x", "cmd.exe takes parts of any argument for commands"},
+        {"python3.11.exe", "-c", "the value of {p} would be run as a script"},
+        {"cmdx.exe", "x", NULL},
+        {"cmd.com", "x", NULL},
+        {"python3.11.exec", "-c", NULL},
+    };
+    char folder[] = "/tmp/lazaret-test-command-XXXXXX", made[96], tool[256];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *name = strcmp(rows[i].name, "a\\\\cmd.exe") ? rows[i].name : "a\\cmd.exe";
+        snprintf(made, sizeof made, "%s/%s", folder, name);
+        CU_ASSERT_EQUAL_FATAL(symlink("/bin/true", made), 0);
+        snprintf(tool, sizeof tool,
+                 "{\"name\":\"t\",\"command\":[\"%s/%s\",\"%s\",\"{p}\"],"
+                 "\"parameters\":[{\"name\":\"p\"}]}",
+                 folder, rows[i].name, rows[i].arg);
+        const char *problem = declare(tool);
+        if (rows[i].problem ? !strstr(problem, rows[i].problem) : *problem != '\0')
+            UNIT_TEXT(problem, rows[i].name);
+        CU_ASSERT_EQUAL(unlink(made), 0);
+    }
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+}
+
 static void declarations_that_cannot_work_are_refused(void)
 {
     static const struct {
@@ -427,6 +462,7 @@ static void sixteen_megabytes_arrive_as_a_value(void)
 
 static const struct unit_test tests[] = {
     UNIT(descriptor_is_one_of_a_blocking_provider),
+    UNIT(no_value_is_given_to_a_shell_of_windows),
     UNIT(declarations_that_cannot_work_are_refused),
     UNIT(programs_that_others_can_change_are_refused),
     UNIT(options_reach_the_host),

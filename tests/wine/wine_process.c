@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "os/io.h"
+#include "os/library.h"
 #include "os/os.h"
 #include "os/windows.h"
 
@@ -144,6 +145,8 @@ static int play_crowd(char **args)
     return n;
 }
 
+static int play_libraries(char **args);
+
 int child_main(int argc, char **argv)
 {
     static const struct {
@@ -161,6 +164,7 @@ int child_main(int argc, char **argv)
         {"memory", play_memory},
         {"burn", play_burn},
         {"crowd", play_crowd},
+        {"libraries", play_libraries},
     };
 
     for (size_t i = 0; argc > 0 && i < sizeof plays / sizeof *plays; i++)
@@ -271,6 +275,124 @@ static void a_descriptor_that_is_not_open_is_no_stream(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "stream 0"));
     laz_process_close(&process);
     laz_spawner_free(spawner);
+}
+
+/* ---- batch files ---------------------------------------------------------------------------- */
+
+static bool file_make(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+
+    return file && fputs(text, file) >= 0 && fclose(file) == 0;
+}
+
+/* Of no name, and by no way, is one started: cmd.exe would read its arguments. */
+static void batch_files_are_not_started(void)
+{
+    static const char *const names[] = {"x.bat",    "X.BAT",         "x.bat.",       "x.bat. .",
+                                        "./x.bat",  "y.cMd",         "x.bat::$DATA", "z.exe:x.bat",
+                                        "link.exe", "sub/../x.bat ", "nowhere.cmd"};
+    char folder[MAX_PATH], path[MAX_PATH + 32], batch[MAX_PATH + 32], marker[MAX_PATH + 32];
+    struct laz_spawner *spawner = NULL;
+    wchar_t *to, *link;
+
+    CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
+    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, folder) > 0);
+    snprintf(folder + strlen(folder), 40, "lazaret-batch-%lu", GetCurrentProcessId());
+    CU_ASSERT_FATAL(CreateDirectoryA(folder, NULL));
+    snprintf(marker, sizeof marker, "%s\\ran", folder);
+    snprintf(path, sizeof path, "%s\\y.cmd", folder);
+    CU_ASSERT(file_make(path, "@echo ran>ran\r\n"));
+    snprintf(batch, sizeof batch, "%s\\x.bat", folder);
+    CU_ASSERT(file_make(batch, "@echo ran>ran\r\n"));
+    snprintf(path, sizeof path, "%s\\link.exe", folder);
+    to = laz_windows_path(batch);
+    link = laz_windows_path(path);
+    bool linked = to && link && CreateSymbolicLinkW(link, to, 0) &&
+                  GetFileAttributesW(link) != INVALID_FILE_ATTRIBUTES;
+    if (!linked)
+        (void)child_skip_in_wine("links that need a privilege");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const argv[] = {path, "x\"&calc&rem \"", NULL};
+        const struct laz_spawn spawn = {.argv = argv,
+                                        .env = argv + 2,
+                                        .folder = folder,
+                                        .uid = LAZ_SPAWN_SAME_ID,
+                                        .gid = LAZ_SPAWN_SAME_ID};
+        struct laz_process process = LAZ_PROCESS_INIT;
+        struct laz_error err = {0};
+        if (strcmp(names[i], "link.exe") == 0 && !linked)
+            continue;
+        snprintf(path, sizeof path, "%s\\%s", folder, names[i]);
+        if (laz_spawner_spawn(spawner, &spawn, &process, &err) != LAZ_EREFUSED)
+            UNIT_TEXT(names[i], err.text);
+        laz_process_close(&process);
+    }
+    CU_ASSERT_EQUAL(GetFileAttributesA(marker), INVALID_FILE_ATTRIBUTES);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s\\%s", folder, names[i]);
+        (void)DeleteFileA(path);
+    }
+    laz_os_remove_tree(folder);
+    laz_spawner_free(spawner);
+    free(to);
+    free(link);
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+static const char *found(const char *name)
+{
+    HMODULE library = LoadLibraryA(name);
+
+    if (library)
+        FreeLibrary(library);
+    return library ? "found" : "not found";
+}
+
+/* In a working folder that has planted.dll, and is in %PATH%. */
+static int play_libraries(char **args)
+{
+    char path[MAX_PATH * 2];
+    const char *words;
+
+    if (!SetCurrentDirectoryA(args[0]) || !SetEnvironmentVariableA("PATH", args[0]))
+        return 1;
+    printf("%s\n", found("planted.dll"));
+    laz_library_secure();
+    printf("%s\n", found("planted.dll"));
+    printf("%s\n", found("version.dll"));
+    snprintf(path, sizeof path, "%s\\planted.dll", args[0]);
+    printf("%s\n", found(path));
+    snprintf(path, sizeof path, "%s\\first.dll", args[0]);
+    printf("%s\n", laz_library_open(path, true, &words) ? "found" : words);
+    printf("%s\n", found("planted.dll"));
+    fflush(stdout);
+    return 0;
+}
+
+static void libraries_are_not_taken_from_the_working_folder(void)
+{
+    static const char *const told[] = {"found", "not found", "found", "found", "found", "found"};
+    char folder[MAX_PATH], from[MAX_PATH], to[MAX_PATH + 32];
+    CHILD(child);
+
+    CU_ASSERT_FATAL(GetTempPathA(MAX_PATH - 40, folder) > 0);
+    snprintf(folder + strlen(folder), 40, "lazaret-dll-%lu", GetCurrentProcessId());
+    CU_ASSERT_FATAL(CreateDirectoryA(folder, NULL));
+    GetSystemDirectoryA(from, MAX_PATH - 20);
+    strcat(from, "\\version.dll");
+    snprintf(to, sizeof to, "%s\\planted.dll", folder);
+    CU_ASSERT_FATAL(CopyFileA(from, to, TRUE));
+    snprintf(to, sizeof to, "%s\\first.dll", folder);
+    CU_ASSERT_FATAL(CopyFileA(from, to, TRUE));
+    const char *const words[] = {"libraries", folder, NULL};
+    if (child_start(&child, words, NULL))
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+            UNIT_TEXT(child_line(&child), told[i]);
+    laz_process_wait(&child.process, 30000, NULL);
+    child_close(&child);
+    laz_os_remove_tree(folder);
 }
 
 /* The process with this id, to be waited for; NULL: it is gone. */
@@ -465,6 +587,8 @@ static const struct unit_test tests[] = {
     UNIT(an_environment_is_what_it_is_given),
     UNIT(only_listed_handles_are_inherited),
     UNIT(how_a_process_ended_is_told),
+    UNIT(batch_files_are_not_started),
+    UNIT(libraries_are_not_taken_from_the_working_folder),
     UNIT(a_descriptor_that_is_not_open_is_no_stream),
     UNIT(a_killed_process_is_told_apart),
     UNIT(closing_a_process_ends_it),

@@ -175,20 +175,50 @@ static const char *argv_inside(const char *text, const struct argv_parameter *pa
     return NULL;
 }
 
+/* The last part of a path, "C:\\x\\y.exe" too. */
+static const char *argv_base(const char *program)
+{
+    const char *base = program;
+
+    for (const char *c = program; *c; c++)
+        if (*c == '/' || *c == '\\')
+            base = c + 1;
+    return base;
+}
+
+/* The shell of Windows has one text for all of its arguments, in which any of them can begin a
+ * command: no place in it is one for a value. */
+static bool argv_is_windows_shell(const char *program)
+{
+    static const char name[] = "cmd.exe";
+    const char *base = argv_base(program);
+    size_t len = strlen(base);
+
+    while (len && strchr(" .", base[len - 1]))
+        len--;
+    if (len != 3 && len != sizeof name - 1)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (base[i] != name[i] && base[i] != name[i] - 'a' + 'A')
+            return false;
+    return true;
+}
+
 /* Would a shell or an interpreter take the argument after this option for a program? */
 static bool argv_is_script(const char *program, const char *option)
 {
     static const char *const shells[] = {"sh",     "bash", "dash", "ash",  "zsh", "ksh",
                                          "python", "perl", "ruby", "node", "lua", "Rscript"};
-    const char *base = strrchr(program, '/');
+    const char *base = argv_base(program);
 
-    base = base ? base + 1 : program;
     if (option[0] != '-' || option[1] == '-' || !strpbrk(option + 1, "ceE"))
         return false;
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
         size_t len = strlen(shells[i]);
-        if (strncmp(base, shells[i], len) == 0 &&
-            strspn(base + len, "0123456789.") == strlen(base + len))
+        if (strncmp(base, shells[i], len) != 0)
+            continue;
+        const char *rest = base + len + strspn(base + len, "0123456789.");
+        if (!*rest || strcmp(rest, "exe") == 0)
             return true;
     }
     return false;
@@ -222,6 +252,13 @@ static int argv_bind_item(struct command_argv *argv, size_t index, const char *t
                              "tool '%s': command: the parameter %s may be missing in a call: make "
                              "it required or give it a default",
                              tool, item->text);
+    if (argv_is_windows_shell(argv->items[0].text))
+        return command_error(
+            err, LAZ_EINVAL,
+            "tool '%s': command: cmd.exe takes parts of any argument for commands, "
+            "and %s is a value of the code: name the program itself, or let it "
+            "read its values from standard input",
+            tool, item->text);
     if (argv_is_script(argv->items[0].text, argv->items[index - 1].text))
         return command_error(err, LAZ_EINVAL,
                              "tool '%s': command: the value of %s would be run as a script: write "
