@@ -211,9 +211,9 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
 int laz_posix_enter(int parent, const char *name)
 {
 #ifdef O_SEARCH
-    return openat(parent, name, O_SEARCH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return laz_posix_above(openat(parent, name, O_SEARCH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 #else
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return laz_posix_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 #endif
 }
 

@@ -111,7 +111,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
 
 int laz_posix_enter(int parent, const char *name)
 {
-    return openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return laz_posix_above(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /* There is no lgetxattrat(2) before Linux 6.13: by the name that /proc gives the folder. */

@@ -254,7 +254,8 @@ static int trust_path(const char *path, bool is_folder, int *fd, struct laz_erro
         rc = laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
                            is_folder ? "folder" : "regular file");
     if (!rc && fd) {
-        *fd = openat(walk.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        *fd = laz_posix_above(
+            openat(walk.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
         int failed = *fd < 0 || fstat(*fd, &opened) != 0 ? errno : 0;
         if (!failed && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
             failed = ESTALE;
