@@ -323,15 +323,7 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
     atomic_store(&session->cancel, false);
     atomic_store(&session->executing, false);
     atomic_fetch_sub(&engine->busy, 1);
-    bool is_ours = !session->waiters; /* else who waits looks after it */
-    if (is_ours && atomic_exchange(&session->closing, false)) {
-        laz_session_abandon_start(session);
-        if (session->state != LAZ_SESSION_CLOSED)
-            laz_session_drop_box(session, LAZ_EVENT_CLOSE);
-        laz_audit_closed(session);
-    }
-    if (is_ours && atomic_load(&session->freeing))
-        laz_session_destroy(session);
+    laz_session_settle(session); /* unless somebody waits in it, who does it */
     laz_engine_begin_callback(engine);
     done(user, rc ? NULL : result, rc ? &err : NULL);
     laz_engine_end_callback(engine);
@@ -537,6 +529,8 @@ static int execution_begin(struct laz_session *session, const struct execution_o
 {
     const struct laz_execute_options *options = order->options;
 
+    if (session->is_ending)
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
     laz_session_look(session);
     if (!session->box && session->state != LAZ_SESSION_RESTARTING && !session->start.under_way &&
         !session->start.rc)

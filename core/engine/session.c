@@ -176,10 +176,16 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
     if (atomic_load(&session->executing))
         return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
-    int rc = laz_engine_enter(session->engine, err);
+    struct laz_engine *engine = session->engine;
+    int rc = laz_engine_enter(engine, err);
     if (rc)
         return rc;
-    laz_log(&session->engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
+    if (session->is_ending) {
+        laz_engine_leave(engine);
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
+    }
+    session->waiters++;
+    laz_log(&engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
     laz_session_look(session);
     laz_session_abandon_start(session);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
@@ -187,17 +193,23 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     struct laz_error why = {0};
     rc = laz_session_await(session, &why);
     session->start.is_unrecorded = false; /* the next execution is not, either */
+    if (!rc && !session->box)
+        rc = laz_error_set(&why, LAZ_ECLOSED, 0, "the session was closed while it started");
     if (rc && err)
         *err = why;
-    laz_engine_leave(session->engine);
+    session->waiters--;
+    laz_session_settle(session);
+    laz_engine_leave(engine);
     return rc;
 }
 
 void laz_session_end(struct laz_session *session)
 {
     struct laz_engine *engine = session->engine;
+    bool was_ending = session->is_ending; /* by a caller of the callback that we are in */
 
     session->waiters++;
+    session->is_ending = true;
     if (atomic_load(&session->executing))
         laz_session_cancel(session);
     while (atomic_load(&session->executing))
@@ -213,19 +225,45 @@ void laz_session_end(struct laz_session *session)
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
+    session->is_ending = was_ending;
     session->waiters--;
+}
+
+void laz_session_settle(struct laz_session *session)
+{
+    if (session->waiters || atomic_load(&session->executing))
+        return; /* the last of them settles it */
+    if (atomic_exchange(&session->closing, false)) {
+        laz_session_abandon_start(session);
+        if (session->state != LAZ_SESSION_CLOSED)
+            laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+        laz_audit_closed(session);
+    }
+    if (atomic_load(&session->freeing) && session->member)
+        laz_pool_take_back(session->member);
+    else if (atomic_load(&session->freeing))
+        laz_session_destroy(session);
+}
+
+/* What it executes is ended, and then it is closed. */
+static void session_ask_close(struct laz_session *session)
+{
+    if (!atomic_load(&session->executing))
+        return;
+    atomic_store(&session->closing, true);
+    laz_session_cancel(session);
 }
 
 void laz_session_close(struct laz_session *session)
 {
-    if (atomic_load(&session->executing)) {
-        atomic_store(&session->closing, true);
-        laz_session_cancel(session);
-    }
-    if (laz_engine_enter(session->engine, NULL))
+    struct laz_engine *engine = session->engine;
+
+    session_ask_close(session);
+    if (laz_engine_enter(engine, NULL))
         return; /* who drives the engine closes it, when the execution has ended */
     laz_session_end(session);
-    laz_engine_leave(session->engine);
+    laz_session_settle(session);
+    laz_engine_leave(engine);
 }
 
 void laz_session_free(struct laz_session *session)
@@ -235,13 +273,12 @@ void laz_session_free(struct laz_session *session)
     struct laz_engine *engine = session->engine;
     if (atomic_load(&session->executing))
         atomic_store(&session->freeing, true); /* at the latest when that has ended */
-    laz_session_close(session);
+    session_ask_close(session);
     if (laz_engine_enter(engine, NULL))
         return; /* in use: who uses it frees it, or the engine with everything else */
-    if (session->member)
-        laz_pool_take_back(session->member);
-    else if (!session->waiters)
-        laz_session_destroy(session);
+    laz_session_end(session);
+    atomic_store(&session->freeing, true);
+    laz_session_settle(session);
     laz_engine_leave(engine);
 }
 

@@ -62,7 +62,8 @@ struct laz_session {
     atomic_bool cancel;  /* what it does is to be ended */
     atomic_bool closing; /* at the end of the execution that is under way */
     atomic_bool freeing; /* and freed */
-    unsigned waiters;    /* callers that wait for what it executes */
+    unsigned waiters;    /* callers that wait in it: it is not freed under them */
+    bool is_ending;      /* one of them closes it: nothing begins any more */
     char description[192];
 };
 
@@ -84,8 +85,12 @@ void laz_session_stir(struct laz_session *session);
 /* A new session, whose start has begun. Errors: as laz_session_open, but for those of a start. */
 int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err);
-/* Cancels what it executes, ends its box and waits for that, driving the loop. */
+/* Cancels what it executes, ends its box and waits for that, driving the loop; then
+ * laz_session_settle is due. */
 void laz_session_end(struct laz_session *session);
+/* Once nobody waits in it and nothing is executed: closes and frees it, if that was asked for
+ * meanwhile. It may be gone afterwards. */
+void laz_session_settle(struct laz_session *session);
 /* Ends its box and frees it. */
 void laz_session_destroy(struct laz_session *session);
 /* Notes why no session comes of the box that starts; the first reason counts. */

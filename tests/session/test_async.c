@@ -282,6 +282,77 @@ static void a_start_that_fails_is_told_to_who_waits_for_it(void)
     laz_engine_free(engine);
 }
 
+struct again {
+    struct laz_session *session;
+    int left, code;
+};
+
+static void do_it_again(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct again *again = user;
+
+    (void)err;
+    laz_result_free(result);
+    if (--again->left)
+        again->code = laz_session_execute_async(again->session, "1", SIZE_MAX, NULL, do_it_again,
+                                                again, NULL);
+}
+
+/* Or who closes it would wait for all that comes after. */
+static void a_session_that_is_being_closed_begins_nothing(void)
+{
+    struct again again = {.left = 20};
+
+    engine = test_engine("");
+    again.session = engine ? open_lua(0) : NULL;
+    if (again.session) {
+        CU_ASSERT_EQUAL(laz_session_execute_async(again.session, "while true do end", SIZE_MAX,
+                                                  NULL, do_it_again, &again, NULL),
+                        0);
+        laz_session_close(again.session);
+        CU_ASSERT_EQUAL(again.left, 19);
+        CU_ASSERT_EQUAL(again.code, LAZ_ECLOSED);
+        CU_ASSERT_EQUAL(laz_session_restart(again.session, NULL), 0);
+        test_expect(again.session, "1", LAZ_VERDICT_OK, "1");
+    }
+    laz_engine_free(engine);
+}
+
+/* A callback closes, or frees, the session that another one of its callers restarts. */
+struct closer {
+    struct laz_session *session;
+    bool frees;
+};
+
+static void close_it(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct closer *closer = user;
+
+    (void)err;
+    laz_result_free(result);
+    (closer->frees ? laz_session_free : laz_session_close)(closer->session);
+}
+
+static void a_restart_is_told_that_its_session_was_closed(void)
+{
+    for (int frees = 0; frees <= 1; frees++) {
+        struct closer closer = {NULL, frees};
+        struct laz_error err = {0};
+        engine = test_engine("");
+        closer.session = engine ? open_lua(0) : NULL;
+        struct laz_session *other = closer.session ? open_lua(0) : NULL;
+        if (other) {
+            /* no UTF-8: it ends with the first turn, when the start has hardly begun */
+            CU_ASSERT_EQUAL(
+                laz_session_execute_async(other, "\xff", SIZE_MAX, NULL, close_it, &closer, NULL),
+                0);
+            CU_ASSERT_EQUAL(laz_session_restart(closer.session, &err), LAZ_ECLOSED);
+            UNIT_TEXT(err.text, "the session was closed while it started");
+        }
+        laz_engine_free(engine);
+    }
+}
+
 /* ---- callbacks ---------------------------------------------------------------------------------
  */
 
@@ -421,6 +492,8 @@ static const struct unit_test tests[] = {
     UNIT(cancelling_leaves_what_is_begun_later),
     UNIT(what_is_open_at_the_end_is_told_once),
     UNIT(a_start_that_fails_is_told_to_who_waits_for_it),
+    UNIT(a_session_that_is_being_closed_begins_nothing),
+    UNIT(a_restart_is_told_that_its_session_was_closed),
     UNIT(callbacks_may_use_the_engine),
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
