@@ -17,6 +17,7 @@ struct laz_hook {
     struct laz_post post;
     struct laz_engine *engine;
     void (*answered)(void *user); /* NULL: nobody waits any more */
+    bool has_arrived;             /* the answer: nothing will happen to it any more */
     void *user;
     char *code;
     size_t len;
@@ -38,6 +39,7 @@ static void hook_arrives(struct laz_post *post)
     struct laz_hook *hook =
         (struct laz_hook *)(void *)((char *)post - offsetof(struct laz_hook, post));
 
+    hook->has_arrived = true;
     if (hook->answered)
         hook->answered(hook->user);
     else
@@ -98,4 +100,6 @@ int laz_hook_end(struct laz_hook *hook, char *text, size_t text_size)
 void laz_hook_forget(struct laz_hook *hook)
 {
     hook->answered = NULL;
+    if (hook->has_arrived)
+        hook_free(hook);
 }

@@ -16,7 +16,7 @@ int laz_hook_begin(struct laz_engine *engine, const char *code, size_t len,
                    struct laz_error *err);
 /* After it was answered: 0 allows; else `text` says why the code may not run. Frees the hook. */
 int laz_hook_end(struct laz_hook *hook, char *text, size_t text_size);
-/* The answer is not wanted any more: it is awaited by nobody and frees itself. */
+/* The answer is not wanted any more. Frees the hook: now, or when the answer comes. */
 void laz_hook_forget(struct laz_hook *hook);
 
 #endif

@@ -483,6 +483,26 @@ static void a_slow_hook_delays_nobody_else(void)
     laz_os_remove_tree(folder);
 }
 
+/* The answer is there, and in the same turn of the loop the execution is cancelled: what the hook
+ * was asked with is freed. The leak would be found by the sanitizer. */
+static void an_answer_that_nobody_wants_is_freed(void)
+{
+    struct told told;
+
+    engine = test_engine("session.pre_execute_hook=['/bin/true']");
+    struct laz_session *session = engine ? open_lua(0) : NULL;
+    if (session) {
+        struct pollfd arrived = {.fd = laz_engine_fd(engine), .events = POLLIN};
+        begin(session, "return 1", &told);
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0); /* asks */
+        CU_ASSERT_EQUAL(poll(&arrived, 1, UNIT_HANG_MS), 1);
+        laz_session_cancel(session);
+        step_until_told(&told);
+        CU_ASSERT_EQUAL(told.verdict, LAZ_VERDICT_CANCELLED);
+    }
+    laz_engine_free(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(sessions_execute_side_by_side),
     UNIT(a_call_that_waits_drives_the_others),
@@ -497,6 +517,7 @@ static const struct unit_test tests[] = {
     UNIT(callbacks_may_use_the_engine),
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
+    UNIT(an_answer_that_nobody_wants_is_freed),
     {0},
 };
 
