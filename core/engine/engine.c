@@ -52,6 +52,8 @@ static void engine_cancel_now(struct laz_engine *engine)
     for (struct laz_session *session = engine->sessions; session; session = session->next)
         if (atomic_exchange(&session->cancel, false) || all)
             laz_execution_cancel(session);
+    if (all)
+        laz_pools_cancel(engine);
 }
 
 int laz_engine_enter(struct laz_engine *engine, struct laz_error *err)

@@ -2,11 +2,23 @@
 /* pool.c - sessions kept ready, and callers that wait for them.
  * Side: host.  Input trusted: yes (the application; what the sessions run is theirs to judge).
  *
- * A member is a place for a session.  It is filled in the background: when its session has been
- * used and pool.reset wants a fresh one, and when it has died, whether or not anybody asks.
- * Whatever happens to a member or a caller stirs the pool, which then looks at all of it in one
- * place, pool_tend, between two turns of the loop.  Starts that fail are repeated after a pause
- * that grows; a caller is told of them only when nobody else's session could become free. */
+ * A place is filled in the background, whether or not anybody asks.  Its state is read off what it
+ * holds (place_state), and nothing counts beside it:
+ *
+ *     EMPTY     to be filled by the next look      -> STARTING, or FAILED
+ *     STARTING  its session starts                 -> READY, or ENDED
+ *     READY     its session is for the next caller -> BUSY, or ENDED
+ *     BUSY      a caller holds its session         -> any, when it is given back
+ *     ENDED     its session is no more             -> EMPTY, or FAILED if it never came up
+ *     FAILED    waits for the timer `retry`        -> EMPTY
+ *
+ * Whatever happens to a place or a caller stirs the pool, and pool_tend looks at all of it between
+ * two turns of the loop.  The invariant: a pool that is not stirred has no place that is EMPTY or
+ * ENDED, and `retry` runs if and only if one has FAILED.
+ *
+ * A caller is *waiting*, or *ended*: its time is over, or it was cancelled.  waiter_answer alone
+ * decides what it is told.  It goes on waiting only while a place is neither READY nor FAILED, so
+ * a start, a holder or the next look wakes it; when all have FAILED it is told why. */
 #include "engine/pool.h"
 
 #include "base/clock.h"
@@ -23,10 +35,23 @@
 #define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
 
+/* In the order in which pool_count has them. */
+enum place_state {
+    PLACE_EMPTY,
+    PLACE_STARTING,
+    PLACE_READY,
+    PLACE_BUSY,
+    PLACE_ENDED,
+    PLACE_FAILED,
+    PLACE_STATES,
+};
+
+/* A place for a session. */
 struct laz_pool_member {
     struct laz_pool *pool;
     struct laz_session *session; /* NULL: none */
     bool is_busy;                /* somebody holds it */
+    struct laz_error why;        /* the last start failed; code 0: it is not known to */
 };
 
 /* A caller that waits for a session. */
@@ -34,9 +59,8 @@ struct pool_waiter {
     struct pool_waiter *next;
     struct laz_pool *pool;
     struct laz_timer *timer; /* NULL: as long as it takes, or not at all */
-    bool is_patient;         /* false: it waits for sessions that are being started only */
-    bool is_late;
-    uint64_t wait_ms;
+    uint64_t wait_ms;        /* 0: it waits for sessions that are being started only */
+    int ended;               /* 0: it waits; LAZ_EBUSY: its time is over; LAZ_ECANCELLED */
     void (*got)(void *user, struct laz_session *session, const struct laz_error *err);
     void *user;
 };
@@ -50,10 +74,8 @@ struct laz_pool {
     bool reset, closed;
     unsigned holds; /* its functions that call back; freed after the last of them */
     bool is_freed;
-    unsigned failures; /* starts in a row */
-    struct laz_error why;
     struct laz_timer *retry;
-    bool is_pausing;
+    uint64_t pause_ms; /* the last one; 0: none since a session came up */
     struct pool_waiter *first, **last;
     unsigned n_waiting;
     unsigned n;
@@ -61,17 +83,33 @@ struct laz_pool {
     char description[128];
 };
 
-/* ---- members -------------------------------------------------------------------------------- */
+/* ---- places --------------------------------------------------------------------------------- */
 
-static bool member_is_starting(const struct laz_pool_member *member)
+static enum place_state place_state(const struct laz_pool_member *member)
 {
-    return member->session && member->session->start.under_way;
+    const struct laz_session *session = member->session;
+
+    if (member->is_busy)
+        return PLACE_BUSY;
+    if (!session)
+        return member->why.code ? PLACE_FAILED : PLACE_EMPTY;
+    if (session->start.under_way)
+        return PLACE_STARTING;
+    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? PLACE_READY : PLACE_ENDED;
 }
 
-static bool member_is_ready(const struct laz_pool_member *member)
+/* How many places there are of each state. */
+struct pool_count {
+    unsigned of[PLACE_STATES];
+};
+
+static struct pool_count pool_count(const struct laz_pool *pool)
 {
-    return member->session && !member->is_busy && !member->session->start.under_way &&
-           member->session->state == LAZ_SESSION_IDLE && !member->session->misbehaved;
+    struct pool_count count = {0};
+
+    for (unsigned i = 0; i < pool->n; i++)
+        count.of[place_state(&pool->members[i])]++;
+    return count;
 }
 
 static void member_empty(struct laz_pool_member *member)
@@ -87,35 +125,30 @@ static void member_empty(struct laz_pool_member *member)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
     if (session->waiters)
-        atomic_store(&session->freeing, true); /* by who waits in it */
+        atomic_store(&session->freeing, true); /* who waits in it settles it */
     else
         laz_session_destroy(session);
 }
 
-/* Begins to fill an empty place. What comes of it is seen by pool_tend. */
+/* Begins to fill an empty place. What comes of it is seen by the next look. */
 static void member_fill(struct laz_pool_member *member)
 {
     struct laz_pool *pool = member->pool;
-    struct laz_error err = {0};
 
-    if (laz_session_make(pool->engine, &pool->session_options, &member->session, &err)) {
-        pool->failures++;
-        pool->why = err;
+    if (laz_session_make(pool->engine, &pool->session_options, &member->session, &member->why))
         return;
-    }
     member->session->member = member;
     member->session->keeps_dead = pool->reset;
 }
 
-/* A start that has failed is noted, and its session goes. */
-static void member_note_failure(struct laz_pool_member *member)
+/* Its session has ended, or did not start: that is noted, and it goes. */
+static void member_clear(struct laz_pool_member *member)
 {
-    struct laz_pool *pool = member->pool;
     const struct laz_start *start = &member->session->start;
 
     if (start->rc) {
-        pool->failures++;
-        pool->why = start->why;
+        member->why = start->why;
+        member->why.code = start->rc;
     }
     member_empty(member);
 }
@@ -150,17 +183,21 @@ static void waiter_tell(struct pool_waiter *waiter, struct laz_session *session,
     waiter_unlink(waiter);
     laz_timer_stop(waiter->timer);
     free(waiter);
+    atomic_fetch_sub(&pool->engine->busy, 1);
     laz_engine_begin_callback(pool->engine);
     told.got(told.user, session, err);
     laz_engine_end_callback(pool->engine);
 }
 
+static void waiter_end(struct pool_waiter *waiter, int why)
+{
+    waiter->ended = why;
+    laz_engine_stir(waiter->pool->engine, &waiter->pool->stir);
+}
+
 static void waiter_too_late(void *user)
 {
-    struct pool_waiter *waiter = user;
-
-    waiter->is_late = true;
-    laz_engine_stir(waiter->pool->engine, &waiter->pool->stir);
+    waiter_end(user, LAZ_EBUSY);
 }
 
 static int pool_is_busy(uint64_t wait_ms, struct laz_error *err)
@@ -176,115 +213,102 @@ static int pool_is_closed(struct laz_error *err)
     return laz_error_set(err, LAZ_ECLOSED, 0, "Pool is closed");
 }
 
+/* What it is told, as long as no session is ready for it; 0: it goes on waiting, and something is
+ * under way that ends this. */
+static int waiter_answer(const struct pool_waiter *waiter, const struct pool_count *count,
+                         struct laz_error *err)
+{
+    const struct laz_pool *pool = waiter->pool;
+    unsigned failed = count->of[PLACE_FAILED];
+
+    if (pool->closed)
+        return pool_is_closed(err);
+    if (waiter->ended == LAZ_ECANCELLED)
+        return laz_error_set(err, LAZ_ECANCELLED, 0, "The wait for a session was cancelled");
+    if (failed == pool->n) {
+        *err = pool->members[0].why;
+        return err->code;
+    }
+    if (waiter->ended || (!waiter->wait_ms && count->of[PLACE_BUSY] + failed == pool->n))
+        return pool_is_busy(waiter->wait_ms, err);
+    return 0;
+}
+
 /* ---- tending -------------------------------------------------------------------------------- */
 
+/* Places that have failed are filled again with the next look. */
 static void pool_retry(void *user)
 {
     struct laz_pool *pool = user;
 
-    pool->is_pausing = false;
+    laz_timer_cancel(pool->retry);
+    for (unsigned i = 0; i < pool->n; i++)
+        pool->members[i].why.code = 0;
     laz_engine_stir(pool->engine, &pool->stir);
 }
 
-static void pool_pause(struct laz_pool *pool)
+static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
 {
-    unsigned doublings = pool->failures < 10 ? pool->failures - 1 : 9;
-    uint64_t ms = (uint64_t)POOL_PAUSE_MS << doublings;
+    uint64_t ms = pool->pause_ms ? pool->pause_ms * 2 : POOL_PAUSE_MS;
 
-    pool->is_pausing = true;
-    laz_timer_start(pool->retry, ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS);
+    pool->pause_ms = ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS;
+    laz_timer_start(pool->retry, pool->pause_ms);
     laz_log(&pool->engine->log, LAZ_LOG_WARNING, "a session of the pool did not start: %s",
-            pool->why.text);
+            why->text);
 }
 
-/* Empties the places of what has died, and fills the empty ones. */
-static void pool_fill(struct laz_pool *pool)
+/* Brings each place on: none is EMPTY or ENDED afterwards, unless the pool is stirred. */
+static void pool_look(struct laz_pool *pool)
 {
-    unsigned failures = pool->failures;
+    bool pauses = pool_count(pool).of[PLACE_FAILED] > 0;
 
     for (unsigned i = 0; i < pool->n; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (member->is_busy || member_is_starting(member))
-            continue;
-        if (member_is_ready(member)) {
-            pool->failures = failures = 0;
-            continue;
-        }
-        if (member->session)
-            member_note_failure(member);
-        if (!pool->is_pausing && pool->failures == failures)
+        if (place_state(member) == PLACE_ENDED)
+            member_clear(member);
+        if (place_state(member) == PLACE_EMPTY)
             member_fill(member);
+        if (place_state(member) == PLACE_READY)
+            pool->pause_ms = 0;
     }
-    if (pool->failures > failures && !pool->is_pausing)
-        pool_pause(pool);
+    for (unsigned i = 0; i < pool->n && !pauses; i++) {
+        pauses = place_state(&pool->members[i]) == PLACE_FAILED;
+        if (pauses)
+            pool_pause(pool, &pool->members[i].why);
+    }
 }
 
 static struct laz_pool_member *pool_ready(struct laz_pool *pool)
 {
-    for (unsigned i = 0; i < pool->n; i++) {
+    for (unsigned i = 0; i < pool->n && !pool->closed; i++) {
         struct laz_pool_member *member = &pool->members[i];
-        if (!member_is_ready(member))
+        if (place_state(member) != PLACE_READY)
             continue;
         laz_session_look(member->session);
-        if (member_is_ready(member))
+        if (place_state(member) == PLACE_READY)
             return member;
         laz_pool_changed(member); /* it died while nobody looked */
     }
     return NULL;
 }
 
-static unsigned pool_starting(const struct laz_pool *pool)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < pool->n; i++)
-        n += !pool->members[i].is_busy && member_is_starting(&pool->members[i]);
-    return n;
-}
-
-static unsigned pool_idle(const struct laz_pool *pool)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < pool->n; i++)
-        n += member_is_ready(&pool->members[i]);
-    return n;
-}
-
-static unsigned pool_busy(const struct laz_pool *pool)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < pool->n; i++)
-        n += pool->members[i].is_busy;
-    return n;
-}
-
 /* Whose wait is over, and how: the first in order that can be told something. */
 static struct pool_waiter *pool_next_told(struct laz_pool *pool, struct laz_session **session,
                                           struct laz_error *err)
 {
-    bool first = true;
+    struct laz_pool_member *member = pool->first ? pool_ready(pool) : NULL;
+    struct pool_waiter *waiter = pool->first;
+    struct pool_count count = pool_count(pool);
 
     *session = NULL;
-    for (struct pool_waiter *waiter = pool->first; waiter; waiter = waiter->next, first = false) {
-        struct laz_pool_member *member = first && !pool->closed ? pool_ready(pool) : NULL;
-        unsigned starting = pool_starting(pool);
-        if (pool->closed) {
-            pool_is_closed(err);
-        } else if (member) {
-            member->is_busy = true;
-            *session = member->session;
-        } else if (!starting && !pool_busy(pool) && pool->failures) {
-            *err = pool->why;
-        } else if (waiter->is_late || (!waiter->is_patient && !starting)) {
-            pool_is_busy(waiter->wait_ms, err);
-        } else {
-            continue;
-        }
+    if (member) {
+        member->is_busy = true;
+        *session = member->session;
         return waiter;
     }
-    return NULL;
+    while (waiter && !waiter_answer(waiter, &count, err))
+        waiter = waiter->next;
+    return waiter;
 }
 
 static void pool_destroy(struct laz_pool *pool)
@@ -308,6 +332,29 @@ static void pool_let_go(struct laz_pool *pool)
         pool_destroy(pool);
 }
 
+int laz_pool_hold(struct laz_pool *pool, struct laz_error *err)
+{
+    int rc = laz_engine_enter(pool->engine, err);
+
+    if (rc)
+        return rc;
+    pool->holds++;
+    laz_engine_leave(pool->engine);
+    return 0;
+}
+
+bool laz_pool_let_go(struct laz_pool *pool)
+{
+    struct laz_engine *engine = pool->engine;
+    bool is_freed = pool->is_freed;
+
+    if (laz_engine_enter(engine, NULL) == 0) { /* else the pool goes with the engine */
+        pool_let_go(pool);
+        laz_engine_leave(engine);
+    }
+    return !is_freed;
+}
+
 static void pool_tend(struct laz_stir *stir)
 {
     struct laz_pool *pool =
@@ -318,7 +365,7 @@ static void pool_tend(struct laz_stir *stir)
 
     pool->holds++;
     if (!pool->closed)
-        pool_fill(pool);
+        pool_look(pool);
     while ((waiter = pool_next_told(pool, &session, &err)))
         waiter_tell(waiter, session, session ? NULL : &err);
     pool_let_go(pool);
@@ -389,14 +436,34 @@ static struct laz_pool *pool_prepare(struct laz_engine *engine,
 static void pool_end(struct laz_pool *pool)
 {
     pool->closed = true;
+    laz_engine_stir(pool->engine, &pool->stir); /* who waits is told while sessions end */
     laz_timer_cancel(pool->retry);
     for (unsigned i = 0; i < pool->n; i++)
         if (!pool->members[i].is_busy)
             member_empty(&pool->members[i]);
-    for (unsigned i = 0; i < pool->n; i++) /* these stay, closed, until the pool is freed */
-        if (pool->members[i].session)
-            laz_session_end(pool->members[i].session);
-    laz_engine_stir(pool->engine, &pool->stir);
+    for (unsigned i = 0; i < pool->n; i++) { /* these stay, closed, until the pool is freed */
+        struct laz_session *session = pool->members[i].session;
+        if (!session)
+            continue;
+        laz_session_end(session);
+        laz_session_settle(session);
+    }
+}
+
+/* Until all places are ready or one has failed: others start, or are brought on by the next look.
+ */
+static int pool_await(struct laz_pool *pool, struct laz_error *err)
+{
+    struct pool_count count;
+
+    while ((count = pool_count(pool)).of[PLACE_READY] < pool->n && !count.of[PLACE_FAILED])
+        laz_engine_turn(pool->engine, LAZ_LOOP_FOREVER);
+    for (unsigned i = 0; i < pool->n; i++) {
+        const struct laz_error *why = &pool->members[i].why;
+        if (why->code)
+            return err ? (*err = *why, why->code) : why->code;
+    }
+    return 0;
 }
 
 int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
@@ -416,13 +483,9 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
         rc = laz_error_nomem(err);
     if (pool) {
         pool->holds++;
-        pool_fill(pool);
-        while (waits && !pool->failures && pool_idle(pool) < n)
-            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
-        if (waits && pool->failures) {
-            rc = pool->why.code;
-            if (err)
-                *err = pool->why;
+        pool_look(pool);
+        rc = waits ? pool_await(pool, err) : 0;
+        if (rc) {
             pool_end(pool);
             pool->is_freed = true;
         }
@@ -470,10 +533,19 @@ void laz_pool_free(struct laz_pool *pool)
     laz_engine_leave(engine);
 }
 
+void laz_pools_cancel(struct laz_engine *engine)
+{
+    for (struct laz_pool *pool = engine->pools; pool; pool = pool->next)
+        for (struct pool_waiter *waiter = pool->first; waiter; waiter = waiter->next)
+            waiter_end(waiter, LAZ_ECANCELLED);
+}
+
 void laz_pools_free(struct laz_engine *engine)
 {
-    while (engine->pools)
+    while (engine->pools) {
+        engine->pools->holds = 0; /* no function of it is under way any more */
         laz_pool_free(engine->pools);
+    }
 }
 
 /* ---- sessions for callers ------------------------------------------------------------------- */
@@ -496,7 +568,6 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
         return laz_error_nomem(err);
     waiter->pool = pool;
     waiter->wait_ms = wait_ms;
-    waiter->is_patient = wait_ms != 0;
     waiter->got = got;
     waiter->user = user;
     if (wait_ms && wait_ms != LAZ_NO_LIMIT) {
@@ -510,11 +581,9 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     *pool->last = waiter;
     pool->last = &waiter->next;
     pool->n_waiting++;
-    if (pool->is_pausing && !pool_busy(pool)) { /* somebody needs one: now, not later */
-        laz_timer_cancel(pool->retry);
-        pool->is_pausing = false;
-        pool->failures = 0;
-    }
+    atomic_fetch_add(&pool->engine->busy, 1); /* something to cancel */
+    if (pool_count(pool).of[PLACE_FAILED] == pool->n)
+        pool_retry(pool); /* somebody needs one: now, not later */
     laz_engine_stir(pool->engine, &pool->stir);
     return 0;
 }
@@ -551,32 +620,38 @@ static void pool_acquired(void *user, struct laz_session *session, const struct 
 int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
                      struct laz_error *err)
 {
+    struct laz_engine *engine = pool->engine;
     struct pool_acquired acquired = {0};
     struct laz_pool_member *ready = NULL;
 
     *session = NULL;
-    int rc = laz_engine_enter(pool->engine, err);
+    int rc = laz_engine_enter(engine, err);
     if (rc)
         return rc;
-    if (!pool->closed && !pool->first)
+    pool->holds++;
+    if (!pool->first)
         ready = pool_ready(pool);
     if (ready) {
         ready->is_busy = true;
         *session = ready->session;
     } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
         while (!acquired.session && !acquired.err.code)
-            laz_engine_turn(pool->engine, LAZ_LOOP_FOREVER);
+            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        if (acquired.session && pool->closed) { /* a callback of this turn did that */
+            acquired.session = NULL;
+            acquired.err.code = pool_is_closed(&acquired.err);
+        }
         *session = acquired.session;
         rc = acquired.err.code;
         if (rc && err)
             *err = acquired.err;
     }
-    laz_engine_leave(pool->engine);
+    pool_let_go(pool);
+    laz_engine_leave(engine);
     return rc;
 }
 
-/* Ours again. With pool.reset its session goes, and so does one that does not run. */
-static void member_return(struct laz_pool_member *member)
+void laz_pool_give_back(struct laz_pool_member *member)
 {
     member->is_busy = false;
     if (member->pool->reset || member->pool->closed)
@@ -600,105 +675,9 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
     int rc = laz_engine_enter(pool->engine, err);
     if (rc)
         return rc;
-    member_return(session->member);
+    laz_pool_give_back(session->member);
     laz_engine_leave(pool->engine);
     return 0;
-}
-
-/* ---- executing ------------------------------------------------------------------------------ */
-
-/* One execution in a session of the pool, from the wait for it to its return. */
-struct pool_run {
-    struct laz_pool *pool;
-    struct laz_session *session;
-    char *code;
-    size_t len;
-    struct laz_execute_options options;
-    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
-    void *user;
-};
-
-static void run_end(struct pool_run *run, struct laz_result *result, const struct laz_error *err)
-{
-    struct pool_run ended = *run;
-
-    if (ended.session)
-        member_return(ended.session->member);
-    free(ended.code);
-    free(run);
-    ended.done(ended.user, result, err); /* who calls us has opened the engine to it */
-}
-
-static void run_done(void *user, struct laz_result *result, const struct laz_error *err)
-{
-    run_end(user, result, err);
-}
-
-static void run_begin(void *user, struct laz_session *session, const struct laz_error *err)
-{
-    struct pool_run *run = user;
-    struct laz_error why = {0};
-
-    run->session = session;
-    if (session &&
-        laz_session_execute_async(session, run->code, run->len, &run->options, run_done, run, &why))
-        err = &why;
-    if (err)
-        run_end(run, NULL, err);
-}
-
-int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
-                           const struct laz_execute_options *options,
-                           void (*done)(void *user, struct laz_result *result,
-                                        const struct laz_error *err),
-                           void *user, struct laz_error *err)
-{
-    if (!code || !done)
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is no code, or nobody to tell of its end");
-    struct pool_run *run = calloc(1, sizeof *run);
-    if (!run)
-        return laz_error_nomem(err);
-    run->pool = pool;
-    run->len = len == SIZE_MAX ? strlen(code) : len;
-    run->code = laz_strndup(code, run->len);
-    run->done = done;
-    run->user = user;
-    if (options)
-        memcpy(&run->options, options,
-               options->size < sizeof run->options ? options->size : sizeof run->options);
-    run->options.size = sizeof run->options;
-    int rc = run->code ? laz_pool_acquire_async(pool, wait_ms, run_begin, run, err)
-                       : laz_error_nomem(err);
-    if (rc) {
-        free(run->code);
-        free(run);
-    }
-    return rc;
-}
-
-int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
-                     const struct laz_execute_options *options, struct laz_result **result,
-                     struct laz_error *err)
-{
-    struct laz_engine *engine = pool->engine;
-    struct laz_session *session;
-
-    *result = NULL;
-    int rc = laz_engine_enter(engine, err);
-    if (rc)
-        return rc;
-    pool->holds++;
-    laz_engine_leave(engine);
-    rc = laz_pool_acquire(pool, wait_ms, &session, err);
-    if (!rc) {
-        rc = laz_session_execute(session, code, len, options, result, err);
-        if (!pool->is_freed)
-            laz_pool_release(pool, session, NULL);
-    }
-    laz_engine_enter(engine, NULL);
-    pool_let_go(pool);
-    laz_engine_leave(engine);
-    return rc;
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
@@ -710,19 +689,16 @@ int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct l
 
     if (rc)
         return rc;
-    for (unsigned i = 0; !pool->closed && i < pool->n; i++) {
-        struct laz_pool_member *member = &pool->members[i];
-        if (member_is_ready(member))
-            laz_session_look(member->session);
-        status.total++;
-        if (member->is_busy)
-            status.busy++;
-        else if (member_is_ready(member))
-            status.idle++;
-        else if (member_is_starting(member))
-            status.starting++;
-        else
-            status.dead++;
+    if (!pool->closed) {
+        for (unsigned i = 0; i < pool->n; i++)
+            if (place_state(&pool->members[i]) == PLACE_READY)
+                laz_session_look(pool->members[i].session);
+        const struct pool_count count = pool_count(pool);
+        status.total = pool->n;
+        status.busy = count.of[PLACE_BUSY];
+        status.idle = count.of[PLACE_READY];
+        status.starting = count.of[PLACE_STARTING];
+        status.dead = status.total - status.busy - status.idle - status.starting;
     }
     status.waiting = pool->n_waiting;
     if (status.dead)

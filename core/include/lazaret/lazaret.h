@@ -98,8 +98,8 @@ LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
  * What is being executed is cancelled, and told so. Not from a callback. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
-/* Ends what the engine is doing: executions get the verdict cancelled, starts of sessions that
- * nobody executes in fail with LAZ_ECANCELLED. Without anything going on it has no effect. May be
+/* Ends what the engine is doing: executions get the verdict cancelled; starts of sessions that
+ * nobody executes in, and waits for a session of a pool, fail with LAZ_ECANCELLED. Without anything going on it has no effect. May be
  * called from any thread, from callbacks and from a signal handler, while another thread uses the
  * engine. */
 LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed */
@@ -254,7 +254,7 @@ LAZ_EXPORT int laz_pool_new(struct laz_engine *engine, const struct laz_pool_opt
  * pool start another one); laz_pool_free ends it. Callers are served in order. `wait_ms`: the most
  * to wait while all are in use, in milliseconds; 0: only for one that is being started;
  * LAZ_NO_LIMIT: as long as it takes. Errors: LAZ_EBUSY "All sessions are busy", or more than
- * pool.max_waiting callers wait; LAZ_ECLOSED; those of laz_session_open when none starts. */
+ * pool.max_waiting callers wait; LAZ_ECLOSED; LAZ_ECANCELLED; those of laz_session_open when none starts. */
 LAZ_EXPORT int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms,
                                 struct laz_session **session, struct laz_error *err);
 /* The same without waiting here: `got` is called once, by the thread that drives the engine, never
