@@ -28,7 +28,7 @@
 
 #define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
 
-static const char *const template_states[] = {"starting", "tried", "ready", "fading", "lost"};
+static const char *const template_states[] = {"starting", "tried", "ready", "lost"};
 
 /* A spawn that was sent, until its answer. */
 struct template_spawn {
@@ -57,12 +57,13 @@ static void template_detach(struct laz_template *t)
 void laz_template_lose(struct laz_template *t, int code, const char *why)
 {
     bool unproven = t->state == TEMPLATE_TRIED, expected = t->engine->templates->ending;
-    bool faded = t->state == TEMPLATE_FADING && !t->boxes;
+    bool faded = t->fades && !t->boxes;
 
     if (t->state == TEMPLATE_LOST)
         return;
     template_set(t, TEMPLATE_LOST);
     template_detach(t);
+    laz_timer_cancel(t->timer);
     if (t->box)
         laz_box_kill(t->box);
     if (unproven)
@@ -94,8 +95,9 @@ void laz_template_distrust(struct laz_template *t, const char *why)
 
 void laz_template_fade(struct laz_template *t)
 {
+    laz_log(&t->engine->log, LAZ_LOG_DEBUG, "template of %s fades", t->kind->runtime->name);
     template_detach(t);
-    template_set(t, TEMPLATE_FADING);
+    t->fades = true;
     if (!t->boxes)
         laz_templates_stir(t->engine);
 }
@@ -162,6 +164,16 @@ static int template_request(struct laz_template *t, const struct laz_box *box,
     return rc;
 }
 
+/* The first of its spawns has to be answered in time, or who waits behind it would wait for ever.
+ */
+static void template_time_answer(struct laz_template *t)
+{
+    if (t->spawns && t->state != TEMPLATE_LOST)
+        laz_timer_start(t->timer, laz_box_token_ms(t->engine));
+    else
+        laz_timer_cancel(t->timer);
+}
+
 /* Asks for the session: from here on it answers, shows its token, or ends. */
 static int template_send(struct laz_template *t, struct laz_box *box, struct laz_error *err)
 {
@@ -196,15 +208,15 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
     spawn->box = box;
     *t->last_spawn = spawn;
     t->last_spawn = &spawn->next;
-    t->n_spawns++;
+    if (t->n_spawns++ == 0)
+        template_time_answer(t);
     (void)template_prepare(t, NULL); /* else the next session asks again, and is told */
     return 0;
 }
 
 static bool template_can_send(const struct laz_template *t)
 {
-    return t->n_spawns < TEMPLATE_OPEN &&
-           (t->state == TEMPLATE_READY || t->state == TEMPLATE_FADING);
+    return t->n_spawns < TEMPLATE_OPEN && t->state == TEMPLATE_READY;
 }
 
 static struct laz_box *template_take_waiting(struct laz_template *t)
@@ -271,7 +283,7 @@ void laz_template_leave(struct laz_template *t, struct laz_box *box)
     t->boxes--;
     if (good && t->state != TEMPLATE_LOST)
         t->kind->failures = 0;
-    if (!t->boxes && t->state >= TEMPLATE_FADING)
+    if (!t->boxes && (t->fades || t->state == TEMPLATE_LOST))
         laz_templates_stir(t->engine);
 }
 
@@ -427,6 +439,7 @@ static bool template_answered(struct laz_template *t, const struct laz_message *
         t->last_spawn = &t->spawns;
     t->n_spawns--;
     free(spawn);
+    template_time_answer(t);
     if (message->error && box)
         laz_box_break(box, LAZ_ESETUP, message->error);
     template_pump(t);
@@ -470,9 +483,20 @@ static void template_ended(void *user)
         template_lost_process(t);
 }
 
+/* Not ready, or a spawn is not answered: what has come is read before that is judged, for nobody
+ * may have driven the loop meanwhile. */
 static void template_too_late(void *user)
 {
-    laz_template_lose(user, LAZ_ETIMEOUT, "it was not ready within start_timeout");
+    struct laz_template *t = user;
+    int64_t first = t->spawns ? t->spawns->id : 0;
+
+    if (t->state == TEMPLATE_STARTING) {
+        laz_template_lose(t, LAZ_ETIMEOUT, "it was not ready within start_timeout");
+        return;
+    }
+    laz_box_serve(t->box, 0);
+    if (t->state != TEMPLATE_LOST && t->spawns && t->spawns->id == first)
+        laz_template_lose(t, LAZ_ETIMEOUT, "it does not answer");
 }
 
 /* Nobody executes anything: what it prints after its start is dropped. */
@@ -610,9 +634,9 @@ void laz_template_tidy(struct laz_template *t)
         t->trial = NULL;
         laz_box_release(trial);
     }
-    if (t->state == TEMPLATE_READY || t->state == TEMPLATE_FADING)
+    if (t->state == TEMPLATE_READY)
         template_pump(t);
-    if (t->state == TEMPLATE_FADING && !t->boxes)
+    if (t->fades && t->state != TEMPLATE_LOST && !t->boxes)
         laz_template_lose(t, 0, "");
     if (t->state == TEMPLATE_LOST)
         template_disperse(t);

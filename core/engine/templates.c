@@ -7,7 +7,6 @@
  * backend, or at the trial, is not tried again by this engine. */
 #include "engine/templates.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +171,7 @@ static int templates_look(struct laz_engine *engine, struct laz_error *err)
     if (rc || set->ops == choice->ops)
         return rc;
     for (struct laz_template *t = set->all; t; t = t->next)
-        if (t->state < TEMPLATE_FADING)
+        if (!t->fades && t->state != TEMPLATE_LOST)
             laz_template_fade(t);
     for (struct template_kind *kind = set->kinds; kind; kind = kind->next)
         kind->failures = 0, kind->again_ms = 0;

@@ -11,8 +11,7 @@ enum template_state {
     TEMPLATE_STARTING, /* up to its `ready` */
     TEMPLATE_TRIED,    /* whether it can make a session */
     TEMPLATE_READY,
-    TEMPLATE_FADING, /* no more sessions; ends with the last one */
-    TEMPLATE_LOST,   /* ended, or to be ended */
+    TEMPLATE_LOST, /* ended, or to be ended */
 };
 
 /* What becomes of the templates of one runtime. */
@@ -32,6 +31,7 @@ struct laz_template {
     struct laz_engine *engine;
     struct template_kind *kind;
     enum template_state state;
+    bool fades; /* nobody asks it for more sessions; lost with the last of those it was asked for */
     struct laz_box *box; /* its own; NULL: released */
     char *runtime_file, *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
@@ -46,7 +46,7 @@ struct laz_template {
     struct laz_box *trial; /* NULL: not now */
     bool is_trying;        /* the next box is the trial's */
     int64_t last_id;
-    struct laz_timer *timer; /* to be ready */
+    struct laz_timer *timer; /* to be ready; later: to answer the first of its spawns */
 };
 
 struct laz_templates {

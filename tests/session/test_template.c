@@ -323,6 +323,62 @@ static void templates_are_renewed(void)
     laz_buf_fini(&told);
 }
 
+/* Each session would be its template's last, and is asked for before that is ready. */
+static void a_template_that_is_renewed_while_it_starts_serves_who_waits(void)
+{
+    struct laz_engine *engine = template_engine("A='b'", "pool.warm=template;pool.renew_after=1");
+    struct laz_session_options options = warm_options();
+    struct laz_result *results[4] = {0};
+    struct laz_session *session;
+
+    options.no_wait = 1;
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &options, &session, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(laz_session_execute_async(session, "ok 42", SIZE_MAX, NULL,
+                                                        start_ends, &results[i], NULL),
+                              0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        while (!results[i])
+            CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+        if (laz_result_verdict(results[i]) != LAZ_VERDICT_OK)
+            printf("\n    session %zu: %s", i, laz_result_error(results[i]));
+        CU_ASSERT_EQUAL(laz_result_verdict(results[i]), LAZ_VERDICT_OK);
+        laz_result_free(results[i]);
+    }
+    laz_engine_free(engine);
+}
+
+static bool session_waits_in_vain(const struct laz_template *template)
+{
+    return template->state == TEMPLATE_READY && template->waiting && template->boxes == 1;
+}
+
+/* Sixteen requests may be open. When none of them is answered, and all of their sessions are gone,
+ * the next one waits for an answer that does not come. */
+static void a_template_that_does_not_answer_is_lost(void)
+{
+    struct laz_engine *engine = template_engine("MOCK_SPAWN='drop'", "pool.warm=template");
+    struct laz_session_options options = warm_options();
+    struct laz_session *session;
+    struct laz_error err = {0};
+
+    options.no_wait = 1;
+    for (size_t i = 0; i < 16; i++) {
+        CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &options, &session, NULL), 0);
+        struct laz_result *result = NULL;
+        laz_session_execute_async(session, "ok 1", SIZE_MAX, NULL, start_ends, &result, NULL);
+        while (!result)
+            CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+        CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_SETUP_FAILED);
+        laz_result_free(result);
+        laz_session_free(session);
+    }
+    CU_ASSERT(start_run(engine, session_waits_in_vain, 150000, &err) < 0); /* start_timeout / 4 */
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "it does not answer"));
+    laz_engine_free(engine);
+}
+
 /* ---- where it does not work ----------------------------------------------------------------- */
 
 /* Sessions are started cold, and that is told once. */
@@ -467,6 +523,8 @@ static const struct unit_test tests[] = {
     UNIT(one_session_ends_and_no_other),
     UNIT(a_lost_template_takes_its_sessions_and_is_replaced),
     UNIT(templates_are_renewed),
+    UNIT(a_template_that_is_renewed_while_it_starts_serves_who_waits),
+    UNIT(a_template_that_does_not_answer_is_lost),
     UNIT(where_nothing_nests_sessions_are_cold),
     UNIT(a_template_that_does_not_start_is_told),
     UNIT(a_session_that_is_not_what_it_should_be_is_refused),
