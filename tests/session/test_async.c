@@ -5,6 +5,7 @@
 #include "traces.h"
 
 #include "base/clock.h"
+#include "engine/engine.h"
 #include "os/os.h"
 
 #include <poll.h>
@@ -483,6 +484,54 @@ static void a_slow_hook_delays_nobody_else(void)
     laz_os_remove_tree(folder);
 }
 
+#define WORKERS 64 /* of an engine */
+
+static pthread_barrier_t occupied, let_go;
+
+/* A tool that does not end. */
+static void occupy(struct laz_work *work)
+{
+    (void)work;
+    pthread_barrier_wait(&occupied);
+    pthread_barrier_wait(&let_go);
+}
+
+static void a_hook_that_nobody_can_ask_blocks_the_code(void)
+{
+    struct laz_work works[WORKERS];
+    struct told told;
+
+    engine = test_engine("session.pre_execute_hook=['/bin/true']");
+    struct laz_session *session = engine ? open_lua(0) : NULL;
+    if (session) {
+        test_hold_clock(engine);
+        pthread_barrier_init(&occupied, NULL, WORKERS + 1);
+        pthread_barrier_init(&let_go, NULL, WORKERS + 1);
+        for (int i = 0; i < WORKERS; i++) {
+            works[i].run = occupy;
+            CU_ASSERT_EQUAL_FATAL(laz_workers_add(engine->workers, &works[i], NULL), 0);
+        }
+        pthread_barrier_wait(&occupied);
+        begin(session, "return 1", &told);
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+        test_advance_clock(engine, 29999);
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+        CU_ASSERT_EQUAL(told.times, 0);
+        test_advance_clock(engine, 1);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0);
+        CU_ASSERT_EQUAL(told.times, 1);
+        CU_ASSERT_EQUAL(told.verdict, LAZ_VERDICT_BLOCKED);
+        pthread_barrier_wait(&let_go);
+        begin(session, "return 2", &told);
+        step_until_told(&told);
+        CU_ASSERT_STRING_EQUAL(told.value, "2");
+        pthread_barrier_destroy(&occupied);
+        pthread_barrier_destroy(&let_go);
+    }
+    laz_engine_free(engine);
+}
+
 /* The answer is there, and in the same turn of the loop the execution is cancelled: what the hook
  * was asked with is freed. The leak would be found by the sanitizer. */
 static void an_answer_that_nobody_wants_is_freed(void)
@@ -518,6 +567,7 @@ static const struct unit_test tests[] = {
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
     UNIT(an_answer_that_nobody_wants_is_freed),
+    UNIT(a_hook_that_nobody_can_ask_blocks_the_code),
     {0},
 };
 
