@@ -484,9 +484,64 @@ static void a_slow_hook_delays_nobody_else(void)
     laz_os_remove_tree(folder);
 }
 
-#define WORKERS 64 /* of an engine */
-
 static pthread_barrier_t occupied, let_go;
+
+static void tool_hold(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user, (void)args, (void)len;
+    pthread_barrier_wait(&occupied);
+    pthread_barrier_wait(&let_go);
+    laz_reply_value(reply, "7", 1);
+}
+
+enum end { END_CANCEL, END_CLOSE, END_TIMEOUT, ENDS };
+
+static void call_is_answered_after(struct laz_session *session, enum end end)
+{
+    struct told told;
+
+    test_hold_clock(engine);
+    begin(session, "return hold()", &told);
+    while (!engine->calls)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+    pthread_barrier_wait(&occupied);
+    if (end == END_CANCEL)
+        laz_session_cancel(session);
+    else if (end == END_CLOSE)
+        laz_session_close(session);
+    else
+        test_advance_clock(engine, 100);
+    step_until_told(&told);
+    CU_ASSERT_EQUAL(told.verdict, end == END_TIMEOUT ? LAZ_VERDICT_ERROR : LAZ_VERDICT_CANCELLED);
+    CU_ASSERT_PTR_NOT_NULL(engine->calls);
+    pthread_barrier_wait(&let_go);
+    while (engine->calls)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
+}
+
+/* The execution is cancelled, its session closed, or the tool's own time over: the answer comes all
+ * the same, and the call is gone with it. */
+static void a_call_that_is_answered_too_late_leaves_nothing(void)
+{
+    const struct laz_tool tool = {
+        .size = sizeof tool, .name = "hold", .description = "", .timeout_ms = 100};
+
+    pthread_barrier_init(&occupied, NULL, 2);
+    pthread_barrier_init(&let_go, NULL, 2);
+    for (int end = 0; end < ENDS; end++) {
+        engine = test_engine("");
+        if (engine)
+            CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_hold, NULL, NULL), 0);
+        struct laz_session *session = engine ? open_lua(0) : NULL;
+        if (session)
+            call_is_answered_after(session, (enum end)end);
+        laz_engine_free(engine);
+    }
+    pthread_barrier_destroy(&occupied);
+    pthread_barrier_destroy(&let_go);
+}
+
+#define WORKERS 64 /* of an engine */
 
 /* A tool that does not end. */
 static void occupy(struct laz_work *work)
@@ -567,6 +622,7 @@ static const struct unit_test tests[] = {
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
     UNIT(an_answer_that_nobody_wants_is_freed),
+    UNIT(a_call_that_is_answered_too_late_leaves_nothing),
     UNIT(a_hook_that_nobody_can_ask_blocks_the_code),
     {0},
 };
