@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - the strict scan that every JSON text passes first, and trees by cJSON.
+/* json.c - numbers, pieces of scanned JSON text, and trees by cJSON.
  * Side: host and agent.  Input trusted: no.
  *
- * The scan is one loop with a stack of its own: it cannot be driven into recursion, and what it
- * accepts cannot surprise the code behind it (see json.h for the list).  Repeated keys are found
- * per object by hashes of the decoded keys, in n log n.  cJSON never sees text that was not
- * scanned, and nothing but this file calls it. */
+ * cJSON never sees text that was not scanned (json_scan.c), and nothing but this file calls it. */
 #include "base/json.h"
 
 #include "base/json_lex.h"
@@ -86,365 +83,22 @@ void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point)
         laz_buf_puts(buf, ".0");
 }
 
-/* ---- scan ----------------------------------------------------------------------------------- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 
-struct scan_key {
-    uint32_t hash;
-    uint32_t len; /* bytes as written, between the quotes */
-    size_t at;
-};
-
-struct scan {
-    const char *text;
-    size_t len;
-    size_t at;
-    const char *problem;
-    struct scan_key *keys; /* of all open objects, innermost last */
-    size_t n_keys, cap_keys;
-    struct {
-        bool object;
-        size_t first_key;
-    } stack[LAZ_JSON_MAX_DEPTH];
-    size_t depth;
-};
-
-static bool scan_fail(struct scan *scan, const char *problem)
+/* How many bytes from the start stand for themselves: whole characters. */
+static size_t text_span(const char *text, size_t len)
 {
-    if (!scan->problem)
-        scan->problem = problem;
-    return false;
-}
-
-static void scan_space(struct scan *scan)
-{
-    while (scan->at < scan->len && json_is_space(scan->text[scan->at]))
-        scan->at++;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The four hex digits at text[0..3] as a number, -1 when they are not. */
-static int hex_four(const char *text, size_t len)
-{
-    int value = 0;
-
-    if (len < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(text[i]);
-        if (digit < 0)
-            return -1;
-        value = value * 16 + digit;
-    }
-    return value;
-}
-
-/* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
-static bool lex_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed)
-{
-    static const char from[] = "\"\\/bfnrt";
-    static const char to[] = "\"\\/\b\f\n\r\t";
-
-    if (len < 2)
-        return false;
-    const char *found = text[1] ? strchr(from, text[1]) : NULL;
-    if (found) {
-        *code_point = (unsigned char)to[found - from];
-        *consumed = 2;
-        return true;
-    }
-    if (text[1] != 'u')
-        return false;
-    int high = hex_four(text + 2, len - 2);
-    if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
-        return false;
-    *code_point = (uint32_t)high;
-    *consumed = 6;
-    if (high >= 0xd800) {
-        if (high > 0xdbff)
-            return true; /* 0xe000 and above */
-        if (len < 12 || text[6] != '\\' || text[7] != 'u')
-            return false;
-        int low = hex_four(text + 8, len - 8);
-        if (low < 0xdc00 || low > 0xdfff)
-            return false;
-        *code_point = 0x10000u + (((uint32_t)high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
-        *consumed = 12;
-    }
-    return true;
-}
-
-/* A string whose opening quote is at `at`; leaves `at` after the closing one. */
-static bool scan_string(struct scan *scan)
-{
-    size_t i = scan->at + 1;
-
-    for (;;) {
-        i += json_plain_span(scan->text + i, scan->len - i);
-        if (i >= scan->len)
-            return scan_fail(scan, "a string is not closed");
-        unsigned char c = (unsigned char)scan->text[i];
-        if (c == '"')
-            break;
-        scan->at = i;
-        if (c == '\\') {
-            uint32_t code_point;
-            size_t n;
-            if (!lex_escape(scan->text + i, scan->len - i, &code_point, &n))
-                return scan_fail(scan, "an escape sequence is not valid");
-            if (!code_point)
-                return scan_fail(scan, "a string contains \\u0000");
-            i += n;
-        } else if (c >= 0x80) {
-            size_t n = laz_utf8_sequence(scan->text + i, scan->len - i);
-            if (!n)
-                return scan_fail(scan, "a string is not valid UTF-8");
-            i += n;
-        } else {
-            return scan_fail(scan, "a string contains a control character");
-        }
-    }
-    scan->at = i + 1;
-    return true;
-}
-
-static bool scan_number(struct scan *scan)
-{
-    const char *start = scan->text + scan->at;
-    const char *end = scan->text + scan->len;
-    const char *p = start;
-    const char *digits;
-
-    if (p < end && *p == '-')
-        p++;
-    digits = p;
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
-    if (p == digits || (*digits == '0' && p - digits > 1))
-        return scan_fail(scan, "a number is not valid");
-    bool check_range = p - digits > 300;
-    if (p < end && *p == '.') {
-        digits = ++p;
-        while (p < end && *p >= '0' && *p <= '9')
-            p++;
-        if (p == digits)
-            return scan_fail(scan, "a number is not valid");
-    }
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        check_range = true;
-        p++;
-        if (p < end && (*p == '+' || *p == '-'))
-            p++;
-        digits = p;
-        while (p < end && *p >= '0' && *p <= '9')
-            p++;
-        if (p == digits)
-            return scan_fail(scan, "a number is not valid");
-    }
-    if (check_range && !isfinite(laz_json_strtod(start, (size_t)(p - start))))
-        return scan_fail(scan, "a number is out of range");
-    scan->at += (size_t)(p - start);
-    return true;
-}
-
-/* FNV-1a of the decoded key, so that "a" and "\u0061" are the same. */
-static uint32_t key_hash(const char *text, size_t len)
-{
-    uint32_t hash = 2166136261u;
     size_t i = 0;
 
     while (i < len) {
-        char bytes[4] = {text[i]};
-        size_t n = 1, consumed = 1;
-        if (text[i] == '\\') {
-            uint32_t code_point = 0;
-            if (!lex_escape(text + i, len - i, &code_point, &consumed))
-                return 0;
-            n = laz_utf8_encode(code_point, bytes);
-        }
-        for (size_t k = 0; k < n; k++)
-            hash = (hash ^ (unsigned char)bytes[k]) * 16777619u;
-        i += consumed;
-    }
-    return hash;
-}
-
-static int key_order(const void *a, const void *b)
-{
-    uint32_t x = ((const struct scan_key *)a)->hash;
-    uint32_t y = ((const struct scan_key *)b)->hash;
-
-    return x < y ? -1 : x > y;
-}
-
-static bool keys_equal(struct scan *scan, const struct scan_key *a, const struct scan_key *b)
-{
-    struct laz_buf x = LAZ_BUF_INIT, y = LAZ_BUF_INIT;
-
-    laz_json_decode_string(scan->text + a->at, a->len + 2, &x);
-    laz_json_decode_string(scan->text + b->at, b->len + 2, &y);
-    bool equal = x.failed || y.failed ||
-                 (x.len == y.len && memcmp(laz_buf_text(&x), laz_buf_text(&y), x.len) == 0);
-    laz_buf_fini(&x);
-    laz_buf_fini(&y);
-    return equal;
-}
-
-static bool scan_add_key(struct scan *scan, size_t quote, size_t len)
-{
-    if (scan->n_keys == scan->cap_keys) {
-        size_t cap = scan->cap_keys ? scan->cap_keys * 2 : 32;
-        struct scan_key *keys = realloc(scan->keys, cap * sizeof *keys);
-        if (!keys)
-            return scan_fail(scan, "out of memory");
-        scan->keys = keys;
-        scan->cap_keys = cap;
-    }
-    if (len > UINT32_MAX - 2)
-        return scan_fail(scan, "a key is too long");
-    scan->keys[scan->n_keys++] =
-        (struct scan_key){key_hash(scan->text + quote + 1, len), (uint32_t)len, quote};
-    return true;
-}
-
-/* The innermost object ends: no two of its keys may be equal. */
-static bool scan_close_object(struct scan *scan)
-{
-    size_t n = scan->n_keys - scan->stack[scan->depth - 1].first_key;
-
-    if (n > 1) {
-        struct scan_key *keys = scan->keys + scan->stack[scan->depth - 1].first_key;
-        qsort(keys, n, sizeof *keys, key_order);
-        for (size_t i = 0; i + 1 < n; i++)
-            for (size_t k = i + 1; k < n && k < i + 64 && keys[k].hash == keys[i].hash; k++)
-                if (keys_equal(scan, &keys[i], &keys[k]))
-                    return scan_fail(scan, "a key is repeated");
-        for (size_t i = 0; i + 64 < n; i++) /* equal hashes in such number are an attack */
-            if (keys[i].hash == keys[i + 64].hash)
-                return scan_fail(scan, "a key is repeated");
-    }
-    scan->n_keys = scan->stack[scan->depth - 1].first_key;
-    return true;
-}
-
-static bool scan_key(struct scan *scan)
-{
-    scan_space(scan);
-    size_t quote = scan->at;
-    if (quote >= scan->len || scan->text[quote] != '"')
-        return scan_fail(scan, "a key is expected");
-    if (!scan_string(scan) || !scan_add_key(scan, quote, scan->at - quote - 2))
-        return false;
-    scan_space(scan);
-    if (scan->at >= scan->len || scan->text[scan->at] != ':')
-        return scan_fail(scan, "':' is expected");
-    scan->at++;
-    return true;
-}
-
-static bool scan_word(struct scan *scan, const char *word)
-{
-    size_t n = strlen(word);
-
-    if (scan->len - scan->at < n || memcmp(scan->text + scan->at, word, n) != 0)
-        return scan_fail(scan, "a value is expected");
-    scan->at += n;
-    return true;
-}
-
-/* A value that is no container, or the opening of one: *opened says which. */
-static bool scan_value(struct scan *scan, bool *opened)
-{
-    *opened = false;
-    scan_space(scan);
-    if (scan->at >= scan->len)
-        return scan_fail(scan, "a value is expected");
-    char c = scan->text[scan->at];
-    switch (c) {
-    case '{':
-    case '[':
-        if (scan->depth == LAZ_JSON_MAX_DEPTH)
-            return scan_fail(scan, "nested deeper than 64 levels");
-        scan->stack[scan->depth].object = c == '{';
-        scan->stack[scan->depth].first_key = scan->n_keys;
-        scan->depth++;
-        scan->at++;
-        *opened = true;
-        return true;
-    case '"':
-        return scan_string(scan);
-    case 't':
-        return scan_word(scan, "true");
-    case 'f':
-        return scan_word(scan, "false");
-    case 'n':
-        return scan_word(scan, "null");
-    default:
-        return scan_number(scan);
-    }
-}
-
-/* After a value: closes what closes here; true with *more when another value follows. */
-static bool scan_after(struct scan *scan, bool opened, bool *more)
-{
-    *more = true;
-    for (;;) {
-        if (!scan->depth) {
-            *more = false;
-            return true;
-        }
-        bool object = scan->stack[scan->depth - 1].object;
-        scan_space(scan);
-        if (scan->at >= scan->len)
-            return scan_fail(scan, "the text ends inside a list or object");
-        char c = scan->text[scan->at];
-        if (c == (object ? '}' : ']')) {
-            if (object && !scan_close_object(scan))
-                return false;
-            scan->at++;
-            scan->depth--;
-            opened = false;
-            continue;
-        }
-        if (!opened) {
-            if (c != ',')
-                return scan_fail(scan, "',' or the end of a list or object is expected");
-            scan->at++;
-        }
-        return object ? scan_key(scan) : true;
-    }
-}
-
-int laz_json_scan(const char *text, size_t len, struct laz_error *err)
-{
-    struct scan scan = {.text = text, .len = len};
-    bool more = true;
-
-    while (more) {
-        bool opened;
-        if (!scan_value(&scan, &opened) || !scan_after(&scan, opened, &more))
+        size_t n = (unsigned char)text[i] < 0x80 ? json_plain_span(text + i, len - i)
+                                                 : laz_utf8_span(text + i, len - i);
+        if (!n)
             break;
+        i += n;
     }
-    if (!scan.problem) {
-        scan_space(&scan);
-        if (scan.at < len)
-            scan.problem = "something follows the value";
-    }
-    free(scan.keys);
-    if (scan.problem)
-        return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
-                             scan.at);
-    return 0;
+    return i;
 }
-
-/* ---- pieces --------------------------------------------------------------------------------- */
 
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 {
@@ -452,29 +106,24 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 
     if (!len || text[0] != '"')
         return 0;
-    while (i < len) {
-        size_t n = json_plain_span(text + i, len - i);
-        laz_buf_append(out, text + i, n);
-        i += n;
-        if (i >= len)
-            break;
-        if (text[i] == '"')
-            return i + 1;
-        if (text[i] == '\\') {
-            uint32_t code_point;
-            char bytes[4];
-            if (!lex_escape(text + i, len - i, &code_point, &n))
-                return 0;
-            laz_buf_append(out, bytes, laz_utf8_encode(code_point, bytes));
-        } else {
-            n = laz_utf8_sequence(text + i, len - i);
-            if (!n || (unsigned char)text[i] < 0x20)
+    while (i < len && text[i] != '"') {
+        uint32_t code_point;
+        char bytes[4];
+        size_t n;
+        if (text[i] != '\\') {
+            n = text_span(text + i, len - i);
+            if (!n)
                 return 0;
             laz_buf_append(out, text + i, n);
+        } else if (laz_json_escape(text + i, len - i, &code_point, &n)) {
+            laz_buf_append(out, bytes, laz_utf8_encode(code_point, bytes));
+        } else {
+            return 0;
         }
         i += n;
     }
-    return 0;
+    laz_buf_append(out, "", 0);
+    return i < len ? i + 1 : 0;
 }
 
 static size_t string_span(const char *text, size_t len)
@@ -489,6 +138,23 @@ static size_t string_span(const char *text, size_t len)
             i++;
     }
     return 0;
+}
+
+/* Does a number or a word end before `c`? */
+static bool span_ends_word(char c)
+{
+    switch (c) {
+    case ',':
+    case ':':
+    case ']':
+    case '}':
+    case '"':
+    case '[':
+    case '{':
+        return true;
+    default:
+        return json_is_space(c);
+    }
 }
 
 size_t laz_json_value_span(const char *text, size_t len)
@@ -518,7 +184,7 @@ size_t laz_json_value_span(const char *text, size_t len)
             i++;
             continue;
         } else {
-            while (i < len && !strchr(",:]}\"[{ \t\r\n", text[i]))
+            while (i < len && !span_ends_word(text[i]))
                 i++;
         }
         if (!depth)

@@ -17,7 +17,15 @@ static inline bool json_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* How many bytes from the start stand for themselves in a string: printable ASCII but '"' and '\'.
+/* Does the byte stand for itself in a string, and is it all of a character? */
+static inline bool json_is_plain(char byte)
+{
+    unsigned char c = (unsigned char)byte;
+
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* How many bytes from the start are plain: printable ASCII but '"' and '\'.
  * Eight at a time; a byte of a word is flagged when its high bit is set, when it is below 0x20, or
  * when it equals one of the two (the carry-free test for a zero byte). */
 static inline size_t json_plain_span(const char *text, size_t len)
@@ -36,14 +44,13 @@ static inline size_t json_plain_span(const char *text, size_t len)
             break;
         i += 8;
     }
-    while (i < len) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
-            break;
+    while (i < len && json_is_plain(text[i]))
         i++;
-    }
     return i;
 }
+
+/* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
+bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
 
 /* A double in JSON's notation, read and written without the process's locale. */
 double laz_json_strtod(const char *text, size_t len);

@@ -121,7 +121,6 @@ static uint32_t reader_text(struct laz_json_reader *reader, uint32_t type)
     size_t n;
 
     laz_buf_clear(&reader->string);
-    laz_buf_append(&reader->string, "", 0);
     if (type == LAZ_JSON_NUMBER) {
         n = laz_json_value_span(reader->text + reader->at, reader->len - reader->at);
         laz_buf_append(&reader->string, reader->text + reader->at, n);

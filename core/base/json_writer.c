@@ -135,41 +135,69 @@ void laz_json_write_double(struct laz_json_writer *writer, double value, bool ke
     }
 }
 
-/* A string of valid UTF-8 without NUL, quotes included. */
-static void writer_quote(struct laz_buf *buf, const char *text, size_t len)
+/* Writes what stands for the ASCII character, which is no plain byte; what is behind it. */
+static inline char *quote_escape(char *to, char c)
 {
     static const char hex[] = "0123456789abcdef";
+    static const char letters[128] = {
+        ['"'] = '"', ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+    char letter = letters[(unsigned char)c];
+
+    if (letter) {
+        to[0] = '\\';
+        to[1] = letter;
+        return to + 2;
+    }
+    memcpy(to, "\\u00", 4);
+    to[4] = hex[c >> 4];
+    to[5] = hex[c & 15];
+    return to + 6;
+}
+
+/* Writes what stands for the first of the bytes and perhaps others, none of them plain; *to is
+ * behind it then. Tells how many bytes of the text that was; each becomes up to six. */
+static inline size_t quote_some(char **to, const char *text, size_t len)
+{
+    unsigned char c = (unsigned char)text[0];
+
+    if (c && c < 0x80) {
+        *to = quote_escape(*to, text[0]);
+        return 1;
+    }
+    size_t n = c < 0xc2 || c > 0xf4 ? 0 : laz_utf8_span(text, len);
+    if (!n) {
+        memcpy(*to, "\xef\xbf\xbd", 3); /* U+FFFD */
+        *to += 3;
+        return 1;
+    }
+    memcpy(*to, text, n);
+    *to += n;
+    return n;
+}
+
+#define QUOTE_PIECE 1024 /* bytes; room is made for all that they may become */
+
+void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
+{
     size_t i = 0;
 
-    laz_buf_reserve(buf, len + 2);
     laz_buf_putc(buf, '"');
     while (i < len) {
-        size_t n = json_plain_span(text + i, len - i);
-        while (i + n < len && (unsigned char)text[i + n] >= 0x80)
-            n++;
-        laz_buf_append(buf, text + i, n);
-        i += n;
-        if (i >= len)
-            break;
-        unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue; /* a plain byte after a sequence */
-        char escape[7] = {'\\', (char)c};
-        size_t width = 2;
-        if (c == '\n')
-            escape[1] = 'n';
-        else if (c == '\r')
-            escape[1] = 'r';
-        else if (c == '\t')
-            escape[1] = 't';
-        else if (c < 0x20) {
-            memcpy(escape, "\\u00", 4);
-            escape[4] = hex[c >> 4];
-            escape[5] = hex[c & 15];
-            width = 6;
+        size_t end = len - i < QUOTE_PIECE ? len : i + QUOTE_PIECE;
+        size_t whole = len - end < 3 ? len : end + 3; /* the last character may end there */
+        if (!laz_buf_reserve(buf, 6 * (end - i)))
+            return;
+        char *to = buf->data + buf->len;
+        while (i < end) {
+            size_t n = json_plain_span(text + i, end - i);
+            if (n)
+                memcpy(to, text + i, n);
+            to += n;
+            i += n;
+            while (i < end && !json_is_plain(text[i]))
+                i += quote_some(&to, text + i, whole - i);
         }
-        laz_buf_append(buf, escape, width);
-        i++;
+        buf->len = (size_t)(to - buf->data);
     }
     laz_buf_putc(buf, '"');
 }
@@ -182,7 +210,7 @@ void laz_json_write_string(struct laz_json_writer *writer, const char *text, siz
     }
     if (!writer_value(writer, len + 2))
         return;
-    writer_quote(&writer->buf, text, len);
+    laz_json_quote(&writer->buf, text, len);
     writer_may(writer, 0); /* escapes may have made it longer */
 }
 
@@ -241,30 +269,11 @@ bool laz_json_write_key(struct laz_json_writer *writer, const char *text, size_t
     if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len)))
         return false;
     if (writer_value(writer, len + 3)) {
-        writer_quote(&writer->buf, text, len);
+        laz_json_quote(&writer->buf, text, len);
         laz_buf_putc(&writer->buf, ':');
         writer->comma = false;
     }
     return true;
-}
-
-void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
-{
-    struct laz_buf clean = LAZ_BUF_INIT;
-    size_t i = 0;
-
-    if (laz_utf8_is_valid(text, len) && !(len && memchr(text, 0, len))) {
-        writer_quote(buf, text, len);
-        return;
-    }
-    while (i < len) {
-        size_t n = text[i] ? laz_utf8_sequence(text + i, len - i) : 0;
-        laz_buf_append(&clean, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
-        i += n ? n : 1;
-    }
-    writer_quote(buf, laz_buf_text(&clean), clean.len);
-    buf->failed = buf->failed || clean.failed;
-    laz_buf_fini(&clean);
 }
 
 void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings)

@@ -36,6 +36,16 @@ size_t laz_utf8_sequence(const char *text, size_t len)
     return 0;
 }
 
+size_t laz_utf8_span(const char *text, size_t len)
+{
+    size_t i = 0, n;
+
+    while (i < len && (unsigned char)text[i] >= 0x80 &&
+           (n = laz_utf8_sequence(text + i, len - i)) != 0)
+        i += n;
+    return i;
+}
+
 bool laz_utf8_is_valid(const char *text, size_t len)
 {
     size_t i = 0;
@@ -50,7 +60,7 @@ bool laz_utf8_is_valid(const char *text, size_t len)
         }
         if (i >= len)
             break;
-        size_t n = laz_utf8_sequence(text + i, len - i);
+        size_t n = (unsigned char)text[i] < 0x80 ? 1 : laz_utf8_span(text + i, len - i);
         if (!n)
             return false;
         i += n;

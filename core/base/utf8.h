@@ -9,6 +9,8 @@
 
 /* Bytes of the valid sequence at `text`, 1 to 4; 0 when it is not valid or cut off. */
 size_t laz_utf8_sequence(const char *text, size_t len);
+/* Bytes from the start that are whole characters, none of them ASCII. */
+size_t laz_utf8_span(const char *text, size_t len);
 bool laz_utf8_is_valid(const char *text, size_t len);
 /* Characters of a valid text. */
 size_t laz_utf8_count(const char *text, size_t len);

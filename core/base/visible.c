@@ -36,6 +36,16 @@ static uint32_t visible_code(const char *text, size_t n)
     return code;
 }
 
+/* As laz_buf_printf(out, "\\%c%0*x", kind, digits, code), but for the time it takes. */
+static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_t code)
+{
+    char text[2 + 8] = {'\\', kind};
+
+    for (unsigned i = 0; i < digits; i++)
+        text[2 + i] = "0123456789abcdef"[code >> (4 * (digits - 1 - i)) & 15];
+    laz_buf_append(out, text, 2 + digits);
+}
+
 /* One whole character, or one byte that is none (n 0). */
 static void visible_put(const struct laz_visible *visible, struct laz_buf *out, const char *text,
                         size_t n)
@@ -44,9 +54,9 @@ static void visible_put(const struct laz_visible *visible, struct laz_buf *out, 
     bool breaks = code == '\n' && !visible->one_line;
 
     if (n == 0 || (code < 0x20 && code != '\t' && !breaks) || (code >= 0x7f && code < 0xa0))
-        laz_buf_printf(out, "\\x%02x", (unsigned)code);
+        visible_hex(out, 'x', 2, code);
     else if (visible_is_mark(code))
-        laz_buf_printf(out, "\\u%04x", (unsigned)code);
+        visible_hex(out, 'u', 4, code);
     else
         laz_buf_append(out, text, n);
 }

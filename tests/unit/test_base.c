@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "base/siphash.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 
@@ -165,6 +166,9 @@ static void utf8_follows_rfc_3629(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CU_ASSERT_EQUAL(laz_utf8_is_valid(rows[i].text, strlen(rows[i].text)), rows[i].valid);
+    CU_ASSERT_EQUAL(laz_utf8_span("\xc3\xa9\xf0\x9f\x98\x80z\xc3\xa9", 9), 6);
+    CU_ASSERT_EQUAL(laz_utf8_span("\xc3\xa9\xc3", 3), 2);
+    CU_ASSERT_EQUAL(laz_utf8_span("a", 1) + laz_utf8_span("\x80", 1), 0);
     CU_ASSERT_EQUAL(laz_utf8_count("a\xc3\xa9\xf0\x9f\x98\x80", 7), 3);
     for (uint32_t c = 0; c <= 0x110000; c++) {
         char bytes[4];
@@ -277,6 +281,26 @@ static void random_bytes_fill_all_and_no_more(void)
     CU_ASSERT_EQUAL(missing, 0);
 }
 
+/* The vectors of the authors: the key is 00 01 .. 0f, the text 00 01 .. */
+static void siphash_is_that_of_its_authors(void)
+{
+    static const struct {
+        size_t len;
+        uint64_t hash;
+    } rows[] = {
+        {0, UINT64_C(0x726fdb47dd0e0e31)}, {1, UINT64_C(0x74f839c593dc67fd)},
+        {2, UINT64_C(0x0d6c8009d9a94f5a)}, {7, UINT64_C(0xab0200f58b01d137)},
+        {8, UINT64_C(0x93f5f5799a932462)}, {15, UINT64_C(0xa129ca6149be45e5)},
+    };
+    const struct laz_siphash_key key = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+    unsigned char text[16];
+
+    for (unsigned i = 0; i < sizeof text; i++)
+        text[i] = (unsigned char)i;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(laz_siphash(&key, text, rows[i].len), rows[i].hash);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -290,6 +314,7 @@ static const struct unit_test tests[] = {
     UNIT(utf8_follows_rfc_3629),
     UNIT(random_names_have_their_length_and_letters),
     UNIT(random_bytes_fill_all_and_no_more),
+    UNIT(siphash_is_that_of_its_authors),
     UNIT(wiping_leaves_zeros_and_nothing_else),
     UNIT(base64_round_trips_and_refuses),
     UNIT(what_a_terminal_would_obey_is_shown),

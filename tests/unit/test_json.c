@@ -95,6 +95,85 @@ static void scan_finds_a_repeated_key_among_many(void)
     laz_buf_fini(&buf);
 }
 
+/* Objects of all sizes around the one where a table is made, each pair of places; as written and
+ * with escapes; inside of an object that has the same key, and behind one. */
+static void scan_finds_each_repeated_key(void)
+{
+    for (int n = 2; n <= 20; n++) {
+        for (int again = 0; again < n * n; again++) {
+            int one = again / n, other = again % n;
+            struct laz_buf buf = LAZ_BUF_INIT;
+            laz_buf_puts(&buf, "{\"\\u006b0\":{\"k0\":0},\"k1\":{");
+            for (int i = 0; i < n; i++)
+                laz_buf_printf(&buf, i % 3 == 1 ? "%s\"\\u006b%x\":0" : "%s\"k%x\":0", i ? "," : "",
+                               (unsigned)(i == other ? one : i));
+            laz_buf_puts(&buf, "}}");
+            CU_ASSERT_EQUAL(laz_json_scan(buf.data, buf.len, NULL), one == other ? 0 : LAZ_EPARSE);
+            laz_buf_fini(&buf);
+        }
+    }
+}
+
+/* 2^1024 - 2^970: what is less is rounded to the largest double. */
+#define TOO_LARGE                                                                                  \
+    "17976931348623158079372897140530341507993413271003782693617377898044496829276475094664901797" \
+    "75872070963302864166928879109465555478519404026306574886715058206819089020007083836762738548" \
+    "45817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711" \
+    "559699508093042880177904174497"
+#define ZEROS "00000000000000000000000000000000000000000000000000"
+
+static void scan_knows_the_range_of_a_double(void)
+{
+    static const struct {
+        const char *text;
+        bool valid;
+    } rows[] = {
+        {TOO_LARGE "792", false},
+        {"-" TOO_LARGE "792", false},
+        {TOO_LARGE "791", true},
+        {TOO_LARGE "791.99999", true},
+        {TOO_LARGE "792.0", false},
+        {TOO_LARGE "793", false},
+        {TOO_LARGE "7920", false},
+        {"0." TOO_LARGE "792e309", false},
+        {"0." TOO_LARGE "791e309", true},
+        {"0.000" TOO_LARGE "792e312", false},
+        {"0.000" TOO_LARGE "791e312", true},
+        {TOO_LARGE "80e1", false},
+        {TOO_LARGE "7920e-1", false},
+        {TOO_LARGE "7919e-1", true},
+        {"1.7976931348623157e308", true},
+        {"1.7976931348623158e308", true},
+        {"1.7976931348623159e308", false},
+        {"1.8e308", false},
+        {"17.9e307", true},
+        {"18e307", false},
+        {"9.9e307", true},
+        {"1E+308", true},
+        {"1e309", false},
+        {"0.1e309", true},
+        {"0.1e310", false},
+        {"0e999999999999999999999999", true},
+        {"0.000e999999999999999999999999", true},
+        {"-1e-999999999999999999999999", true},
+        {"1e999999999999999999999999", false},
+        {"1" ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS "00000000", true},
+        {"1" ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS "000000000", false},
+        {"1" ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS "000000000e-1", true},
+        {"0." ZEROS ZEROS "1e408", true},
+        {"0." ZEROS ZEROS "1e410", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t len = strlen(rows[i].text);
+        bool valid = laz_json_scan(rows[i].text, len, NULL) == 0;
+        if (valid != rows[i].valid)
+            printf("\n    row %zu: %s", i, rows[i].text);
+        CU_ASSERT_EQUAL(valid, rows[i].valid);
+        CU_ASSERT_EQUAL(isfinite(laz_json_strtod(rows[i].text, len)) != 0, rows[i].valid);
+    }
+}
+
 static void reader_gives_tokens_in_order(void)
 {
     static const char text[] =
@@ -252,6 +331,37 @@ static void quote_replaces_what_is_not_text(void)
     laz_buf_fini(&buf);
 }
 
+/* One piece of text after another, at each place around the end of what is written at once. */
+static void quote_writes_the_same_wherever_it_stands(void)
+{
+    static const struct {
+        const char *text, *quoted;
+    } rows[] = {
+        {"\x01", "\\u0001"},
+        {"\x1f", "\\u001f"},
+        {"\n\r\t", "\\n\\r\\t"},
+        {"\"\\", "\\\"\\\\"},
+        {"\x7f/", "\x7f/"},
+        {"\xc3\xa9\xf0\x9f\x98\x80", "\xc3\xa9\xf0\x9f\x98\x80"},
+        {"\xe2\x80", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xff\xc1", "\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t before = 1018; before < 1026; before++) {
+            struct laz_buf text = LAZ_BUF_INIT, expected = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
+            laz_buf_printf(&text, "%0*d%sz%s", (int)before, 0, rows[i].text, rows[i].text);
+            laz_buf_printf(&expected, "\"%0*d%sz%s\"", (int)before, 0, rows[i].quoted,
+                           rows[i].quoted);
+            laz_json_quote(&quoted, text.data, text.len);
+            UNIT_TEXT(quoted.data, expected.data);
+            laz_buf_fini(&text);
+            laz_buf_fini(&expected);
+            laz_buf_fini(&quoted);
+        }
+    }
+}
+
 static void members_are_found_without_a_tree(void)
 {
     static const char text[] = " { \"a\" : [1,{\"b\":2}], \"b\":\"x\\u0041\", \"n\":3.0 } ";
@@ -304,6 +414,8 @@ static const struct unit_test tests[] = {
     UNIT(scan_accepts_json_and_nothing_else),
     UNIT(scan_stops_at_64_levels),
     UNIT(scan_finds_a_repeated_key_among_many),
+    UNIT(scan_finds_each_repeated_key),
+    UNIT(scan_knows_the_range_of_a_double),
     UNIT(reader_gives_tokens_in_order),
     UNIT(reader_tells_tagged_forms),
     UNIT(reader_stops_at_malformed_text),
@@ -311,6 +423,7 @@ static const struct unit_test tests[] = {
     UNIT(writer_keeps_its_limit),
     UNIT(doubles_round_trip_in_any_locale),
     UNIT(quote_replaces_what_is_not_text),
+    UNIT(quote_writes_the_same_wherever_it_stands),
     UNIT(members_are_found_without_a_tree),
     UNIT(compact_keeps_strings),
     UNIT(trees_are_scanned_first),

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* json_scan.c - the strict scan that every JSON text passes first.
+ * Side: host and agent.  Input trusted: no.
+ *
+ * The scan is one loop with a stack of its own: it cannot be driven into recursion, and what it
+ * accepts cannot surprise the code behind it (see json.h for the list).  No byte is looked at more
+ * than a few times, whatever the text: no number is converted, and repeated keys are looked for in
+ * linear time (json_keys.c). */
+#include "base/json.h"
+
+#include "base/json_keys.h"
+#include "base/json_lex.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct scan {
+    const char *text;
+    size_t len;
+    size_t at;
+    const char *problem;
+    struct json_keys keys;
+    struct {
+        bool object;
+        size_t first_key;
+    } stack[LAZ_JSON_MAX_DEPTH];
+    size_t depth;
+};
+
+static bool scan_fail(struct scan *scan, const char *problem)
+{
+    if (!scan->problem)
+        scan->problem = problem;
+    return false;
+}
+
+static inline void scan_space(struct scan *scan)
+{
+    while (scan->at < scan->len && json_is_space(scan->text[scan->at]))
+        scan->at++;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The four hex digits at text[0..3] as a number, -1 when they are not. */
+static int hex_four(const char *text, size_t len)
+{
+    int value = 0;
+
+    if (len < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(text[i]);
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed)
+{
+    if (len < 2)
+        return false;
+    *consumed = 2;
+    switch (text[1]) {
+    case '"':
+    case '\\':
+    case '/':
+        *code_point = (unsigned char)text[1];
+        return true;
+    case 'b':
+        *code_point = '\b';
+        return true;
+    case 'f':
+        *code_point = '\f';
+        return true;
+    case 'n':
+        *code_point = '\n';
+        return true;
+    case 'r':
+        *code_point = '\r';
+        return true;
+    case 't':
+        *code_point = '\t';
+        return true;
+    }
+    if (text[1] != 'u')
+        return false;
+    int high = hex_four(text + 2, len - 2);
+    if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
+        return false;
+    *code_point = (uint32_t)high;
+    *consumed = 6;
+    if (high >= 0xd800) {
+        if (high > 0xdbff)
+            return true; /* 0xe000 and above */
+        if (len < 12 || text[6] != '\\' || text[7] != 'u')
+            return false;
+        int low = hex_four(text + 8, len - 8);
+        if (low < 0xdc00 || low > 0xdfff)
+            return false;
+        *code_point = 0x10000u + (((uint32_t)high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
+        *consumed = 12;
+    }
+    return true;
+}
+
+/* The escape sequence at *i; *i is behind it then. */
+static bool scan_escape(struct scan *scan, size_t *i)
+{
+    uint32_t code_point;
+    size_t n;
+
+    if (!laz_json_escape(scan->text + *i, scan->len - *i, &code_point, &n))
+        return scan_fail(scan, "an escape sequence is not valid");
+    if (!code_point)
+        return scan_fail(scan, "a string contains \\u0000");
+    *i += n;
+    return true;
+}
+
+/* A string whose opening quote is at `at`; leaves `at` after the closing one. */
+static bool scan_string(struct scan *scan, bool *escaped)
+{
+    size_t i = scan->at + 1;
+
+    *escaped = false;
+    for (;;) {
+        i += json_plain_span(scan->text + i, scan->len - i);
+        if (i >= scan->len)
+            return scan_fail(scan, "a string is not closed");
+        unsigned char c = (unsigned char)scan->text[i];
+        if (c == '"')
+            break;
+        scan->at = i;
+        if (c == '\\') {
+            *escaped = true;
+            if (!scan_escape(scan, &i))
+                return false;
+        } else if (c >= 0x80) {
+            size_t n = laz_utf8_span(scan->text + i, scan->len - i);
+            if (!n)
+                return scan_fail(scan, "a string is not valid UTF-8");
+            i += n;
+        } else {
+            return scan_fail(scan, "a string contains a control character");
+        }
+    }
+    scan->at = i + 1;
+    return true;
+}
+
+/* ---- numbers: their form, and whether a double can hold them ---- */
+
+/* The digits of 2^1024 - 2^970, halfway between the largest double and the next one that there
+ * would be: what is as large is rounded to infinity (IEEE 754-2008, 4.3.1). */
+static const char too_large[] =
+    "17976931348623158079372897140530341507993413271003782693617377898044496829276475094664901797"
+    "75872070963302864166928879109465555478519404026306574886715058206819089020007083836762738548"
+    "45817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711"
+    "559699508093042880177904174497792";
+
+#define TOO_LARGE_DIGITS 309
+
+_Static_assert(sizeof too_large == TOO_LARGE_DIGITS + 1, "all of its digits");
+
+/* The parts of a number. */
+struct number {
+    const char *whole, *whole_end;
+    const char *fraction, *fraction_end; /* the same when there is none */
+    const char *exponent, *exponent_end; /* with its sign; the same when there is none */
+};
+
+static const char *number_digits(const char *p, const char *end)
+{
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p;
+}
+
+/* The exponent, or one that is so large that no text has as many digits. */
+static int64_t number_exponent(const struct number *number)
+{
+    const char *p = number->exponent;
+    int64_t value = 0;
+    bool negative = p < number->exponent_end && *p == '-';
+
+    if (p < number->exponent_end && (*p == '-' || *p == '+'))
+        p++;
+    for (; p < number->exponent_end && value < INT64_C(1000000000000); p++)
+        value = value * 10 + (*p - '0');
+    return negative ? -value : value;
+}
+
+/* Is it less than 2^1024 - 2^970? Looked at digit by digit: to convert a number costs up to a
+ * hundred times as much as to read it. */
+static bool number_is_finite(const struct number *number)
+{
+    const char *p = number->whole;
+    int64_t digits = number->whole_end - p; /* before the point */
+
+    if (digits < 300 && number->exponent_end - number->exponent < 1)
+        return true;
+    digits += number_exponent(number);
+    for (; p < number->fraction_end; p++) { /* to the first that counts */
+        if (p == number->whole_end) {
+            p = number->fraction;
+            if (p == number->fraction_end)
+                break;
+        }
+        if (*p != '0')
+            break;
+        digits--;
+    }
+    if (p >= number->fraction_end || digits != TOO_LARGE_DIGITS)
+        return p >= number->fraction_end || digits < TOO_LARGE_DIGITS;
+    for (size_t i = 0; i < TOO_LARGE_DIGITS; i++) {
+        if (p == number->whole_end)
+            p = number->fraction;
+        char digit = p < number->fraction_end ? *p++ : '0';
+        if (digit != too_large[i])
+            return digit < too_large[i];
+    }
+    return false;
+}
+
+static bool scan_number(struct scan *scan)
+{
+    const char *start = scan->text + scan->at, *end = scan->text + scan->len, *p = start;
+    struct number number;
+
+    if (p < end && *p == '-')
+        p++;
+    number.whole = p;
+    p = number.whole_end = number_digits(p, end);
+    if (p == number.whole || (*number.whole == '0' && p - number.whole > 1))
+        return scan_fail(scan, "a number is not valid");
+    number.fraction = number.fraction_end = p;
+    if (p < end && *p == '.') {
+        number.fraction = p + 1;
+        p = number.fraction_end = number_digits(p + 1, end);
+        if (p == number.fraction)
+            return scan_fail(scan, "a number is not valid");
+    }
+    number.exponent = number.exponent_end = p;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        number.exponent = ++p;
+        if (p < end && (*p == '+' || *p == '-'))
+            p++;
+        const char *digits = p;
+        p = number.exponent_end = number_digits(p, end);
+        if (p == digits)
+            return scan_fail(scan, "a number is not valid");
+    }
+    if (!number_is_finite(&number))
+        return scan_fail(scan, "a number is out of range");
+    scan->at += (size_t)(p - start);
+    return true;
+}
+
+/* The innermost object ends. */
+static bool scan_close_object(struct scan *scan)
+{
+    const char *problem = json_keys_close(&scan->keys, scan->stack[scan->depth - 1].first_key);
+
+    return problem ? scan_fail(scan, problem) : true;
+}
+
+static bool scan_key(struct scan *scan)
+{
+    scan_space(scan);
+    size_t quote = scan->at;
+    if (quote >= scan->len || scan->text[quote] != '"')
+        return scan_fail(scan, "a key is expected");
+    bool escaped;
+    if (!scan_string(scan, &escaped))
+        return false;
+    const char *problem = json_keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
+    if (problem)
+        return scan_fail(scan, problem);
+    scan_space(scan);
+    if (scan->at >= scan->len || scan->text[scan->at] != ':')
+        return scan_fail(scan, "':' is expected");
+    scan->at++;
+    return true;
+}
+
+static bool scan_word(struct scan *scan, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (scan->len - scan->at < n || memcmp(scan->text + scan->at, word, n) != 0)
+        return scan_fail(scan, "a value is expected");
+    scan->at += n;
+    return true;
+}
+
+/* A value that is no container, or the opening of one: *opened says which. */
+static bool scan_value(struct scan *scan, bool *opened)
+{
+    *opened = false;
+    scan_space(scan);
+    if (scan->at >= scan->len)
+        return scan_fail(scan, "a value is expected");
+    char c = scan->text[scan->at];
+    switch (c) {
+    case '{':
+    case '[':
+        if (scan->depth == LAZ_JSON_MAX_DEPTH)
+            return scan_fail(scan, "nested deeper than 64 levels");
+        scan->stack[scan->depth].object = c == '{';
+        scan->stack[scan->depth].first_key = scan->keys.n;
+        scan->depth++;
+        scan->at++;
+        *opened = true;
+        return true;
+    case '"':
+        return scan_string(scan, &(bool){false});
+    case 't':
+        return scan_word(scan, "true");
+    case 'f':
+        return scan_word(scan, "false");
+    case 'n':
+        return scan_word(scan, "null");
+    default:
+        return scan_number(scan);
+    }
+}
+
+/* After a value: closes what closes here; true with *more when another value follows. */
+static bool scan_after(struct scan *scan, bool opened, bool *more)
+{
+    *more = true;
+    for (;;) {
+        if (!scan->depth) {
+            *more = false;
+            return true;
+        }
+        bool object = scan->stack[scan->depth - 1].object;
+        scan_space(scan);
+        if (scan->at >= scan->len)
+            return scan_fail(scan, "the text ends inside a list or object");
+        char c = scan->text[scan->at];
+        if (c == (object ? '}' : ']')) {
+            if (object && !scan_close_object(scan))
+                return false;
+            scan->at++;
+            scan->depth--;
+            opened = false;
+            continue;
+        }
+        if (!opened) {
+            if (c != ',')
+                return scan_fail(scan, "',' or the end of a list or object is expected");
+            scan->at++;
+        }
+        return object ? scan_key(scan) : true;
+    }
+}
+
+int laz_json_scan(const char *text, size_t len, struct laz_error *err)
+{
+    struct scan scan = {.text = text, .len = len, .keys.text = text};
+    bool more = true;
+
+    while (more) {
+        bool opened;
+        if (!scan_value(&scan, &opened) || !scan_after(&scan, opened, &more))
+            break;
+    }
+    if (!scan.problem) {
+        scan_space(&scan);
+        if (scan.at < len)
+            scan.problem = "something follows the value";
+    }
+    json_keys_fini(&scan.keys);
+    if (scan.problem)
+        return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
+                             scan.at);
+    return 0;
+}
