@@ -3,8 +3,9 @@
  * Side: host.  Input trusted: no.
  *
  * Two tables decide: which message is legal in which state, and which member has which type.  A
- * message is read once, by the pull reader, straight into its struct; large values stay where they
- * are.  Strings are bounded by the line they came in. */
+ * message is scanned, then walked once for its members; only those that its type has are read, and
+ * large values stay where they are.  Members that nobody knows are ignored, but not any number of
+ * them.  Strings are bounded by the line they came in. */
 #include "wire/message.h"
 
 #include "base/json.h"
@@ -66,7 +67,9 @@ static void *message_at(struct laz_message *message, size_t offset)
     return (char *)message + offset;
 }
 
-/* Reads a list of strings; at most 1000 are kept. */
+#define STRINGS_KEPT 1000
+
+/* Reads a list of strings; at most so many are kept, and the rest is not looked at. */
 static bool member_strings(const char *raw, size_t len, struct laz_strv *strings)
 {
     const struct laz_json_api *api = laz_json_api();
@@ -77,12 +80,11 @@ static bool member_strings(const char *raw, size_t len, struct laz_strv *strings
     if (!reader)
         return false;
     if (api->next(reader, &token) == LAZ_JSON_ARRAY_BEGIN) {
-        while ((type = api->next(reader, &token)) == LAZ_JSON_STRING)
-            if (strings->n < 1000)
-                laz_strv_add(strings, token.text);
+        while ((type = api->next(reader, &token)) == LAZ_JSON_STRING && strings->n < STRINGS_KEPT)
+            laz_strv_add(strings, token.text);
     }
     api->reader_free(reader);
-    return type == LAZ_JSON_ARRAY_END && !strings->failed;
+    return (type == LAZ_JSON_ARRAY_END || type == LAZ_JSON_STRING) && !strings->failed;
 }
 
 static bool member_read(const struct member *member, const char *raw, size_t len,
@@ -121,15 +123,61 @@ static int name_width(const char *name)
     return (int)n;
 }
 
-static int message_find_type(const char *line, size_t len, uint32_t state,
+/* The raw text of each member, and of the two that are in no row of the table. */
+struct members {
+    struct member_text {
+        const char *raw; /* NULL: not there */
+        size_t len;
+    } type, id, of[N_MEMBERS];
+};
+
+static struct member_text *members_find(struct members *members, const char *name)
+{
+    if (strcmp(name, "type") == 0)
+        return &members->type;
+    if (strcmp(name, "id") == 0)
+        return &members->id;
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        if (strcmp(member_table[i].name, name) == 0)
+            return &members->of[i];
+    return NULL;
+}
+
+static int members_split(const char *line, size_t len, struct members *members,
+                         struct laz_error *err)
+{
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_json_reader *reader = api->reader_new(line, len);
+    struct laz_json_token token;
+    struct member_text other;
+    int rc = 0;
+
+    if (!reader)
+        return laz_error_nomem(err);
+    api->next(reader, &token);
+    for (size_t n = 0; !rc && api->next(reader, &token) == LAZ_JSON_KEY; n++) {
+        struct member_text *text = members_find(members, token.text);
+        if (!text)
+            text = &other;
+        if (n == LAZ_MESSAGE_MEMBERS)
+            rc = laz_error_set(err, LAZ_EPROTO, 0, "a message has more than %d members",
+                               LAZ_MESSAGE_MEMBERS);
+        else if (!api->skip(reader, &text->raw, &text->len))
+            rc = laz_error_set(err, LAZ_EPROTO, 0, "a message cannot be read");
+    }
+    if (!rc && api->reader_failed(reader)) /* what was scanned can be read */
+        rc = laz_error_nomem(err);
+    api->reader_free(reader);
+    return rc;
+}
+
+static int message_find_type(const struct members *members, uint32_t state,
                              struct laz_message *message, struct laz_error *err)
 {
-    const char *raw;
-    size_t raw_len;
     char *name = NULL;
 
-    if (laz_json_member(line, len, "type", &raw, &raw_len)) {
-        name = laz_json_to_string(raw, raw_len, NULL);
+    if (members->type.raw) {
+        name = laz_json_to_string(members->type.raw, members->type.len, NULL);
     } else if (state & LAZ_WIRE_TEMPLATE) {
         message->type = LAZ_MESSAGE_ANSWER;
         return 0;
@@ -150,52 +198,34 @@ static int message_find_type(const char *line, size_t len, uint32_t state,
     return rc;
 }
 
-static const struct member *member_find(const char *name, enum laz_message_type type)
+/* Reads the members that the type has. */
+static int message_members(const struct members *members, struct laz_message *message,
+                           struct laz_error *err)
 {
-    for (size_t i = 0; i < N_MEMBERS; i++)
-        if ((member_table[i].on & ON(type)) && strcmp(member_table[i].name, name) == 0)
-            return &member_table[i];
-    return NULL;
-}
+    const uint32_t type = ON(message->type);
 
-/* Reads the members of the object; *seen gets a bit for each row of the table. */
-static int message_members(const char *line, size_t len, struct laz_message *message,
-                           uint32_t *seen, struct laz_error *err)
-{
-    const struct laz_json_api *api = laz_json_api();
-    struct laz_json_reader *reader = api->reader_new(line, len);
-    struct laz_json_token token;
-    int rc = 0;
-
-    if (!reader)
-        return laz_error_nomem(err);
-    api->next(reader, &token);
-    while (!rc && api->next(reader, &token) == LAZ_JSON_KEY) {
-        const char *raw;
-        size_t raw_len;
-        bool is_id = strcmp(token.text, "id") == 0;
-        const struct member *member = is_id ? NULL : member_find(token.text, message->type);
-        if (!api->skip(reader, &raw, &raw_len)) {
-            rc = laz_error_set(err, LAZ_EPROTO, 0, "a message cannot be read");
-        } else if (is_id) {
-            message->has_id = laz_json_to_int(raw, raw_len, &message->id);
-            if (!message->has_id)
-                rc = laz_error_set(err, LAZ_EPROTO, 0, "the id of a message is not an integer");
-        } else if (member) {
-            *seen |= 1u << (member - member_table);
-            if (!member_read(member, raw, raw_len, message))
-                rc = laz_error_set(err, LAZ_EPROTO, 0, "'%s' of a message has the wrong type",
-                                   member->name);
-        }
+    if (members->id.raw) {
+        message->has_id = laz_json_to_int(members->id.raw, members->id.len, &message->id);
+        if (!message->has_id)
+            return laz_error_set(err, LAZ_EPROTO, 0, "the id of a message is not an integer");
     }
-    api->reader_free(reader);
-    return rc;
+    for (size_t i = 0; i < N_MEMBERS; i++) {
+        const struct member *member = &member_table[i];
+        const struct member_text *text = &members->of[i];
+        if (!text->raw && (member->required & type))
+            return laz_error_set(err, LAZ_EPROTO, 0, "message '%s' lacks '%s'",
+                                 message_table[message->type].name, member->name);
+        if (text->raw && (member->on & type) && !member_read(member, text->raw, text->len, message))
+            return laz_error_set(err, LAZ_EPROTO, 0, "'%s' of a message has the wrong type",
+                                 member->name);
+    }
+    return 0;
 }
 
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
                       struct laz_error *err)
 {
-    uint32_t seen = 0;
+    struct members members = {0};
 
     *message = (struct laz_message){.visible = true};
     int rc = laz_json_scan(line, len, err);
@@ -204,14 +234,11 @@ int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_m
             err->code = LAZ_EPROTO;
         return LAZ_EPROTO;
     }
+    rc = members_split(line, len, &members, err);
     if (!rc)
-        rc = message_find_type(line, len, state, message, err);
+        rc = message_find_type(&members, state, message, err);
     if (!rc)
-        rc = message_members(line, len, message, &seen, err);
-    for (size_t i = 0; i < N_MEMBERS && !rc; i++)
-        if ((member_table[i].required & ON(message->type)) && !(seen & (1u << i)))
-            rc = laz_error_set(err, LAZ_EPROTO, 0, "message '%s' lacks '%s'",
-                               message_table[message->type].name, member_table[i].name);
+        rc = message_members(&members, message, err);
     if (!rc && message->args && message->args[0] != '{' &&
         !(message->args_len == 4 && memcmp(message->args, "null", 4) == 0))
         rc = laz_error_set(err, LAZ_EPROTO, 0, "'args' of a tool call is neither object nor null");

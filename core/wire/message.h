@@ -13,6 +13,9 @@
 
 #define LAZ_PROTOCOL 1
 
+/* Members that a message may have, those that nobody knows included. */
+#define LAZ_MESSAGE_MEMBERS 64
+
 /* What an agent may have open: calls of tools, and bytes of their arguments unless it is one call.
  * More is a breach of the protocol. */
 #define LAZ_OPEN_CALLS 1024
@@ -51,7 +54,8 @@ struct laz_message {
 };
 
 /* Checks and takes apart one line: JSON (laz_json_scan), a type of the table, legal in `state`, its
- * members of the right types, those that must be there. Unknown members are passed over. The line
+ * members of the right types, those that must be there. Unknown members are passed over, up to
+ * LAZ_MESSAGE_MEMBERS in all. The line
  * must outlive *message; free it by laz_message_fini in any case. Errors: LAZ_EPROTO with a
  * sentence, LAZ_ENOMEM. */
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,

@@ -115,6 +115,25 @@ static void message_table_decides(void)
     }
 }
 
+static void a_message_has_at_most_64_members(void)
+{
+    for (int n = 61; n <= 63; n++) { /* besides two */
+        struct laz_buf line = LAZ_BUF_INIT;
+        struct laz_message message;
+        struct laz_error err = {0};
+        laz_buf_puts(&line, "{\"type\":\"result\"");
+        for (int i = 0; i < n; i++)
+            laz_buf_printf(&line, ",\"unknown%d\":[]", i);
+        laz_buf_puts(&line, ",\"id\":7}");
+        int rc = laz_message_parse(line.data, line.len, LAZ_WIRE_RUNNING, &message, &err);
+        CU_ASSERT_EQUAL(rc, n <= 62 ? 0 : LAZ_EPROTO);
+        UNIT_TEXT(err.text, n <= 62 ? "" : "a message has more than 64 members");
+        CU_ASSERT_EQUAL(message.id, n <= 62 ? 7 : 0);
+        laz_message_fini(&message);
+        laz_buf_fini(&line);
+    }
+}
+
 static void message_members_arrive(void)
 {
     static const char line[] =
@@ -145,6 +164,7 @@ static const struct unit_test tests[] = {
     UNIT(frames_are_the_same_however_they_are_cut),
     UNIT(frame_refuses_a_line_over_the_limit),
     UNIT(message_table_decides),
+    UNIT(a_message_has_at_most_64_members),
     UNIT(message_members_arrive),
     {0},
 };
