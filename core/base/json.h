@@ -39,8 +39,16 @@ bool laz_json_member(const char *object, size_t len, const char *key, const char
 bool laz_json_to_bool(const char *raw, size_t len, bool *value);
 bool laz_json_to_int(const char *raw, size_t len, int64_t *value);
 bool laz_json_to_double(const char *raw, size_t len, double *value);
-/* Do two raw numbers stand for the same number, exactly: 10, 1e1 and 10.0 do? */
-bool laz_json_is_same_number(const char *a, size_t a_len, const char *b, size_t b_len);
+/* A raw number by its digits, d.ddd * 10^exponent, where they stand: from the first that is not 0
+ * to behind the last, a point among them perhaps. Zero has none. */
+struct laz_json_digits {
+    const char *from, *to;
+    int64_t exponent;
+    bool is_negative;
+};
+struct laz_json_digits laz_json_digits(const char *raw, size_t len);
+/* Are they the same number, exactly: 10, 1e1 and 10.0 are? */
+bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b);
 /* False for a raw number that languages with doubles can never give: as one it is another, and
  * written of it is the shortest text that is that one. */
 bool laz_json_is_kept(const char *raw, size_t len);

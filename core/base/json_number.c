@@ -11,13 +11,6 @@
     ((int64_t)1 << 50) /* exponents beyond are all alike: no text has so many digits */
 #define NUMBER_INT ((int64_t)1 << 53)
 
-/* d.ddd * 10^exponent; zero has no digits. */
-struct number {
-    const char *from, *to; /* the first digit that is not 0, behind the last; maybe with a point */
-    int64_t exponent;
-    bool is_negative;
-};
-
 static int64_t number_exponent(const char *text, const char *end)
 {
     const bool is_negative = text < end && *text == '-';
@@ -29,10 +22,10 @@ static int64_t number_exponent(const char *text, const char *end)
     return is_negative ? -value : value;
 }
 
-static struct number number_split(const char *raw, size_t len)
+struct laz_json_digits laz_json_digits(const char *raw, size_t len)
 {
     const char *end = raw + len, *at = raw + (*raw == '-');
-    struct number number = {.is_negative = *raw == '-'};
+    struct laz_json_digits number = {.is_negative = *raw == '-'};
     int64_t digits = 0, before_point = -1, before_first = 0;
 
     for (; at < end && *at != 'e' && *at != 'E'; at++) {
@@ -49,7 +42,7 @@ static struct number number_split(const char *raw, size_t len)
         digits++;
     }
     if (!number.from)
-        return (struct number){.exponent = 0};
+        return (struct laz_json_digits){.exponent = 0};
     number.exponent = (before_point < 0 ? digits : before_point) - 1 - before_first;
     if (at < end)
         number.exponent += number_exponent(at + 1, end);
@@ -57,23 +50,22 @@ static struct number number_split(const char *raw, size_t len)
 }
 
 /* The next digit, or -1. */
-static int number_next(struct number *number)
+static int number_next(struct laz_json_digits *number)
 {
     if (number->from < number->to && *number->from == '.')
         number->from++;
     return number->from < number->to ? *number->from++ - '0' : -1;
 }
 
-bool laz_json_is_same_number(const char *a, size_t a_len, const char *b, size_t b_len)
+bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b)
 {
-    struct number x = number_split(a, a_len), y = number_split(b, b_len);
     int digit;
 
-    if (x.is_negative != y.is_negative || x.exponent != y.exponent)
+    if (a.is_negative != b.is_negative || a.exponent != b.exponent)
         return false;
     do {
-        digit = number_next(&x);
-        if (digit != number_next(&y))
+        digit = number_next(&a);
+        if (digit != number_next(&b))
             return false;
     } while (digit >= 0);
     return true;
@@ -87,7 +79,8 @@ bool laz_json_is_kept(const char *raw, size_t len)
     if (!laz_json_to_double(raw, len, &number))
         return true;
     laz_json_format_double(&text, number, false);
-    bool same = text.failed || laz_json_is_same_number(text.data, text.len, raw, len);
+    bool same = text.failed || laz_json_is_same_number(laz_json_digits(text.data, text.len),
+                                                       laz_json_digits(raw, len));
     laz_buf_fini(&text);
     return same;
 }
@@ -98,7 +91,7 @@ bool laz_json_to_int(const char *raw, size_t len, int64_t *value)
 
     if (!len || !(raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')))
         return false;
-    struct number number = number_split(raw, len);
+    struct laz_json_digits number = laz_json_digits(raw, len);
     if (number.exponent < 0 || number.exponent > 15) /* 2^53 has 16 digits */
         return false;
     for (int64_t i = 0; number.to && i <= number.exponent; i++) {

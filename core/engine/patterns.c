@@ -19,6 +19,8 @@
 
 #define PATTERNS_PATH    96 /* bytes of a path; a longer one is none of ours */
 #define PATTERNS_ALIASES 64
+#define PATTERNS_CALLS   64 /* at most in the table of a language */
+#define PATTERNS_PLACES  128
 
 /* Names as they are called, "os.system"; with a star at the end: whatever begins so. */
 static const char *const r_calls[] = {
@@ -146,6 +148,11 @@ static const struct patterns_language {
      .string_calls = true},
 };
 
+_Static_assert(sizeof r_calls / sizeof *r_calls <= PATTERNS_CALLS &&
+                   sizeof python_calls / sizeof *python_calls <= PATTERNS_CALLS &&
+                   sizeof lua_calls / sizeof *lua_calls <= PATTERNS_CALLS,
+               "all of a table");
+
 struct patterns_path {
     char text[PATTERNS_PATH]; /* "" : none */
     size_t line;
@@ -160,6 +167,8 @@ struct patterns_alias {
 
 struct patterns_walk {
     const struct patterns_language *language;
+    unsigned char calls_by[PATTERNS_PLACES];  /* number of a call with this place, or 0 */
+    unsigned char calls_next[PATTERNS_CALLS]; /* of the next one with the same */
     struct patterns_lexer lexer;
     struct patterns_token token, before; /* before: the token before it */
     struct patterns_path path;           /* that ends at the token before */
@@ -167,7 +176,7 @@ struct patterns_walk {
     bool defined;                        /* the path is what a definition defines */
     char callee[PATTERNS_PATH];    /* the call whose arguments begin here; "" when they went on */
     struct patterns_path argument; /* its first argument, when that is a path */
-    struct patterns_alias aliases[PATTERNS_ALIASES];
+    struct patterns_alias aliases[PATTERNS_ALIASES]; /* in the order of their names */
     size_t n_aliases;
     struct laz_strv *warnings;
     size_t n_before; /* warnings that were there */
@@ -175,16 +184,52 @@ struct patterns_walk {
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
+static bool patterns_match_one(const char *name, const char *text)
+{
+    while (*name && *name != '*' && *name == *text) {
+        name++;
+        text++;
+    }
+    return *name == '*' ? *text != '\0' : *name == *text;
+}
+
 static bool patterns_match(const char *const *names, const char *text)
 {
-    for (; names && *names; names++) {
-        size_t len = strlen(*names);
-        bool prefix = (*names)[len - 1] == '*';
-        if (prefix ? strncmp(*names, text, len - 1) == 0 && text[len - 1]
-                   : strcmp(*names, text) == 0)
+    for (; names && *names; names++)
+        if (patterns_match_one(*names, text))
             return true;
-    }
     return false;
+}
+
+/* A place for the first three characters: no star in the tables stands among those. */
+static size_t patterns_place(const char *name)
+{
+    size_t place = 0;
+
+    for (int i = 0; i < 3 && name[i]; i++)
+        place = place * 5 + (unsigned char)name[i];
+    return place % PATTERNS_PLACES;
+}
+
+static void patterns_index_calls(struct patterns_walk *walk)
+{
+    const char *const *calls = walk->language->calls;
+
+    for (size_t i = 0; calls[i]; i++) {
+        unsigned char *first = &walk->calls_by[patterns_place(calls[i])];
+        walk->calls_next[i] = *first;
+        *first = (unsigned char)(i + 1);
+    }
+}
+
+/* Is it one of the language's calls? Looked at are those of the same place. */
+static bool patterns_is_call(const struct patterns_walk *walk, const char *path)
+{
+    size_t i = walk->calls_by[patterns_place(path)];
+
+    while (i && !patterns_match_one(walk->language->calls[i - 1], path))
+        i = walk->calls_next[i - 1];
+    return i != 0;
 }
 
 static bool patterns_has_word(const char *words, const struct patterns_token *word)
@@ -198,54 +243,75 @@ static bool patterns_has_word(const char *words, const struct patterns_token *wo
     return false;
 }
 
+/* `after` follows the name: "()" for a call. */
 static void patterns_warn(struct patterns_walk *walk, size_t line, const char *what,
-                          const char *name, const char *through)
+                          const char *name, const char *after, const char *through)
 {
     char text[2 * PATTERNS_PATH + 96];
 
-    if (walk->warnings->n - walk->n_before >= LAZ_PATTERNS_MAX)
-        return;
-    snprintf(text, sizeof text, "line %zu: %s of `%s`%s%s%s, which the sandbox may refuse", line,
-             what, name, through ? " through `" : "", through ? through : "", through ? "`" : "");
+    snprintf(text, sizeof text, "line %zu: %s of `%s%s`%s%s%s, which the sandbox may refuse", line,
+             what, name, after, through ? " through `" : "", through ? through : "",
+             through ? "`" : "");
     /* The same call twice on a line is one warning. */
     if (walk->warnings->n == walk->n_before ||
         strcmp(walk->warnings->items[walk->warnings->n - 1], text) != 0)
         laz_strv_add(walk->warnings, text);
 }
 
-/* The path as the tables have it: without a root, and with its first name as it was imported. */
+/* Where the alias of the name is, or would stand. */
+static size_t patterns_alias_place(const struct patterns_walk *walk, const char *name, size_t len,
+                                   bool *found)
+{
+    size_t from = 0, to = walk->n_aliases;
+
+    *found = false;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        const struct patterns_alias *alias = &walk->aliases[middle];
+        int order = strncmp(alias->name, name, len);
+        if (!order && !alias->name[len]) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle; /* it begins with the name, and is longer */
+    }
+    return from;
+}
+
+/* The path as the tables have it: without a root, and with its first name as it was imported. What
+ * is longer than any of theirs is cut. */
 static void patterns_resolve(const struct patterns_walk *walk, const char *path,
                              char resolved[PATTERNS_PATH])
 {
     const char *const *root = walk->language->roots;
+    bool found;
 
     for (; root && *root; root++)
-        if (strncmp(path, *root, strlen(*root)) == 0)
+        if (**root == *path && strncmp(path, *root, strlen(*root)) == 0)
             path += strlen(*root);
-    size_t first = strcspn(path, walk->language->member);
-    snprintf(resolved, PATTERNS_PATH, "%s", path);
-    for (size_t i = walk->n_aliases; i > 0; i--) {
-        const struct patterns_alias *alias = &walk->aliases[i - 1];
-        if (strlen(alias->name) == first && strncmp(alias->name, path, first) == 0) {
-            snprintf(resolved, PATTERNS_PATH, "%s%s", alias->path, path + first);
-            return;
-        }
+    size_t first = 0, len = 0;
+    while (path[first] && path[first] != *walk->language->member)
+        first++;
+    size_t place = patterns_alias_place(walk, path, first, &found);
+    if (found) {
+        len = strlen(walk->aliases[place].path);
+        memcpy(resolved, walk->aliases[place].path, len);
+        path += first;
     }
+    size_t more = strnlen(path, PATTERNS_PATH - 1 - len);
+    memcpy(resolved + len, path, more);
+    resolved[len + more] = '\0';
 }
 
-/* A call of the path: is it one of those? */
-static void patterns_call(struct patterns_walk *walk, const struct patterns_path *path,
+/* A call of what the tables have as `resolved`: is it one of those? */
+static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
                           const char *through)
 {
-    char resolved[PATTERNS_PATH], shown[PATTERNS_PATH + 2];
-
-    if (!path->text[0] || path->foreign)
-        return;
-    patterns_resolve(walk, path->text, resolved);
-    if (!patterns_match(walk->language->calls, resolved))
-        return;
-    snprintf(shown, sizeof shown, "%s()", resolved);
-    patterns_warn(walk, path->line, "call", shown, through);
+    if (patterns_is_call(walk, resolved))
+        patterns_warn(walk, line, "call", resolved, "()", through);
 }
 
 /* ---- paths ---------------------------------------------------------------------------------- */
@@ -267,7 +333,9 @@ static void patterns_path_add(struct patterns_path *path, const char *joint,
 static void patterns_path_begin(struct patterns_path *path, const struct patterns_token *name,
                                 bool foreign)
 {
-    *path = (struct patterns_path){.line = name->line, .foreign = foreign};
+    path->text[0] = '\0';
+    path->line = name->line;
+    path->foreign = foreign;
     patterns_path_add(path, "", name);
 }
 
@@ -302,12 +370,12 @@ static void patterns_name(struct patterns_walk *walk)
 /* The arguments of a call of walk->path begin. */
 static void patterns_arguments(struct patterns_walk *walk)
 {
-    if (!walk->defined)
-        patterns_call(walk, &walk->path, NULL);
     walk->callee[0] = '\0';
     walk->argument.text[0] = '\0';
-    if (!walk->path.foreign && !walk->defined)
-        patterns_resolve(walk, walk->path.text, walk->callee);
+    if (walk->path.foreign || walk->defined)
+        return;
+    patterns_resolve(walk, walk->path.text, walk->callee);
+    patterns_call(walk, walk->callee, walk->path.line, NULL);
 }
 
 /* A string among the arguments of walk->callee, as the first, or as the second after a path. */
@@ -315,7 +383,7 @@ static void patterns_argument(struct patterns_walk *walk)
 {
     const struct patterns_language *language = walk->language;
     struct patterns_path named = walk->argument;
-    char through[PATTERNS_PATH + 2];
+    char resolved[PATTERNS_PATH], through[PATTERNS_PATH + 2];
 
     if (!walk->callee[0])
         return;
@@ -325,12 +393,15 @@ static void patterns_argument(struct patterns_walk *walk)
         patterns_path_add(&named, language->member, &walk->token);
     if (language->loader && strcmp(walk->callee, language->loader) == 0 &&
         !walk->argument.text[0] && !named.foreign && patterns_match(language->modules, named.text))
-        patterns_warn(walk, walk->token.line, "loading", named.text, NULL);
+        patterns_warn(walk, walk->token.line, "loading", named.text, "", NULL);
     if (!patterns_match(language->by_name, walk->callee) ||
         (language->by_name_member != NULL) != (walk->argument.text[0] != '\0'))
         return;
+    if (!named.text[0] || named.foreign)
+        return;
     snprintf(through, sizeof through, "%s()", walk->callee);
-    patterns_call(walk, &named, through);
+    patterns_resolve(walk, named.text, resolved);
+    patterns_call(walk, resolved, named.line, through);
 }
 
 /* ---- imports -------------------------------------------------------------------------------- */
@@ -340,11 +411,18 @@ static void patterns_alias_add(struct patterns_walk *walk, const struct patterns
                                const struct patterns_path *module, const struct patterns_path *item)
 {
     size_t first = strlen(module->text), second = strlen(item->text);
+    bool found;
 
-    if (walk->n_aliases == PATTERNS_ALIASES || name->foreign || !name->text[0] || module->foreign ||
-        item->foreign || first + 1 + second >= PATTERNS_PATH)
+    if (name->foreign || !name->text[0] || module->foreign || item->foreign ||
+        first + 1 + second >= PATTERNS_PATH)
         return;
-    struct patterns_alias *alias = &walk->aliases[walk->n_aliases++];
+    size_t place = patterns_alias_place(walk, name->text, strlen(name->text), &found);
+    struct patterns_alias *alias = &walk->aliases[place];
+    if (!found) {
+        if (walk->n_aliases == PATTERNS_ALIASES)
+            return;
+        memmove(alias + 1, alias, (walk->n_aliases++ - place) * sizeof *alias);
+    }
     memcpy(alias->name, name->text, sizeof alias->name);
     memcpy(alias->path, module->text, first);
     if (first)
@@ -408,9 +486,9 @@ static bool patterns_is_import(const struct patterns_walk *walk)
     const struct patterns_token *before = &walk->before;
 
     return walk->language->imports &&
+           (laz_patterns_is(&walk->token, "import") || laz_patterns_is(&walk->token, "from")) &&
            (before->type == PATTERNS_NEWLINE || before->type == PATTERNS_END ||
-            laz_patterns_is(before, ";") || laz_patterns_is(before, ":")) &&
-           (laz_patterns_is(&walk->token, "import") || laz_patterns_is(&walk->token, "from"));
+            laz_patterns_is(before, ";") || laz_patterns_is(before, ":"));
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -507,8 +585,9 @@ int laz_patterns_find(const char *runtime, const char *code, size_t len, struct 
         .warnings = warnings,
         .n_before = warnings->n,
     };
+    patterns_index_calls(&walk);
     patterns_step(&walk);
-    while (walk.token.type != PATTERNS_END) {
+    while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
         bool took = false; /* the walk stands at a token that was not looked at */
         if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {
             patterns_import(&walk);

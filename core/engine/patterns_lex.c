@@ -33,9 +33,10 @@ static char lex_peek(const struct patterns_lexer *lexer, size_t n)
 
 static bool lex_starts(const struct patterns_lexer *lexer, const char *text)
 {
-    size_t len = strlen(text);
-
-    return len <= lex_left(lexer) && memcmp(lexer->at, text, len) == 0;
+    for (size_t i = 0; text[i]; i++)
+        if (lex_peek(lexer, i) != text[i])
+            return false;
+    return true;
 }
 
 /* Moves on by n bytes and counts the lines passed. */
@@ -148,7 +149,8 @@ static bool lex_python_special(struct patterns_lexer *lexer, struct patterns_tok
 {
     size_t prefix = 0;
 
-    while (prefix < 2 && lex_peek(lexer, prefix) && strchr("rRbBfFuU", lex_peek(lexer, prefix)))
+    while (prefix < 2 && lex_is_letter(lex_peek(lexer, prefix)) &&
+           strchr("rRbBfFuU", lex_peek(lexer, prefix)))
         prefix++;
     char quote = lex_peek(lexer, prefix);
     if (quote != '"' && quote != '\'')
@@ -215,19 +217,19 @@ static const struct {
 } lex_languages[] = {
     {"r",
      {.comment = "#",
-      .name_also = "._",
+      .name_also = {'.', '_'},
       .lines = true,
       .long_strings = true,
       .special = lex_r_special,
       .member = lex_r_member}},
     {"python",
      {.comment = "#",
-      .name_also = "_",
+      .name_also = {'_'},
       .lines = true,
       .special = lex_python_special,
       .member = lex_python_member}},
     {"lua",
-     {.comment = "--", .name_also = "_", .special = lex_lua_special, .member = lex_lua_member}},
+     {.comment = "--", .name_also = {'_'}, .special = lex_lua_special, .member = lex_lua_member}},
 };
 
 const struct patterns_syntax *laz_patterns_syntax(const char *runtime)
@@ -238,14 +240,11 @@ const struct patterns_syntax *laz_patterns_syntax(const char *runtime)
     return NULL;
 }
 
-bool laz_patterns_is(const struct patterns_token *token, const char *text)
-{
-    return token->len == strlen(text) && memcmp(token->text, text, token->len) == 0;
-}
-
 static bool lex_is_name(const struct patterns_lexer *lexer, char c)
 {
-    return lex_is_letter(c) || (c && strchr(lexer->syntax->name_also, c));
+    const char *also = lexer->syntax->name_also;
+
+    return lex_is_letter(c) || (c && (c == also[0] || c == also[1]));
 }
 
 /* White space, comments, the backslash that joins lines: nothing that means anything. True when

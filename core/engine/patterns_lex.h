@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum patterns_token_type {
     PATTERNS_END,
@@ -26,10 +27,10 @@ struct patterns_lexer;
 
 /* How a language is written. */
 struct patterns_syntax {
-    const char *comment;   /* what begins a comment to the end of the line */
-    const char *name_also; /* besides letters and digits, in a name */
-    bool lines;            /* the end of a line may end a statement */
-    bool long_strings;     /* a string in quotes may go over several lines */
+    const char *comment; /* what begins a comment to the end of the line */
+    char name_also[2];   /* besides letters and digits, in a name; 0: none */
+    bool lines;          /* the end of a line may end a statement */
+    bool long_strings;   /* a string in quotes may go over several lines */
     /* Strings and comments that only this language has: true when there was one at the lexer's
      * position; `token` is a string then, or unchanged when it was a comment. */
     bool (*special)(struct patterns_lexer *lexer, struct patterns_token *token);
@@ -47,6 +48,10 @@ struct patterns_lexer {
 /* The syntax of a runtime's language, or NULL. */
 const struct patterns_syntax *laz_patterns_syntax(const char *runtime);
 void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *token);
-bool laz_patterns_is(const struct patterns_token *token, const char *text);
+
+static inline bool laz_patterns_is(const struct patterns_token *token, const char *text)
+{
+    return token->len == strlen(text) && memcmp(token->text, text, token->len) == 0;
+}
 
 #endif

@@ -94,23 +94,25 @@ static bool ends_path(const struct sanitizer *s, size_t place)
     return !c || strchr(" \t\r\n'\",:;)]}>|`", c) != NULL;
 }
 
-/* What closes a quote that stands right before the path, "" when there is none. */
-static const char *closing_quote(const struct sanitizer *s)
-{
-    static const struct {
-        const char *open, *close;
-    } quotes[] = {{"'", "'"},
-                  {"\"", "\""},
-                  {"`", "'"},
-                  {"\xe2\x80\x98", "\xe2\x80\x99"},
-                  {"\xe2\x80\x9c", "\xe2\x80\x9d"}};
+struct quotes {
+    const char *open, *close;
+};
 
-    for (size_t i = 0; i < sizeof quotes / sizeof quotes[0]; i++) {
-        size_t len = strlen(quotes[i].open);
-        if (s->at >= len && memcmp(s->text + s->at - len, quotes[i].open, len) == 0)
-            return quotes[i].close;
+/* The quotes that are opened right before the path, NULL when there are none. */
+static const struct quotes *quotes_before(const struct sanitizer *s)
+{
+    static const struct quotes all[] = {{"'", "'"},
+                                        {"\"", "\""},
+                                        {"`", "'"},
+                                        {"\xe2\x80\x98", "\xe2\x80\x99"},
+                                        {"\xe2\x80\x9c", "\xe2\x80\x9d"}};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        size_t len = strlen(all[i].open);
+        if (s->at >= len && memcmp(s->text + s->at - len, all[i].open, len) == 0)
+            return &all[i];
     }
-    return "";
+    return NULL;
 }
 
 /* Spaces in a path that is not quoted: the bytes after `end` that still belong to it. Up to three
@@ -142,22 +144,33 @@ static size_t path_goes_on(const struct sanitizer *s, size_t end)
     return 0;
 }
 
+/* The length of the path to the closing quote; 0 when it is not closed: the line ends before, or
+ * the same quotes are opened once more.  So no byte is looked at for more than one path of each
+ * kind of quotes. */
+static size_t quoted_length(const struct sanitizer *s, const struct quotes *quotes)
+{
+    size_t opens = strlen(quotes->open), closes = strlen(quotes->close);
+
+    for (size_t len = 0; len < SANITIZE_LOOK && s->at + len + closes <= s->len; len++) {
+        const char *p = s->text + s->at + len;
+        if (*p == *quotes->close && memcmp(p, quotes->close, closes) == 0)
+            return len;
+        if (*p == '\n' || (*p == *quotes->open && s->at + len + opens <= s->len &&
+                           memcmp(p, quotes->open, opens) == 0))
+            break;
+    }
+    return 0;
+}
+
 /* The length of the path that begins here: to the closing quote, spaces included, when it is
  * quoted; else to the first character that is none of a path. */
 static size_t path_length(const struct sanitizer *s)
 {
-    const char *close = closing_quote(s);
-    size_t quote = strlen(close), len = 0;
+    const struct quotes *quotes = quotes_before(s);
+    size_t len = quotes ? quoted_length(s, quotes) : 0;
 
-    while (quote && len < SANITIZE_LOOK && s->at + len + quote <= s->len) {
-        const char *p = s->text + s->at + len;
-        if (memcmp(p, close, quote) == 0)
-            return len;
-        if (*p == '\n')
-            break;
-        len++;
-    }
-    len = 0;
+    if (len)
+        return len;
     while (!ends_path(s, s->at + len))
         len += char_at(s, s->at + len) == '\\' && char_at(s, s->at + len + 1) == ' ' ? 2 : 1;
     return len ? len + path_goes_on(s, s->at + len) : 0;
@@ -168,7 +181,7 @@ static bool begins_path(const struct sanitizer *s)
 {
     char before = char_before(s);
 
-    return closing_quote(s)[0] || !(is_word(before) || before == '.' || before == '-');
+    return quotes_before(s) || !(is_word(before) || before == '.' || before == '-');
 }
 
 static size_t put_path(const struct sanitizer *s)
@@ -186,6 +199,8 @@ static size_t rule_path(const struct sanitizer *s)
     if (s->text[s->at] != '/' || !begins_path(s))
         return 0;
     for (size_t i = 0; i < sizeof path_roots / sizeof path_roots[0]; i++) {
+        if (path_roots[i][0] != char_at(s, s->at + 1))
+            continue;
         size_t len = strlen(path_roots[i]);
         if (s->len - s->at > len + 1 && memcmp(s->text + s->at + 1, path_roots[i], len) == 0 &&
             s->text[s->at + 1 + len] == '/' && !ends_path(s, s->at + len + 2))
@@ -472,9 +487,13 @@ static bool is_trace(const struct sanitizer *s, size_t place)
 {
     static const char *const headlines[] = {"traceback (most recent call last)", "stack traceback",
                                             "stack trace", "call stack", "traceback"};
+    char first = lower(s->text[place]), second = lower(char_at(s, place + 1));
 
+    if (first != 't' && first != 's' && first != 'c')
+        return false;
     for (size_t i = 0; i < sizeof headlines / sizeof headlines[0]; i++) {
-        if (!has_word(s, place, headlines[i]))
+        if (first != headlines[i][0] || second != headlines[i][1] ||
+            !has_word(s, place, headlines[i]))
             continue;
         size_t end = place + strlen(headlines[i]);
         end += char_at(s, end) == ':';
@@ -492,7 +511,7 @@ static void sanitize_cut_trace(struct sanitizer *s)
 {
     size_t place = 0, end = s->len;
 
-    while (place < s->len && (!strchr("tTsScC", s->text[place]) || !is_trace(s, place)))
+    while (place < s->len && !is_trace(s, place))
         place++;
     while (end && is_space(s->text[end - 1]))
         end--;
@@ -515,26 +534,27 @@ static void sanitize_cut_trace(struct sanitizer *s)
     s->len = end - start;
 }
 
-/* Cuts what was appended from `start` on to `max` characters. */
-static void sanitize_cut(struct laz_buf *out, size_t start, size_t max)
+/* Cuts what was appended from `start` on to `max` characters; `more`: the text goes on, as far as
+ * it was looked at. */
+static void sanitize_cut(struct laz_buf *out, size_t start, size_t max, bool more)
 {
     size_t keep = max > 3 ? max - 3 : max, count = 0, kept_end = out->len;
 
     if (!max || out->failed)
         return;
-    for (size_t i = start; i < out->len; i++) {
+    for (size_t i = start; i < out->len && count <= max; i++) {
         if (((unsigned char)out->data[i] & 0xc0) == 0x80)
             continue; /* within a character */
         if (count == keep)
             kept_end = i;
-        if (++count > max) {
-            out->len = kept_end;
-            out->data[out->len] = '\0';
-            if (max > 3)
-                laz_buf_puts(out, "...");
-            return;
-        }
+        count++;
     }
+    if (count <= max && !more)
+        return;
+    out->len = kept_end;
+    out->data[out->len] = '\0';
+    if (max > 3)
+        laz_buf_puts(out, "...");
 }
 
 void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
@@ -543,7 +563,7 @@ void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
     struct sanitizer s = {.text = text, .len = text ? strlen(text) : 0, .out = out};
 
     sanitize_cut_trace(&s);
-    while (s.at < s.len) {
+    while (s.at < s.len && (!max || out->len - start <= 4 * max)) { /* of UTF-8, enough to cut */
         size_t taken = 0;
         for (size_t i = 0; !taken && i < sizeof sanitize_rules / sizeof sanitize_rules[0]; i++)
             taken = sanitize_rules[i](&s);
@@ -553,5 +573,5 @@ void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
     }
     if (out->len == start)
         laz_buf_puts(out, "Unknown error");
-    sanitize_cut(out, start, max);
+    sanitize_cut(out, start, max, s.at < s.len);
 }

@@ -214,23 +214,38 @@ static enum value_form value_form(const char *raw, size_t len)
     }
 }
 
-/* Are two scalars the same value, however they are written? */
-static bool value_is_same(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    enum value_form form = value_form(a, a_len);
-    size_t x_len, y_len;
+/* A scalar, looked at once: it may be long, and so may the list that it is looked up in. */
+struct scalar {
+    const char *raw;
+    size_t len;
+    enum value_form form;
+    struct laz_json_digits number;
+    char *text; /* of a string; NULL without memory */
+    size_t text_len;
+};
 
-    if (form != value_form(b, b_len))
+static struct scalar scalar_of(const char *raw, size_t len)
+{
+    struct scalar scalar = {.raw = raw, .len = len, .form = value_form(raw, len)};
+
+    if (scalar.form == FORM_NUMBER)
+        scalar.number = laz_json_digits(raw, len);
+    else if (scalar.form == FORM_STRING)
+        scalar.text = laz_json_to_string(raw, len, &scalar.text_len);
+    return scalar;
+}
+
+/* Are two the same value, however they are written? */
+static bool scalar_is_same(const struct scalar *a, const struct scalar *b)
+{
+    if (a->form != b->form)
         return false;
-    if (form == FORM_NUMBER)
-        return laz_json_is_same_number(a, a_len, b, b_len);
-    if (form != FORM_STRING)
-        return a_len == b_len && memcmp(a, b, a_len) == 0;
-    char *x = laz_json_to_string(a, a_len, &x_len), *y = laz_json_to_string(b, b_len, &y_len);
-    bool same = x && y && x_len == y_len && memcmp(x, y, x_len) == 0;
-    free(x);
-    free(y);
-    return same;
+    if (a->form == FORM_NUMBER)
+        return laz_json_is_same_number(a->number, b->number);
+    if (a->form == FORM_STRING)
+        return a->text && b->text && a->text_len == b->text_len &&
+               memcmp(a->text, b->text, a->text_len) == 0;
+    return a->len == b->len && memcmp(a->raw, b->raw, a->len) == 0;
 }
 
 /* Is the scalar one of the values of the JSON list? Then it becomes the text that stands there: 1e1
@@ -239,20 +254,26 @@ static bool value_is_listed(const char *list, const char **raw, size_t *len)
 {
     const struct laz_json_api *json = laz_json_api();
     struct laz_json_reader *items = json->reader_new(list, strlen(list));
+    struct scalar value = scalar_of(*raw, *len);
     struct laz_json_token token;
-    const char *item;
-    size_t item_len;
     bool found = false;
 
-    if (!items)
-        return false;
-    json->next(items, &token);
-    while (!found && json->skip(items, &item, &item_len))
-        found = value_is_same(item, item_len, *raw, *len);
-    if (found) {
-        *raw = item;
-        *len = item_len;
+    if (items)
+        json->next(items, &token);
+    while (items && !found) {
+        const char *text;
+        size_t text_len;
+        if (!json->skip(items, &text, &text_len))
+            break;
+        struct scalar item = scalar_of(text, text_len);
+        found = scalar_is_same(&item, &value);
+        free(item.text);
+        if (found) {
+            *raw = text;
+            *len = text_len;
+        }
     }
+    free(value.text);
     json->reader_free(items);
     return found;
 }

@@ -84,6 +84,33 @@ static void output_is_cut_into_lines_by_stream(void)
     laz_output_fini(&output);
 }
 
+/* Bytes that differ from a newline in one bit among newlines, at each place of a word. */
+static void lines_of_output_are_counted_and_cut(void)
+{
+    static const char bytes[] = "\n\x8a\n\n\x0b\n\x00\n\xff\n\x0a\x0e\x4a\n\n\n\n\x08";
+
+    for (size_t from = 0; from < 10; from++) {
+        for (size_t len = 0; from + len < sizeof bytes; len++) {
+            uint64_t lines = 0, most = 4;
+            size_t end = 0, kept = len;
+            for (; end < len; end++) {
+                lines += bytes[from + end] == '\n';
+                if (lines == most && kept == len)
+                    kept = end + 1;
+            }
+            struct laz_output all = {.max_lines = 1000}, some = {.max_lines = most};
+            laz_output_add(&all, 1, bytes + from, len);
+            laz_output_add(&some, 1, bytes + from, len);
+            CU_ASSERT_EQUAL(all.lines, lines);
+            CU_ASSERT_EQUAL(all.kept.len, len);
+            CU_ASSERT_EQUAL(some.kept.len, kept);
+            CU_ASSERT_EQUAL(some.truncated, kept < len);
+            laz_output_fini(&all);
+            laz_output_fini(&some);
+        }
+    }
+}
+
 static void output_keeps_exactly_the_lines_of_its_cap(void)
 {
     struct laz_output output = {.max_lines = 3, .line = hear_line};
@@ -474,6 +501,7 @@ static void loop_ends_with_what_was_left_in_it(void)
 
 static const struct unit_test tests[] = {
     UNIT(states_follow_the_table),
+    UNIT(lines_of_output_are_counted_and_cut),
     UNIT(states_refuse_illegal_events),
     UNIT(output_is_cut_into_lines_by_stream),
     UNIT(output_keeps_exactly_the_lines_of_its_cap),
