@@ -11,6 +11,7 @@
  * is its start, and for each spawn it runs MOCK_SPAWN, for the first one, which is the host's
  * trial, MOCK_TRIAL; each session runs MOCK_SESSION as the first process of its namespace. */
 #include "storm.h"
+#include "worst.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -400,6 +401,22 @@ static void do_storm(struct mock *mock, const char *text)
     } while (!mock->is_kept && !strstr(mock->last, "\"id\":4242,"));
 }
 
+static void do_worst(struct mock *mock, const char *text) /* N NAME: that message, of N bytes */
+{
+    char *rest;
+    size_t len = strtoull(text, &rest, 10);
+    char *line = must(malloc(len + 1));
+    const struct worst_text *worst = worst_find(rest + 1);
+
+    if (!worst || !worst_make(worst, mock->id, line, len)) {
+        fprintf(stderr, "mock agent: no message '%s'\n", rest + 1);
+        _exit(97);
+    }
+    line[len] = '\n';
+    mock_write(mock, line, len + 1);
+    free(line);
+}
+
 static void do_sync(struct mock *mock, const char *text) /* until the host has read everything */
 {
     (void)text;
@@ -676,7 +693,7 @@ static const struct {
     {"raw", do_raw},         {"ready", do_ready},       {"recv", do_recv},
     {"send", do_send},       {"shut", do_shut},         {"sync", do_sync},
     {"times", do_times},     {"token", do_token},       {"trade", do_trade},
-    {"wait", do_wait},
+    {"wait", do_wait},       {"worst", do_worst},
 };
 
 static void mock_run(struct mock *mock, char *script, const char *separator)

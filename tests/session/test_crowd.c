@@ -9,11 +9,14 @@
 #include "session.h"
 #include "traces.h"
 
+#include "base/buf.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CROWD       32
 #define CROWD_CALLS 4     /* of each other session, beside each attack */
@@ -194,7 +197,90 @@ static void one_that_attacks_spoils_no_answer_of_another(void)
     CU_ASSERT_EQUAL(trace_children(), 0);
 }
 
-static const struct unit_test tests[] = {UNIT(one_that_attacks_spoils_no_answer_of_another), {0}};
+/* ---- one message ---------------------------------------------------------------------------- */
+
+#define MESSAGE_RUNS 3 /* the cheapest counts: others have a part in the rest */
+#define MESSAGE_MOST 4
+
+/* In landlock nothing but the agent's own steps keeps the code in its box. */
+#define CONFINED "send {\"type\":\"ready\",\"protocol\":1,\"confined\":[\"landlock\",\"filter\"]}"
+
+static void message_ends(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    (void)err;
+    *(struct laz_result **)user = result;
+}
+
+/* CPU milliseconds of this process for one message that says nothing but what NAME says, while the
+ * neighbour is answered by the same loop. */
+static double message_cost(struct laz_session *session, struct laz_session *neighbour,
+                           const char *name)
+{
+    char *code = laz_strdupf("worst 1000000 %s", name);
+    struct laz_result *result = NULL;
+    struct timespec from, to;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    CU_ASSERT_EQUAL(
+        laz_session_execute_async(session, code, SIZE_MAX, NULL, message_ends, &result, NULL), 0);
+    CU_ASSERT_TRUE(member_run(neighbour, WORK, "{\"id\":1,\"value\":5}", NULL));
+    while (!result)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(test_engine_of(session), -1, NULL), 0);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
+    laz_result_free(result);
+    free(code);
+    return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+}
+
+static void message_compare(struct laz_session *session, struct laz_session *neighbour)
+{
+    static const char *const names[] = {"records", "colliding", "smallest", "keys", "escapes"};
+    double usual = 0;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double least = message_cost(session, neighbour, names[i]);
+        for (int run = 1; run < MESSAGE_RUNS || (run < 20 && usual && least > MESSAGE_MOST * usual);
+             run++) {
+            double ms = message_cost(session, neighbour, names[i]);
+            least = ms < least ? ms : least;
+        }
+        if (i == 0)
+            usual = least;
+        if (least > MESSAGE_MOST * usual)
+            printf("\n    %s: %.1f ms; %s: %.1f ms", names[i], least, names[0], usual);
+        CU_ASSERT_TRUE(TEST_IS_SANITIZED || least <= MESSAGE_MOST * usual);
+    }
+}
+
+static void the_worst_message_leaves_its_neighbour_answered(void)
+{
+    static const struct {
+        const char *settings;
+        bool warm;
+    } rows[] = {
+        {"", false},
+        {"pool.warm=template", true},
+        {"sandbox.backend=landlock;env.set={MOCK_START='connect|token|recv|" CONFINED "'}", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_engine *engine = test_engine(rows[i].settings);
+        CU_ASSERT_FATAL(engine != NULL);
+        struct laz_session *(*open)(struct laz_engine *, const char *) =
+            rows[i].warm ? test_warm_session : test_session;
+        struct laz_session *session = open(engine, "lua"), *neighbour = open(engine, "lua");
+        if (session && neighbour)
+            message_compare(session, neighbour);
+        laz_engine_free(engine);
+    }
+}
+
+static const struct unit_test tests[] = {
+    UNIT(one_that_attacks_spoils_no_answer_of_another),
+    UNIT(the_worst_message_leaves_its_neighbour_answered),
+    {0},
+};
 
 int main(void)
 {
