@@ -43,6 +43,20 @@ static int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
+bool laz_base64_is_valid(const char *text, size_t len)
+{
+    size_t padding = 0;
+
+    if (len % 4)
+        return false;
+    while (padding < 2 && padding < len && text[len - padding - 1] == '=')
+        padding++;
+    for (size_t i = 0; i < len - padding; i++)
+        if (base64_digit(text[i]) < 0)
+            return false;
+    return true;
+}
+
 ptrdiff_t laz_base64_decode(const char *text, size_t len, void *out)
 {
     unsigned char *bytes = out;

@@ -5,9 +5,12 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len); /* appends */
+/* Is it what laz_base64_decode takes? */
+bool laz_base64_is_valid(const char *text, size_t len);
 /* At most len / 4 * 3 bytes to `out`; their number, or -1 when `text` is not base64. */
 ptrdiff_t laz_base64_decode(const char *text, size_t len, void *out);
 

@@ -108,17 +108,16 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
         return 0;
     while (i < len && text[i] != '"') {
         uint32_t code_point;
-        char bytes[4];
         size_t n;
         if (text[i] != '\\') {
             n = text_span(text + i, len - i);
             if (!n)
                 return 0;
             laz_buf_append(out, text + i, n);
-        } else if (laz_json_escape(text + i, len - i, &code_point, &n)) {
-            laz_buf_append(out, bytes, laz_utf8_encode(code_point, bytes));
         } else {
-            return 0;
+            if (!laz_json_escape(text + i, len - i, &code_point, &n) || !laz_buf_reserve(out, 4))
+                return 0;
+            out->len += laz_utf8_encode(code_point, out->data + out->len);
         }
         i += n;
     }
@@ -126,16 +125,35 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
     return i < len ? i + 1 : 0;
 }
 
+/* How many bytes from the start are neither '"' nor '\\'; see json_plain_span. */
+static inline size_t quoted_span(const char *text, size_t len)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    size_t i = 0;
+
+    for (; len - i >= 8; i += 8) {
+        uint64_t w;
+        memcpy(&w, text + i, 8);
+        uint64_t quote = w ^ (ones * '"');
+        uint64_t slash = w ^ (ones * '\\');
+        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & highs)
+            break;
+    }
+    while (i < len && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
 static size_t string_span(const char *text, size_t len)
 {
-    for (size_t i = 1; i < len; i++) {
-        i += json_plain_span(text + i, len - i);
-        if (i >= len)
-            return 0;
+    for (size_t i = 1; i < len;) {
         if (text[i] == '"')
             return i + 1;
         if (text[i] == '\\')
-            i++;
+            i += 2;
+        else
+            i += quoted_span(text + i, len - i);
     }
     return 0;
 }

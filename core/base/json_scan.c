@@ -68,29 +68,15 @@ static int hex_four(const char *text, size_t len)
 
 bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed)
 {
+    static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                      ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+
     if (len < 2)
         return false;
-    *consumed = 2;
-    switch (text[1]) {
-    case '"':
-    case '\\':
-    case '/':
-        *code_point = (unsigned char)text[1];
-        return true;
-    case 'b':
-        *code_point = '\b';
-        return true;
-    case 'f':
-        *code_point = '\f';
-        return true;
-    case 'n':
-        *code_point = '\n';
-        return true;
-    case 'r':
-        *code_point = '\r';
-        return true;
-    case 't':
-        *code_point = '\t';
+    unsigned char letter = (unsigned char)text[1];
+    if (letter < sizeof letters && letters[letter]) {
+        *code_point = (unsigned char)letters[letter];
+        *consumed = 2;
         return true;
     }
     if (text[1] != 'u')

@@ -8,6 +8,7 @@
  * Side: host.  Input trusted: no (arguments come from the box). */
 #include "engine/tool_types.h"
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -132,22 +133,6 @@ static bool value_is_integer_text(const char *text, size_t len)
     return true;
 }
 
-static bool value_is_base64(const char *text, size_t len)
-{
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t padding = 0;
-
-    if (len % 4)
-        return false;
-    while (padding < 2 && padding < len && text[len - padding - 1] == '=')
-        padding++;
-    for (size_t i = 0; i < len - padding; i++)
-        if (!memchr(alphabet, text[i], sizeof alphabet - 1))
-            return false;
-    return true;
-}
-
 /* Does the text that a tag holds make sense? Dates and the insides of frames are left to whoever
  * uses them. */
 static bool value_tag_fits(enum value_form form, const char *text, size_t len)
@@ -158,7 +143,7 @@ static bool value_tag_fits(enum value_form form, const char *text, size_t len)
     case FORM_INT:
         return value_is_integer_text(text, len);
     case FORM_BYTES:
-        return value_is_base64(text, len);
+        return laz_base64_is_valid(text, len);
     default:
         return true;
     }
@@ -402,7 +387,7 @@ static bool argument_is_absent(const struct laz_tool_parameter *parameter,
 {
     if (!argument->raw)
         return true;
-    if (parameter->required || value_form(argument->raw, argument->len) != FORM_NULL)
+    if (parameter->required || argument->raw[0] != 'n')
         return false;
     const char *raw = argument->raw;
     size_t raw_len = argument->len;

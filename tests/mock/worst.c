@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESULT "{\"type\":\"result\",\"id\":$,"
-#define ERROR  "{\"type\":\"error\",\"id\":$,\"kind\":\"runtime\","
+#define RESULT "{\"type\":\"result\",\"id\":^,"
+#define ERROR  "{\"type\":\"error\",\"id\":^,\"kind\":\"runtime\","
 #define RECORD                                                                                     \
     "{\"name\":\"Ada Lovelace\",\"born\":1815,\"weight\":61.25,\"note\":\"wrote \\\"Note G\\\"\"," \
     "\"tags\":[\"maths\",\"London\"],\"fit\":true,\"left\":null}"
@@ -50,10 +50,9 @@ const struct worst_text worst_texts[] = {
     {WORST_MESSAGE, "largest", RESULT "\"value\":[", "1.7976931348623157e308", ",", "]}"},
     {WORST_MESSAGE, "huge", RESULT "\"value\":[", "1e308", ",", "]}"},
     {WORST_MESSAGE, "smallest", RESULT "\"value\":[", "4e-324", ",", "]}"},
-    {WORST_MESSAGE, "long-number", RESULT "\"value\":0.", "1234567890", "", "1}"},
-    {WORST_MESSAGE, "long-id", "{\"type\":\"result\",\"value\":0,\"id\":1.", "0000000000", "",
-     "0}"},
-    {WORST_MESSAGE, "long-exponent", RESULT "\"value\":1e-", "1234567890", "", "1}"},
+    {WORST_MESSAGE, "long-number", RESULT "\"value\":0.", "3", "", "1}"},
+    {WORST_MESSAGE, "long-id", "{\"type\":\"result\",\"value\":0,\"id\":1.", "0", "", "0}"},
+    {WORST_MESSAGE, "long-exponent", RESULT "\"value\":1e-", "3", "", "1}"},
     {WORST_MESSAGE, "words", RESULT "\"value\":[", "\"\"", ",", "]}"},
     {WORST_MESSAGE, "text", RESULT "\"text\":\"", "a\xc3\xa9", "", "\"}"},
     {WORST_MESSAGE, "letters", RESULT "\"text\":\"", "\xc3\xa9", "", "\"}"},
@@ -78,12 +77,12 @@ const struct worst_text worst_texts[] = {
     {WORST_ARGUMENTS, "map-of-tags", "{\"object\":{\"$map\":[", "{\"$num\":\"NaN\"}", ",", "]}}"},
     {WORST_ARGUMENTS, "tags", "{\"object\":[",
      "{\"$num\":{\"$num\":{\"$num\":{\"$num\":{\"$num\":{\"$num\":0}}}}}}", ",", "]}"},
-    {WORST_ARGUMENTS, "bytes", "{\"text\":{\"$bytes\":\"", "////", "", "\"}}"},
-    {WORST_ARGUMENTS, "bytes-escaped", "{\"text\":{\"$bytes\":\"", "\\/", "", "\"}}"},
+    {WORST_ARGUMENTS, "bytes", "{\"text\":  {\"$bytes\":\"", "////", "", "\"}}"},
+    {WORST_ARGUMENTS, "bytes-escaped", "{\"text\":  {\"$bytes\":\"", "\\/", "", "\"}}"},
     {WORST_ARGUMENTS, "text-escaped", "{\"text\":\"", "\\u0061", "", "\"}"},
-    {WORST_ARGUMENTS, "long-argument", "{\"number\":1.", "1234567890", "", "1}"},
-    {WORST_ARGUMENTS, "listed-argument", "{\"listed\":0.", "1234567890", "", "1}"},
-    {WORST_ARGUMENTS, "whole-argument", "{\"whole\":1.", "0000000000", "", "0}"},
+    {WORST_ARGUMENTS, "long-argument", "{\"number\":1.", "3", "", "1}"},
+    {WORST_ARGUMENTS, "listed-argument", "{\"listed\":0.", "3", "", "1}"},
+    {WORST_ARGUMENTS, "whole-argument", "{\"whole\":1.", "0", "", "0}"},
     {WORST_ARGUMENTS, "word-argument", "{\"word\":\"", "\\u0061", "", "\"}"},
 
     {WORST_ERROR, "error", "",
@@ -283,7 +282,7 @@ bool worst_make(const struct worst_text *text, long long id, char *out, size_t l
     if (strchr(text->unit, '@') && !names_find(&names))
         return false;
     for (const char *p = text->head; *p && at < len; p++) {
-        if (*p == '$')
+        if (*p == '^')
             at += (size_t)sprintf(out + at, "%lld", id);
         else
             out[at++] = *p;

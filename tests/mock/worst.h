@@ -26,7 +26,7 @@ extern const struct worst_text
     worst_texts[]; /* of each kind an ordinary one first; ends: no name */
 
 const struct worst_text *worst_find(const char *name); /* NULL: there is none */
-/* Writes exactly `len` bytes; `id` stands for $ in the head. False: without memory. */
+/* Writes exactly `len` bytes; `id` stands for ^ in the head. False: without memory. */
 bool worst_make(const struct worst_text *text, long long id, char *out, size_t len);
 
 #endif
