@@ -233,22 +233,30 @@ static double message_cost(struct laz_session *session, struct laz_session *neig
     return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
 }
 
+static double message_least(struct laz_session *session, struct laz_session *neighbour,
+                            const char *name, double least)
+{
+    for (int run = 0; run < MESSAGE_RUNS; run++) {
+        double ms = message_cost(session, neighbour, name);
+        least = ms < least ? ms : least;
+    }
+    return least;
+}
+
+/* What test_cost measures more finely; here those that cost five to ten times as much once. */
 static void message_compare(struct laz_session *session, struct laz_session *neighbour)
 {
-    static const char *const names[] = {"records", "colliding", "smallest", "keys", "escapes"};
-    double usual = 0;
+    static const char *const names[] = {"colliding", "smallest"};
+    double usual = message_least(session, neighbour, "records", 1e9);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        double least = message_cost(session, neighbour, names[i]);
-        for (int run = 1; run < MESSAGE_RUNS || (run < 20 && usual && least > MESSAGE_MOST * usual);
-             run++) {
-            double ms = message_cost(session, neighbour, names[i]);
-            least = ms < least ? ms : least;
+        double least = message_least(session, neighbour, names[i], 1e9);
+        for (int again = 0; again < 5 && least > MESSAGE_MOST * usual; again++) {
+            least = message_least(session, neighbour, names[i], least);
+            usual = message_least(session, neighbour, "records", usual);
         }
-        if (i == 0)
-            usual = least;
         if (least > MESSAGE_MOST * usual)
-            printf("\n    %s: %.1f ms; %s: %.1f ms", names[i], least, names[0], usual);
+            printf("\n    %s: %.1f ms; records: %.1f ms", names[i], least, usual);
         CU_ASSERT_TRUE(TEST_IS_SANITIZED || least <= MESSAGE_MOST * usual);
     }
 }
