@@ -25,7 +25,7 @@
 /* What is written into the code by a sanitizer or to count lines costs each parser something else,
  * and so does a compiler that does not try: a square would still be seen. */
 #if defined __OPTIMIZE__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define COST_MOST 4.0
+#define COST_MOST (getenv("LAZARET_TEST_FULL") ? 4.0 : 6.0) /* processors differ */
 #else
 #define COST_MOST 16.0
 #endif
