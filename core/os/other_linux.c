@@ -19,6 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
 bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     char path[48];
@@ -88,8 +92,12 @@ int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)
 bool laz_os_pidfd_has_ended(int pidfd)
 {
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    siginfo_t info = {.si_pid = 0};
+    int n = pidfd < 0 ? 1 : poll(&ended, 1, 0);
 
-    return pidfd < 0 || poll(&ended, 1, 0) == 1;
+    if (n < 0) /* of a child there is somebody else to ask */
+        return waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+    return n == 1;
 }
 
 /* Of pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for headers that are older. */

@@ -104,10 +104,9 @@ bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit 
     for (;;) {
         now = laz_clock_ms();
         uint64_t left = now < end ? end - now : 0;
-        if (process_has_ended(process->pidfd, left > INT_MAX ? INT_MAX : (int)left))
+        bool ended = process_has_ended(process->pidfd, left > INT_MAX ? INT_MAX : (int)left);
+        if (ended || left == 0) /* asked at the end in any case: poll(2) may have failed */
             return laz_process_reap(process, how);
-        if (left == 0)
-            return false;
     }
 }
 
