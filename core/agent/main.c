@@ -8,6 +8,7 @@
 
 #include "os/library.h"
 #include "os/os.h"
+#include "os/warden.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -122,6 +123,13 @@ static int main_wait(char **argv)
     return 0;
 }
 
+/* Runs outside of every box, as the host's user. */
+static int main_warden(char **argv)
+{
+    (void)argv;
+    return laz_os_warden();
+}
+
 static int main_version(char **argv)
 {
     (void)argv;
@@ -140,6 +148,7 @@ static const struct {
     {"--reap", 1, MAIN_MOST, main_reap},
     {"--version", 0, 0, main_version},
     {"--wait", 1, 1, main_wait},
+    {"--warden", 0, 0, main_warden},
     {"--template", 0, 0, main_template},
 };
 
@@ -155,9 +164,8 @@ int main(int argc, char **argv)
             return main_modes[i].run(argv + 2);
     fputs("usage: lazaret-agent [--describe FILE.so [LIBRARY...] | --probe [JSON] | --reap PROGRAM "
           "ARG... | "
-          "--template | --version | --wait MARK]\nIt is started by lazaret; there is no use in "
-          "running it by "
-          "hand.\n",
+          "--template | --version | --wait MARK | --warden]\nIt is started by lazaret; there is no "
+          "use in running it by hand.\n",
           stderr);
     return 2;
 }

@@ -201,6 +201,14 @@ static int engine_make_tools(struct laz_engine *engine, struct laz_error *err)
     return rc;
 }
 
+static int engine_find_agent(struct laz_engine *engine, struct laz_error *err)
+{
+    engine->agent = laz_installed_agent();
+    if (!engine->agent)
+        return laz_error_nomem(err);
+    return laz_spawner_guard(engine->spawner, engine->agent, err);
+}
+
 static void engine_take_options(struct laz_engine *engine, const struct laz_engine_options *given)
 {
     struct laz_engine_options options = {0};
@@ -229,7 +237,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->death_ms = ENGINE_DEATH_MS;
     engine_take_options(engine, options);
     if ((rc = laz_audit_open(engine, err)) || (rc = laz_loop_new(&engine->loop, err)) ||
-        (rc = laz_spawner_new(&engine->spawner, err)) ||
+        (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_workers_new(ENGINE_WORKERS, &engine->workers, err)) ||
         (rc = laz_lend_new(&engine->lend, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->log, &engine->registry,
@@ -241,11 +249,6 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         (rc = laz_cgroups_new(false, &engine->groups, err)) ||
         (rc = engine_make_tools(engine, err)))
         goto fail;
-    engine->agent = laz_installed_agent();
-    if (!engine->agent) {
-        rc = laz_error_nomem(err);
-        goto fail;
-    }
     *out = engine;
     return 0;
 fail:

@@ -11,8 +11,10 @@
 #include "os/landlock.h"
 #include "os/namespaces.h"
 #include "os/pass.h"
+#include "os/warden.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int absent_error(const char *what, struct laz_error *err)
@@ -276,4 +278,39 @@ int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
     (void)above;
     *pidfd = -1;
     return absent_error("pid namespaces", err);
+}
+
+/* ---- the end of a host ---------------------------------------------------------------------- */
+
+bool laz_warden_is_up(const struct laz_warden *warden)
+{
+    (void)warden;
+    return true; /* none is ever started */
+}
+
+int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
+                     struct laz_error *err)
+{
+    (void)ms;
+    (void)warden;
+    (void)process;
+    return absent_error("parent-death signals", err);
+}
+
+void laz_warden_end(struct laz_warden *warden)
+{
+    free(warden->program);
+    warden->program = NULL;
+}
+
+bool laz_warden_take(int fd, int signal)
+{
+    (void)fd;
+    (void)signal;
+    return true;
+}
+
+int laz_os_warden(void)
+{
+    return 1;
 }

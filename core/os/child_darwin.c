@@ -192,12 +192,14 @@ static int child_outcome(const struct child_plan *plan, int errors, struct laz_e
                         child_steps[failure.step]);
 }
 
-int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
+int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err)
 {
     struct child_plan plan = {.spawn = spawn, .error_fd = -1};
     int errors = -1;
     int rc = child_plan_make(&plan, err);
+
+    (void)warden; /* there is none */
 
     if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
         goto out;

@@ -12,6 +12,7 @@
 #include "os/child.h"
 #include "os/fds_linux.h"
 #include "os/os.h"
+#include "os/warden.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,8 +45,9 @@
 
 enum child_step {
     CHILD_GROUP,
-    CHILD_DESCRIPTORS,
     CHILD_SESSION,
+    CHILD_WARDEN,
+    CHILD_DESCRIPTORS,
     CHILD_USER,
     CHILD_KEYS,
     CHILD_FOLDER,
@@ -55,8 +57,10 @@ enum child_step {
 
 static const char *const child_steps[] = {
     [CHILD_GROUP] = "it cannot be put into its control group",
-    [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_SESSION] = "it gets no session of its own",
+    [CHILD_WARDEN] =
+        "the process that would end it after this one (lazaret-agent --warden) is gone",
+    [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_USER] = "it cannot be given its user",
     [CHILD_KEYS] = "it gets no keyring of its own",
     [CHILD_FOLDER] = "its working folder cannot be entered",
@@ -83,6 +87,7 @@ struct child_plan {
     int above;    /* the first number above those of the child */
     int error_fd; /* write end of the pipe for struct child_failure */
     pid_t parent;
+    int warden;   /* -1: none */
     bool entered; /* the child is born in its group of version 2 */
 };
 
@@ -189,10 +194,13 @@ static void child_main(struct child_plan *plan)
     static const unsigned long nothing_blocked[16];
 
     child_enter_group(plan);
-    child_place_fds(plan);
-    child_default_signals();
     if (spawn->group && setsid() < 0)
         child_fail(plan, CHILD_SESSION);
+    if (spawn->group && spawn->death_signal && plan->warden >= 0 &&
+        !laz_warden_take(plan->warden, spawn->death_signal))
+        child_fail(plan, CHILD_WARDEN);
+    child_place_fds(plan);
+    child_default_signals();
     child_set_user(plan);
     child_set_keys(plan); /* as the new user, whose quota it counts against */
     if (chdir(spawn->folder ? spawn->folder : "/") != 0)
@@ -347,11 +355,11 @@ static int child_outcome(const struct child_plan *plan, int errors, bool waited,
                         child_steps[failure.step]);
 }
 
-int laz_os_child_start(const struct laz_spawn *spawn, struct laz_process *process,
+int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err)
 {
     struct child_plan plan = {
-        .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid()};
+        .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid(), .warden = warden};
     int errors = -1;
     bool waited;
     int rc = child_plan_fds(&plan, err);

@@ -35,8 +35,9 @@ struct laz_spawn {
     bool group;    /* a session and process group of its own (setsid) */
     bool own_keys; /* an empty session keyring (keyrings(7)) in place of the caller's */
     const struct laz_cgroup_door *cgroup; /* entered before all else; NULL: the caller's */
-    int death_signal; /* sent when the spawner's thread or process ends; 0: none. Linux: elsewhere
-                         a reaper looks for itself (laz_os_die_with_parent) */
+    int death_signal; /* sent when the spawner's thread or process ends, with `group` to all of the
+                         group (warden.h); 0: none. Linux: elsewhere a reaper looks for itself
+                         (laz_os_die_with_parent) */
     const struct laz_job_limits *job; /* a job object with them is made for it and all that it
                                          starts, before it runs; NULL: none. Only Windows has it */
     uint32_t *job_missing; /* with job: gets the limits that do not hold, 1 << LAZ_JOB_* */
@@ -65,6 +66,10 @@ struct laz_exit {
 };
 
 int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err);
+/* Before the first spawn: `agent` (copied) is the program of the warden (warden.h), which is
+ * started with the first child that needs it. Without it a death signal reaches only the child
+ * itself. */
+int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err);
 void laz_spawner_free(struct laz_spawner *spawner); /* children with a death signal get it */
 
 /* Any thread. Fails with LAZ_EOS when the program cannot be executed: the errno of exec is
@@ -73,9 +78,10 @@ void laz_spawner_free(struct laz_spawner *spawner); /* children with a death sig
 int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
                       struct laz_process *process, struct laz_error *err);
 
-/* Signals the process (by pidfd: never another that got its number) or its whole group. */
+/* Signals the process (by pidfd: never another that got its number) or its whole group. False:
+ * there is nobody in it. */
 void laz_process_signal(const struct laz_process *process, int signal);
-void laz_process_signal_group(const struct laz_process *process, int signal);
+bool laz_process_signal_group(const struct laz_process *process, int signal);
 /* True when it has ended, and how (reaps it; later calls give the same only through `how`). */
 bool laz_process_reap(struct laz_process *process, struct laz_exit *how);
 /* Waits at most `ms` for the end. True when it has ended. */

@@ -26,15 +26,15 @@ void laz_process_signal(const struct laz_process *process, int signal)
         (void)kill(process->pid, signal);
 }
 
-void laz_process_signal_group(const struct laz_process *process, int signal)
+bool laz_process_signal_group(const struct laz_process *process, int signal)
 {
     siginfo_t info;
 
     if (process->pidfd < 0 || process->pid <= 1)
-        return;
+        return false;
     /* By number, which is the child's as long as it has not been reaped. */
-    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
-        (void)kill(-process->pid, signal);
+    return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           kill(-process->pid, signal) == 0;
 }
 
 static void process_describe(int status, const struct rusage *usage, struct laz_exit *how)

@@ -35,18 +35,20 @@ void laz_process_signal(const struct laz_process *process, int signal)
         (void)syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, 0u);
 }
 
-void laz_process_signal_group(const struct laz_process *process, int signal)
+bool laz_process_signal_group(const struct laz_process *process, int signal)
 {
-    siginfo_t info;
-
     if (process->pidfd < 0 || process->pid <= 1)
-        return;
-    if (syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, PROCESS_SIGNAL_GROUP) == 0 ||
-        errno != EINVAL)
-        return;
-    /* By number, which is the child's as long as it has not been reaped. */
-    if (process_waitid(process->pidfd, &info, WEXITED | WNOHANG | WNOWAIT, NULL) == 0)
-        (void)kill(-process->pid, signal);
+        return false;
+    if (syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, PROCESS_SIGNAL_GROUP) == 0)
+        return true;
+    if (errno != EINVAL)
+        return errno == EPERM; /* there is somebody */
+    /* By number, which is the process's as long as it has not been reaped, and afterwards nobody's
+     * as long as there is somebody in its group. */
+    if (syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0u) != 0 &&
+        (kill(process->pid, 0) == 0 || errno != ESRCH))
+        return false;
+    return kill(-process->pid, signal) == 0 || errno == EPERM;
 }
 
 static bool process_has_ended(int pidfd, int timeout_ms)

@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "os/posix.h"
 #include "os/thread.h"
+#include "os/warden.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +39,31 @@ struct laz_spawner {
     pthread_cond_t served; /* a request is done */
     struct spawner_request *first, **last;
     bool ending;
+    struct laz_warden warden; /* of the thread */
 };
+
+static uint64_t spawner_ms(const struct laz_spawn *spawn)
+{
+    return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
+}
+
+/* A warden that was killed is replaced; what it had in its care keeps its death signals. */
+static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *request)
+{
+    const struct laz_spawn *spawn = request->spawn;
+    struct laz_process *process = request->process;
+
+    if (spawn->group && spawn->death_signal && !laz_warden_is_up(&spawner->warden)) {
+        request->rc = laz_warden_start(&spawner->warden, spawner_ms(spawn), process, request->err);
+        pthread_mutex_lock(&spawner->mutex); /* nobody is about to signal it */
+        laz_process_close(process);
+        bool killed = request->killed;
+        pthread_mutex_unlock(&spawner->mutex);
+        if (request->rc || killed)
+            return;
+    }
+    request->rc = laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
+}
 
 static void *spawner_main(void *data)
 {
@@ -57,7 +82,7 @@ static void *spawner_main(void *data)
         if (!spawner->first)
             spawner->last = &spawner->first;
         pthread_mutex_unlock(&spawner->mutex);
-        request->rc = laz_os_child_start(request->spawn, request->process, request->err);
+        spawner_serve(spawner, request);
         pthread_mutex_lock(&spawner->mutex);
         request->done = true;
         if (request->rc) /* here, where nobody is about to signal it */
@@ -65,6 +90,7 @@ static void *spawner_main(void *data)
         pthread_cond_broadcast(&spawner->served);
     }
     pthread_mutex_unlock(&spawner->mutex);
+    laz_warden_end(&spawner->warden);
     return NULL;
 }
 
@@ -80,6 +106,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     if (!made)
         return laz_error_nomem(err);
     made->last = &made->first;
+    made->warden = (struct laz_warden)LAZ_WARDEN_INIT;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
     laz_os_condition_init(&made->served);
@@ -95,6 +122,12 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     return 0;
 }
 
+int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err)
+{
+    spawner->warden.program = strdup(agent);
+    return spawner->warden.program ? 0 : laz_error_nomem(err);
+}
+
 void laz_spawner_free(struct laz_spawner *spawner)
 {
     if (!spawner)
@@ -108,11 +141,6 @@ void laz_spawner_free(struct laz_spawner *spawner)
     pthread_cond_destroy(&spawner->wanted);
     pthread_mutex_destroy(&spawner->mutex);
     free(spawner);
-}
-
-static uint64_t spawner_ms(const struct laz_spawn *spawn)
-{
-    return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
 }
 
 /* Waits for its turn and its end. The lock is held. */

@@ -71,6 +71,14 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     return *spawner ? 0 : laz_error_nomem(err);
 }
 
+int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err)
+{
+    (void)spawner;
+    (void)agent;
+    (void)err;
+    return 0; /* a job object ends all that is in it with the host */
+}
+
 void laz_spawner_free(struct laz_spawner *spawner)
 {
     free(spawner);
@@ -354,12 +362,12 @@ void laz_process_signal(const struct laz_process *process, int signal)
         TerminateProcess(entry->handle, PROCESS_KILLED);
 }
 
-void laz_process_signal_group(const struct laz_process *process, int signal)
+bool laz_process_signal_group(const struct laz_process *process, int signal)
 {
     struct fds_entry *entry = laz_windows_entry(process->pidfd);
 
-    if (entry && entry->job && (signal == SIGKILL || signal == SIGTERM))
-        TerminateJobObject(entry->job, PROCESS_KILLED);
+    return entry && entry->job && (signal == SIGKILL || signal == SIGTERM) &&
+           TerminateJobObject(entry->job, PROCESS_KILLED);
 }
 
 static uint64_t process_time(const FILETIME *time) /* 100 ns -> us */

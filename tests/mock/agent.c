@@ -741,6 +741,18 @@ static void mock_is_told_to_end(int number)
     _exit(0);
 }
 
+/* As a warden (os/warden.h) it goes with its host, and ends nobody. */
+static int mock_warden(void)
+{
+    int word[2] = {0};
+
+    if (fork() != 0 || send(0, word, sizeof word, 0) != sizeof word)
+        return 0;
+    while (recv(0, word, sizeof word, 0) == sizeof word && word[0] != 0)
+        ;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct mock mock = {.fd = -1};
@@ -748,6 +760,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--probe") == 0)
         return 0;
+    if (argc > 1 && strcmp(argv[1], "--warden") == 0)
+        return mock_warden();
     if (argc > 1 && strcmp(argv[1], "--reap") == 0) /* it is the agent itself, and starts nobody */
         signal(SIGTERM, mock_is_told_to_end);
     sigset_t signals;

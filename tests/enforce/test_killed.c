@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* test_killed.c - a host is killed at any moment of its life, and nothing of it is left.
+ *
+ * A host is a process of its own: it opens a session, whose hook leaves a process in the background
+ * and whose tool is a program that starts others and does not end.  It is traced (ptrace(2)) with
+ * all that comes from it, so that the moment is an event and not a time: the n-th process or thread
+ * that is made or ends, or program that is begun, and then some microseconds more, drawn as well.
+ * The test adopts orphans, so that "no process is left" is what waitpid(2) says.  Then the next
+ * host starts: no folder and no control group of the one before is there, and the log of both is
+ * whole. */
+#include "session/sight.h"
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/audit_chain.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <lazaret/lazaret.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KILLED_SAMPLE 25 /* of a run; root and an ordinary user have one each */
+#define KILLED_FULL   500
+#define KILLED_LAST   "3601" /* argument of the program that a host starts last */
+#define KILLED_OPTIONS                                                                             \
+    (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |         \
+     PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL)
+
+static char killed_folder[] = "/tmp/test-killed-XXXXXX";
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+struct kind {
+    const char *name, *backend;
+    bool warm;
+};
+
+static const struct kind kinds[] = {
+    {"bwrap", "bwrap", false},
+    {"template", "bwrap", true},
+    {"landlock", "landlock", false},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static bool killed_settings(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/config.toml", killed_folder);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return false;
+    fprintf(file,
+            "[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
+            "pre_execute_hook = [\"/bin/sh\", \"-c\", \"sleep 3600 >/dev/null 2>&1 &\"]\n"
+            "[audit]\nfile = \"%s/audit.jsonl\"\n"
+            "[[tools]]\nprovider = \"command\"\n"
+            "[[tools.tool]]\nname = \"stay\"\ntimeout = 0\n"
+            "command = [\"/bin/sh\", \"-c\", \"sleep 3600 & sleep " KILLED_LAST " & wait\"]\n",
+            killed_folder);
+    return fclose(file) == 0;
+}
+
+static struct laz_engine *killed_engine(const char *backend)
+{
+    struct laz_settings *settings = NULL;
+    struct laz_engine *engine = NULL;
+    struct laz_error err = {0};
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/config.toml", killed_folder);
+    int rc = laz_settings_new(&settings, &err);
+    if (!rc)
+        rc = laz_settings_load(settings, path, &err);
+    if (!rc)
+        rc = laz_settings_set(settings, "sandbox.backend", backend, &err);
+    if (!rc)
+        rc = laz_engine_new(settings, NULL, &engine, &err);
+    if (rc)
+        printf("\n    no engine: %s", err.text);
+    laz_settings_free(settings);
+    return engine;
+}
+
+/* It never ends by itself, unless it does not get to its tool. */
+__attribute__((noreturn)) static void host_main(const struct kind *kind)
+{
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .warm = kind->warm};
+    struct laz_engine *engine = killed_engine(kind->backend);
+    struct laz_session *session = NULL;
+    struct laz_result *result = NULL;
+    struct laz_error err = {0};
+
+    if (engine && !laz_session_open(engine, &options, &session, &err))
+        laz_session_execute(session, "return stay()", SIZE_MAX, NULL, &result, &err);
+    printf("\n    the host did not get to its tool: %s %s", err.text,
+           result && laz_result_error(result) ? laz_result_error(result) : "");
+    fflush(stdout);
+    _exit(1);
+}
+
+/* ---- its end -------------------------------------------------------------------------------- */
+
+/* When it is killed. */
+struct moment {
+    unsigned event; /* counted from 1; 0: when it has started its last program */
+    bool at_bwrap;  /* or when bubblewrap has made its second process */
+    bool reaper;    /* with it the reaper of its session is killed */
+    unsigned us;    /* that pass after the event; 0: who had it does not go on before */
+};
+
+struct killing {
+    struct moment moment;
+    pid_t host;
+    unsigned events;
+    bool killed;
+    pid_t held;                 /* stopped since then */
+    uint64_t since_us, took_us; /* when, and until nothing was left */
+};
+
+static void killed_read(pid_t pid, const char *what, char *text, size_t size)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    n = n < 0 ? 0 : n;
+    for (ssize_t i = 0; i + 1 < n; i++)
+        text[i] = (char)(text[i] ? text[i] : ' ');
+    text[n] = '\0';
+}
+
+static bool killed_says(pid_t pid, const char *what, const char *part)
+{
+    char text[512];
+
+    killed_read(pid, what, text, sizeof text);
+    return strstr(text, part) != NULL;
+}
+
+/* Each child of each thread of a process; those of a host come to this one when it is gone. */
+static void killed_each_child(pid_t of, void (*visit)(pid_t pid))
+{
+    char path[64], list[4096];
+    struct dirent *entry;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)of);
+    DIR *tasks = opendir(path);
+    while (tasks && (entry = readdir(tasks))) {
+        char *at = list, *end;
+        long pid;
+        snprintf(path, sizeof path, "task/%.16s/children", entry->d_name);
+        killed_read(of, path, list, sizeof list);
+        for (; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+            visit((pid_t)pid);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+static void killed_end_reaper(pid_t pid)
+{
+    if (killed_says(pid, "cmdline", "--reap"))
+        kill(pid, SIGKILL);
+}
+
+static void killed_tell(pid_t pid)
+{
+    char line[512], state[64];
+
+    killed_read(pid, "cmdline", line, sizeof line);
+    killed_read(pid, "wchan", state, sizeof state);
+    printf("\n    process %d lives on, in %s: %s", (int)pid, state, line);
+    kill(pid, SIGKILL);
+}
+
+/* Is this the moment? */
+static bool killing_is_now(struct killing *k, pid_t pid, int event)
+{
+    k->events++;
+    if (k->moment.at_bwrap)
+        return event == PTRACE_EVENT_FORK && killed_says(pid, "comm", "bwrap");
+    return k->events == k->moment.event ||
+           (event == PTRACE_EVENT_EXEC && killed_says(pid, "cmdline", KILLED_LAST) &&
+            !killed_says(pid, "cmdline", "wait"));
+}
+
+static void killing_kill(struct killing *k)
+{
+    uint64_t until = laz_clock_us() + k->moment.us;
+
+    while (laz_clock_us() < until) /* shorter than a sleep takes */
+        ;
+    if (k->moment.reaper) /* children of the thread that starts them */
+        killed_each_child(k->host, killed_end_reaper);
+    kill(k->host, SIGKILL);
+    k->killed = true;
+    k->since_us = laz_clock_us();
+}
+
+/* A tracee has stopped: for an event, or since it got a signal, or as new. */
+static void killing_goes_on(struct killing *k, pid_t pid, int status)
+{
+    int event = status >> 16, number = event ? 0 : WSTOPSIG(status);
+    bool now = !k->killed && event && event != PTRACE_EVENT_STOP && killing_is_now(k, pid, event);
+
+    if (now && !k->moment.us) {
+        killing_kill(k);
+        k->held = pid; /* it sees nothing of this before the host is gone */
+        return;
+    }
+    /* A zombie is its tracer's first, and only then its parent's. After the kill nobody may depend
+     * on a tracer. */
+    ptrace(k->killed || event == PTRACE_EVENT_EXIT ? PTRACE_DETACH : PTRACE_CONT, pid, 0, number);
+    if (now)
+        killing_kill(k);
+}
+
+/* Follows the host until nobody of it is left. False: somebody is, or it was not killed. */
+static bool killing_follow(struct killing *k)
+{
+    const struct timespec second = {.tv_sec = 1};
+    uint64_t end = laz_clock_ms() + UNIT_HANG_MS;
+    sigset_t child;
+    int status;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    while (laz_clock_ms() < end) {
+        pid_t pid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (pid < 0 && errno == ECHILD)
+            return k->killed;
+        if (pid > 0 && WIFSTOPPED(status))
+            killing_goes_on(k, pid, status);
+        else if (pid > 0 && pid == k->host && k->held)
+            ptrace(PTRACE_DETACH, k->held, 0, 0);
+        if (pid == 0)
+            sigtimedwait(&child, NULL, &second);
+    }
+    return false;
+}
+
+/* ---- what the next one finds ---------------------------------------------------------------- */
+
+#define LEFT_MOST 64
+
+struct left {
+    char paths[LEFT_MOST][32];
+    size_t n;
+};
+
+/* A folder of an engine of this user that nobody uses. */
+static bool left_is(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool left = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+                flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+static void left_find(struct left *left)
+{
+    DIR *dir = opendir("/tmp");
+    struct dirent *entry;
+
+    left->n = 0;
+    while (dir && (entry = readdir(dir))) {
+        char *path = left->paths[left->n];
+        if (strncmp(entry->d_name, "lazaret-", 8) != 0 || strlen(entry->d_name) != 16)
+            continue;
+        snprintf(path, sizeof left->paths[0], "/tmp/%.16s", entry->d_name);
+        left->n += left_is(path) && left->n + 1 < LEFT_MOST;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static char left_group[32];
+static unsigned left_groups;
+
+static int left_look(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    if (type == FTW_D && strncmp(path + at->base, "lazaret-", 8) == 0 && strstr(path, left_group)) {
+        printf("\n    left: %s", path);
+        left_groups++;
+    }
+    return 0;
+}
+
+/* The next host starts: what the others left is gone. */
+static void nothing_is_left(pid_t host)
+{
+    struct left left;
+
+    left_find(&left);
+    struct laz_engine *engine = killed_engine("bwrap");
+    CU_ASSERT_PTR_NOT_NULL(engine);
+    for (size_t i = 0; i < left.n; i++)
+        if (left_is(left.paths[i])) {
+            printf("\n    left: %s", left.paths[i]);
+            CU_FAIL("a folder is left");
+        }
+    snprintf(left_group, sizeof left_group, "-%d-", (int)host);
+    left_groups = 0;
+    if (laz_os_is_root())
+        nftw("/sys/fs/cgroup", left_look, 32, FTW_PHYS);
+    CU_ASSERT_EQUAL(left_groups, 0);
+    laz_engine_free(engine);
+}
+
+static void killed_finding(void *user, enum laz_audit_finding finding, uint64_t line,
+                           const char *text)
+{
+    (void)user;
+    printf("\n    line %llu of the log, %s: %s", (unsigned long long)line,
+           laz_audit_finding_name(finding), text);
+}
+
+static void the_log_is_whole(void)
+{
+    struct laz_audit_verify verify;
+    char path[64], piece[4096];
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/audit.jsonl", killed_folder);
+    FILE *file = fopen(path, "re");
+    laz_audit_verify_init(&verify, killed_finding, NULL);
+    while (file && (n = fread(piece, 1, sizeof piece, file)) > 0)
+        laz_audit_verify_feed(&verify, piece, n);
+    CU_ASSERT(laz_audit_verify_end(&verify));
+    laz_audit_verify_fini(&verify);
+    if (file)
+        (void)fclose(file);
+}
+
+/* ---- moments -------------------------------------------------------------------------------- */
+
+/* Kills a host of a kind at a moment, and sees that nothing is left of it. */
+static bool host_is_killed(const struct kind *kind, struct moment moment, struct killing *out)
+{
+    struct killing k = {.moment = moment};
+    int begin[2], status;
+    pid_t pid;
+    char c = 'b';
+
+    if (pipe2(begin, O_CLOEXEC) != 0)
+        return false;
+    fflush(stdout);
+    k.host = fork();
+    if (k.host == 0) {
+        close(begin[1]);
+        if (read(begin[0], &c, 1) != 1)
+            _exit(2);
+        host_main(kind);
+    }
+    close(begin[0]);
+    bool traced = ptrace(PTRACE_SEIZE, k.host, 0, KILLED_OPTIONS) == 0;
+    if (traced && write(begin[1], &c, 1) != 1)
+        traced = false;
+    close(begin[1]);
+    bool good = killing_follow(&k) && traced;
+    k.took_us = k.killed ? laz_clock_us() - k.since_us : 0;
+    if (out)
+        *out = k;
+    if (good) {
+        nothing_is_left(k.host);
+        the_log_is_whole();
+        return true;
+    }
+    printf("\n    %s, event %u of %u and %u us: %s", kind->name, moment.event, k.events, moment.us,
+           !traced    ? "it cannot be traced"
+           : k.killed ? ""
+                      : "it was not killed");
+    killed_each_child(getpid(), killed_tell);
+    while ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)
+        if (pid > 0 && WIFSTOPPED(status))
+            ptrace(PTRACE_DETACH, pid, 0, 0);
+    return false;
+}
+
+/* bubblewrap's second process waits for a word of the first, which the host takes along: it would
+ * wait for ever. */
+static void bubblewrap_that_has_begun_ends_with_its_host(void)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].backend, "bwrap") == 0)
+            CU_ASSERT(host_is_killed(&kinds[i], (struct moment){.at_bwrap = true}, NULL));
+}
+
+static void what_programs_of_tools_and_hooks_have_started_ends_with_the_host(void)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        CU_ASSERT(host_is_killed(&kinds[i], (struct moment){0}, NULL));
+}
+
+static void the_agent_ends_with_a_host_and_its_reaper(void)
+{
+    CU_ASSERT(host_is_killed(&kinds[2], (struct moment){.reaper = true}, NULL));
+}
+
+/* ---- the warden ----------------------------------------------------------------------------- */
+
+static bool warden_start(struct laz_spawner *spawner, const char *script, int out)
+{
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
+    const struct laz_spawn_fd fds[] = {{out, 1}};
+    const struct laz_spawn spawn = {
+        .argv = argv,
+        .env = env,
+        .fds = fds,
+        .n_fds = 1,
+        .uid = LAZ_SPAWN_SAME_ID,
+        .gid = LAZ_SPAWN_SAME_ID,
+        .group = true,
+        .death_signal = SIGKILL,
+    };
+    struct laz_process process = LAZ_PROCESS_INIT;
+    struct laz_error err = {0};
+
+    if (laz_spawner_spawn(spawner, &spawn, &process, &err) == 0)
+        return true;
+    printf("\n    %s", err.text);
+    fflush(stdout);
+    return false;
+}
+
+/* A host with two programs, the second one, which starts another, once it is told. */
+__attribute__((noreturn)) static void warden_host(int told, int out)
+{
+    struct laz_spawner *spawner;
+    char c, *agent = unit_built("lazaret-agent");
+
+    if (laz_spawner_new(&spawner, NULL) || laz_spawner_guard(spawner, agent, NULL) ||
+        !warden_start(spawner, "echo; exec sleep 3600", out) || read(told, &c, 1) != 1 ||
+        !warden_start(spawner, "sleep 3600 & echo; wait", out))
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static unsigned wardens;
+
+static void warden_kill(pid_t pid)
+{
+    if (!killed_says(pid, "cmdline", "--warden"))
+        return;
+    wardens++;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void a_warden_that_is_killed_is_replaced(void)
+{
+    struct killing k = {.killed = true};
+    int told[2], out[2];
+    char c = 'g';
+
+    CU_ASSERT_FATAL(pipe2(told, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+    fflush(stdout);
+    k.host = fork();
+    if (k.host == 0)
+        warden_host(told[0], out[1]);
+    close(out[1]);
+    CU_ASSERT_EQUAL(read(out[0], &c, 1), 1);
+    wardens = 0;
+    killed_each_child(getpid(), warden_kill);
+    CU_ASSERT_EQUAL(wardens, 1);
+    CU_ASSERT_EQUAL(write(told[1], &c, 1), 1);
+    CU_ASSERT_EQUAL(read(out[0], &c, 1), 1);
+    kill(k.host, SIGKILL);
+    CU_ASSERT(killing_follow(&k));
+    killed_each_child(getpid(), killed_tell);
+    close(out[0]);
+    close(told[0]);
+    close(told[1]);
+}
+
+/* ---- any moment ----------------------------------------------------------------------------- */
+
+static void killed_at_any_moment_it_leaves_nothing(void)
+{
+    const unsigned n = sight_is_full() ? KILLED_FULL : KILLED_SAMPLE;
+    unsigned events[KINDS] = {0};
+    struct killing k, worst = {0};
+
+    for (unsigned i = 0; i < n; i++) {
+        size_t kind = i < KINDS ? i : sight_pick(KINDS); /* the first of each tells how many */
+        struct moment moment = {0};
+        if (events[kind]) {
+            moment.event = 1 + (unsigned)sight_pick(events[kind]);
+            moment.us = (unsigned)sight_pick((size_t)1 << sight_pick(15)); /* to 16 ms */
+        }
+        CU_ASSERT(host_is_killed(&kinds[kind], moment, &k));
+        if (!events[kind])
+            events[kind] = k.events;
+        if (k.took_us > worst.took_us)
+            worst = k;
+    }
+    printf("\n    %u hosts of %u, %u and %u events; the slowest end took %.3f s, at event %u", n,
+           events[0], events[1], events[2], (double)worst.took_us / 1e6, worst.moment.event);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(bubblewrap_that_has_begun_ends_with_its_host),
+    UNIT(what_programs_of_tools_and_hooks_have_started_ends_with_the_host),
+    UNIT(the_agent_ends_with_a_host_and_its_reaper),
+    UNIT(a_warden_that_is_killed_is_replaced),
+    UNIT(killed_at_any_moment_it_leaves_nothing),
+    {0},
+};
+
+/* May a process be traced here, and do orphans come to this one? */
+static bool killed_can_trace(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        for (;;)
+            pause();
+    bool can = pid > 0 && ptrace(PTRACE_SEIZE, pid, 0, 0) == 0 &&
+               prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    return can;
+}
+
+int main(void)
+{
+    sigset_t child;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL); /* it is waited for */
+    if (!killed_can_trace())
+        return unit_skip("ptrace", "a process cannot be traced here") ? 77 : 1;
+    if (!mkdtemp(killed_folder) || !killed_settings()) {
+        printf("%s cannot be made\n", killed_folder);
+        return 1;
+    }
+    setenv("HOME", killed_folder, 1); /* whatever the user of this machine has configured */
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("LAZARET_CONFIG");
+    int rc = unit_run("killed", tests);
+    laz_os_remove_tree(killed_folder);
+    return rc;
+}
