@@ -500,6 +500,41 @@ static void a_warden_that_is_killed_is_replaced(void)
     close(told[1]);
 }
 
+static unsigned left_behind;
+
+static void left_count(pid_t pid)
+{
+    left_behind += killed_says(pid, "cmdline", "sleep 3600");
+    kill(pid, SIGKILL);
+}
+
+/* The host goes on without children, and was not killed: whoever uses it may want that. */
+static void what_a_program_has_left_outlives_a_host_that_ends_in_order(void)
+{
+    struct killing k = {.killed = true};
+    struct laz_spawner *spawner;
+    int out[2];
+    char c;
+
+    CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
+    fflush(stdout);
+    k.host = fork();
+    if (k.host == 0) {
+        bool good = laz_spawner_new(&spawner, NULL) == 0 &&
+                    laz_spawner_guard(spawner, unit_built("lazaret-agent"), NULL) == 0 &&
+                    warden_start(spawner, "sleep 3600 & echo", out[1]) && read(out[0], &c, 1) == 1;
+        laz_spawner_free(spawner);
+        _exit(!good);
+    }
+    close(out[1]);
+    CU_ASSERT_EQUAL(waitpid(k.host, NULL, 0), k.host);
+    left_behind = 0;
+    killed_each_child(getpid(), left_count);
+    CU_ASSERT_EQUAL(left_behind, 1);
+    CU_ASSERT(killing_follow(&k));
+    close(out[0]);
+}
+
 /* ---- any moment ----------------------------------------------------------------------------- */
 
 static void killed_at_any_moment_it_leaves_nothing(void)
@@ -530,6 +565,7 @@ static const struct unit_test tests[] = {
     UNIT(what_programs_of_tools_and_hooks_have_started_ends_with_the_host),
     UNIT(the_agent_ends_with_a_host_and_its_reaper),
     UNIT(a_warden_that_is_killed_is_replaced),
+    UNIT(what_a_program_has_left_outlives_a_host_that_ends_in_order),
     UNIT(killed_at_any_moment_it_leaves_nothing),
     {0},
 };

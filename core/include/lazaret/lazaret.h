@@ -30,7 +30,8 @@
  *
  * A guest: the library changes no signal disposition, no locale, no environment variable and no
  * working folder of its process, and prints nothing.  Children are started by one thread of the
- * engine, are followed by pidfd, and end with the engine or the process, whichever ends first. */
+ * engine, are followed by pidfd, and end with the engine or the process, whichever ends first.  On
+ * Linux a process that is no child of it (lazaret-agent --warden) sees to that when it is killed. */
 #ifndef LAZARET_H
 #define LAZARET_H
 
