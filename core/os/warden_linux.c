@@ -174,7 +174,6 @@ static void warden_forget_empty(struct warden *warden)
 
     for (size_t i = 0; i < warden->n; i++) {
         struct warden_group *group = &warden->groups[i];
-        group->led = group->led && !laz_os_pidfd_has_ended(group->leader.pidfd);
         if (group->led || laz_process_signal_group(&group->leader, 0))
             warden->groups[kept++] = *group;
         else
@@ -198,6 +197,8 @@ static void warden_watch(struct warden *warden)
             return;
         if (fds[0].revents)
             return;
+        for (size_t i = 0; i < warden->n; i++)
+            warden->groups[i].led = warden->groups[i].led && !fds[2 + i].revents;
         if (fds[1].revents && !warden_hear(warden))
             return;
         warden_forget_empty(warden);
