@@ -424,7 +424,8 @@ static void the_agent_ends_with_a_host_and_its_reaper(void)
 
 /* ---- the warden ----------------------------------------------------------------------------- */
 
-static bool warden_start(struct laz_spawner *spawner, const char *script, int out)
+static bool warden_start(struct laz_spawner *spawner, const char *script, int out,
+                         struct laz_process *process)
 {
     const char *const argv[] = {"/bin/sh", "-c", script, NULL};
     static const char *const env[] = {"PATH=/usr/bin:/bin", NULL};
@@ -439,10 +440,9 @@ static bool warden_start(struct laz_spawner *spawner, const char *script, int ou
         .group = true,
         .death_signal = SIGKILL,
     };
-    struct laz_process process = LAZ_PROCESS_INIT;
     struct laz_error err = {0};
 
-    if (laz_spawner_spawn(spawner, &spawn, &process, &err) == 0)
+    if (laz_spawner_spawn(spawner, &spawn, process, &err) == 0)
         return true;
     printf("\n    %s", err.text);
     fflush(stdout);
@@ -453,11 +453,12 @@ static bool warden_start(struct laz_spawner *spawner, const char *script, int ou
 __attribute__((noreturn)) static void warden_host(int told, int out)
 {
     struct laz_spawner *spawner;
+    struct laz_process first, second;
     char c, *agent = unit_built("lazaret-agent");
 
     if (laz_spawner_new(&spawner, NULL) || laz_spawner_guard(spawner, agent, NULL) ||
-        !warden_start(spawner, "echo; exec sleep 3600", out) || read(told, &c, 1) != 1 ||
-        !warden_start(spawner, "sleep 3600 & echo; wait", out))
+        !warden_start(spawner, "echo; exec sleep 3600", out, &first) || read(told, &c, 1) != 1 ||
+        !warden_start(spawner, "sleep 3600 & echo; wait", out, &second))
         _exit(1);
     for (;;)
         pause();
@@ -513,8 +514,8 @@ static void what_a_program_has_left_outlives_a_host_that_ends_in_order(void)
 {
     struct killing k = {.killed = true};
     struct laz_spawner *spawner;
+    struct laz_process process;
     int out[2];
-    char c;
 
     CU_ASSERT_FATAL(pipe2(out, O_CLOEXEC) == 0);
     fflush(stdout);
@@ -522,7 +523,8 @@ static void what_a_program_has_left_outlives_a_host_that_ends_in_order(void)
     if (k.host == 0) {
         bool good = laz_spawner_new(&spawner, NULL) == 0 &&
                     laz_spawner_guard(spawner, unit_built("lazaret-agent"), NULL) == 0 &&
-                    warden_start(spawner, "sleep 3600 & echo", out[1]) && read(out[0], &c, 1) == 1;
+                    warden_start(spawner, "sleep 3600 &", out[1], &process) &&
+                    laz_process_wait(&process, UNIT_HANG_MS, NULL);
         laz_spawner_free(spawner);
         _exit(!good);
     }
