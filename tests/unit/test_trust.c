@@ -260,8 +260,10 @@ static int in_a_namespace(void)
     if (fd < 0 || write(fd, map, strlen(map)) < 0)
         return 2;
     struct stat st;
-    if (stat("/", &st) != 0 || st.st_uid == 0 || st.st_uid == geteuid())
+    if (stat("/", &st) != 0 || st.st_uid == 0)
         return 3;
+    if (st.st_uid == geteuid()) /* "nobody": what is not mapped looks like its own */
+        return 78;
     if (laz_trust_file("/bin/sh", NULL) != 0 || laz_trust_folder("/usr/lib", NULL) != 0)
         return 4;
     /* who made this cannot be told from root by then; below /tmp that matters */
@@ -282,6 +284,10 @@ static void the_owner_of_all_passes_where_root_has_no_name(void)
     CU_ASSERT_EQUAL_FATAL(waitpid(pid, &how, 0), pid);
     if (WIFEXITED(how) && WEXITSTATUS(how) == 77) {
         unit_skip("namespaces", "this user gets no user namespace");
+        return;
+    }
+    if (WIFEXITED(how) && WEXITSTATUS(how) == 78) {
+        unit_skip("root", "this user has the number of who has no name");
         return;
     }
     CU_ASSERT_EQUAL(how, 0);
