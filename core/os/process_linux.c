@@ -6,6 +6,7 @@
  * end of a child was learned by somebody else is an answer (`known` false), not an error. */
 #include "base/clock.h"
 #include "os/os.h"
+#include "os/io.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -15,11 +16,13 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+#define PROCESS_LOOK_NS      1000000
 #define PROCESS_SIGNAL_GROUP (1u << 2) /* PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9 */
 
 /* waitid with the usage of the child, which the C library's wrapper leaves out. */
@@ -51,13 +54,6 @@ bool laz_process_signal_group(const struct laz_process *process, int signal)
     return kill(-process->pid, signal) == 0 || errno == EPERM;
 }
 
-static bool process_has_ended(int pidfd, int timeout_ms)
-{
-    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-
-    return poll(&ended, 1, timeout_ms) == 1;
-}
-
 static void process_describe(const siginfo_t *info, const struct rusage *usage,
                              struct laz_exit *how)
 {
@@ -86,7 +82,7 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
     if (rc == 0 && info.si_pid == 0)
         return false;
     /* Not our child any more: reaped by somebody else, or by an earlier call. */
-    if (rc < 0 && !process_has_ended(process->pidfd, 0))
+    if (rc < 0 && !laz_os_pidfd_has_ended(process->pidfd))
         return false;
     if (how) {
         *how = none;
@@ -106,9 +102,16 @@ bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit 
     for (;;) {
         now = laz_clock_ms();
         uint64_t left = now < end ? end - now : 0;
-        bool ended = process_has_ended(process->pidfd, left > INT_MAX ? INT_MAX : (int)left);
-        if (ended || left == 0) /* asked at the end in any case: poll(2) may have failed */
+        struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
+        int n = poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
+        if (n == 1 || left == 0)
             return laz_process_reap(process, how);
+        if (n < 0 && errno != EINTR) { /* then by asking the child itself, again and again */
+            const struct timespec pause = {.tv_nsec = PROCESS_LOOK_NS};
+            if (laz_process_reap(process, how))
+                return true;
+            nanosleep(&pause, NULL);
+        }
     }
 }
 

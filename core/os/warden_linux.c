@@ -32,8 +32,8 @@
 #define WARDEN_SOCKET 0
 #define WARDEN_HOST   3
 
-/* A message: of a child with its pidfd; of the host without one, when nobody is to be signalled;
- * and of the warden, once it is up. */
+/* A message: of a child with its pidfd; of the host, of zeros, when nobody is to be signalled; and
+ * of the warden, once it is up. */
 struct warden_word {
     int32_t pid, signal;
 };
@@ -82,6 +82,9 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
                            "%s --warden, which ends what this process would leave when it is "
                            "killed, did not start; is it the agent of this lazaret?",
                            warden->program);
+        laz_process_signal_group(process, SIGKILL);
+        laz_process_signal(process, SIGKILL);
+        (void)laz_process_wait(process, ms, NULL);
         goto out;
     }
     (void)laz_process_wait(process, ms, NULL); /* it has forked, and ends */
@@ -161,7 +164,7 @@ static bool warden_hear(struct warden *warden)
 
     if (laz_os_receive(WARDEN_SOCKET, &word, sizeof word, fds, &n) != sizeof word)
         return false;
-    warden->released = n == 0;
+    warden->released = word.pid == 0; /* a descriptor may be lost on the way, unix(7) */
     if (n && warden_make_room(warden))
         warden->groups[warden->n++] =
             (struct warden_group){{(pid_t)word.pid, fds[0]}, word.signal, true};
