@@ -249,6 +249,16 @@ DENY(socket, (int domain, int type, int protocol), (domain, type, protocol), EMF
 DENY(bind, (int fd, const struct sockaddr *address, socklen_t len), (fd, address, len), ENOSPC)
 DENY(listen, (int fd, int backlog), (fd, backlog), EADDRINUSE)
 DENY(accept, (int fd, struct sockaddr *address, socklen_t *len), (fd, address, len), EMFILE, EINTR)
+DENY(socketpair, (int domain, int type, int protocol, int ends[2]), (domain, type, protocol, ends),
+     EMFILE)
+DENY(connect, (int fd, const struct sockaddr *address, socklen_t len), (fd, address, len),
+     ECONNREFUSED)
+DENY(setsockopt, (int fd, int level, int name, const void *value, socklen_t len),
+     (fd, level, name, value, len), ENOMEM)
+DENY(fdatasync, (int fd), (fd), EIO)
+DENY(ftruncate, (int fd, off_t size), (fd, size), ENOSPC)
+DENY(renameat, (int folder, const char *from, int other, const char *to), (folder, from, other, to),
+     ENOSPC)
 DENY(pipe2, (int ends[2], int flags), (ends, flags), EMFILE)
 DENY(dup2, (int from, int to), (from, to), EBUSY)
 DENY(poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), ENOMEM, EINTR)
@@ -283,6 +293,12 @@ DENY_BYTES(read, (int fd, void *data, size_t len), (fd, data, len), EIO, EINTR)
 DENY_BYTES(pread, (int fd, void *data, size_t len, off_t at), (fd, data, len, at), EIO)
 DENY_BYTES(write, (int fd, const void *data, size_t len), (fd, data, len), ENOSPC, EINTR)
 DENY_BYTES(send, (int fd, const void *data, size_t len, int flags), (fd, data, len, flags), ENOMEM,
+           EINTR)
+DENY_BYTES(recv, (int fd, void *data, size_t len, int flags), (fd, data, len, flags), ECONNRESET,
+           EINTR)
+DENY_BYTES(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
+           ETOOMANYREFS, EINTR)
+DENY_BYTES(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), ENOMEM,
            EINTR)
 DENY_BYTES(readlink, (const char *path, char *text, size_t size), (path, text, size), EACCES)
 DENY_FULL(off_t, -1, lseek, false, (int fd, off_t at, int from), (fd, at, from), ESPIPE)
