@@ -10,6 +10,7 @@
  * With --template it plays one (its sessions enter the groups of the last `prepare`): MOCK_TEMPLATE
  * is its start, and for each spawn it runs MOCK_SPAWN, for the first one, which is the host's
  * trial, MOCK_TRIAL; each session runs MOCK_SESSION as the first process of its namespace. */
+#include "pests.h"
 #include "storm.h"
 #include "worst.h"
 
@@ -693,7 +694,8 @@ static const struct {
     {"raw", do_raw},         {"ready", do_ready},       {"recv", do_recv},
     {"send", do_send},       {"shut", do_shut},         {"sync", do_sync},
     {"times", do_times},     {"token", do_token},       {"trade", do_trade},
-    {"wait", do_wait},       {"worst", do_worst},
+    {"wait", do_wait},       {"worst", do_worst},       {"watch", pest_watch},
+    {"litter", pest_litter}, {"fork", pest_fork},
 };
 
 static void mock_run(struct mock *mock, char *script, const char *separator)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_crowd.c - many sessions at once, of which one attacks: the others are answered right.
+/* test_crowd.c - many sessions at once, of which some attack: the others are answered right, and
+ * none of them ends.
  *
  * Each session has an engine and a thread of its own; all boxes are real, the agent is the mock.
- * There is a turn for each attack: it begins, all others call a tool so many times while it is
- * under way, and an attack that does not end by itself lasts until they have done so.  No clock
+ * There is a turn for each attack, of each attacker another: they begin, all others call a tool so
+ * many times while they are under way, and an attack that does not end by itself lasts until they
+ * have done so.  No clock
  * decides anything: those of the engines stand still.  How long an answer takes beside an attack is
  * not for this test: scripts/bench measures times. */
 #include "session.h"
@@ -18,8 +20,10 @@
 #include <string.h>
 #include <time.h>
 
-#define CROWD       32
-#define CROWD_CALLS 4     /* of each other session, beside each attack */
+#define CROWD       64
+#define ATTACKERS   4
+#define WORKERS     (CROWD - ATTACKERS)
+#define CROWD_CALLS 2     /* of each other session, beside each attack */
 #define ATTACK_MS   60000 /* of the clock that the last of them moves */
 
 #define WORK                                                                                       \
@@ -46,6 +50,11 @@ static const struct attack {
     {"raw {\"type\":\"res\nwait", true},
     {"hangup\nwait", true},
     {"die 9", false},
+    {"watch 400000\nwait", true},
+    {"litter 20000\ndie 9", false},
+    {"fork 2000\nok 1", false},
+    {"worst 1000000 colliding", false},
+    {"worst 1000000 smallest", false},
 };
 
 #define ATTACKS (sizeof attacks / sizeof *attacks)
@@ -53,15 +62,17 @@ static const struct attack {
 struct crowd {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t turn;   /* attacks that have begun */
-    unsigned done; /* others, with the present one */
+    size_t turn, over; /* all attackers have begun it, have ended it */
+    unsigned begun;    /* attackers, the next one */
+    unsigned done;     /* others, with the present one */
+    unsigned ended;    /* attackers, with the present one */
     atomic_uint failures;
-    struct laz_engine *attacked;
+    struct laz_engine *attacked[ATTACKERS];
 };
 
 struct member {
     struct crowd *crowd;
-    unsigned number; /* 0 is the one that attacks */
+    unsigned number; /* the first attack */
     pthread_t thread;
     struct laz_engine *engine;
 };
@@ -87,35 +98,47 @@ static void crowd_failed(struct crowd *crowd)
     atomic_fetch_add(&crowd->failures, 1);
 }
 
-/* ---- the one that attacks ------------------------------------------------------------------- */
+/* ---- those that attack -------------------------------------------------------------------- */
 
-/* A tool, called by each attack when it begins: then the others begin, too. */
+/* A tool, called by each attack when it begins: when all have, the others begin, too. */
 static void attack_begins(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     struct crowd *crowd = user;
 
     (void)args, (void)len, (void)reply;
     pthread_mutex_lock(&crowd->lock);
-    crowd->turn++;
-    pthread_cond_broadcast(&crowd->moved);
+    if (++crowd->begun == ATTACKERS) {
+        crowd->begun = 0;
+        crowd->turn++;
+        pthread_cond_broadcast(&crowd->moved);
+    }
     pthread_mutex_unlock(&crowd->lock);
 }
 
-static void crowd_attack(struct crowd *crowd, struct laz_session *session)
+static const struct attack *attack_of(unsigned attacker, size_t turn)
+{
+    return &attacks[(turn + attacker * (ATTACKS / ATTACKERS)) % ATTACKS];
+}
+
+static void crowd_attack(struct crowd *crowd, unsigned number, struct laz_session *session)
 {
     const struct laz_execute_options options = {.size = sizeof options, .deadline_ms = ATTACK_MS};
 
     for (size_t i = 0; i < ATTACKS; i++) {
         char code[300];
-        snprintf(code, sizeof code, BEGIN "%s", attacks[i].code);
+        snprintf(code, sizeof code, BEGIN "%s", attack_of(number, i)->code);
         if (!member_run(session, code, NULL, &options))
             crowd_failed(crowd);
         pthread_mutex_lock(&crowd->lock);
-        if (crowd->turn != i + 1) /* it never began: the others would wait for it */
-            abort();
-        while (crowd->done < CROWD - 1)
+        while (crowd->turn != i + 1 || crowd->done < WORKERS)
             pthread_cond_wait(&crowd->moved, &crowd->lock);
-        crowd->done = 0;
+        if (++crowd->ended == ATTACKERS) {
+            crowd->ended = crowd->done = 0;
+            crowd->over++;
+            pthread_cond_broadcast(&crowd->moved);
+        }
+        while (crowd->over != i + 1)
+            pthread_cond_wait(&crowd->moved, &crowd->lock);
         pthread_mutex_unlock(&crowd->lock);
     }
     if (!member_run(session, "ok 42", "42", NULL))
@@ -135,11 +158,12 @@ static void crowd_work(struct crowd *crowd, struct laz_session *session)
             if (!member_run(session, WORK, "{\"id\":1,\"value\":5}", NULL))
                 crowd_failed(crowd);
         pthread_mutex_lock(&crowd->lock);
-        bool is_last = ++crowd->done == CROWD - 1;
+        bool is_last = ++crowd->done == WORKERS;
         pthread_cond_broadcast(&crowd->moved);
         pthread_mutex_unlock(&crowd->lock);
-        if (is_last && attacks[turn - 1].lasts)
-            test_post_advance(crowd->attacked, ATTACK_MS);
+        for (unsigned i = 0; i < ATTACKERS && is_last; i++)
+            if (attack_of(i, turn - 1)->lasts)
+                test_post_advance(crowd->attacked[i], ATTACK_MS);
     }
 }
 
@@ -154,10 +178,13 @@ static void *member_main(void *user)
         printf("\n    member %u: %s\n", member->number, err.text);
         abort(); /* the others would wait for it */
     }
-    if (member->number == 0)
-        crowd_attack(member->crowd, session);
+    int64_t pid = laz_session_pid(session);
+    if (member->number < ATTACKERS)
+        crowd_attack(member->crowd, member->number, session);
     else
         crowd_work(member->crowd, session);
+    if (member->number >= ATTACKERS && laz_session_pid(session) != pid)
+        crowd_failed(member->crowd); /* it ended, and was replaced */
     return NULL;
 }
 
@@ -171,8 +198,11 @@ static void crowd_run(struct member *members, struct crowd *crowd)
         test_hold_clock(members[i].engine);
     }
     const struct laz_tool begin = {.size = sizeof begin, .name = "begin", .description = "Begins"};
-    crowd->attacked = members[0].engine;
-    CU_ASSERT_EQUAL(laz_engine_add_tool(crowd->attacked, &begin, attack_begins, crowd, NULL), 0);
+    for (unsigned i = 0; i < ATTACKERS; i++) {
+        crowd->attacked[i] = members[i].engine;
+        CU_ASSERT_EQUAL(laz_engine_add_tool(crowd->attacked[i], &begin, attack_begins, crowd, NULL),
+                        0);
+    }
     for (unsigned i = 0; i < CROWD; i++)
         CU_ASSERT_FATAL(!pthread_create(&members[i].thread, NULL, member_main, &members[i]));
     for (unsigned i = 0; i < CROWD; i++)
@@ -181,7 +211,7 @@ static void crowd_run(struct member *members, struct crowd *crowd)
         laz_engine_free(members[i].engine);
 }
 
-static void one_that_attacks_spoils_no_answer_of_another(void)
+static void those_that_attack_spoil_no_answer_and_end_nobody(void)
 {
     struct crowd crowd = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     struct member members[CROWD] = {0};
@@ -285,7 +315,7 @@ static void the_worst_message_leaves_its_neighbour_answered(void)
 }
 
 static const struct unit_test tests[] = {
-    UNIT(one_that_attacks_spoils_no_answer_of_another),
+    UNIT(those_that_attack_spoil_no_answer_and_end_nobody),
     UNIT(the_worst_message_leaves_its_neighbour_answered),
     {0},
 };
