@@ -353,6 +353,18 @@ void laz_box_be_patient(struct laz_box *box)
         laz_timer_start(box->patience, laz_box_token_ms(box->engine));
 }
 
+/* A connection that cannot be taken, for want of descriptors, would be told of again and again. */
+static void box_not_accepted(struct laz_box *box, int os_errno)
+{
+    char text[128];
+
+    if (os_errno == EAGAIN || os_errno == ECONNABORTED)
+        return;
+    snprintf(text, sizeof text, "the connection of the agent cannot be taken: %s",
+             strerror(os_errno));
+    box_broken(box, LAZ_EOS, text);
+}
+
 static void box_listener_ready(void *user, uint32_t events)
 {
     struct laz_box *box = user;
@@ -360,8 +372,10 @@ static void box_listener_ready(void *user, uint32_t events)
 
     (void)events;
     int fd = laz_os_accept(box->listener);
-    if (fd < 0)
+    if (fd < 0) {
+        box_not_accepted(box, errno);
         return;
+    }
     if (box->channel >= 0) {
         laz_os_close(&fd);
         box_broken(box, LAZ_EPROTO, "a second peer connected before the first showed its token");

@@ -55,7 +55,7 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
 /* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
  * gone. */
 bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds);
-/* A connection of a listening socket, non-blocking; -1: there is none. */
+/* A connection of a listening socket, non-blocking; -1 with errno, EAGAIN where there is none. */
 int laz_os_accept(int listener);
 
 /* CPU time and resident memory of a process as the kernel tells them: of that very process, never

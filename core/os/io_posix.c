@@ -202,7 +202,9 @@ int laz_os_accept(int listener)
     if (fd < 0)
         return -1;
     if (laz_posix_accepted(fd) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
-        close(fd);
+        int failed = errno;
+        (void)close(fd);
+        errno = failed;
         return -1;
     }
     return fd;

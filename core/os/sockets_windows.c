@@ -132,8 +132,10 @@ int laz_os_accept(int listener)
 {
     struct fds_entry *entry = laz_windows_entry(listener);
 
-    if (!entry || entry->kind != FDS_LISTENER || !entry->handle || entry->theirs)
+    if (!entry || entry->kind != FDS_LISTENER || !entry->handle || entry->theirs) {
+        errno = EAGAIN;
         return -1;
+    }
     HANDLE handle = entry->handle;
     entry->handle = NULL;
     ResetEvent(entry->readable);
