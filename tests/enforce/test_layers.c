@@ -242,9 +242,9 @@ static void layers_settings(const struct layer *row, const char *missing, char *
     char names[128], path[200];
     size_t n = 0;
 
-    settings[0] = '\0';
-    if (row->settings[0])
-        n += (size_t)snprintf(settings, size, "%s;", row->settings);
+    /* without a user namespace all processes of an ordinary user count */
+    n += (size_t)snprintf(settings, size, "%s;",
+                          row->settings[0] ? row->settings : "limits.nproc=unlimited");
     layers_of("bwrap", missing, names, sizeof names);
     if (names[0] && layers_bwrap(names, path, sizeof path))
         n += (size_t)snprintf(settings + n, size - n, "sandbox.bwrap.program=%s;", path);
@@ -252,8 +252,7 @@ static void layers_settings(const struct layer *row, const char *missing, char *
     if (names[0])
         n += (size_t)snprintf(settings + n, size - n, "env.set={LAZ_TEST_WITHOUT=\"%s\"};", names);
     layers_of("host", missing, layers_host, sizeof layers_host);
-    if (n)
-        settings[n - 1] = '\0';
+    settings[n - 1] = '\0';
 }
 
 /* What comes of the probe when these layers are missing. `opened`: called with the session. */
