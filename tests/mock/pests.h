@@ -8,6 +8,7 @@ struct mock;
 
 void pest_watch(struct mock *mock, const char *text); /* N watches of epoll(7), as far as they go */
 void pest_litter(struct mock *mock, const char *text); /* N files in /tmp */
-void pest_fork(struct mock *mock, const char *text);   /* N processes, as many at once as may be */
+void pest_fork(struct mock *mock,
+               const char *text); /* N processes, some at once: others' count, too */
 
 #endif

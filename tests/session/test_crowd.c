@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define CROWD       64
-#define CROWD_USER  32 /* of an ordinary user, whose processes are counted for all of its tests */
+#define CROWD_USER  16 /* of an ordinary user, whose processes are counted for all of its tests */
 #define ATTACKERS   4
 #define CROWD_CALLS 2     /* of each other session, beside each attack */
 #define ATTACK_MS   60000 /* of the clock that the last of them moves */
@@ -51,7 +51,7 @@ static const struct attack {
     {"raw {\"type\":\"res\nwait", true},
     {"hangup\nwait", true},
     {"die 9", false},
-    {"watch 400000\nwait", true},
+    {"watch 40000\nwait", true},
     {"litter 20000\ndie 9", false},
     {"fork 2000\nok 1", false},
     {"worst 1000000 colliding", false},
