@@ -42,9 +42,6 @@ static const char attacks[][ATTACK_CODE] = {
     "return ('x'):rep(3000000)",
     "os.execute('kill -KILL $PPID') while true do end",
     "for i = 1, 100 do os.execute('true') end",
-    "local t = {} for i = 1, 50000 do t['k' .. i] = i end pcall(take, t)",
-    "os.execute('f() { f | f & }; f') while true do end",
-    "for i = 1, 1e5 do io.open('/tmp/' .. i, 'w'):close() end os.execute('kill -KILL $PPID')",
 };
 
 static bool member_is_attacker(const struct member *member)
