@@ -188,8 +188,8 @@ void laz_box_drain(struct laz_box *box);
 /* Has its process been seen? Of a box from a template that is so with its token; before, there is
  * nobody to be killed, and it ends when it finds its channel closed. */
 bool laz_box_has_come(const struct laz_box *box);
-/* Ends everything inside; `ended` is reported when it is over, after two seconds at most; of a box
- * that has not come, after the time for its token. */
+/* Ends everything inside; `ended` is reported when it is over, after the engine's death_ms at
+ * most; of a box that has not come, after the time for its token. */
 void laz_box_kill(struct laz_box *box);
 /* Has it ended? Looks at the process without waiting; reports `ended` when so. */
 bool laz_box_has_ended(struct laz_box *box);

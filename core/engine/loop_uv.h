@@ -20,8 +20,8 @@ struct laz_loop {
     uint64_t now_us;         /* of the held clock */
 };
 
-/* What the watches of a loop share, and its handle: the first that a loop has, so that a failure
- * leaves none (to close one, libuv would wait, and make its watches). An error of libuv's, or 0. */
+/* What the watches of a loop share, and its handle. A failure leaves none behind. An error of
+ * libuv's, or 0. */
 int laz_loop_polls_new(struct laz_loop *loop);
 void laz_loop_polls_stop(struct laz_loop *loop); /* closes the handle */
 void laz_loop_polls_free(struct laz_loop *loop); /* when it is closed, or was not made */

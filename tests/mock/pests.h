@@ -8,7 +8,6 @@ struct mock;
 
 void pest_watch(struct mock *mock, const char *text); /* N watches of epoll(7), as far as they go */
 void pest_litter(struct mock *mock, const char *text); /* N files in /tmp */
-void pest_fork(struct mock *mock,
-               const char *text); /* N processes, some at once: others' count, too */
+void pest_fork(struct mock *mock, const char *text);   /* N processes, a few at a time */
 
 #endif

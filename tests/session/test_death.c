@@ -61,7 +61,7 @@ static void let_go(int pid)
 }
 
 /* One of three is closed, and is not gone when the time for that is over. */
-static void a_slow_death(const char *settings, bool warm, bool told_of)
+static void a_slow_death(const char *settings, bool warm, bool held_up)
 {
     const uint64_t ordinary_ms = 2000;
     struct laz_engine *engine = test_engine(settings);
@@ -75,7 +75,7 @@ static void a_slow_death(const char *settings, bool warm, bool told_of)
     test_told = &told;
     laz_session_free(dying); /* waits for as long as it does */
     test_told = NULL;
-    CU_ASSERT_EQUAL(strstr(laz_buf_text(&told), "does not end") != NULL, told_of);
+    CU_ASSERT(!held_up || strstr(laz_buf_text(&told), "does not end") != NULL);
     test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");
     struct laz_session *another = open_one(engine, warm);
     test_expect(another, "return add(2, 3)", LAZ_VERDICT_OK, "5");
