@@ -9,7 +9,8 @@
  *     STARTING  its session starts                 -> READY, or ENDED
  *     READY     its session is for the next caller -> BUSY, or ENDED
  *     BUSY      a caller holds its session         -> any, when it is given back
- *     ENDED     its session is no more             -> EMPTY, or FAILED if it never came up
+ *     ENDED     its session is no more             -> EMPTY, or FAILED if it never came up, or
+ *                                                     is the second in a row that nobody used
  *     FAILED    waits for the timer `retry`        -> EMPTY
  *
  * Whatever happens to a place or a caller stirs the pool, and pool_tend looks at all of it between
@@ -51,6 +52,8 @@ struct laz_pool_member {
     struct laz_pool *pool;
     struct laz_session *session; /* NULL: none */
     bool is_busy;                /* somebody holds it */
+    bool is_used;                /* somebody does, or has */
+    bool is_doubtful;            /* the session before it ended and nobody had used it */
     struct laz_error why;        /* the last start failed; code 0: it is not known to */
 };
 
@@ -130,6 +133,13 @@ static void member_empty(struct laz_pool_member *member)
         laz_session_destroy(session);
 }
 
+static struct laz_session *member_hand_out(struct laz_pool_member *member)
+{
+    member->is_busy = member->is_used = true;
+    member->is_doubtful = false;
+    return member->session;
+}
+
 /* Begins to fill an empty place. What comes of it is seen by the next look. */
 static void member_fill(struct laz_pool_member *member)
 {
@@ -137,11 +147,14 @@ static void member_fill(struct laz_pool_member *member)
 
     if (laz_session_make(pool->engine, &pool->session_options, &member->session, &member->why))
         return;
+    member->is_used = false;
     member->session->member = member;
     member->session->keeps_dead = pool->reset;
 }
 
-/* Its session has ended, or did not start: that is noted, and it goes. */
+/* Its session has ended, or did not start: that is noted, and it goes. One that nobody has used may
+ * have been killed from outside, once. If the next one ends like that, so may all others, as fast
+ * as they are started. */
 static void member_clear(struct laz_pool_member *member)
 {
     const struct laz_start *start = &member->session->start;
@@ -149,6 +162,12 @@ static void member_clear(struct laz_pool_member *member)
     if (start->rc) {
         member->why = start->why;
         member->why.code = start->rc;
+    } else if (!member->is_used) {
+        if (member->is_doubtful)
+            laz_error_set(
+                &member->why, LAZ_ESETUP, 0,
+                "two sessions of the pool, one after the other, ended before they were used");
+        member->is_doubtful = true;
     }
     member_empty(member);
 }
@@ -253,8 +272,8 @@ static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
 
     pool->pause_ms = ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS;
     laz_timer_start(pool->retry, pool->pause_ms);
-    laz_log(&pool->engine->log, LAZ_LOG_WARNING, "a session of the pool did not start: %s",
-            why->text);
+    laz_log(&pool->engine->log, LAZ_LOG_WARNING, "the pool starts no session for %g seconds: %s",
+            (double)pool->pause_ms / 1000.0, why->text);
 }
 
 /* Brings each place on: none is EMPTY or ENDED afterwards, unless the pool is stirred. */
@@ -268,7 +287,7 @@ static void pool_look(struct laz_pool *pool)
             member_clear(member);
         if (place_state(member) == PLACE_EMPTY)
             member_fill(member);
-        if (place_state(member) == PLACE_READY)
+        if (place_state(member) == PLACE_READY && !member->is_doubtful)
             pool->pause_ms = 0;
     }
     for (unsigned i = 0; i < pool->n && !pauses; i++) {
@@ -302,8 +321,7 @@ static struct pool_waiter *pool_next_told(struct laz_pool *pool, struct laz_sess
 
     *session = NULL;
     if (member) {
-        member->is_busy = true;
-        *session = member->session;
+        *session = member_hand_out(member);
         return waiter;
     }
     while (waiter && !waiter_answer(waiter, &count, err))
@@ -632,8 +650,7 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
     if (!pool->first)
         ready = pool_ready(pool);
     if (ready) {
-        ready->is_busy = true;
-        *session = ready->session;
+        *session = member_hand_out(ready);
     } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
         while (!acquired.session && !acquired.err.code)
             laz_engine_turn(engine, LAZ_LOOP_FOREVER);

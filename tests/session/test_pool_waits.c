@@ -443,6 +443,78 @@ static void a_pool_is_not_made_when_an_early_session_fails_late(void)
     walk_end();
 }
 
+/* Of a pool of two: the second never is ready, and the first is killed whenever it is. */
+static void act_first_dies(void)
+{
+    const struct laz_session *second = walk.engine->sessions, *first = second ? second->next : NULL;
+
+    if (first && second->member < first->member)
+        first = second;
+    if (first && session_starts(first) && session_let_go(first) && ++walk.n_rounds > 4)
+        laz_engine_cancel(walk.engine); /* it would go on like this */
+    else if (first && session_is_ready(first) && !walk.engine->stirred)
+        session_signal(first, SIGKILL);
+    else
+        usleep(100);
+}
+
+static void a_pool_is_not_made_when_its_sessions_end_unused(void)
+{
+    struct laz_error err = {0};
+
+    if (!walk_begin("pool.warm=cold", true))
+        return;
+    walk_act(act_first_dies);
+    CU_ASSERT_EQUAL(walk_make(2, true, &err), LAZ_ESETUP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "ended before they were used"));
+    CU_ASSERT_EQUAL(walk.n_rounds, 2);
+    walk_end();
+}
+
+static void walk_await_idle(void)
+{
+    struct laz_pool_status status = {.size = sizeof status};
+
+    while (laz_pool_status(walk.pool, &status, NULL) == 0 && !status.idle)
+        laz_engine_step(walk.engine, 0, NULL);
+}
+
+/* One that ends whenever it is ready is started again after a pause, each time a longer one, until
+ * somebody has used one. */
+static void sessions_that_end_unused_are_started_ever_later(void)
+{
+    static const uint64_t pauses_ms[] = {0, 100, 200, 400, 0};
+    struct laz_pool_status status = {.size = sizeof status};
+    struct laz_session *session;
+    struct laz_error err = {0};
+
+    if (!walk_begin("pool.warm=cold", true))
+        return;
+    walk_act(act_finish);
+    CU_ASSERT_EQUAL_FATAL(walk_make(1, true, &err), 0);
+    for (size_t i = 0; i < sizeof pauses_ms / sizeof *pauses_ms; i++) {
+        const bool is_used = i == sizeof pauses_ms / sizeof *pauses_ms - 1;
+        if (is_used) {
+            CU_ASSERT_EQUAL_FATAL(laz_pool_acquire(walk.pool, 0, &session, &err), 0);
+            CU_ASSERT_EQUAL(laz_pool_release(walk.pool, session, &err), 0);
+            walk_await_idle(); /* it has a new one (pool.reset) */
+        }
+        session_signal(walk.engine->sessions, SIGKILL);
+        for (status.idle = 1; status.idle; laz_pool_status(walk.pool, &status, NULL))
+            ;
+        laz_engine_step(walk.engine, 0, NULL); /* looks */
+        if (pauses_ms[i]) {
+            test_advance_clock(walk.engine, pauses_ms[i] - 1);
+            laz_engine_step(walk.engine, 0, NULL);
+            CU_ASSERT_PTR_NULL(walk.engine->sessions);
+            test_advance_clock(walk.engine, 1);
+        }
+        walk_await_idle();
+    }
+    walk_free();
+    walk_end();
+}
+
 /* A holder that does nothing: nobody but a cancel ends the wait. */
 static void act_cancel(void)
 {
@@ -512,6 +584,8 @@ static const struct unit_test tests[] = {
     UNIT(a_cancel_ends_the_wait),
     UNIT(a_session_that_frees_itself_is_replaced),
     UNIT(a_pool_is_not_made_when_an_early_session_fails_late),
+    UNIT(a_pool_is_not_made_when_its_sessions_end_unused),
+    UNIT(sessions_that_end_unused_are_started_ever_later),
     UNIT(nobody_is_forgotten),
     UNIT(nobody_is_forgotten_with_a_template),
     {0},
