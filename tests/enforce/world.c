@@ -166,8 +166,10 @@ static bool world_key(void)
 {
     long key = syscall(SYS_add_key, "user", "laz-test", "secret", 6, KEY_SPEC_PROCESS_KEYRING);
 
-    if (key < 0 || syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f) < 0)
+    if (key < 0 || syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f) < 0) {
+        printf("\n    key: %s\n", strerror(errno));
         return false;
+    }
     world_set_number("key", key);
     return true;
 }
