@@ -255,6 +255,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .uid = box->uid,
             .gid = box->uid,
             .group = true,
+            .no_priority = true,
             .own_keys = true,
             .cgroup = box->group ? &door : NULL,
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,

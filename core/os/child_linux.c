@@ -22,10 +22,12 @@
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +46,7 @@
 #define CHILD_END_MS     5000 /* for a child that makes three calls */
 
 enum child_step {
+    CHILD_PRIORITY,
     CHILD_GROUP,
     CHILD_SESSION,
     CHILD_WARDEN,
@@ -56,6 +59,7 @@ enum child_step {
 };
 
 static const char *const child_steps[] = {
+    [CHILD_PRIORITY] = "its priority cannot be lowered to the usual one",
     [CHILD_GROUP] = "it cannot be put into its control group",
     [CHILD_SESSION] = "it gets no session of its own",
     [CHILD_WARDEN] =
@@ -101,7 +105,29 @@ static void child_fail(const struct child_plan *plan, enum child_step step)
     _exit(127);
 }
 
-/* Before anything else, with the rights of the host. */
+/* What a host has been given to answer in time would let its sessions keep the machine from all
+ * others (sched(7)); and nobody of a real-time policy enters a group of version 1 that has no time
+ * for those. Less than the usual, a policy or a nice value, is left to it. */
+static void child_drop_priority(const struct child_plan *plan)
+{
+    static const struct sched_param none;
+
+    if (!plan->spawn->no_priority)
+        return;
+    long policy = syscall(SYS_sched_getscheduler, 0);
+    if (policy < 0)
+        child_fail(plan, CHILD_PRIORITY);
+    policy &= ~(long)SCHED_RESET_ON_FORK;
+    if ((policy == SCHED_FIFO || policy == SCHED_RR) &&
+        syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &none) != 0)
+        child_fail(plan, CHILD_PRIORITY);
+    /* the kernel's answer is 20 - the nice value */
+    if (syscall(SYS_getpriority, PRIO_PROCESS, 0) > 20 &&
+        syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) != 0)
+        child_fail(plan, CHILD_PRIORITY);
+}
+
+/* With the rights of the host. */
 static void child_enter_group(const struct child_plan *plan)
 {
     const struct laz_cgroup_door *door = plan->spawn->cgroup;
@@ -193,6 +219,7 @@ static void child_main(struct child_plan *plan)
     const struct laz_spawn *spawn = plan->spawn;
     static const unsigned long nothing_blocked[16];
 
+    child_drop_priority(plan);
     child_enter_group(plan);
     if (spawn->group && setsid() < 0)
         child_fail(plan, CHILD_SESSION);

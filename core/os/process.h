@@ -32,8 +32,9 @@ struct laz_spawn {
     const char *folder; /* working folder; NULL: "/" */
     uint32_t uid;       /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
     uint32_t gid;
-    bool group;    /* a session and process group of its own (setsid) */
-    bool own_keys; /* an empty session keyring (keyrings(7)) in place of the caller's */
+    bool group;       /* a session and process group of its own (setsid) */
+    bool no_priority; /* neither a real-time policy nor a negative nice value of the caller's */
+    bool own_keys;    /* an empty session keyring (keyrings(7)) in place of the caller's */
     const struct laz_cgroup_door *cgroup; /* entered before all else; NULL: the caller's */
     int death_signal; /* sent when the spawner's thread or process ends, with `group` to all of the
                          group (warden.h); 0: none. Linux: elsewhere a reaper looks for itself

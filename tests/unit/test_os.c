@@ -273,6 +273,68 @@ static void spawn_gives_a_keyring_of_its_own(void)
     CU_ASSERT_EQUAL(status, 0);
 }
 
+/* By a host of a real-time policy and a nice value below 0: what has a child of either? */
+static int priority_is_dropped(void)
+{
+    static const char *const list[] = {"/bin/cat", "/proc/self/stat", NULL};
+    static const char *const env[] = {NULL};
+    static const struct {
+        int policy, nice, dropped_policy, dropped_nice; /* of the host, of the child */
+    } rows[] = {{SCHED_FIFO, 0, SCHED_OTHER, 0},
+                {SCHED_RR, 0, SCHED_OTHER, 0},
+                {SCHED_OTHER, -5, SCHED_OTHER, 0},
+                {SCHED_BATCH, 5, SCHED_BATCH, 5}};
+
+    for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
+        const bool drop = i % 2;
+        const struct sched_param priority = {
+            .sched_priority =
+                rows[i / 2].policy == SCHED_FIFO || rows[i / 2].policy == SCHED_RR ? 1 : 0};
+        struct laz_spawner *spawner;
+        struct laz_process process;
+        char text[1024];
+        long nice = -99, policy = -99;
+        int ends[2];
+        if (sched_setscheduler(0, rows[i / 2].policy, &priority) != 0 ||
+            setpriority(PRIO_PROCESS, 0, rows[i / 2].nice) != 0)
+            return 77;
+        if (laz_spawner_new(&spawner, NULL) || pipe2(ends, O_CLOEXEC))
+            return 10;
+        struct laz_spawn_fd out = {ends[1], 1};
+        struct laz_spawn spawn = {
+            .argv = list, .env = env, .fds = &out, .n_fds = 1, .no_priority = drop, SAME_USER};
+        if (laz_spawner_spawn(spawner, &spawn, &process, NULL) ||
+            !laz_process_wait(&process, UINT64_MAX, NULL))
+            return 11;
+        ssize_t n = read(ends[0], text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        const char *p = strrchr(text, ')'); /* proc(5): fields 19 and 41 */
+        for (int field = 2; p && field < 41; field++) {
+            p = strchr(p + 1, ' ');
+            if (p && field + 1 == 19)
+                nice = strtol(p, NULL, 10);
+            if (p && field + 1 == 41)
+                policy = strtol(p, NULL, 10);
+        }
+        if (policy != (drop ? rows[i / 2].dropped_policy : rows[i / 2].policy) ||
+            nice != (drop ? rows[i / 2].dropped_nice : rows[i / 2].nice))
+            return 20 + (int)i;
+        close(ends[0]), close(ends[1]);
+        laz_process_close(&process);
+        laz_spawner_free(spawner);
+    }
+    return 0;
+}
+
+static void spawn_can_drop_a_priority(void)
+{
+    int status = in_child(priority_is_dropped);
+
+    if (status == 77 && unit_skip("root", "a priority is what this user may not have"))
+        return;
+    CU_ASSERT_EQUAL(status, 0);
+}
+
 static void spawn_reports_the_errno_of_exec(void)
 {
     struct laz_spawner *spawner;
@@ -613,6 +675,7 @@ static const struct unit_test tests[] = {
     UNIT(spawn_gives_session_folder_and_environment),
     UNIT(spawn_drops_to_another_user),
     UNIT(spawn_gives_a_keyring_of_its_own),
+    UNIT(spawn_can_drop_a_priority),
     UNIT(spawn_reports_the_errno_of_exec),
     UNIT(child_dies_with_the_spawner),
     UNIT(child_dies_with_the_host),
