@@ -17,6 +17,7 @@ enum laz_cgroup_what {
     LAZ_CGROUP_MEMORY, /* memory and swap together; tmpfs and the kernel's own share count */
     LAZ_CGROUP_PIDS,   /* processes and threads */
     LAZ_CGROUP_CPU,    /* CPU time, counted and not limited */
+    LAZ_CGROUP_SHARE,  /* of the processors, where they do not suffice for all */
     LAZ_CGROUP_WHATS,
 };
 

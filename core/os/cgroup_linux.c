@@ -28,7 +28,6 @@
 
 #define CGROUP_KILL_ROUNDS 200
 #define CGROUP_KILL_MS     5
-#define CGROUP_NAME_TRIES  1000
 #define CGROUP_KEPT_MOST   4
 #define CGROUP_LEFT        ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
 
@@ -155,17 +154,23 @@ static void cgroup_drop_folders(struct laz_cgroup *group)
     group->n_parts = 0;
 }
 
+void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size)
+{
+    struct laz_cgroup_name *next = &groups->next;
+
+    snprintf(name, size, "lazaret-%llu-%llu-%llu-%llu", (unsigned long long)next->pid_namespace,
+             (unsigned long long)next->pid, (unsigned long long)next->start,
+             (unsigned long long)next->number++);
+}
+
 static int cgroup_make(struct laz_cgroup *group)
 {
-    struct laz_cgroup_name *next = &group->owner->next;
     int os_errno = EEXIST;
 
     for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
-        char name[128];
+        char name[CGROUP_NAME_SIZE];
         /* several engines of one process count in the same place */
-        snprintf(name, sizeof name, "lazaret-%llu-%llu-%llu-%llu",
-                 (unsigned long long)next->pid_namespace, (unsigned long long)next->pid,
-                 (unsigned long long)next->start, (unsigned long long)next->number++);
+        cgroup_next_name(group->owner, name, sizeof name);
         os_errno = cgroup_make_folders(group, name);
         if (os_errno)
             cgroup_drop_folders(group);

@@ -16,6 +16,7 @@ struct laz_cgroups {
     struct cgroup_place places[LAZ_CGROUP_WHATS];
     struct cgroup_place
         cpu_to_enter;            /* in place of that of version 2; see laz_cgroup_new_to_enter */
+    char *nest;                  /* the group of all those that have a share; NULL: none */
     struct laz_cgroup_name next; /* of the next group */
     int in_use[LAZ_CGROUP_WHATS + 1]; /* a file of each place, locked as long as this host lives */
     int n_in_use;
@@ -26,6 +27,8 @@ struct laz_cgroups {
 };
 
 #define CGROUP_FOLDER_MAX 4096
+#define CGROUP_NAME_SIZE  128
+#define CGROUP_NAME_TRIES 1000
 
 /* Opens a file of a group: a descriptor, or -1. */
 int cgroup_file(const char *folder, const char *file, int flags);
@@ -37,6 +40,8 @@ bool cgroup_read(const char *folder, const char *file, char *text, size_t size);
 bool cgroup_kill_all(const char *folder, int version);
 /* Removes it, or remembers it among the busy ones. */
 void cgroup_remove(struct laz_cgroups *groups, const char *folder);
+/* The name of the next group. */
+void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size);
 /* Tries again with those that were busy. */
 void cgroup_remove_busy(struct laz_cgroups *groups);
 /* Removes those that were kept. */

@@ -10,7 +10,12 @@
  * process namespace, which may be gone with the host, says nothing here: so each host holds a lock
  * in every place, on the byte with the number of its namespace, and where nobody holds that one the
  * groups of that namespace are removed if they are empty, as they are when a namespace has ended.
- * A host that lives, or may live, is never taken for a dead one. */
+ * A host that lives, or may live, is never taken for a dead one.
+ *
+ * Processors are handed out level by level: groups that stood beside the host would each get as
+ * much as the host itself, and would keep it waiting all the more the more of them there are.  So
+ * where groups have a share of the processors those of one host stand in one group, the nest, and
+ * get together what the host, or any process beside it, gets alone. */
 #include "os/cgroup_linux.h"
 #include "os/os.h"
 #include "os/posix.h"
@@ -37,6 +42,7 @@ static const struct {
     [LAZ_CGROUP_MEMORY] = {"memory", "memory"},
     [LAZ_CGROUP_PIDS] = {"pids", "pids"},
     [LAZ_CGROUP_CPU] = {"cpuacct", ""}, /* version 2 counts it in every group */
+    [LAZ_CGROUP_SHARE] = {"cpu", "cpu"},
 };
 
 /* ---- version 2 ------------------------------------------------------------------------------ */
@@ -102,8 +108,10 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
         bool memory = usable && places_controller(folder, "memory", look);
         bool pids = usable && places_controller(folder, "pids", look);
         if (usable && memory + pids > best) {
-            const bool given[] = {
-                [LAZ_CGROUP_MEMORY] = memory, [LAZ_CGROUP_PIDS] = pids, [LAZ_CGROUP_CPU] = true};
+            const bool given[] = {[LAZ_CGROUP_MEMORY] = memory,
+                                  [LAZ_CGROUP_PIDS] = pids,
+                                  [LAZ_CGROUP_CPU] = true,
+                                  [LAZ_CGROUP_SHARE] = places_controller(folder, "cpu", look)};
             best = memory + pids;
             for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
                 struct cgroup_place *place = &groups->places[what];
@@ -262,6 +270,34 @@ static bool places_proc_is_ours(void)
     return strtol(text, NULL, 10) == (long)getpid();
 }
 
+/* Removes a group of a dead host; `kills`: what is in it is ended first. */
+static void places_remove(const char *path, int version, bool kills)
+{
+    if (rmdir(path) == 0 || errno != EBUSY || !kills)
+        return;
+    cgroup_kill_all(path, version);
+    for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
+         ms += PLACES_STEP_MS)
+        (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
+}
+
+/* The same for those in a nest. */
+static void places_remove_nested(const char *nest, int version, bool kills)
+{
+    struct dirent *entry;
+    struct laz_cgroup_name name;
+    DIR *dir = laz_posix_opendir(nest);
+
+    while (dir && (entry = readdir(dir))) {
+        char path[CGROUP_FOLDER_MAX + 16 + 1024];
+        snprintf(path, sizeof path, "%s/%s", nest, entry->d_name);
+        if (laz_cgroup_name_parse(entry->d_name, &name))
+            places_remove(path, version, kills);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 /* Removes what hosts of this user left when they died. What is in it is ended where they were of
  * this process namespace; of another one not all of it could be seen. */
 static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
@@ -281,12 +317,8 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
             continue;
-        if (rmdir(path) != 0 && errno == EBUSY && is_here) {
-            cgroup_kill_all(path, version);
-            for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
-                 ms += PLACES_STEP_MS)
-                (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
-        }
+        places_remove_nested(path, version, is_here);
+        places_remove(path, version, is_here);
     }
     if (dir)
         (void)closedir(dir);
@@ -317,16 +349,72 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
         (void)closedir(dir);
 }
 
-/* One of them, or NULL: there is none, or an earlier one is the same. */
-static const struct cgroup_place *places_of(const struct laz_cgroups *groups, int what)
+static struct cgroup_place *places_at(struct laz_cgroups *groups, int what)
 {
-    const struct cgroup_place *place =
-        what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
+    return what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
+}
+
+/* One of them, or NULL: there is none, or an earlier one is the same. */
+static const struct cgroup_place *places_of(struct laz_cgroups *groups, int what)
+{
+    const struct cgroup_place *place = places_at(groups, what);
 
     for (int i = 0; i < what && place->version; i++)
         if (groups->places[i].version && strcmp(groups->places[i].folder, place->folder) == 0)
             return NULL;
     return place->version ? place : NULL;
+}
+
+/* Makes the nest in the place of the share; its path, or NULL. */
+static char *places_make_nest(struct laz_cgroups *groups)
+{
+    const struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
+    int os_errno = EEXIST;
+
+    for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
+        char name[CGROUP_NAME_SIZE];
+        cgroup_next_name(groups, name, sizeof name);
+        char *nest = laz_strdupf("%s/%s", share->folder, name);
+        groups->out_of_memory |= !nest;
+        if (!nest)
+            break;
+        if (mkdir(nest, 0755) == 0)
+            return nest;
+        os_errno = errno;
+        free(nest);
+    }
+    return NULL;
+}
+
+/* All groups that have a share of the processors, and what of them is of the same hierarchy, are
+ * made in a nest. Where there can be none they have no share. */
+static void places_nest(struct laz_cgroups *groups)
+{
+    struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
+    char *outer = share->folder;
+
+    if (!share->version)
+        return;
+    groups->nest = places_make_nest(groups);
+    bool good = groups->nest;
+    for (int what = 0; what < LAZ_CGROUP_WHATS && good; what++) {
+        const struct cgroup_place *place = &groups->places[what];
+        const char *controller = places_controllers[what].v2;
+        if (place->version == 2 && *controller && strcmp(place->folder, outer) == 0)
+            good = places_controller(groups->nest, controller, false);
+    }
+    share->folder = NULL;
+    for (int what = 0; what <= LAZ_CGROUP_WHATS && good; what++) {
+        struct cgroup_place *place = places_at(groups, what);
+        if (place != share && (!place->version || strcmp(place->folder, outer) != 0))
+            continue;
+        free(place->folder);
+        place->folder = laz_strdup(groups->nest);
+        groups->out_of_memory |= !place->folder;
+    }
+    if (!good)
+        share->version = 0; /* laz_cgroups_free removes what was made */
+    free(outer);
 }
 
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
@@ -353,16 +441,18 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&self);
-    if (made->out_of_memory) { /* no weaker limits because of it */
-        laz_cgroups_free(made);
-        return laz_error_nomem(err);
-    }
     for (int what = 0; what <= LAZ_CGROUP_WHATS && !look; what++) {
         const struct cgroup_place *place = places_of(made, what);
         if (!place)
             continue;
         places_use(made, place);
         places_sweep_around(place, made->next.pid_namespace);
+    }
+    if (!look)
+        places_nest(made);
+    if (made->out_of_memory) { /* no weaker limits because of it */
+        laz_cgroups_free(made);
+        return laz_error_nomem(err);
     }
     *groups = made;
     return 0;
@@ -400,6 +490,9 @@ void laz_cgroups_free(struct laz_cgroups *groups)
         return;
     cgroup_drop_kept(groups);
     cgroup_remove_busy(groups);
+    if (groups->nest)
+        cgroup_remove(groups, groups->nest);
+    free(groups->nest);
     for (int ms = 0; groups->busy.n && ms < PLACES_BUSY_MS; ms += PLACES_STEP_MS) {
         (void)poll(NULL, 0, PLACES_STEP_MS); /* version 1 has no event for it */
         cgroup_remove_busy(groups);

@@ -10,6 +10,7 @@
 #include "os/cgroup.h"
 #include "os/os.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,68 @@ static void in_lua(const char *settings, void (*body)(struct laz_session *, cons
         if (strcmp(languages[i].runtime, "lua") == 0)
             body(session, &languages[i]);
     laz_engine_free(engine);
+}
+
+/* ---- processors ----------------------------------------------------------------------------- */
+
+/* Does the process stand, with others of its host, in a group of that one? */
+static bool shares_with_others(int64_t pid)
+{
+    const bool is_v2 = strcmp(counts(LAZ_CGROUP_SHARE), "cgroup-v2") == 0;
+    struct laz_buf mountinfo = LAZ_BUF_INIT, groups = LAZ_BUF_INIT;
+    char *folder = NULL, path[48];
+    struct laz_cgroup_name name;
+    bool shares = false;
+    size_t top;
+
+    snprintf(path, sizeof path, "/proc/%lld/cgroup", (long long)pid);
+    if (laz_os_read_file(path, 1 << 20, &groups, NULL) == 0 &&
+        laz_os_read_file("/proc/self/mountinfo", 1 << 20, &mountinfo, NULL) == 0)
+        folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&groups),
+                                   is_v2 ? "" : "cpu", &top);
+    char *own = folder ? strrchr(folder, '/') : NULL;
+    if (own && laz_cgroup_name_parse(own + 1, &name)) {
+        *own = '\0';
+        shares = laz_cgroup_name_parse(strrchr(folder, '/') + 1, &name);
+    }
+    free(folder);
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&groups);
+    return shares;
+}
+
+static long nice_of(int64_t pid)
+{
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, (id_t)pid);
+
+    return errno ? -99 : nice;
+}
+
+/* Of a host that is served before others. */
+static void a_session_has_its_share_and_no_priority(void)
+{
+    static const char *const boxes[] = {BWRAP, "sandbox.backend=landlock;", NONE,
+                                        BWRAP "pool.warm=template;"};
+
+    if (strcmp(counts(LAZ_CGROUP_SHARE), "watchdog") == 0) {
+        unit_skip("root", "no group can have a share of the processors here");
+        return;
+    }
+    const bool is_ahead = setpriority(PRIO_PROCESS, 0, -5) == 0;
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        struct laz_engine *engine = test_engine(boxes[i]);
+        struct laz_session *session = strstr(boxes[i], "warm") ? test_warm_session(engine, "lua")
+                                                               : test_session(engine, "lua");
+        if (session) {
+            CU_ASSERT_TRUE(shares_with_others(laz_session_pid(session)));
+            CU_ASSERT_EQUAL(nice_of(laz_session_pid(session)), 0);
+        }
+        laz_engine_free(engine);
+    }
+    CU_ASSERT_FALSE(shares_with_others(getpid()));
+    CU_ASSERT_EQUAL(nice_of(getpid()), is_ahead ? -5 : 0);
+    (void)setpriority(PRIO_PROCESS, 0, 0);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -387,6 +451,7 @@ static void without_groups_a_session_is_watched_or_refused(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_session_has_its_share_and_no_priority),
     UNIT(memory_of_all_processes_is_limited),
     UNIT(memory_is_counted_once_where_it_is_shared),
     UNIT(a_killed_child_is_never_ok),

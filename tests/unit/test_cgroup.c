@@ -287,6 +287,56 @@ static void live_group_is_entered_at_once_and_counts(void)
     laz_cgroups_free(groups);
 }
 
+/* The name of the group in which a new one was made, where it is one of ours; else "". */
+static void nest_of_new(struct laz_cgroups *groups, bool to_enter, char *nest, size_t size)
+{
+    struct laz_cgroup *group = NULL;
+    int entries[LAZ_CGROUP_WHATS];
+    size_t n = 0;
+
+    *nest = '\0';
+    CU_ASSERT_EQUAL_FATAL((to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
+                              groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, &group, NULL),
+                          0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
+    while (n) {
+        char link[48], path[4200] = "";
+        snprintf(link, sizeof link, "/proc/self/fd/%d", entries[--n]);
+        CU_ASSERT(readlink(link, path, sizeof path - 1) > 0);
+        char *first = strstr(path, "/lazaret-");
+        if (first && strstr(first + 1, "/lazaret-"))
+            snprintf(nest, size, "%.*s", (int)strcspn(first + 1, "/"), first + 1);
+        close(entries[n]);
+    }
+    laz_cgroup_free(group);
+}
+
+/* So all groups together get what the host gets, and each of them the same. */
+static void live_groups_share_the_processors_in_one_nest(void)
+{
+    char nests[2][256], other[256];
+    struct laz_cgroup_name name;
+    struct laz_cgroups *groups, *others;
+
+    if (!groups_of_this_host(&groups))
+        return;
+    if (!laz_cgroups_mechanism(groups, LAZ_CGROUP_SHARE)) {
+        unit_skip("cgroup-cpu", "no group can have a share of the processors here");
+        laz_cgroups_free(groups);
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(false, &others, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        nest_of_new(groups, i == 1, nests[i], sizeof nests[i]);
+    nest_of_new(others, false, other, sizeof other);
+    CU_ASSERT(laz_cgroup_name_parse(nests[0], &name) && laz_cgroup_name_parse(other, &name));
+    UNIT_TEXT(nests[1], nests[0]);
+    CU_ASSERT(strcmp(other, nests[0]) != 0);
+    laz_cgroups_free(others);
+    laz_cgroups_free(groups);
+    CU_ASSERT_EQUAL(groups_left(), 0);
+}
+
 /* A child of this process enters before it says so; then another is put in by its number. */
 static void live_group_is_entered_through_its_files(void)
 {
@@ -732,6 +782,7 @@ static const struct unit_test tests[] = {
     UNIT(cgroup_names_are_ours_or_nobodys),
     UNIT(live_group_limits_processes_and_ends_them),
     UNIT(live_group_is_entered_at_once_and_counts),
+    UNIT(live_groups_share_the_processors_in_one_nest),
     UNIT(live_group_is_entered_through_its_files),
     UNIT(live_group_is_kept_when_it_is_as_new),
     UNIT(live_group_tells_that_memory_ran_out),
