@@ -120,8 +120,8 @@ struct bench_result {
     double median, p99, floor, ratio; /* floor 0: the row has none */
 };
 
-/* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of what was sampled.
- */
+/* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of what was sampled;
+ * where the tail is promised, floor and ratio are of the 99th percentiles. */
 void bench_summarise(struct bench_point *point, struct bench_result *result);
 void bench_print_head(FILE *file);
 void bench_print_row(FILE *file, const struct bench_result *result);
@@ -189,7 +189,7 @@ bench_measure bench_lines, bench_timeout;
 bench_measure bench_tool_calls_at_once;
 /* ---- ends.c, neighbour.c --------------------------------------------------------------------- */
 bench_measure bench_cpu_limit, bench_cancel;
-bench_measure bench_neighbours;
+bench_measure bench_neighbours, bench_neighbours_at_rest;
 
 /* ---- confinement.c --------------------------------------------------------------------------- */
 enum bench_layer { BENCH_LAYER_BOX, BENCH_LAYER_AGENT, BENCH_LAYER_CONFINED }; /* the parameter */

@@ -2,35 +2,39 @@
 /* neighbour.c - how long the sessions of a crowd take while some of them attack, beside the same
  * crowd while none does.
  *
- * Each session has an engine and a thread of its own, and executes a tool call some fifty times a
- * second. Calm and attacked turns follow each other, so that a busy moment of the machine hits
- * both. A turn ends when every member that works has its samples, however long that takes. */
+ * All are sessions of one engine, on one loop.  Each that works executes a tool call, rests or does
+ * not, and executes the next; that it waits for the loop to begin it counts as well.  Calm and
+ * attacked turns follow each other, so that a busy moment of the machine hits both. */
 #include "bench.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+#include <math.h>
+#include <poll.h>
 
-#define A_TURN      20    /* executions of one member */
-#define PAUSE_US    20000 /* between two of them */
-#define ATTACKERS   16    /* one of so many attacks */
-#define ATTACK_MS   200   /* the most that one attack is given */
+#define A_TURN      100 /* executions of one member */
+#define ATTACKERS   16  /* one of so many attacks */
+#define ATTACK_MS   200 /* the most that one attack is given */
 #define ATTACK_CODE 100
 
 struct crowd {
     struct bench_point *point;
-    pthread_barrier_t turn;
-    atomic_int outcome;
-    atomic_int working; /* members that are not done with this turn */
-    int size, turns;
+    struct laz_engine *engine;
+    struct bench_samples values, floors; /* attacked, calm */
+    struct member *members;
+    enum bench_outcome outcome;
+    bool attacked; /* this turn */
+    int size;
+    double rest_us; /* of a member, between two executions */
+    int working;    /* members that are not done with this turn */
+    int busy;       /* executions under way */
 };
 
 struct member {
     struct crowd *crowd;
-    int number;
-    pthread_t thread;
-    struct bench_clock *clock;
-    struct bench part;
-    struct bench_samples values, floors; /* attacked, calm */
+    struct laz_session *session;
+    size_t attack; /* the next one */
+    int left;      /* executions in this turn */
+    double due_us; /* of the next execution, or the one that is under way */
+    bool busy;
 };
 
 static const char attacks[][ATTACK_CODE] = {
@@ -42,117 +46,168 @@ static const char attacks[][ATTACK_CODE] = {
     "return ('x'):rep(3000000)",
     "os.execute('kill -KILL $PPID') while true do end",
     "for i = 1, 100 do os.execute('true') end",
+    "local t = {} for i = 1, 50000 do t['k' .. i] = i end pcall(take, t)",
+    "os.execute('f() { f | f & }; f') while true do end",
+    "for i = 1, 1e5 do io.open('/tmp/' .. i, 'w'):close() end os.execute('kill -KILL $PPID')",
 };
+
+#define ATTACKS (sizeof attacks / sizeof *attacks)
 
 static bool member_is_attacker(const struct member *member)
 {
-    return member->number % ATTACKERS == 0;
+    return (member - member->crowd->members) % ATTACKERS == 0;
 }
 
-static void member_work(struct member *member, struct laz_session *session, bool attacked)
+static void member_done(void *user, struct laz_result *result, const struct laz_error *err)
 {
-    struct bench_samples *samples = attacked ? &member->values : &member->floors;
-
-    for (int i = 0; i < A_TURN; i++) {
-        double before = bench_now_us();
-        if (!bench_execute(member->crowd->point, session, "return add(1, 2)"))
-            atomic_store(&member->crowd->outcome, (int)BENCH_FAILED);
-        samples->values[samples->n++] = bench_now_us() - before;
-        bench_sleep_us(PAUSE_US);
-    }
-    atomic_fetch_sub(&member->crowd->working, 1);
-}
-
-static void member_attack(struct member *member, struct laz_session *session)
-{
-    const struct laz_execute_options options = {.size = sizeof options, .timeout_ms = ATTACK_MS};
-
-    for (size_t i = 0; atomic_load(&member->crowd->working) > 0; i++) {
-        struct laz_result *result = NULL;
-        struct laz_error err = {0};
-        const char *code = attacks[i % (sizeof attacks / sizeof *attacks)];
-        if (laz_session_execute(session, code, SIZE_MAX, &options, &result, &err)) {
-            bench_problem(member->crowd->point, "%s", err.text);
-            atomic_store(&member->crowd->outcome, (int)BENCH_FAILED);
-        }
-        laz_result_free(result);
-    }
-}
-
-static void *member_run(void *arg)
-{
-    struct member *member = arg;
+    struct member *member = user;
     struct crowd *crowd = member->crowd;
-    struct laz_session *session = NULL;
+    struct bench_samples *samples = crowd->attacked ? &crowd->values : &crowd->floors;
+
+    member->busy = false;
+    crowd->busy--;
+    if (!result || (!member_is_attacker(member) && laz_result_verdict(result) != LAZ_VERDICT_OK))
+        crowd->outcome =
+            bench_problem(crowd->point, "%s", result ? laz_result_detail(result) : err->text);
+    laz_result_free(result);
+    if (member_is_attacker(member))
+        return;
+    double now = bench_now_us();
+    samples->values[samples->n++] = now - member->due_us;
+    member->due_us = now + crowd->rest_us;
+    if (--member->left == 0)
+        crowd->working--;
+}
+
+static void member_begin(struct member *member)
+{
+    const struct laz_execute_options attack = {.size = sizeof attack, .timeout_ms = ATTACK_MS};
+    struct crowd *crowd = member->crowd;
+    bool attacks_now = member_is_attacker(member);
     struct laz_error err = {0};
 
-    int outcome = bench_engine(&member->part.engine, member->clock, 10, &err)
-                      ? (int)bench_problem(crowd->point, "%s", err.text)
-                      : (int)bench_open(&member->part, crowd->point, &session);
-    if (outcome != BENCH_DONE)
-        atomic_store(&crowd->outcome, outcome);
-    for (int turn = 0; turn < 2 * crowd->turns; turn++) {
-        if (pthread_barrier_wait(&crowd->turn) == PTHREAD_BARRIER_SERIAL_THREAD)
-            atomic_store(&crowd->working, crowd->size - (crowd->size + ATTACKERS - 1) / ATTACKERS);
-        pthread_barrier_wait(&crowd->turn);
-        if (atomic_load(&crowd->outcome) != BENCH_DONE)
-            break;
-        if (!member_is_attacker(member))
-            member_work(member, session, turn % 2 == 1);
-        else if (turn % 2 == 1)
-            member_attack(member, session);
+    if (laz_session_execute_async(
+            member->session, attacks_now ? attacks[member->attack++ % ATTACKS] : "return add(1, 2)",
+            SIZE_MAX, attacks_now ? &attack : NULL, member_done, member, &err)) {
+        crowd->outcome = bench_problem(crowd->point, "%s", err.text);
+        return;
     }
-    laz_session_free(session);
-    laz_engine_free(member->part.engine);
-    return NULL;
+    member->busy = true;
+    crowd->busy++;
 }
 
-static void member_init(struct member *member, struct crowd *crowd, int number)
+/* Begins what is due; when the next one is, at most a tenth of a second from now. */
+static double crowd_begin(struct crowd *crowd)
 {
-    size_t room = (size_t)crowd->turns * A_TURN;
+    double now = bench_now_us(), next = now + 1e5;
 
-    member->crowd = crowd;
-    member->number = number;
-    member->clock = bench_clock_new(1);
-    member->values.values = calloc(room, sizeof(double));
-    member->floors.values = calloc(room, sizeof(double));
-    if (!member->values.values || !member->floors.values)
+    for (int i = 0; i < crowd->size && crowd->outcome == BENCH_DONE; i++) {
+        struct member *member = &crowd->members[i];
+        if (member->busy || (member_is_attacker(member) ? !crowd->attacked : member->left == 0))
+            continue;
+        if (member_is_attacker(member) || member->due_us <= now)
+            member_begin(member);
+        else if (member->due_us < next)
+            next = member->due_us;
+    }
+    return next;
+}
+
+/* Until that time at the most; milliseconds would be too coarse. */
+static void crowd_drive(struct crowd *crowd, double until_us)
+{
+    int64_t timeout_ms = laz_engine_timeout(crowd->engine);
+    struct pollfd engine = {.fd = laz_engine_fd(crowd->engine), .events = POLLIN};
+    double wait_us = until_us - bench_now_us();
+    struct laz_error err = {0};
+
+    if (timeout_ms >= 0 && wait_us > (double)timeout_ms * 1000)
+        wait_us = (double)timeout_ms * 1000;
+    if (wait_us < 0)
+        wait_us = 0;
+    (void)ppoll(&engine, 1,
+                &(struct timespec){(time_t)(wait_us / 1e6), (long)(fmod(wait_us, 1e6) * 1000)},
+                NULL);
+    if (laz_engine_step(crowd->engine, 0, &err))
+        crowd->outcome = bench_problem(crowd->point, "%s", err.text);
+}
+
+static void crowd_turn(struct crowd *crowd, bool attacked)
+{
+    double begin = bench_now_us();
+
+    crowd->attacked = attacked;
+    for (int i = 0; i < crowd->size; i++) {
+        struct member *member = &crowd->members[i];
+        if (member_is_attacker(member))
+            continue;
+        member->left = A_TURN;
+        member->due_us = begin + i * crowd->rest_us / crowd->size;
+        crowd->working++;
+    }
+    while (crowd->working > 0 && crowd->outcome == BENCH_DONE)
+        crowd_drive(crowd, crowd_begin(crowd));
+    while (crowd->busy > 0 && crowd->outcome == BENCH_DONE)
+        crowd_drive(crowd, bench_now_us() + 1e5);
+}
+
+static void crowd_init(struct crowd *crowd, struct bench_point *point, int turns)
+{
+    size_t room = (size_t)crowd->size * (size_t)turns * A_TURN;
+
+    crowd->point = point;
+    crowd->members = calloc((size_t)crowd->size, sizeof *crowd->members);
+    crowd->values.values = calloc(room, sizeof(double));
+    crowd->floors.values = calloc(room, sizeof(double));
+    if (!crowd->members || !crowd->values.values || !crowd->floors.values)
         abort();
 }
 
-static void member_fini(struct member *member, struct bench_point *point)
+static void crowd_fini(struct crowd *crowd)
 {
-    bench_take(point, &member->values, &member->floors);
-    bench_clock_free(member->clock);
+    for (int i = 0; i < crowd->size; i++)
+        laz_session_free(crowd->members[i].session);
+    laz_engine_free(crowd->engine);
+    free(crowd->members);
+    bench_take(crowd->point, &crowd->values, &crowd->floors);
 }
 
 /* The attacks are Lua's. */
-enum bench_outcome bench_neighbours(struct bench *bench, struct bench_point *point)
+static enum bench_outcome crowd_measure(struct bench *bench, struct bench_point *point,
+                                        double rest_us)
 {
-    int size = point->parameter;
-    int works = size - (size + ATTACKERS - 1) / ATTACKERS;
-    struct crowd crowd = {.point = point,
-                          .size = size,
-                          .turns = (point->wanted + works * A_TURN - 1) / (works * A_TURN)};
+    struct crowd crowd = {.size = point->parameter, .rest_us = rest_us};
+    int works = crowd.size - (crowd.size + ATTACKERS - 1) / ATTACKERS;
+    int turns = (point->wanted + works * A_TURN - 1) / (works * A_TURN);
+    struct bench own = {0};
     struct laz_session *session;
+    struct laz_error err = {0};
 
     point->language = &bench_languages[0];
-    enum bench_outcome outcome = bench_session(bench, point, &session); /* is it built? */
-    if (outcome != BENCH_DONE)
-        return outcome;
-    struct member *members = calloc((size_t)size, sizeof *members);
-    if (!members || pthread_barrier_init(&crowd.turn, NULL, (unsigned)size))
-        abort();
-    for (int i = 0; i < size; i++) {
-        member_init(&members[i], &crowd, i);
-        if (pthread_create(&members[i].thread, NULL, member_run, &members[i]))
-            abort(); /* those that wait for it would wait for ever */
+    crowd.outcome = bench_session(bench, point, &session); /* is it built? */
+    if (crowd.outcome != BENCH_DONE)
+        return crowd.outcome;
+    crowd_init(&crowd, point, turns);
+    if (bench_engine(&own.engine, bench->clock, crowd.size, &err))
+        crowd.outcome = bench_problem(point, "%s", err.text);
+    crowd.engine = own.engine;
+    for (int i = 0; i < crowd.size && crowd.outcome == BENCH_DONE; i++) {
+        crowd.members[i].crowd = &crowd;
+        crowd.members[i].attack = (size_t)i; /* each begins with another */
+        crowd.outcome = bench_open(&own, point, &crowd.members[i].session);
     }
-    for (int i = 0; i < size; i++)
-        pthread_join(members[i].thread, NULL);
-    for (int i = 0; i < size; i++)
-        member_fini(&members[i], point);
-    pthread_barrier_destroy(&crowd.turn);
-    free(members);
-    return (enum bench_outcome)atomic_load(&crowd.outcome);
+    for (int turn = 0; turn < 2 * turns && crowd.outcome == BENCH_DONE; turn++)
+        crowd_turn(&crowd, turn % 2 == 1);
+    crowd_fini(&crowd);
+    return crowd.outcome;
+}
+
+enum bench_outcome bench_neighbours(struct bench *bench, struct bench_point *point)
+{
+    return crowd_measure(bench, point, 0);
+}
+
+enum bench_outcome bench_neighbours_at_rest(struct bench *bench, struct bench_point *point)
+{
+    return crowd_measure(bench, point, 20000);
 }
