@@ -14,7 +14,7 @@
  *
  * Processors are handed out level by level: groups that stood beside the host would each get as
  * much as the host itself, and would keep it waiting all the more the more of them there are.  So
- * where groups have a share of the processors those of one host stand in one group, the nest, and
+ * where groups have a share of the processors those of one engine stand in one group, the nest, and
  * get together what the host, or any process beside it, gets alone. */
 #include "os/cgroup_linux.h"
 #include "os/os.h"
