@@ -284,7 +284,8 @@ struct laz_pool_status {
     uint32_t total; /* places; 0 when closed */
     uint32_t busy;  /* in use */
     uint32_t idle;  /* ready */
-    uint32_t dead;  /* ended, or did not start; the next turn of the engine starts others */
+    uint32_t dead;  /* ended, or did not start: the next turn of the engine starts others, or where
+                       that has just failed a turn after a pause */
     uint32_t starting;
     uint32_t waiting; /* callers */
 };
