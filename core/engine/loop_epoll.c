@@ -35,16 +35,18 @@ struct laz_polls {
     int fd;
     struct laz_io *all;
     struct laz_io *dead; /* stopped while events are told, one of which may be its own */
+    struct laz_io
+        *stuck; /* stopped, but the kernel may tell of them as long as there is the loop */
     unsigned telling;
 };
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-static void polls_free_dead(struct laz_polls *polls)
+static void polls_free(struct laz_io **list)
 {
-    while (polls->dead) {
-        struct laz_io *io = polls->dead;
-        polls->dead = io->next;
+    while (*list) {
+        struct laz_io *io = *list;
+        *list = io->next;
         free(io);
     }
 }
@@ -65,7 +67,7 @@ static void polls_ready(uv_poll_t *below, int status, int uv_events)
             io->ready(io->user, ready & io->events);
     }
     if (!--polls->telling)
-        polls_free_dead(polls);
+        polls_free(&polls->dead);
 }
 
 /* ---- watches -------------------------------------------------------------------------------- */
@@ -111,16 +113,16 @@ void laz_io_stop(struct laz_io *io)
     if (!io)
         return;
     struct laz_polls *polls = io->loop->polls;
-    laz_os_epoll_remove(polls->fd, io->fd);
+    struct laz_io **list = laz_os_epoll_remove(polls->fd, io->fd) ? &polls->dead : &polls->stuck;
     *(io->previous ? &io->previous->next : &polls->all) = io->next;
     if (io->next)
         io->next->previous = io->previous;
     io->loop->handles--;
     io->stopped = true;
-    io->next = polls->dead;
-    polls->dead = io;
+    io->next = *list;
+    *list = io;
     if (!polls->telling)
-        polls_free_dead(polls);
+        polls_free(&polls->dead);
 }
 
 /* ---- the loop's ----------------------------------------------------------------------------- */
@@ -170,11 +172,8 @@ void laz_loop_polls_free(struct laz_loop *loop)
 
     if (!polls)
         return;
-    while (polls->all) { /* left by their owners */
-        struct laz_io *io = polls->all;
-        polls->all = io->next;
-        free(io);
-    }
+    polls_free(&polls->all); /* left by their owners */
+    polls_free(&polls->stuck);
     laz_os_close(&polls->fd);
     free(polls);
     loop->polls = NULL;

@@ -22,7 +22,9 @@ bool laz_os_epoll_add(int epoll, int fd, bool read, bool write, void *user);
  * that set; false with errno. With neither `read` nor `write` an end or an error is told once, else
  * for as long as it lasts. */
 bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user);
-void laz_os_epoll_remove(int epoll, int fd);
+/* False: it may be told of yet. A descriptor that was closed before is one whose file may be open
+ * elsewhere, under another number or in a process that was just forked: then its watch lives on. */
+bool laz_os_epoll_remove(int epoll, int fd);
 /* What can be told now, without waiting, at most `n`: how many. */
 size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n);
 

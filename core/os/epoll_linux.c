@@ -4,6 +4,7 @@
 
 #include "os/posix.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 
 #define EPOLL_BATCH 64
@@ -35,9 +36,9 @@ bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user)
     return epoll_control(epoll, EPOLL_CTL_MOD, fd, read, write, user) == 0;
 }
 
-void laz_os_epoll_remove(int epoll, int fd)
+bool laz_os_epoll_remove(int epoll, int fd)
 {
-    (void)epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);
+    return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL) == 0 || errno == ENOENT;
 }
 
 size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n)

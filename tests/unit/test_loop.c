@@ -6,6 +6,9 @@
 #include "os/os.h"
 
 #include <time.h>
+#ifdef __linux__
+#include <unistd.h>
+#endif
 
 #define LONG_MS 120000
 
@@ -83,6 +86,25 @@ static void a_step_waits_no_longer_than_it_may(void)
 
 static int order[3], n_due;
 
+#ifdef __linux__
+/* It was closed too early, and its file is open elsewhere: nobody is told any more. */
+static void a_watch_that_cannot_be_removed_is_not_told(void)
+{
+    struct waiting w;
+
+    waiting_open(&w);
+    int other = dup(w.pipe[0]);
+    CU_ASSERT_EQUAL_FATAL(write(w.pipe[1], "x", 1), 1);
+    laz_os_close(&w.pipe[0]);
+    laz_io_stop(w.io);
+    w.io = NULL;
+    for (int i = 0; i < 3; i++)
+        laz_loop_step(w.loop, 0);
+    laz_os_close(&other);
+    waiting_close(&w);
+}
+#endif
+
 static void note_due(void *user)
 {
     order[n_due++ % 3] = *(int *)user;
@@ -131,6 +153,9 @@ static void timers_of_a_held_clock_are_due_when_it_is_moved(void)
 static const struct unit_test tests[] = {
     UNIT(timers_of_a_held_clock_are_due_when_it_is_moved),
     UNIT(a_step_ends_with_a_timer),
+#ifdef __linux__
+    UNIT(a_watch_that_cannot_be_removed_is_not_told),
+#endif
     UNIT(a_step_waits_no_longer_than_it_may),
     {0},
 };
