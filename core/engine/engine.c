@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENGINE_DEATH_MS 2000u
-#define ENGINE_WORKERS  64u /* tools that may block at the same time */
-#define ENGINE_LEFT_MS  50u /* a loop that nobody drove for so long was left alone */
+#define ENGINE_DEATH_MS 10000u /* a busy machine has taken more than two seconds */
+#define ENGINE_WORKERS  64u    /* tools that may block at the same time */
+#define ENGINE_LEFT_MS  50u    /* a loop that nobody drove for so long was left alone */
 
 const char *laz_version(void)
 {

@@ -325,10 +325,12 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
 }
 
 /* A host that is started anew can find itself in another group than the one that died: beside it,
- * as a rule. The number of links tells which of those have groups below them. */
+ * as a rule. The number of links tells which of those have groups below them. What is named as ours
+ * is no place but a nest of a host above: nobody holds a lock in it. */
 static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
 {
     char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
+    struct laz_cgroup_name name;
     struct dirent *entry;
     struct stat st;
 
@@ -342,7 +344,7 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
     while (dir && (entry = readdir(dir))) {
         snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
         if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
-            strcmp(path, place->folder) != 0 && lstat(path, &st) == 0 && st.st_nlink > 2)
+            !laz_cgroup_name_parse(entry->d_name, &name) && strcmp(path, place->folder) != 0 && lstat(path, &st) == 0 && st.st_nlink > 2)
             places_sweep(path, place->version, pid_namespace);
     }
     if (dir)

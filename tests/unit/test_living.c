@@ -168,6 +168,39 @@ static void sweep(void)
     laz_cgroups_free(groups);
 }
 
+/* By a host that is in a group below the one where the others make theirs. */
+static void sweep_from_below(void)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    char below[512], procs[600], number[24];
+    int status = -1;
+    size_t top;
+
+    HOLDS(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL) == 0);
+    HOLDS(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL) == 0);
+    char *folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
+    if (!folder) { /* version 2 lets no process into a group below one that hands out controllers */
+        printf("    SKIP cpu: no control groups of version 1\n");
+        fflush(stdout);
+        return;
+    }
+    snprintf(below, sizeof below, "%s/below-%ld", folder, (long)getpid());
+    snprintf(procs, sizeof procs, "%s/cgroup.procs", below);
+    HOLDS(mkdir(below, 0755) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd = open(procs, O_WRONLY | O_CLOEXEC);
+        int n = snprintf(number, sizeof number, "%ld", (long)getpid());
+        HOLDS(fd >= 0 && write(fd, number, (size_t)n) == n && close(fd) == 0);
+        sweep();
+        _exit(0);
+    }
+    HOLDS(waitpid(pid, &status, 0) == pid);
+    while (rmdir(below) != 0)
+        HOLDS(errno == EBUSY);
+    HOLDS(status == 0);
+}
+
 /* What /proc says about the host cannot be had. */
 static void sweep_without_an_answer(void)
 {
@@ -301,6 +334,8 @@ static void groups_of_another_namespace_are_removed_when_it_has_ended(void)
     CU_ASSERT(made > 0);
     CU_ASSERT_EQUAL(in_child(sweep), 0);
     CU_ASSERT_EQUAL(groups_of_namespace(inode), made); /* their host lives */
+    CU_ASSERT_EQUAL(in_child(sweep_from_below), 0);
+    CU_ASSERT_EQUAL(groups_of_namespace(inode), made);
     const int64_t host = laz_os_tree_first_child(outer);
     CU_ASSERT(host > 0 && kill((pid_t)host, SIGKILL) == 0);
     CU_ASSERT(waitpid(outer, &status, 0) == outer && status == 0);
