@@ -203,13 +203,25 @@ static void deny_note_folder(const char *path)
         memcpy(deny->folders[n], path, strlen(path) + 1);
 }
 
+/* One that all engines share, made by whichever needs it first. */
+static bool deny_is_lasting(const char *path)
+{
+    static const char *const names[] = {"/lazaret", "/lazaret-uids", "/lazaret-shared"};
+    const char *name = strrchr(path, '/');
+
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 size_t deny_folders_left(bool print)
 {
     size_t left = 0, n = atomic_exchange(&deny->n_folders, 0);
 
     for (size_t i = 0; i < n && i < DENY_FOLDERS; i++) {
         struct stat st;
-        if (stat(deny->folders[i], &st) != 0)
+        if (stat(deny->folders[i], &st) != 0 || deny_is_lasting(deny->folders[i]))
             continue;
         left++;
         if (print)

@@ -36,7 +36,8 @@ bool deny_removes(size_t site);
 
 /* Was the process started by these calls (and not by what they started)? */
 bool deny_started(int pid);
-/* Folders that were made by them and are still there; forgets all of them. Prints those. */
+/* Folders that were made by them and are still there, but for those that engines share; forgets all
+ * of them. Prints those. */
 size_t deny_folders_left(bool print);
 
 #endif
