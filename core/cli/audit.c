@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
-#include "engine/audit_chain.h"
-#include "engine/audit_line.h"
+#include "audit/audit_chain.h"
+#include "audit/audit_line.h"
 #include "os/append.h"
 #include "os/os.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/enforce.h"
-#include "engine/choice.h"
-#include "engine/template.h"
+#include "box/choice.h"
+#include "box/template.h"
 #include "os/os.h"
 #include "settings/settings.h"
 

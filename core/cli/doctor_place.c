@@ -7,7 +7,7 @@
  * backend that lacks something is to be looked at, not refused. */
 #include "cli/doctor.h"
 
-#include "engine/session.h"
+#include "session/session.h"
 #include "os/os.h"
 #include "os/signals.h"
 #include "settings/settings.h"

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
-#include "engine/result.h"
+#include "session/result.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/enforce.h"
 #include "base/json.h"
-#include "engine/plan.h"
+#include "plan/plan.h"
 #include "os/os.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "cli/cli.h"
 #include "cli/inspect.h"
 
-#include "engine/providers.h"
+#include "tool/providers.h"
 #include "engine/tables.h"
-#include "engine/tools.h"
+#include "tool/tools.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>

@@ -8,14 +8,14 @@
  * what has ended are called there, and these alone may use the engine. */
 #include "engine/engine.h"
 
-#include "engine/audit.h"
-#include "engine/audit_events.h"
-#include "engine/lend.h"
-#include "engine/pool.h"
-#include "engine/session.h"
+#include "audit/audit.h"
+#include "session/audit_events.h"
+#include "session/lend.h"
+#include "session/pool.h"
+#include "session/session.h"
 #include "engine/tables.h"
-#include "engine/template.h"
-#include "engine/watch.h"
+#include "box/template.h"
+#include "tool/watch.h"
 
 #include <stdlib.h>
 #include <string.h>

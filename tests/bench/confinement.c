@@ -7,8 +7,8 @@
 #include "bench.h"
 
 #include "engine/engine.h"
-#include "engine/plan.h"
-#include "engine/policy.h"
+#include "plan/plan.h"
+#include "plan/policy.h"
 #include "os/os.h"
 #include "os/process.h"
 

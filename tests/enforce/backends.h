@@ -3,7 +3,7 @@
 #ifndef LAZ_TESTS_BACKENDS_H
 #define LAZ_TESTS_BACKENDS_H
 
-#include "engine/plan.h"
+#include "plan/plan.h"
 #include "os/process.h"
 
 #include <lazaret/plugin.h>

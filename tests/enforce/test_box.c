@@ -8,7 +8,7 @@
 
 #include "backends.h"
 #include "base/clock.h"
-#include "engine/policy.h"
+#include "plan/policy.h"
 #include "os/os.h"
 
 #include <arpa/inet.h>

@@ -4,7 +4,7 @@
  * A host is a process of its own here: it brings a session into a state, says so, and is killed.
  * Nothing of the box may live on, whatever the state; the processes are followed by pidfds, so that
  * the end is an event and no other process is taken for one of them. */
-#include "session/session.h"
+#include "session/live.h"
 #include "unit.h"
 #include "world.h"
 

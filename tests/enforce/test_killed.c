@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/audit_chain.h"
+#include "audit/audit_chain.h"
 #include "os/os.h"
 #include "os/process.h"
 

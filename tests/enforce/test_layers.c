@@ -7,14 +7,14 @@
  * below in the place of the engine's.  Where two layers keep the same attack away, the other one is
  * taken away on both sides of the comparison (`also`). */
 #include "probes.h"
-#include "session/session.h"
+#include "session/live.h"
 #include "unit.h"
 #include "world.h"
 
-#include "engine/box.h"
-#include "engine/guard.h"
-#include "engine/policy_env.h"
-#include "engine/session.h"
+#include "box/box.h"
+#include "session/guard.h"
+#include "plan/policy_env.h"
+#include "session/session.h"
 #include "os/cgroup.h"
 #include "os/io.h"
 #include "os/os.h"

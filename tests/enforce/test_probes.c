@@ -6,7 +6,7 @@
  * each is first tried there.  Started by root, all of it runs twice: once with sessions that get
  * uids of their own, once wholly as an ordinary user. */
 #include "probes.h"
-#include "session/session.h"
+#include "session/live.h"
 #include "unit.h"
 #include "world.h"
 

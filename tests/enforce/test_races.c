@@ -5,7 +5,7 @@
  *
  * It never gets anywhere, and no session fails to open.  The same attempts on a folder that is open
  * to everybody all succeed.  The other user is a process with a uid that nobody has. */
-#include "session/session.h"
+#include "session/live.h"
 #include "unit.h"
 #include "world.h"
 

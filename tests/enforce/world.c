@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "engine/engine.h"
 #include "os/os.h"
-#include "session/session.h"
+#include "session/live.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * line of UTF-8, and leaves no trace in the output. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "engine/tools.h"
+#include "tool/tools.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * changed; what is shown is one line that does nothing to a terminal. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "engine/audit_chain.h"
-#include "engine/audit_line.h"
+#include "audit/audit_chain.h"
+#include "audit/audit_line.h"
 
 #include <stdlib.h>
 #include <string.h>

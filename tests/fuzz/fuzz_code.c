@@ -3,8 +3,8 @@
  * that is there and are at most a hundred; a message that is UTF-8 stays UTF-8 and is never longer
  * than asked for. */
 #include "base/utf8.h"
-#include "engine/patterns.h"
-#include "engine/sanitize.h"
+#include "advice/patterns.h"
+#include "advice/sanitize.h"
 
 #include <stdint.h>
 #include <stdio.h>

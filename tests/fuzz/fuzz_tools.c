@@ -4,7 +4,7 @@
  * stubs in each language that are UTF-8; what is refused has a reason in one line. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "engine/tools.h"
+#include "tool/tools.h"
 #include "plugin/plugin.h"
 
 #include <lazaret/lazaret.h>

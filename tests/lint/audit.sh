@@ -4,8 +4,8 @@
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 kinds='session|execute|check|tool|auth|message|limit|log'
-in_code=$(grep -ohE "\"($kinds)_[a-z_]+\"" "$srcdir/core/engine/audit.c" \
-    "$srcdir/core/engine/audit_events.c" | tr -d '"' | sort -u)
+in_code=$(grep -ohE "\"($kinds)_[a-z_]+\"" "$srcdir/core/audit/audit.c" \
+    "$srcdir/core/session/audit_events.c" | tr -d '"' | sort -u)
 in_text=$(sed -n 's/^| \(`[^|]*`\) |.*/\1/p' "$srcdir/docs/audit.md" |
     grep -oE "\`($kinds)_[a-z_]+\`" | tr -d '`' | sort -u)
 fields='session_id tool_calls'

@@ -15,21 +15,22 @@ includes() {
 
 found=$(includes | awk '
     BEGIN {
-        # folder: folders that its quoted includes may name
-        may["base"] = "base"
-        may["os"] = "base os"
-        may["wire"] = "base os wire"
-        may["settings"] = "base os wire settings"
-        may["plugin"] = "base os wire settings plugin"
-        may["engine"] = "base os wire settings plugin engine"
-        may["cli"] = "base os wire settings plugin engine cli"
+        # directory: directories that its quoted includes may name, each with all before it
+        n = split("base os wire settings plugin loop plan box tool audit advice session engine", order)
+        for (i = 1; i <= n; i++) before = may[order[i]] = before " " order[i]
+        may["box"] = "base os wire settings plugin loop plan box"
+        may["tool"] = "base os wire settings plugin loop plan tool"
+        may["audit"] = "base os audit"
+        may["advice"] = "base os settings advice"
+        may["cli"] = may["mcp"] = before
+        may["cli"] = may["cli"] " cli"
+        may["mcp"] = may["mcp"] " mcp"
         may["agent"] = "base os wire plugin agent"
-        may["mcp"] = "base os wire settings plugin engine mcp"
         # library: files of core that may include its headers
         only["^(cjson/)?cJSON[.]h$"] = "^core/base/json[a-z_]*[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
-        only["^uv[.]h$"] = "^core/engine/loop[a-z_]*[.][ch]$"
+        only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"
     }
     {
         file = $1

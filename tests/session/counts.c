@@ -9,7 +9,7 @@
 #include "fault.h"
 
 #include "engine/engine.h"
-#include "engine/loop.h"
+#include "loop/loop.h"
 
 #include <lazaret/lazaret.h>
 

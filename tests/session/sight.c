@@ -2,7 +2,7 @@
 /* sight.c - one session from engine to end, whose code looks at its box, while something fails. */
 #include "sight.h"
 
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"

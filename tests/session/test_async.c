@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_async.c - many sessions on one loop: executions that are begun and told of later, an
  * application's own loop, cancelling, and what callbacks may do. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/clock.h"

@@ -3,11 +3,11 @@
  * chain that verifies, and that nothing happens which cannot be put there.
  *
  * After each test the log is read as anybody would read it: line by line, as JSON. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "engine/audit_chain.h"
+#include "audit/audit_chain.h"
 #include "os/os.h"
 
 #include <stdio.h>

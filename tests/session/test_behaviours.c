@@ -2,7 +2,7 @@
 /* test_behaviours.c - what a session does, in every language, in a real box.
  *
  * behaviours.txt beside this file says which test covers which behaviour of the reference. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 

@@ -5,7 +5,7 @@
  * Ordinary work is done once with the confinement and once without any.  The program started as
  * "test_unfiltered" gives itself a filter that refuses every further filter, as a container or an
  * old kernel may, so that the agent's own fails for real. */
-#include "session.h"
+#include "live.h"
 
 #include "os/landlock.h"
 

@@ -8,7 +8,7 @@
  * have done so.  No clock
  * decides anything: those of the engines stand still.  How long an answer takes beside an attack is
  * not for this test: scripts/bench measures times. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"

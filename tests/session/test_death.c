@@ -6,12 +6,12 @@
  * it is traced (ptrace(2)) by this program: until then the first process of the namespace cannot
  * end (pid_namespaces(7)).  Files without number in /tmp hold it as well, for as long as the kernel
  * takes to free them; with LAZARET_TEST_FULL. */
-#include "session.h"
+#include "live.h"
 #include "sight.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
-#include "engine/templates.h"
+#include "session/session.h"
+#include "box/templates.h"
 
 #include <errno.h>
 #include <stdio.h>

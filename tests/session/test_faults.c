@@ -11,7 +11,7 @@
  *
  * What the system did not remove is the one thing that may be left: the next engine removes it. */
 #include "deny.h"
-#include "session.h"
+#include "live.h"
 #include "sight.h"
 #include "traces.h"
 

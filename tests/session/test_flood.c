@@ -3,11 +3,11 @@
  * one that speaks when it is not asked.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box; code is a script of what it does. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
  * Signals, locale, environment, working folder, descriptors, processes, threads: looked at before
  * and after, with a host that has handlers of its own, ignores SIGCHLD, and writes numbers with a
  * comma. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"

@@ -3,10 +3,10 @@
  * what it may, and looks for what the host holds.
  *
  * Python finds the channel among its descriptors; what it writes there is then the agent's word. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 #include <dirent.h>
 #include <linux/keyctl.h>

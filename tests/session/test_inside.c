@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_inside.c - what code finds in its box: programs that were listed, and no variable of the
  * host.  Every absence has its control: the same attempt where nothing forbids it. */
-#include "session.h"
+#include "live.h"
 
 #include "os/os.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lend.c - the loop goes with a tool to its thread, and comes back: handlers stay on the
  * caller's thread, clocks and answers do not wait for a tool that takes its time. */
-#include "session.h"
+#include "live.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -4,7 +4,7 @@
  * Every refusal has its control: the same code under a raised or removed limit does what it wanted.
  * Processes are looked for from outside, in /proc, by a mark in their command line that only one
  * test has; before they must be gone they are seen running. */
-#include "session.h"
+#include "live.h"
 
 #include "base/clock.h"
 #include "os/io.h"

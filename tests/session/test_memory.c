@@ -6,14 +6,14 @@
  * them as are not too many, drawn anew each time, or, with LAZARET_TEST_FULL, for all.
  * TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both each
  * time. */
-#include "session.h"
+#include "live.h"
 #include "sight.h"
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "engine/patterns.h"
-#include "engine/sanitize.h"
-#include "engine/tools.h"
+#include "advice/patterns.h"
+#include "advice/sanitize.h"
+#include "tool/tools.h"
 #include "fault.h"
 #include "settings/settings.h"
 #include "wire/message.h"

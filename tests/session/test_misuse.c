@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_misuse.c - an application that calls at the wrong time, from the wrong thread, or with
  * nothing in its hands: an error, never a deadlock, and everything works afterwards. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 #include "os/os.h"

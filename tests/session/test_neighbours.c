@@ -5,7 +5,7 @@
  * of uids so small that each is given out again and again.  Some make one short session after the
  * other and expect every answer; beside them hosts are killed while code runs that leaves a process
  * behind; as root, one more lives in a process namespace of its own. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 

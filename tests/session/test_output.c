@@ -3,7 +3,7 @@
  *
  * That a line arrives while the code runs is shown by what only the line can cause: a tool that
  * answers, or an execution that is cancelled, when its handler has seen it. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 

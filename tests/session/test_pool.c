@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pool.c - sessions kept ready: taken and given back, replaced when they die, and callers that
  * are served in order. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/clock.h"

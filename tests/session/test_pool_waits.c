@@ -5,11 +5,11 @@
  * on when the test says so, by a signal.  What the test does it does in a timer of the loop, so
  * that it goes on while a synchronous call waits; and before each step it looks whether somebody
  * waits while nothing is under way that could wake it.  The clock of the engine stands still. */
-#include "session.h"
+#include "live.h"
 #include "sight.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 #include <signal.h>
 #include <stdio.h>

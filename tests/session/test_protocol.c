@@ -6,11 +6,11 @@
  * of what it sends.  After a protocol error the next execution has a fresh box; after a legal
  * exchange it has the same one.  The clock of the engine stands still, and tools answer when the
  * test says so. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 #include <pthread.h>
 #include <stdio.h>

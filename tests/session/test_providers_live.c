@@ -5,7 +5,7 @@
  * Calls that must be open at a given moment are made by code that writes to the agent's socket
  * itself, as hostile code could: it gets the reply of a later call only when the host has taken
  * the one before. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 #include "engine/engine.h"

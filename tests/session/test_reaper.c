@@ -5,7 +5,7 @@
  * ignored), and hares: processes that fork and exit all the time, so that whoever looks finds only
  * where they were.  All of them hold one lock, which the kernel gives to the test when the last of
  * them is gone; that it is held before is the control. */
-#include "session.h"
+#include "live.h"
 
 #include "os/io.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reference.c - behaviours of the reference that no other test was about, in a real box;
  * behaviours.txt says which those are. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"

@@ -4,11 +4,11 @@
  *
  * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script.  The clock of
  * the engine stands still: however slow the machine is, only the steps of a test end a start. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -5,7 +5,7 @@
  * The agent is the mock with tests/mock/storm.c. The first of the seeds is LAZARET_TEST_SEED, or
  * another one each time, and is printed. A storm ends with a call that has to be answered: a peer
  * that is neither answered nor ended hangs, for the clock of the engine stands still. */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"

@@ -4,12 +4,12 @@
  * The agent is the mock of tests/mock/agent.c, in a real box: its template makes real namespaces,
  * or something else where a test wants the host to notice.  The clock of the engine stands still.
  */
-#include "session.h"
+#include "live.h"
 #include "traces.h"
 
 #include "base/buf.h"
-#include "engine/session.h"
-#include "engine/templates.h"
+#include "session/session.h"
+#include "box/templates.h"
 
 #include <dirent.h>
 #include <errno.h>

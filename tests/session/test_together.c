@@ -3,7 +3,7 @@
  *
  * Whether calls run side by side is for the tools to say: `meet` returns when as many of its calls
  * as it was told run at the same time, and never when that does not come about. */
-#include "session.h"
+#include "live.h"
 
 #include <pthread.h>
 #include <stdio.h>

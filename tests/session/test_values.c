@@ -3,7 +3,7 @@
  *
  * Large values are compared by length and Adler-32 checksum, computed on both sides: a piece that
  * is lost, repeated or out of order changes it.  Forms are compared as the JSON that comes back. */
-#include "session.h"
+#include "live.h"
 
 #include "base/buf.h"
 

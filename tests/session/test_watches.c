@@ -5,7 +5,7 @@
  *
  * The refusal comes from a filter (seccomp(2)) in a process of its own, so that nobody else has to
  * do with it; in the place of a session that makes five million watches. */
-#include "session.h"
+#include "live.h"
 #include "unit.h"
 
 #include <errno.h>

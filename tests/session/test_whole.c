@@ -5,7 +5,7 @@
  * control raises the limit.  Where control groups can be made they have to be what counts; where
  * not (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the result has
  * to say so. */
-#include "session.h"
+#include "live.h"
 
 #include "os/cgroup.h"
 #include "os/os.h"

@@ -5,8 +5,8 @@
 
 #include "base/digest.h"
 #include "base/json.h"
-#include "engine/audit_chain.h"
-#include "engine/audit_line.h"
+#include "audit/audit_chain.h"
+#include "audit/audit_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

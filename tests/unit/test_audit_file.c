@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "engine/audit.h"
-#include "engine/audit_chain.h"
+#include "audit/audit.h"
+#include "audit/audit_chain.h"
 #include "os/os.h"
 
 #include <errno.h>

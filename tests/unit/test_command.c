@@ -2,7 +2,7 @@
 /* test_command.c - commands of the host: what they get, how they end, what is left of them. */
 #include "unit.h"
 
-#include "engine/command.h"
+#include "tool/command.h"
 #include "os/os.h"
 
 #include <errno.h>

@@ -2,12 +2,12 @@
 /* test_execution.c - the parts of an execution that need no box: states, output, verdicts. */
 #include "unit.h"
 
-#include "engine/guard.h"
-#include "engine/loop.h"
-#include "engine/output.h"
-#include "engine/result.h"
-#include "engine/session_fsm.h"
-#include "engine/verdict.h"
+#include "session/guard.h"
+#include "loop/loop.h"
+#include "session/output.h"
+#include "session/result.h"
+#include "session/session_fsm.h"
+#include "session/verdict.h"
 #include "os/os.h"
 
 #include "os/signals.h"

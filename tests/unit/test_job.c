@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "engine/engine.h"
-#include "engine/plan.h"
+#include "plan/plan.h"
 #include "os/job_values.h"
 #include "os/os.h"
 #include "os/process.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loop.c - how long a step of the loop waits, and a clock that a test moves. */
-#include "engine/loop.h"
+#include "loop/loop.h"
 #include "unit.h"
 
 #include "os/os.h"

@@ -2,7 +2,7 @@
 /* test_patterns.c - which calls are warned about, and which only look like one. */
 #include "unit.h"
 
-#include "engine/patterns.h"
+#include "advice/patterns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

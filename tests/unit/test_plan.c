@@ -5,7 +5,7 @@
 
 #include "backends.h"
 #include "base/json.h"
-#include "engine/plan.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* test_policy.c - from settings and a runtime to what a session may see. */
 #include "unit.h"
 
-#include "engine/policy.h"
-#include "engine/policy_paths.h"
+#include "plan/policy.h"
+#include "plan/policy_paths.h"
 #include "os/os.h"
 #include "os/process.h"
 

@@ -2,8 +2,8 @@
 /* test_programs.c - sandbox.programs: what a list comes to, and the folders made for boxes. */
 #include "unit.h"
 
-#include "engine/policy.h"
-#include "engine/programs.h"
+#include "plan/policy.h"
+#include "plan/programs.h"
 #include "os/os.h"
 #include "os/process.h"
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "engine/providers.h"
+#include "tool/providers.h"
 #include "os/os.h"
 
 #include <lazaret/lazaret.h>

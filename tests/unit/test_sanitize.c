@@ -2,7 +2,7 @@
 /* test_sanitize.c - what is taken out of error messages, and what is left in. */
 #include "unit.h"
 
-#include "engine/sanitize.h"
+#include "advice/sanitize.h"
 
 #include <stdlib.h>
 #include <string.h>

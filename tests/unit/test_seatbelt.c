@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "backends.h"
-#include "engine/plan.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "engine/command.h"
+#include "tool/command.h"
 #include "os/os.h"
 
 #include <lazaret/tool.h>

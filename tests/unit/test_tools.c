@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "engine/tools.h"
+#include "tool/tools.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 
 #include "backends.h"
 #include "base/json.h"
-#include "engine/choice.h"
-#include "engine/plan.h"
-#include "engine/policy.h"
+#include "box/choice.h"
+#include "plan/plan.h"
+#include "plan/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "child.h"
 
 #include "base/buf.h"
-#include "engine/command.h"
+#include "tool/command.h"
 #include "os/os.h"
 #include "os/windows.h"
 

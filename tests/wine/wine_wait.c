@@ -3,7 +3,7 @@
 #include "child.h"
 
 #include "base/clock.h"
-#include "engine/loop.h"
+#include "loop/loop.h"
 #include "os/interrupt.h"
 #include "os/io.h"
 #include "os/os.h"

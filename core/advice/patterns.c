@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: MIT */
+/* patterns.c - warnings about code before it runs: calls that the sandbox may refuse.
+ * Side: host.  Input trusted: no (the code of the model, any bytes).
+ *
+ * One table a language, and one walk over the tokens for all of them: a *path* is a name and the
+ * members that follow it (os.path.join, base::system), and a call is a path with a bracket after
+ * it. Names given as strings to get() or getattr() count, and so do names an import gave them; a
+ * name that is defined, a member of something else, or only mentioned does not.
+ *
+ * This is advice.  Code can hide any call from it, which is why nothing is decided by it. */
+#include "advice/patterns.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "advice/patterns_lex.h"
+
+#define PATTERNS_PATH    96 /* bytes of a path; a longer one is none of ours */
+#define PATTERNS_ALIASES 64
+#define PATTERNS_CALLS   64 /* at most in the table of a language */
+#define PATTERNS_PLACES  128
+
+/* Names as they are called, "os.system"; with a star at the end: whatever begins so. */
+static const char *const r_calls[] = {
+    "system",
+    "system2",
+    "shell",
+    "shell.exec",
+    "pipe",
+    "url",
+    "socketConnection",
+    "serverSocket",
+    "download.file",
+    "install.packages",
+    "dyn.load",
+    "library.dynam",
+    "do.call",
+    "Sys.setenv",
+    ".Internal",
+    ".Call",
+    ".C",
+    ".Fortran",
+    ".External",
+    ".External2",
+    "processx::*",
+    "callr::*",
+    "parallel::makeCluster",
+    "sys::exec_*",
+    "curl::*",
+    "httr::*",
+    "inline::cfunction",
+    "Rcpp::*",
+    NULL,
+};
+static const char *const r_by_name[] = {"get", "get0", "match.fun", "getFunction", "do.call", NULL};
+/* A name of one of these packages is the plain name. */
+static const char *const r_roots[] = {"base::", "utils::", NULL};
+
+static const char *const python_calls[] = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "importlib.import_module",
+    "os.system",
+    "os.popen",
+    "os.fork*",
+    "os.exec*",
+    "os.spawn*",
+    "os.posix_spawn*",
+    "os.kill*",
+    "os.putenv",
+    "os.setuid",
+    "os.setgid",
+    "os.chroot",
+    "os.mount",
+    "os.ptrace",
+    "subprocess.*",
+    "multiprocessing.*",
+    "asyncio.create_subprocess_*",
+    "asyncio.open_connection",
+    "pty.*",
+    "ctypes.*",
+    "cffi.*",
+    "socket.*",
+    "ssl.*",
+    "urllib.request.*",
+    "http.client.*",
+    "http.server.*",
+    "ftplib.*",
+    "smtplib.*",
+    "telnetlib.*",
+    "requests.*",
+    "httpx.*",
+    "aiohttp.*",
+    NULL,
+};
+static const char *const python_by_name[] = {"getattr", NULL};
+static const char *const python_roots[] = {"builtins.", "__builtins__.", NULL};
+
+static const char *const lua_calls[] = {"os.execute",      "io.popen", "load",
+                                        "loadstring",      "loadfile", "dofile",
+                                        "package.loadlib", "debug.*",  NULL};
+static const char *const lua_roots[] = {"_G.", "_ENV.", NULL};
+/* Modules that are libraries in C and reach beyond the language. */
+static const char *const lua_modules[] = {
+    "socket", "socket.*", "ssl",  "ssl.*", "posix", "posix.*", "lfs",    "luv",
+    "uv",     "ffi",      "cffi", "alien", "lanes", "http.*",  "system", NULL};
+
+static const struct patterns_language {
+    const char *runtime;
+    const char *const *calls;
+    const char *const *roots;   /* what may stand before a name without changing it */
+    const char *const *by_name; /* calls whose string argument is the name of a function */
+    const char *by_name_member; /* not NULL: "x", "name" means the path x.name, joined by this */
+    const char *loader;         /* a call whose string argument is one of `modules` */
+    const char *const *modules;
+    const char *member;      /* how members are joined in the tables */
+    const char *definitions; /* words after which a name is defined, separated by spaces */
+    bool string_calls;       /* f "x" and f {x} are calls */
+    bool string_names;       /* "f"(x) is a call */
+    bool imports;            /* import a.b as c, from a import b as c */
+} patterns_languages[] = {
+    {.runtime = "r",
+     .calls = r_calls,
+     .roots = r_roots,
+     .by_name = r_by_name,
+     .member = "::",
+     .definitions = "",
+     .string_names = true},
+    {.runtime = "python",
+     .calls = python_calls,
+     .roots = python_roots,
+     .by_name = python_by_name,
+     .by_name_member = ".",
+     .member = ".",
+     .definitions = "def class",
+     .imports = true},
+    {.runtime = "lua",
+     .calls = lua_calls,
+     .roots = lua_roots,
+     .loader = "require",
+     .modules = lua_modules,
+     .member = ".",
+     .definitions = "function",
+     .string_calls = true},
+};
+
+_Static_assert(sizeof r_calls / sizeof *r_calls <= PATTERNS_CALLS &&
+                   sizeof python_calls / sizeof *python_calls <= PATTERNS_CALLS &&
+                   sizeof lua_calls / sizeof *lua_calls <= PATTERNS_CALLS,
+               "all of a table");
+
+struct patterns_path {
+    char text[PATTERNS_PATH]; /* "" : none */
+    size_t line;
+    bool foreign; /* too long, or a member of something that is no name */
+};
+
+/* `name` means `path` from here on. */
+struct patterns_alias {
+    char name[PATTERNS_PATH];
+    char path[PATTERNS_PATH];
+};
+
+struct patterns_walk {
+    const struct patterns_language *language;
+    unsigned char calls_by[PATTERNS_PLACES];  /* number of a call with this place, or 0 */
+    unsigned char calls_next[PATTERNS_CALLS]; /* of the next one with the same */
+    struct patterns_lexer lexer;
+    struct patterns_token token, before; /* before: the token before it */
+    struct patterns_path path;           /* that ends at the token before */
+    bool member;                         /* a member operator follows the path */
+    bool defined;                        /* the path is what a definition defines */
+    char callee[PATTERNS_PATH];    /* the call whose arguments begin here; "" when they went on */
+    struct patterns_path argument; /* its first argument, when that is a path */
+    struct patterns_alias aliases[PATTERNS_ALIASES]; /* in the order of their names */
+    size_t n_aliases;
+    struct laz_strv *warnings;
+    size_t n_before; /* warnings that were there */
+};
+
+/* ---- matching ------------------------------------------------------------------------------- */
+
+static bool patterns_match_one(const char *name, const char *text)
+{
+    while (*name && *name != '*' && *name == *text) {
+        name++;
+        text++;
+    }
+    return *name == '*' ? *text != '\0' : *name == *text;
+}
+
+static bool patterns_match(const char *const *names, const char *text)
+{
+    for (; names && *names; names++)
+        if (patterns_match_one(*names, text))
+            return true;
+    return false;
+}
+
+/* A place for the first three characters: no star in the tables stands among those. */
+static size_t patterns_place(const char *name)
+{
+    size_t place = 0;
+
+    for (int i = 0; i < 3 && name[i]; i++)
+        place = place * 5 + (unsigned char)name[i];
+    return place % PATTERNS_PLACES;
+}
+
+static void patterns_index_calls(struct patterns_walk *walk)
+{
+    const char *const *calls = walk->language->calls;
+
+    for (size_t i = 0; calls[i]; i++) {
+        unsigned char *first = &walk->calls_by[patterns_place(calls[i])];
+        walk->calls_next[i] = *first;
+        *first = (unsigned char)(i + 1);
+    }
+}
+
+/* Is it one of the language's calls? Looked at are those of the same place. */
+static bool patterns_is_call(const struct patterns_walk *walk, const char *path)
+{
+    size_t i = walk->calls_by[patterns_place(path)];
+
+    while (i && !patterns_match_one(walk->language->calls[i - 1], path))
+        i = walk->calls_next[i - 1];
+    return i != 0;
+}
+
+static bool patterns_has_word(const char *words, const struct patterns_token *word)
+{
+    for (const char *p = words; *p;) {
+        size_t len = strcspn(p, " ");
+        if (len == word->len && memcmp(p, word->text, len) == 0)
+            return true;
+        p += len + (p[len] == ' ');
+    }
+    return false;
+}
+
+/* `after` follows the name: "()" for a call. */
+static void patterns_warn(struct patterns_walk *walk, size_t line, const char *what,
+                          const char *name, const char *after, const char *through)
+{
+    char text[2 * PATTERNS_PATH + 96];
+
+    snprintf(text, sizeof text, "line %zu: %s of `%s%s`%s%s%s, which the sandbox may refuse", line,
+             what, name, after, through ? " through `" : "", through ? through : "",
+             through ? "`" : "");
+    /* The same call twice on a line is one warning. */
+    if (walk->warnings->n == walk->n_before ||
+        strcmp(walk->warnings->items[walk->warnings->n - 1], text) != 0)
+        laz_strv_add(walk->warnings, text);
+}
+
+/* Where the alias of the name is, or would stand. */
+static size_t patterns_alias_place(const struct patterns_walk *walk, const char *name, size_t len,
+                                   bool *found)
+{
+    size_t from = 0, to = walk->n_aliases;
+
+    *found = false;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        const struct patterns_alias *alias = &walk->aliases[middle];
+        int order = strncmp(alias->name, name, len);
+        if (!order && !alias->name[len]) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle; /* it begins with the name, and is longer */
+    }
+    return from;
+}
+
+/* The path as the tables have it: without a root, and with its first name as it was imported. What
+ * is longer than any of theirs is cut. */
+static void patterns_resolve(const struct patterns_walk *walk, const char *path,
+                             char resolved[PATTERNS_PATH])
+{
+    const char *const *root = walk->language->roots;
+    bool found;
+
+    for (; root && *root; root++)
+        if (**root == *path && strncmp(path, *root, strlen(*root)) == 0)
+            path += strlen(*root);
+    size_t first = 0, len = 0;
+    while (path[first] && path[first] != *walk->language->member)
+        first++;
+    size_t place = patterns_alias_place(walk, path, first, &found);
+    if (found) {
+        len = strlen(walk->aliases[place].path);
+        memcpy(resolved, walk->aliases[place].path, len);
+        path += first;
+    }
+    size_t more = strnlen(path, PATTERNS_PATH - 1 - len);
+    memcpy(resolved + len, path, more);
+    resolved[len + more] = '\0';
+}
+
+/* A call of what the tables have as `resolved`: is it one of those? */
+static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
+                          const char *through)
+{
+    if (patterns_is_call(walk, resolved))
+        patterns_warn(walk, line, "call", resolved, "()", through);
+}
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+static void patterns_path_add(struct patterns_path *path, const char *joint,
+                              const struct patterns_token *name)
+{
+    size_t used = strlen(path->text), more = strlen(joint);
+
+    if (used + more + name->len >= sizeof path->text || memchr(name->text, '\0', name->len)) {
+        path->foreign = true;
+        return;
+    }
+    memcpy(path->text + used, joint, more);
+    memcpy(path->text + used + more, name->text, name->len);
+    path->text[used + more + name->len] = '\0';
+}
+
+static void patterns_path_begin(struct patterns_path *path, const struct patterns_token *name,
+                                bool foreign)
+{
+    path->text[0] = '\0';
+    path->line = name->line;
+    path->foreign = foreign;
+    patterns_path_add(path, "", name);
+}
+
+/* How the member operator reads in the tables; "" for one that leads into an object. */
+static const char *patterns_joint(const struct patterns_walk *walk)
+{
+    const struct patterns_token *sign = &walk->before;
+
+    if (sign->len && (sign->text[0] == '$' || sign->text[0] == '@'))
+        return "";
+    return walk->language->member;
+}
+
+static void patterns_name(struct patterns_walk *walk)
+{
+    const struct patterns_token *before = &walk->before;
+
+    if (walk->member) {
+        const char *joint = patterns_joint(walk);
+        walk->path.foreign |= !joint[0];
+        patterns_path_add(&walk->path, joint, &walk->token);
+        walk->member = false;
+        return;
+    }
+    patterns_path_begin(&walk->path, &walk->token, before->type == PATTERNS_MEMBER);
+    walk->defined =
+        before->type == PATTERNS_NAME && patterns_has_word(walk->language->definitions, before);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/* The arguments of a call of walk->path begin. */
+static void patterns_arguments(struct patterns_walk *walk)
+{
+    walk->callee[0] = '\0';
+    walk->argument.text[0] = '\0';
+    if (walk->path.foreign || walk->defined)
+        return;
+    patterns_resolve(walk, walk->path.text, walk->callee);
+    patterns_call(walk, walk->callee, walk->path.line, NULL);
+}
+
+/* A string among the arguments of walk->callee, as the first, or as the second after a path. */
+static void patterns_argument(struct patterns_walk *walk)
+{
+    const struct patterns_language *language = walk->language;
+    struct patterns_path named = walk->argument;
+    char resolved[PATTERNS_PATH], through[PATTERNS_PATH + 2];
+
+    if (!walk->callee[0])
+        return;
+    if (!named.text[0])
+        patterns_path_begin(&named, &walk->token, false);
+    else
+        patterns_path_add(&named, language->member, &walk->token);
+    if (language->loader && strcmp(walk->callee, language->loader) == 0 &&
+        !walk->argument.text[0] && !named.foreign && patterns_match(language->modules, named.text))
+        patterns_warn(walk, walk->token.line, "loading", named.text, "", NULL);
+    if (!patterns_match(language->by_name, walk->callee) ||
+        (language->by_name_member != NULL) != (walk->argument.text[0] != '\0'))
+        return;
+    if (!named.text[0] || named.foreign)
+        return;
+    snprintf(through, sizeof through, "%s()", walk->callee);
+    patterns_resolve(walk, named.text, resolved);
+    patterns_call(walk, resolved, named.line, through);
+}
+
+/* ---- imports -------------------------------------------------------------------------------- */
+
+/* `name` means `module`.`item` from here on; `module` may be empty. */
+static void patterns_alias_add(struct patterns_walk *walk, const struct patterns_path *name,
+                               const struct patterns_path *module, const struct patterns_path *item)
+{
+    size_t first = strlen(module->text), second = strlen(item->text);
+    bool found;
+
+    if (name->foreign || !name->text[0] || module->foreign || item->foreign ||
+        first + 1 + second >= PATTERNS_PATH)
+        return;
+    size_t place = patterns_alias_place(walk, name->text, strlen(name->text), &found);
+    struct patterns_alias *alias = &walk->aliases[place];
+    if (!found) {
+        if (walk->n_aliases == PATTERNS_ALIASES)
+            return;
+        memmove(alias + 1, alias, (walk->n_aliases++ - place) * sizeof *alias);
+    }
+    memcpy(alias->name, name->text, sizeof alias->name);
+    memcpy(alias->path, module->text, first);
+    if (first)
+        alias->path[first++] = '.';
+    memcpy(alias->path + first, item->text, second + 1);
+}
+
+static void patterns_step(struct patterns_walk *walk)
+{
+    walk->before = walk->token;
+    laz_patterns_next(&walk->lexer, &walk->token);
+}
+
+/* a.b.c from the token on; the token after it is the walk's then. */
+static void patterns_dotted(struct patterns_walk *walk, struct patterns_path *path)
+{
+    *path = (struct patterns_path){.line = walk->token.line};
+    for (const char *joint = ""; walk->token.type == PATTERNS_NAME; joint = ".") {
+        patterns_path_add(path, joint, &walk->token);
+        patterns_step(walk);
+        if (walk->token.type != PATTERNS_MEMBER)
+            return;
+        patterns_step(walk);
+    }
+}
+
+/* import a.b [as c], ...   from a.b import (c [as d], ...). The token is the first word; in the end
+ * it is what follows the statement. */
+static void patterns_import(struct patterns_walk *walk)
+{
+    struct patterns_path module = {.text = ""}, item, name;
+    bool from = laz_patterns_is(&walk->token, "from");
+
+    patterns_step(walk);
+    if (from) {
+        patterns_dotted(walk, &module);
+        if (!laz_patterns_is(&walk->token, "import"))
+            return;
+        patterns_step(walk);
+        if (laz_patterns_is(&walk->token, "("))
+            patterns_step(walk);
+    }
+    while (walk->token.type == PATTERNS_NAME) {
+        patterns_dotted(walk, &item);
+        name = item;
+        bool as = laz_patterns_is(&walk->token, "as");
+        if (as) {
+            patterns_step(walk);
+            patterns_dotted(walk, &name);
+        }
+        if (from || as)
+            patterns_alias_add(walk, &name, &module, &item);
+        if (!laz_patterns_is(&walk->token, ","))
+            return;
+        patterns_step(walk);
+    }
+}
+
+static bool patterns_is_import(const struct patterns_walk *walk)
+{
+    const struct patterns_token *before = &walk->before;
+
+    return walk->language->imports &&
+           (laz_patterns_is(&walk->token, "import") || laz_patterns_is(&walk->token, "from")) &&
+           (before->type == PATTERNS_NEWLINE || before->type == PATTERNS_END ||
+            laz_patterns_is(before, ";") || laz_patterns_is(before, ":"));
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static void patterns_string(struct patterns_walk *walk)
+{
+    const struct patterns_language *language = walk->language;
+
+    if (language->string_calls && walk->path.text[0] && !walk->member) {
+        patterns_arguments(walk);
+        patterns_argument(walk);
+        walk->callee[0] = '\0';
+    } else {
+        patterns_argument(walk);
+        walk->callee[0] = '\0';
+    }
+    walk->path.text[0] = '\0';
+    if (language->string_names) /* until something other than a bracket follows */
+        patterns_path_begin(&walk->path, &walk->token, walk->before.type == PATTERNS_MEMBER);
+    walk->defined = false;
+}
+
+/* os["execute"]: the bracket is the token; the path grows. False when it is something else, and
+ * then the walk stands at the first token that was not looked at. */
+static bool patterns_index(struct patterns_walk *walk)
+{
+    struct patterns_path path = walk->path;
+
+    walk->path.text[0] = '\0';
+    patterns_step(walk);
+    if (walk->token.type != PATTERNS_STRING)
+        return false;
+    patterns_path_add(&path, walk->language->member, &walk->token);
+    patterns_step(walk);
+    if (!laz_patterns_is(&walk->token, "]"))
+        return false;
+    walk->path = path;
+    return true;
+}
+
+static void patterns_other(struct patterns_walk *walk)
+{
+    bool opens = laz_patterns_is(&walk->token, "(") ||
+                 (walk->language->string_calls && laz_patterns_is(&walk->token, "{"));
+
+    if (opens && walk->path.text[0] && !walk->member) {
+        patterns_arguments(walk);
+    } else if (laz_patterns_is(&walk->token, ",") && walk->callee[0] && walk->path.text[0] &&
+               !walk->argument.text[0] && walk->language->by_name_member) {
+        walk->argument = walk->path;
+        patterns_resolve(walk, walk->path.text, walk->argument.text);
+    } else {
+        walk->callee[0] = '\0';
+    }
+    walk->path.text[0] = '\0';
+    walk->member = false;
+    walk->defined = false;
+}
+
+static void patterns_token(struct patterns_walk *walk)
+{
+    switch (walk->token.type) {
+    case PATTERNS_NAME:
+        patterns_name(walk);
+        break;
+    case PATTERNS_MEMBER:
+        walk->member = walk->path.text[0] != '\0';
+        break;
+    case PATTERNS_STRING:
+        patterns_string(walk);
+        break;
+    case PATTERNS_NEWLINE:
+        if (walk->member)
+            break; /* the member stands on the next line */
+        /* fall through */
+    default:
+        patterns_other(walk);
+    }
+}
+
+int laz_patterns_find(const char *runtime, const char *code, size_t len, struct laz_strv *warnings)
+{
+    const struct patterns_syntax *syntax = laz_patterns_syntax(runtime);
+    const struct patterns_language *language = NULL;
+
+    for (size_t i = 0; i < sizeof patterns_languages / sizeof patterns_languages[0]; i++)
+        if (strcmp(patterns_languages[i].runtime, runtime) == 0)
+            language = &patterns_languages[i];
+    if (!syntax || !language || !len)
+        return 0;
+    struct patterns_walk walk = {
+        .language = language,
+        .lexer = {.syntax = syntax, .at = code, .end = code + len, .line = 1},
+        .warnings = warnings,
+        .n_before = warnings->n,
+    };
+    patterns_index_calls(&walk);
+    patterns_step(&walk);
+    while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
+        bool took = false; /* the walk stands at a token that was not looked at */
+        if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {
+            patterns_import(&walk);
+            took = true;
+        } else if (walk.language->string_calls && walk.path.text[0] && !walk.member &&
+                   laz_patterns_is(&walk.token, "[")) {
+            took = !patterns_index(&walk);
+        } else {
+            patterns_token(&walk);
+        }
+        if (!took)
+            patterns_step(&walk);
+    }
+    return warnings->failed ? LAZ_ENOMEM : 0;
+}

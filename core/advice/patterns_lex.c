@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* patterns_lex.c - names, strings and punctuation of a language, one after the other.
+ * Side: host.  Input trusted: no (the code of the model, any bytes).
+ *
+ * Just enough of each language to tell a name from the inside of a comment or a string.  Nothing is
+ * an error: what does not end, ends with the code.  No byte is looked at more than a few times,
+ * whatever the code looks like. */
+#include "advice/patterns_lex.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static bool lex_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+static bool lex_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t lex_left(const struct patterns_lexer *lexer)
+{
+    return (size_t)(lexer->end - lexer->at);
+}
+
+/* The byte `n` places on; NUL beyond the end. */
+static char lex_peek(const struct patterns_lexer *lexer, size_t n)
+{
+    return n < lex_left(lexer) ? lexer->at[n] : '\0';
+}
+
+static bool lex_starts(const struct patterns_lexer *lexer, const char *text)
+{
+    for (size_t i = 0; text[i]; i++)
+        if (lex_peek(lexer, i) != text[i])
+            return false;
+    return true;
+}
+
+/* Moves on by n bytes and counts the lines passed. */
+static void lex_advance(struct patterns_lexer *lexer, size_t n)
+{
+    for (; n && lexer->at < lexer->end; n--, lexer->at++)
+        lexer->line += *lexer->at == '\n';
+}
+
+static void lex_skip_line(struct patterns_lexer *lexer)
+{
+    const char *newline = memchr(lexer->at, '\n', lex_left(lexer));
+
+    lexer->at = newline ? newline : lexer->end;
+}
+
+/* The text from `start` to the position is the inside of a string. */
+static void lex_string(struct patterns_token *token, const char *start, const char *end)
+{
+    token->type = PATTERNS_STRING;
+    token->text = start;
+    token->len = (size_t)(end - start);
+}
+
+/* A string between two quotes, where a backslash takes the next character with it. */
+static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    char quote = *lexer->at;
+
+    lex_advance(lexer, 1);
+    const char *start = lexer->at;
+    while (lexer->at < lexer->end && *lexer->at != quote) {
+        if (*lexer->at == '\n' && !lexer->syntax->long_strings)
+            break;
+        lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
+    }
+    lex_string(token, start, lexer->at);
+    if (lexer->at < lexer->end && *lexer->at == quote)
+        lex_advance(lexer, 1);
+}
+
+/* Up to the place where `open`, then `fill` n times, then `close` stand; both bytes included. */
+static void lex_until(struct patterns_lexer *lexer, struct patterns_token *token, char open,
+                      char fill, size_t n, char close)
+{
+    const char *start = lexer->at;
+
+    while (lexer->at < lexer->end) {
+        bool may_end = *lexer->at == open;
+        const char *end = lexer->at;
+        size_t filled = 0;
+        lex_advance(lexer, 1);
+        if (!may_end)
+            continue;
+        while (filled < n && lex_peek(lexer, 0) == fill) {
+            lex_advance(lexer, 1);
+            filled++;
+        }
+        if (filled == n && lexer->at < lexer->end && *lexer->at == close) {
+            lex_string(token, start, end);
+            lex_advance(lexer, 1);
+            return;
+        }
+    }
+    lex_string(token, start, lexer->end);
+}
+
+/* ---- R -------------------------------------------------------------------------------------- */
+
+/* r"---( ... )---" */
+static bool lex_r_special(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    static const char brackets[] = "()[]{}";
+    size_t dashes = 0;
+    char quote = lex_peek(lexer, 1);
+
+    if ((lex_peek(lexer, 0) != 'r' && lex_peek(lexer, 0) != 'R') || (quote != '"' && quote != '\''))
+        return false;
+    while (lex_peek(lexer, 2 + dashes) == '-')
+        dashes++;
+    char open = lex_peek(lexer, 2 + dashes);
+    if (open != '(' && open != '[' && open != '{')
+        return false;
+    lex_advance(lexer, 3 + dashes);
+    lex_until(lexer, token, strchr(brackets, open)[1], '-', dashes, quote);
+    return true;
+}
+
+static size_t lex_r_member(const struct patterns_lexer *lexer)
+{
+    if (lex_starts(lexer, ":::"))
+        return 3;
+    if (lex_starts(lexer, "::"))
+        return 2;
+    return lex_peek(lexer, 0) == '$' || lex_peek(lexer, 0) == '@';
+}
+
+/* ---- Python --------------------------------------------------------------------------------- */
+
+static bool lex_is_triple(const struct patterns_lexer *lexer)
+{
+    char quote = lex_peek(lexer, 0);
+
+    return (quote == '"' || quote == '\'') && lex_peek(lexer, 1) == quote &&
+           lex_peek(lexer, 2) == quote;
+}
+
+/* Three quotes, with a prefix of up to two letters before them or before a single one. */
+static bool lex_python_special(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    size_t prefix = 0;
+
+    while (prefix < 2 && lex_is_letter(lex_peek(lexer, prefix)) &&
+           strchr("rRbBfFuU", lex_peek(lexer, prefix)))
+        prefix++;
+    char quote = lex_peek(lexer, prefix);
+    if (quote != '"' && quote != '\'')
+        return false;
+    lex_advance(lexer, prefix);
+    if (!lex_is_triple(lexer)) {
+        lex_quoted(lexer, token);
+        return true;
+    }
+    lex_advance(lexer, 3);
+    const char *start = lexer->at;
+    while (lexer->at < lexer->end && !(*lexer->at == quote && lex_is_triple(lexer)))
+        lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
+    lex_string(token, start, lexer->at);
+    lex_advance(lexer, 3);
+    return true;
+}
+
+static size_t lex_python_member(const struct patterns_lexer *lexer)
+{
+    return lex_peek(lexer, 0) == '.';
+}
+
+/* ---- Lua ------------------------------------------------------------------------------------ */
+
+/* The '=' in a long bracket [==[ at place `from`; SIZE_MAX when there is none. */
+static size_t lex_long_bracket(const struct patterns_lexer *lexer, size_t from)
+{
+    size_t level = 0;
+
+    if (lex_peek(lexer, from) != '[')
+        return SIZE_MAX;
+    while (lex_peek(lexer, from + 1 + level) == '=')
+        level++;
+    return lex_peek(lexer, from + 1 + level) == '[' ? level : SIZE_MAX;
+}
+
+/* [==[ ... ]==] and --[==[ ... ]==] */
+static bool lex_lua_special(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    struct patterns_token comment;
+    bool is_comment = lex_starts(lexer, "--");
+    size_t level = lex_long_bracket(lexer, is_comment ? 2 : 0);
+
+    if (level == SIZE_MAX)
+        return false;
+    lex_advance(lexer, level + (is_comment ? 4 : 2));
+    lex_until(lexer, is_comment ? &comment : token, ']', '=', level, ']');
+    return true;
+}
+
+static size_t lex_lua_member(const struct patterns_lexer *lexer)
+{
+    char c = lex_peek(lexer, 0), next = lex_peek(lexer, 1);
+
+    return (c == '.' || c == ':') && next != c;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *runtime;
+    struct patterns_syntax syntax;
+} lex_languages[] = {
+    {"r",
+     {.comment = "#",
+      .name_also = {'.', '_'},
+      .lines = true,
+      .long_strings = true,
+      .special = lex_r_special,
+      .member = lex_r_member}},
+    {"python",
+     {.comment = "#",
+      .name_also = {'_'},
+      .lines = true,
+      .special = lex_python_special,
+      .member = lex_python_member}},
+    {"lua",
+     {.comment = "--", .name_also = {'_'}, .special = lex_lua_special, .member = lex_lua_member}},
+};
+
+const struct patterns_syntax *laz_patterns_syntax(const char *runtime)
+{
+    for (size_t i = 0; i < sizeof lex_languages / sizeof lex_languages[0]; i++)
+        if (strcmp(lex_languages[i].runtime, runtime) == 0)
+            return &lex_languages[i].syntax;
+    return NULL;
+}
+
+static bool lex_is_name(const struct patterns_lexer *lexer, char c)
+{
+    const char *also = lexer->syntax->name_also;
+
+    return lex_is_letter(c) || (c && (c == also[0] || c == also[1]));
+}
+
+/* White space, comments, the backslash that joins lines: nothing that means anything. True when
+ * there was something of the kind. */
+static bool lex_skip_blank(struct patterns_lexer *lexer)
+{
+    char c = lex_peek(lexer, 0);
+
+    if (lex_starts(lexer, lexer->syntax->comment)) {
+        lex_skip_line(lexer);
+        return true;
+    }
+    if (c == '\\' && lex_peek(lexer, 1) == '\n') {
+        lex_advance(lexer, 2);
+        return true;
+    }
+    if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' ||
+        (c == '\n' && (!lexer->syntax->lines || lexer->depth))) {
+        lex_advance(lexer, 1);
+        return true;
+    }
+    return false;
+}
+
+static void lex_word(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    char first = lex_peek(lexer, 0);
+    bool number = lex_is_digit(first) || (first == '.' && lex_is_digit(lex_peek(lexer, 1)));
+
+    token->type = number ? PATTERNS_OTHER : PATTERNS_NAME;
+    while (lexer->at < lexer->end && (lex_is_name(lexer, *lexer->at) || lex_is_digit(*lexer->at) ||
+                                      (number && *lexer->at == '.' && lex_peek(lexer, 1) != '.')))
+        lexer->at++;
+    token->len = (size_t)(lexer->at - token->text);
+}
+
+static void lex_character(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    char c = *lexer->at;
+
+    /* Not braces: between those of R lines end statements. */
+    if (c == '(' || c == '[')
+        lexer->depth++;
+    else if ((c == ')' || c == ']') && lexer->depth)
+        lexer->depth--;
+    token->type = c == '\n' ? PATTERNS_NEWLINE : PATTERNS_OTHER;
+    token->len = 1;
+    /* ".." and "..." are operators of their own, not two or three members. */
+    while (c == '.' && lex_peek(lexer, token->len) == '.')
+        token->len++;
+    lex_advance(lexer, token->len);
+}
+
+void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    *token = (struct patterns_token){.type = PATTERNS_END};
+    for (;;) {
+        token->text = lexer->at;
+        token->line = lexer->line;
+        if (lexer->at == lexer->end)
+            return;
+        if (lexer->syntax->special(lexer, token)) {
+            if (token->type == PATTERNS_STRING)
+                return;
+        } else if (!lex_skip_blank(lexer)) {
+            break;
+        }
+    }
+    char c = *lexer->at;
+    size_t member = lexer->syntax->member(lexer);
+    if (c == '`') {
+        lex_quoted(lexer, token);
+        token->type = PATTERNS_NAME;
+    } else if (c == '"' || c == '\'') {
+        lex_quoted(lexer, token);
+    } else if (lex_is_digit(c) || lex_is_name(lexer, c) ||
+               (c == '.' && lex_is_digit(lex_peek(lexer, 1)))) {
+        lex_word(lexer, token);
+    } else if (member) {
+        token->type = PATTERNS_MEMBER;
+        token->len = member;
+        lex_advance(lexer, member);
+    } else {
+        lex_character(lexer, token);
+    }
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* audit.c - the audit log of an engine: one file, one record a line, in a chain.
+ * Side: host.  Input trusted: the file no (others may have written to it).
+ *
+ * Several processes append to one file, so each append is: lock, see where the chain ends, write,
+ * unlock.  The end is known without reading while nobody else has written: then the file has the
+ * size it had.  Otherwise its last line tells.  Whatever is not as this process left it is put on
+ * record first: a rotated file, a shorter one, a line that a killed writer left unfinished, text of
+ * a stranger, records that could not be written.  Nothing is ever taken out of the file but the
+ * piece of a record that did not fit on the disk. */
+#include "audit/audit.h"
+
+#include "base/clock.h"
+#include "audit/audit_chain.h"
+#include "os/append.h"
+
+#include <lazaret/plugin.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AUDIT_TAIL_FIRST ((size_t)4 << 10) /* bytes in which most last records lie */
+#define AUDIT_LOCK_MS    500 /* an append takes microseconds, but a process can be stopped in one */
+#define AUDIT_TAIL_MOST  (4 * LAZ_AUDIT_LINE_MAX)
+
+struct laz_audit {
+    char *path;
+    bool refuse, sync;
+    const struct laz_log *log;
+    struct laz_append file;
+    bool known;                 /* `last` and `end` are of the file that is open */
+    struct laz_audit_link last; /* the last record that this process knows of */
+    uint64_t end;               /* where it ends */
+    uint64_t lock_ms;
+    bool locked_out; /* the lock was waited for in vain: not again until it is free */
+    uint64_t lost;   /* records, since one was last written */
+    char lost_since[LAZ_CLOCK_STAMP], lost_why[256];
+};
+
+/* ---- the end of the chain ------------------------------------------------------------------- */
+
+struct audit_end {
+    enum laz_audit_tail tail;
+    struct laz_audit_link link;
+    bool needs_newline;
+    uint64_t odd_bytes; /* after the last record, a last newline not counted */
+    char odd_digest[LAZ_SHA256_HEX + 1];
+};
+
+static void audit_end_odd(struct audit_end *end, const char *odd, size_t len)
+{
+    struct laz_sha256 sha256;
+
+    if (len && odd[len - 1] == '\n')
+        len--;
+    end->odd_bytes = len;
+    laz_sha256_init(&sha256);
+    laz_sha256_add(&sha256, odd, len);
+    laz_sha256_hex(&sha256, end->odd_digest);
+}
+
+/* Looks at the last bytes, at more of them as long as no record is among them. */
+static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_end *end,
+                          struct laz_error *err)
+{
+    for (size_t window = AUDIT_TAIL_FIRST;; window *= 8) {
+        size_t len = window < size ? window : (size_t)size, rest;
+        char *data = malloc(len ? len : 1);
+        if (!data)
+            return laz_error_nomem(err);
+        ssize_t n = laz_append_read(&audit->file, size - len, data, len, err);
+        if (n < 0) {
+            free(data);
+            return LAZ_EOS;
+        }
+        *end = (struct audit_end){0};
+        end->tail = laz_audit_tail(data, (size_t)n, len == size, &end->link, &rest);
+        end->needs_newline = n && data[n - 1] != '\n';
+        if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
+            audit_end_odd(end, data + n - rest, rest);
+        free(data);
+        if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
+            return 0;
+        if (len == size || window >= AUDIT_TAIL_MOST)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "%s does not end with a record of an audit log; name a file that "
+                                 "is empty or not there yet",
+                                 audit->path);
+    }
+}
+
+/* Puts on record what is not as this process left it. */
+static void audit_reconcile(struct laz_audit *audit, const struct audit_end *end, bool rotated,
+                            struct laz_audit_link *link, struct laz_buf *out)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+    bool same = audit->known && !rotated;
+    bool shorter =
+        same &&
+        (end->link.seq < audit->last.seq ||
+         (end->link.seq == audit->last.seq && strcmp(end->link.hash, audit->last.hash) != 0));
+
+    if (end->needs_newline)
+        laz_buf_putc(out, '\n');
+    if (end->tail != LAZ_AUDIT_TAIL_CLEAN) {
+        laz_audit_number(&line, "bytes", end->odd_bytes);
+        laz_audit_string(&line, "sha256", end->odd_digest);
+        laz_audit_link_add(link, end->tail == LAZ_AUDIT_TAIL_TORN ? "log_torn" : "log_foreign",
+                           NULL, line.members.data, line.members.len, out);
+        laz_buf_clear(&line.members);
+    }
+    if (shorter) {
+        laz_audit_number(&line, "expected_seq", audit->last.seq);
+        laz_audit_string(&line, "expected_hash", audit->last.hash);
+        laz_audit_link_add(link, "log_cut", NULL, line.members.data, line.members.len, out);
+        laz_buf_clear(&line.members);
+    } else if (rotated && audit->known && audit->last.seq) {
+        laz_audit_number(&line, "previous_seq", audit->last.seq);
+        laz_audit_string(&line, "previous_hash", audit->last.hash);
+        laz_audit_link_add(link, "log_rotated", NULL, line.members.data, line.members.len, out);
+    }
+    out->failed |= line.members.failed;
+    laz_audit_line_fini(&line);
+}
+
+static void audit_tell_lost(struct laz_audit *audit, struct laz_audit_link *link,
+                            struct laz_buf *out)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!audit->lost)
+        return;
+    laz_audit_number(&line, "records", audit->lost);
+    laz_audit_string(&line, "since", audit->lost_since);
+    laz_audit_string(&line, "reason", audit->lost_why);
+    laz_audit_link_add(link, "log_lost", NULL, line.members.data, line.members.len, out);
+    out->failed |= line.members.failed;
+    laz_audit_line_fini(&line);
+}
+
+/* ---- appending ------------------------------------------------------------------------------ */
+
+/* Under the lock. `event` NULL: only what the log has to say of itself. */
+static int audit_append_locked(struct laz_audit *audit, uint64_t size, bool reopened,
+                               const char *event, const char *session,
+                               const struct laz_buf *members, struct laz_error *err)
+{
+    struct laz_buf out = LAZ_BUF_INIT;
+    struct laz_audit_link link = audit->last;
+    int rc = 0;
+
+    if (!audit->known || reopened || size != audit->end) {
+        struct audit_end end;
+        rc = audit_find_end(audit, size, &end, err);
+        if (rc)
+            return rc;
+        link = end.link;
+        /* emptied in place, as some rotate: then the chain begins anew as in another file */
+        audit_reconcile(audit, &end, reopened || size == 0, &link, &out);
+    }
+    audit_tell_lost(audit, &link, &out);
+    if (event)
+        laz_audit_link_add(&link, event, session, members->data, members->len, &out);
+    if (out.failed || members->failed)
+        rc = laz_error_nomem(err);
+    else if (out.len)
+        rc = laz_append_write(&audit->file, size, out.data, out.len, audit->sync, err);
+    if (rc) {
+        /* what is in the file now has to be looked at */
+        audit->end = UINT64_MAX;
+    } else {
+        audit->last = link;
+        audit->end = size + out.len;
+        audit->known = true;
+        audit->lost = 0;
+    }
+    laz_buf_fini(&out);
+    return rc;
+}
+
+static int audit_append(struct laz_audit *audit, const char *event, const char *session,
+                        const struct laz_buf *members, struct laz_error *err)
+{
+    bool reopened;
+    uint64_t size;
+    int rc = laz_append_lock(&audit->file, audit->locked_out ? 0 : audit->lock_ms, &reopened, &size,
+                             err);
+
+    audit->locked_out = rc == LAZ_ETIMEOUT;
+    if (rc)
+        return rc;
+    rc = audit_append_locked(audit, size, reopened, event, session, members, err);
+    laz_append_unlock(&audit->file);
+    return rc;
+}
+
+static void audit_lose(struct laz_audit *audit, const struct laz_error *why)
+{
+    if (!audit->lost++) {
+        laz_clock_stamp(audit->lost_since);
+        laz_log(audit->log, LAZ_LOG_WARNING, "%s", why->text);
+    }
+    snprintf(audit->lost_why, sizeof audit->lost_why, "%.250s", why->text);
+}
+
+int laz_audit_write(struct laz_audit *audit, const char *event, const char *session,
+                    struct laz_audit_line *line, struct laz_error *err)
+{
+    struct laz_error why = {0};
+
+    if (!audit) {
+        laz_audit_line_fini(line);
+        return 0;
+    }
+    int rc = audit_append(audit, event, session, &line->members, &why);
+    laz_audit_line_fini(line);
+    if (!rc)
+        return 0;
+    audit_lose(audit, &why);
+    return audit->refuse ? laz_error_set(err, LAZ_EREFUSED, why.os_errno,
+                                         "%s (audit.on_error = \"refuse\")", why.text)
+                         : 0;
+}
+
+char *laz_audit_trouble(const struct laz_audit *audit)
+{
+    if (!audit || !audit->lost)
+        return NULL;
+    return laz_strdupf("%s; %" PRIu64 " record%s missing from it", audit->lost_why, audit->lost,
+                       audit->lost == 1 ? " is" : "s are");
+}
+
+/* ---- making and undoing --------------------------------------------------------------------- */
+
+int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **out,
+                  struct laz_error *err)
+{
+    const struct laz_buf nothing = LAZ_BUF_INIT;
+    struct laz_audit *audit = calloc(1, sizeof *audit);
+    struct laz_error why = {0};
+
+    *out = NULL;
+    if (!audit || !(audit->path = laz_strdup(options->file))) {
+        free(audit);
+        return laz_error_nomem(err);
+    }
+    audit->refuse = options->refuse;
+    audit->sync = options->sync;
+    audit->lock_ms = options->lock_ms ? options->lock_ms : AUDIT_LOCK_MS;
+    audit->log = options->log;
+    audit->file = (struct laz_append)LAZ_APPEND_INIT(audit->path);
+    laz_audit_link_init(&audit->last);
+    int rc = audit_append(audit, NULL, NULL, &nothing, &why);
+    if (rc == LAZ_ECONFIG || rc == LAZ_ENOMEM || (rc && audit->refuse)) {
+        laz_append_close(&audit->file);
+        free(audit->path);
+        free(audit);
+        laz_error_prefix(&why, "audit.file: ");
+        if (err)
+            *err = why;
+        return rc;
+    }
+    if (rc)
+        laz_log(audit->log, LAZ_LOG_WARNING, "%s", why.text);
+    *out = audit;
+    return 0;
+}
+
+void laz_audit_free(struct laz_audit *audit)
+{
+    const struct laz_buf nothing = LAZ_BUF_INIT;
+
+    if (!audit)
+        return;
+    if (audit->lost && audit_append(audit, NULL, NULL, &nothing, NULL) != 0)
+        laz_log(audit->log, LAZ_LOG_ERROR, "%s; %" PRIu64 " records are missing from it",
+                audit->lost_why, audit->lost);
+    laz_append_close(&audit->file);
+    free(audit->path);
+    free(audit);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* audit_show.c - a record of the audit log as one line for people.
+ * Side: host.  Input trusted: no (a file that somebody may have changed).
+ *
+ * Every byte that is shown has passed laz_audit_harmless, whatever the file holds: what code wrote
+ * into its arguments must not move the cursor of the person who looks for it. */
+#include "audit/audit_chain.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "audit/audit_line.h"
+
+#include <string.h>
+
+#define SHOW_VALUE ((size_t)120) /* bytes of a value */
+#define SHOW_ODD   ((size_t)200) /* bytes of a line that is no record */
+
+/* At most `max` bytes, not cut within a character. */
+static void show_short(struct laz_buf *out, const char *text, size_t len, size_t max)
+{
+    struct laz_buf clean = LAZ_BUF_INIT;
+    size_t keep = 0;
+
+    laz_audit_harmless(&clean, text, len < 8 * max ? len : 8 * max);
+    while (keep < clean.len) {
+        size_t n = laz_utf8_sequence(clean.data + keep, clean.len - keep);
+        n = n ? n : 1;
+        if (keep + n > max)
+            break;
+        keep += n;
+    }
+    laz_buf_append(out, laz_buf_text(&clean), keep);
+    if (keep < clean.len || len > 8 * max)
+        laz_buf_puts(out, "...");
+    out->failed |= clean.failed;
+    laz_buf_fini(&clean);
+}
+
+/* A key as it was written, escapes and all, without its quotes. */
+static void show_key(struct laz_buf *out, const char *key, size_t len)
+{
+    struct laz_buf quoted = LAZ_BUF_INIT;
+
+    laz_json_quote(&quoted, key, len);
+    if (quoted.len > 2)
+        show_short(out, quoted.data + 1, quoted.len - 2, SHOW_VALUE);
+    out->failed |= quoted.failed;
+    laz_buf_fini(&quoted);
+}
+
+static bool show_is_known(const char *key)
+{
+    static const char *const keys[] = {"seq", "timestamp", "event", "session_id", "hash"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The text of a string member without its quotes; "-" for anything else. */
+static void show_member(struct laz_buf *out, const char *line, size_t len, const char *key)
+{
+    const char *raw;
+    size_t n;
+
+    if (laz_json_member(line, len, key, &raw, &n) && n > 2 && raw[0] == '"')
+        show_short(out, raw + 1, n - 2, SHOW_VALUE);
+    else
+        laz_buf_putc(out, '-');
+}
+
+static void show_odd(const char *line, size_t len, struct laz_buf *out)
+{
+    struct laz_buf quoted = LAZ_BUF_INIT;
+
+    laz_json_quote(&quoted, line, len < SHOW_ODD ? len : SHOW_ODD);
+    laz_buf_puts(out, "not a record: ");
+    laz_audit_harmless(out, laz_buf_text(&quoted), quoted.len);
+    if (len > SHOW_ODD)
+        laz_buf_puts(out, "...");
+    out->failed |= quoted.failed;
+    laz_buf_fini(&quoted);
+}
+
+bool laz_audit_show(const char *line, size_t len, struct laz_buf *out)
+{
+    const struct laz_json_api *api = laz_json_api();
+    struct laz_audit_record record;
+    struct laz_json_token token;
+    const char *raw;
+    size_t n;
+
+    if (!laz_audit_record_parse(&record, line, len)) {
+        show_odd(line, len, out);
+        return false;
+    }
+    show_member(out, line, len, "timestamp");
+    laz_buf_puts(out, "  ");
+    show_member(out, line, len, "session_id");
+    laz_buf_puts(out, "  ");
+    show_member(out, line, len, "event");
+    struct laz_json_reader *reader = api->reader_new(line, len);
+    if (!reader) {
+        out->failed = true;
+        return true;
+    }
+    api->next(reader, &token); /* the brace */
+    while (api->next(reader, &token) == LAZ_JSON_KEY) {
+        bool known = show_is_known(token.text);
+        if (!known) {
+            laz_buf_puts(out, "  ");
+            show_key(out, token.text, token.len);
+            laz_buf_putc(out, '=');
+        }
+        if (!api->skip(reader, &raw, &n))
+            break;
+        if (!known)
+            show_short(out, raw, n, SHOW_VALUE);
+    }
+    api->reader_free(reader);
+    return true;
+}

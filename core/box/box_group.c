@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* box_group.c - the control group of a session.
+ * Side: host.  Input trusted: yes (the kernel's counters).
+ *
+ * Each session that runs code has one where the host gives any.  Its limits are those of the
+ * settings and a little more, for what is in the box and not of the code (the backend's program,
+ * page tables): so one process alone meets its own limit first, and the language can tell it.  A
+ * group that cannot be made leaves the session to the watchdog (guard.c); that is told, in the log
+ * and in every result, and refused where the settings require the group. */
+#include "box/box.h"
+#include "engine/engine.h"
+#include "os/tree.h"
+
+#define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
+#define BOX_OWN_PROCESSES 2
+
+uint64_t laz_box_memory_limit(const struct laz_limits *limits)
+{
+#ifdef LAZ_SANITIZE /* its tables are many times any limit */
+    (void)limits;
+    return LAZ_UNLIMITED;
+#else
+    return limits->memory_bytes > LAZ_UNLIMITED - BOX_OWN_MEMORY
+               ? LAZ_UNLIMITED
+               : limits->memory_bytes + BOX_OWN_MEMORY;
+#endif
+}
+
+static const char *box_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                 bool to_enter)
+{
+    const char *by = laz_cgroups_mechanism(groups, what);
+
+    return by && to_enter ? laz_cgroups_mechanism_to_enter(groups, what) : by;
+}
+
+struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter)
+{
+    return (struct laz_plan_host){
+        .memory = box_mechanism(groups, LAZ_CGROUP_MEMORY, to_enter),
+        .nproc = box_mechanism(groups, LAZ_CGROUP_PIDS, to_enter),
+        .cpu = box_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
+        .is_watched = laz_os_tree_can_be_seen(),
+        .is_out_of_reach = own_uid,
+    };
+}
+
+int laz_box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+                      struct laz_error *err)
+{
+    const struct laz_limits *limits = &engine->values->limits;
+    uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
+                        ? LAZ_UNLIMITED
+                        : limits->nproc + BOX_OWN_PROCESSES;
+
+    return (to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
+        engine->groups, laz_box_memory_limit(limits), pids, group, err);
+}
+
+int laz_box_make_group(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_engine *engine = box->engine;
+    struct laz_error why = {0};
+
+    box->host = laz_box_host(engine->groups, box->uid != LAZ_SPAWN_SAME_ID, false);
+    if (!box->host.memory && !box->host.nproc && !box->host.cpu)
+        return 0;
+    if (laz_box_new_group(engine, false, &box->group, &why)) {
+        if (laz_error_is_shortage(&why)) {
+            if (err)
+                *err = why;
+            return why.code;
+        }
+        laz_log(&engine->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s", why.text,
+                box->host.is_watched ? "it is watched instead" : "only each process is limited");
+        box->host.memory = box->host.nproc = box->host.cpu = NULL;
+    }
+    return 0;
+}
+
+static void box_group_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    (void)events;
+    if (!laz_box_out_of_memory(box))
+        return; /* version 2 tells of other things too */
+    laz_io_stop(box->group_io);
+    box->group_io = NULL;
+    if (box->owner.out_of_memory)
+        box->owner.out_of_memory(box->owner.user);
+}
+
+int laz_box_watch_group(struct laz_box *box, struct laz_error *err)
+{
+    int fd = box->group ? laz_cgroup_event_fd(box->group) : -1;
+
+    if (fd < 0)
+        return 0;
+    box->group_io = laz_io_start(box->engine->loop, fd, LAZ_IO_READ, box_group_ready, box);
+    return box->group_io
+               ? 0
+               : laz_error_set(err, LAZ_EOS, 0, "the control group of a session cannot be watched");
+}
+
+uint64_t laz_box_out_of_memory(struct laz_box *box)
+{
+    return box->group ? laz_cgroup_out_of_memory(box->group) : 0;
+}
+
+void laz_box_drop_group(struct laz_box *box)
+{
+    laz_io_stop(box->group_io);
+    box->group_io = NULL;
+    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP)
+        laz_cgroup_kill(box->group); /* what got away from the reaper */
+    laz_cgroup_free(box->group);
+    box->group = NULL;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* box_output.c - what the processes of a box print: read, kept back, dropped.
+ * Side: host.  Input trusted: no (bytes of anybody in the box). */
+#include "box/box.h"
+
+#include "engine/engine.h"
+#include "os/io.h"
+#include "os/os.h"
+
+#define OUTPUT_READ      ((size_t)64 << 10) /* bytes read at once */
+#define OUTPUT_COMPLAINT ((size_t)8 << 10)  /* kept of a start's standard error, to explain it */
+#define OUTPUT_MAX_DRAIN ((size_t)64 << 20) /* of one stream, in one go */
+#define OUTPUT_STALE     ((size_t)1 << 20)  /* dropped of a stream: what a pipe may hold, pipe(7) */
+
+static void output_close(struct laz_box *box, int stream)
+{
+    laz_io_stop(box->output_io[stream]);
+    box->output_io[stream] = NULL;
+    laz_os_close(&box->output[stream]);
+}
+
+/* One stream is heard, or not. */
+static void output_hear(struct laz_box *box, int stream, bool heard)
+{
+    box->unheard[stream] = !heard;
+    if (laz_io_events(box->output_io[stream], heard ? LAZ_IO_READ : 0))
+        return;
+    output_close(box, stream);
+    laz_box_break(box, LAZ_EOS, "its output cannot be watched");
+}
+
+/* Reads one stream until nothing is there, at most `most` bytes. */
+static void output_read(struct laz_box *box, int stream, size_t most)
+{
+    char data[16 << 10];
+    size_t total = 0;
+
+    while (total < most && box->output[stream] >= 0) {
+        ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
+        if (n == 0)
+            return;
+        if (n < 0) {
+            output_close(box, stream);
+            return;
+        }
+        total += (size_t)n;
+        if (!box->settled && stream == LAZ_STDERR && box->complaint.len < OUTPUT_COMPLAINT)
+            laz_buf_append(&box->complaint, data, (size_t)n);
+        if (box->owner.output && !box->owner.output(box->owner.user, stream, data, (size_t)n) &&
+            box->output_io[stream]) {
+            output_hear(box, stream, false);
+            return;
+        }
+        if ((size_t)n < sizeof data)
+            return; /* a pipe that had more would have filled the buffer */
+    }
+}
+
+static void output_stdout_ready(void *user, uint32_t events)
+{
+    (void)events;
+    output_read(user, LAZ_STDOUT, OUTPUT_READ);
+}
+
+static void output_stderr_ready(void *user, uint32_t events)
+{
+    (void)events;
+    output_read(user, LAZ_STDERR, OUTPUT_READ);
+}
+
+void laz_box_hear(struct laz_box *box)
+{
+    char data[16 << 10];
+
+    for (int stream = 1; stream <= 2; stream++) {
+        if (!box->unheard[stream] || box->output[stream] < 0)
+            continue;
+        for (size_t total = 0; total < OUTPUT_STALE;) {
+            ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
+            if (n <= 0)
+                break; /* an end is told by the loop */
+            total += (size_t)n;
+        }
+        output_hear(box, stream, true);
+    }
+}
+
+void laz_box_drain(struct laz_box *box)
+{
+    output_read(box, LAZ_STDOUT, OUTPUT_MAX_DRAIN);
+    output_read(box, LAZ_STDERR, OUTPUT_MAX_DRAIN);
+}
+
+bool laz_box_watch_output(struct laz_box *box)
+{
+    struct laz_loop *loop = box->engine->loop;
+
+    box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, output_stdout_ready, box);
+    box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, output_stderr_ready, box);
+    return box->output_io[1] && box->output_io[2];
+}
+
+void laz_box_close_output(struct laz_box *box)
+{
+    output_close(box, LAZ_STDOUT);
+    output_close(box, LAZ_STDERR);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* box_start.c - starting a box: folder, socket, policy, plan, process.
+ *
+ * What is made on the way is in the box from the moment it exists, so one release undoes all of it,
+ * however far the start came. */
+#include "box/box.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "engine/engine.h"
+#include "box/template.h"
+#include "os/os.h"
+#include "os/signals.h"
+#include "os/trust.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOX_TOKEN_MS 5000 /* from the spawn to the token, at least */
+
+static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
+{
+    char *path = laz_strdupf("%s/%s", box->folder, name);
+    int rc = path ? laz_os_make_folder(path, 0700, box->uid, box->uid, err) : laz_error_nomem(err);
+
+    free(path);
+    return rc;
+}
+
+/* Folders of the session: the socket's, and a home where the backend makes none of its own. */
+static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
+{
+    bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
+
+    box->folder = laz_strdupf("%s/b%u", box->engine->folder, box->engine->boxes++);
+    if (!box->folder)
+        return laz_error_nomem(err);
+    /* with an uid of its own the session must be able to pass, not to list */
+    int rc =
+        laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    if (!rc)
+        rc = start_folder(box, "socket", err);
+    if (!rc && purpose->is_template)
+        rc = start_folder(box, "empty", err);
+    if (rc || laz_backend_has_own_files(purpose->ops))
+        return rc;
+    return start_folder(box, "home", err);
+}
+
+static int start_listener(struct laz_box *box, struct laz_error *err)
+{
+    int rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
+
+    if (rc)
+        return rc;
+    box->socket_name = laz_os_socket_name(box->folder);
+    return box->socket_name
+               ? laz_os_listen(box->socket_name, box->uid, box->uid, &box->listener, err)
+               : laz_error_nomem(err);
+}
+
+bool laz_box_has_socket(const struct laz_box *box)
+{
+    return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
+}
+
+/* Staging makes a copy that can be executed of anything: so the agent is looked at before. */
+static int start_check_agent(const char *agent, struct laz_error *err)
+{
+    static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
+    struct laz_look look;
+
+    if (!laz_os_is_absolute(agent))
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "the agent %s cannot be used: not an absolute path; %s", agent, hint);
+    int failed = laz_os_look(agent, true, &look);
+    if (failed)
+        return laz_error_set(err, LAZ_ESETUP, failed, "the agent %s cannot be used: %s; %s", agent,
+                             strerror(failed), hint);
+    if (!laz_os_can_execute(agent))
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "the agent %s cannot be used: it is not a program that can be "
+                             "executed; %s",
+                             agent, hint);
+    if (laz_trust_file(agent, err)) {
+        laz_error_prefix(err, "the agent %s cannot be used: ", agent);
+        return laz_error_as(err, LAZ_ESETUP);
+    }
+    return 0;
+}
+
+/* A trial box says nothing to the host: its agent gets its confinement on the command line. */
+static int start_trial(struct laz_plan *plan, struct laz_error *err)
+{
+    struct laz_buf confine = LAZ_BUF_INIT;
+
+    laz_plan_confine_json(plan, &confine);
+    laz_strv_add(&plan->argv, laz_buf_text(&confine));
+    bool failed = confine.failed || plan->argv.failed;
+    laz_buf_fini(&confine);
+    return failed ? laz_error_nomem(err) : 0;
+}
+
+/* The plan, from the settings and what is particular to this session. */
+static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
+                      char **runtime_file, struct laz_error *err)
+{
+    static const char *const probe[] = {"--probe", NULL}, *const template[] = {"--template", NULL};
+    struct laz_engine *engine = box->engine;
+    struct laz_policy_box *policy = NULL;
+    const struct laz_engine_programs *programs = NULL;
+    char *agent = NULL, *staged = NULL;
+    char *socket_folder = laz_strdupf("%s/socket", box->folder);
+    char *empty = laz_strdupf("%s/empty", box->folder);
+
+    int rc = socket_folder && empty ? 0 : laz_error_nomem(err);
+    if (!rc)
+        rc = start_check_agent(engine->agent, err);
+    if (!rc)
+        rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
+    if (!rc && purpose->runtime)
+        rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
+    if (!rc && purpose->runtime && laz_backend_hides_files(purpose->ops))
+        rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
+                                      laz_backend_has_own_files(purpose->ops), purpose->read,
+                                      &programs, err);
+    if (rc)
+        goto out;
+    struct laz_policy_session session = {
+        .socket_folder = socket_folder,
+        .socket = laz_box_has_socket(box) ? NULL : box->socket_name,
+        .token = box->token,
+        .agent = agent,
+        .runtime_file = staged,
+        .command_tail = !purpose->runtime      ? probe
+                        : purpose->is_template ? template
+                                               : NULL,
+        .uid = box->uid,
+        .read = purpose->read,
+        .programs = programs ? programs->list : NULL,
+        .staged = programs ? programs->staged : NULL,
+        .nests = purpose->is_template,
+        .empty = empty,
+    };
+    rc = laz_policy_new(engine->values, purpose->runtime, &session,
+                        laz_backend_has_own_files(purpose->ops), laz_os_platform(),
+                        purpose->options, strlen(purpose->options), &policy, err);
+    if (!rc)
+        rc = laz_plan_make_held(purpose->ops, purpose->backend, &policy->policy,
+                                purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
+                                &box->plan, err);
+    if (!rc)
+        laz_box_tell_unmet(box);
+    if (!rc && !purpose->runtime)
+        rc = start_trial(box->plan, err);
+    if (!rc && purpose->runtime) {
+        *runtime_file = laz_strdup(laz_policy_runtime_file(policy));
+        rc = *runtime_file ? 0 : laz_error_nomem(err);
+    }
+out:
+    laz_policy_free(policy);
+    free(socket_folder);
+    free(empty);
+    free(agent);
+    free(staged);
+    return rc;
+}
+
+static int start_files(const struct laz_plan *plan, struct laz_error *err)
+{
+    for (size_t i = 0; i < plan->n_files; i++) {
+        const struct laz_plan_file *file = &plan->files[i];
+        int rc = laz_os_write_file(file->path, laz_buf_text(&file->content), file->content.len,
+                                   0600, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The absolute path of the plan's program in place of its name. */
+static int start_program(struct laz_plan *plan, struct laz_error *err)
+{
+    struct laz_error why = {0};
+    char *path;
+
+    int rc = laz_os_find_program(plan->argv.items[0], &path, &why);
+    if (rc == LAZ_ENOENT && strcmp(plan->argv.items[0], "bwrap") == 0)
+        return laz_error_set(
+            err, LAZ_ESETUP, 0,
+            "bwrap is not installed (Debian: apt-get install bubblewrap); it is looked "
+            "for in /usr/local/bin, /usr/bin, /bin and the like, PATH is not used: "
+            "elsewhere, name it in sandbox.bwrap.program");
+    if (!rc && laz_trust_file(path, &why)) {
+        rc = LAZ_ENOENT;
+        free(path);
+    }
+    if (rc)
+        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ESETUP : rc, 0, "backend %s: %s",
+                             plan->backend, why.text);
+    free(plan->argv.items[0]);
+    plan->argv.items[0] = path;
+    return 0;
+}
+
+static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
+                         struct laz_error *err)
+{
+    struct laz_plan *plan = box->plan;
+    struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
+    size_t n = 0;
+    int ends[3] = {-1, -1, -1}, status = -1;
+    struct laz_cgroup_door door = {.into = -1};
+    uint32_t missing = 0;
+    char *home = NULL; /* else the backend brings it to its home */
+    int rc = fds ? 0 : laz_error_nomem(err);
+
+    if (!rc && !laz_backend_has_own_files(purpose->ops)) {
+        home = laz_strdupf("%s/home", box->folder);
+        rc = home ? 0 : laz_error_nomem(err);
+    }
+    if (rc)
+        goto out;
+    rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
+    if (!rc)
+        rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
+    ends[0] = laz_os_take_end(box->listener);
+    fds[n++] = (struct laz_spawn_fd){ends[0], 0};
+    fds[n++] = (struct laz_spawn_fd){ends[1], 1};
+    fds[n++] = (struct laz_spawn_fd){ends[2], 2};
+    if (!rc && plan->status_fd >= 0) {
+        rc = laz_os_cloexec_pipe(&box->status, &status, err);
+        fds[n++] = (struct laz_spawn_fd){status, plan->status_fd};
+    }
+    size_t first_data = n;
+    for (size_t i = 0; i < plan->n_data && !rc; i++) {
+        fds[n] = (struct laz_spawn_fd){-1, plan->data[i].child_fd};
+        rc = laz_os_data_fd(plan->data[i].what, laz_buf_text(&plan->data[i].content),
+                            plan->data[i].content.len, &fds[n].parent, err);
+        n++;
+    }
+    if (!rc && box->group)
+        rc = laz_cgroup_open(box->group, &door, err);
+    if (!rc) {
+        static const char *const nothing[] = {NULL};
+        struct laz_spawn spawn = {
+            .argv = (const char *const *)plan->argv.items,
+            .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
+            .fds = fds,
+            .n_fds = n,
+            .folder = home,
+            .uid = box->uid,
+            .gid = box->uid,
+            .group = true,
+            .no_priority = true,
+            .own_keys = true,
+            .cgroup = box->group ? &door : NULL,
+            .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
+            .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
+            .job_missing = &missing,
+            .start_ms = laz_box_spawn_ms(box->engine),
+        };
+        rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
+        if (!rc)
+            rc = laz_box_lacks_limits(box, missing, err);
+    }
+    laz_cgroup_close(&door);
+    for (size_t i = first_data; i < n; i++)
+        laz_os_close(&fds[i].parent);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        laz_os_close(&ends[i]);
+    laz_os_close(&status);
+out:
+    free(home);
+    free(fds);
+    return rc;
+}
+
+/* A template runs no code and has no limits: its sessions have, each in a group of its own. */
+static int start_group(struct laz_box *box, const struct laz_box_purpose *purpose,
+                       struct laz_error *err)
+{
+    if (!purpose->is_template)
+        return laz_box_make_group(box, err);
+    box->host = laz_box_host(box->engine->groups, box->uid != LAZ_SPAWN_SAME_ID, true);
+    return 0;
+}
+
+static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
+                      char **runtime_file, struct laz_error *err)
+{
+    int rc = 0;
+
+    box->started_us = laz_clock_us();
+    if (box->engine->uids)
+        rc = laz_uids_take(box->engine->uids, &box->uid, err);
+    if (!rc)
+        rc = start_folders(box, purpose, err);
+    if (!rc && purpose->runtime)
+        rc = start_listener(box, err);
+    if (!rc && purpose->runtime)
+        rc = start_group(box, purpose, err);
+    if (!rc)
+        rc = start_plan(box, purpose, runtime_file, err);
+    if (purpose->is_template)
+        box->host = (struct laz_plan_host){0};
+    if (!rc)
+        rc = start_files(box->plan, err);
+    if (!rc)
+        rc = start_program(box->plan, err);
+    if (!rc)
+        rc = start_process(box, purpose, err);
+    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
+        rc = laz_os_nonblock(box->output[stream], true, err);
+    if (!rc && box->status >= 0)
+        rc = laz_os_nonblock(box->status, true, err);
+    return rc ? rc : laz_box_watch(box, err);
+}
+
+static struct laz_box *start_box(struct laz_engine *engine)
+{
+    struct laz_box *box = calloc(1, sizeof *box);
+
+    if (!box)
+        return NULL;
+    box->engine = engine;
+    box->uid = LAZ_SPAWN_SAME_ID;
+    box->process = (struct laz_process)LAZ_PROCESS_INIT;
+    box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
+    box->agent_fd = box->init_fd = -1;
+    box->usage = (struct laz_usage)LAZ_USAGE_INIT;
+    box->exit_code = box->agent_pid = box->end_signal = -1;
+    box->started_us = laz_clock_us();
+    laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
+    laz_frame_init(&box->documents, 4096);
+    return box;
+}
+
+int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
+                  struct laz_error *err)
+{
+    struct laz_box *box = start_box(engine);
+
+    if (!box)
+        return laz_error_nomem(err);
+    if (purpose->template_of)
+        box->purpose = *purpose;
+    int rc = purpose->template_of ? laz_template_spawn(purpose->template_of, box, runtime_file, err)
+                                  : start_cold(box, purpose, runtime_file, err);
+    if (rc == LAZ_EREFUSED && box->from && engine->values->pool.warm != LAZ_WARM_TEMPLATE)
+        rc = laz_box_turn_cold(box, err); /* it can be less held than its template says */
+    if (rc) {
+        laz_box_release(box);
+        return rc;
+    }
+    box->owner = *owner;
+    *out = box;
+    return 0;
+}
+
+int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
+{
+    struct laz_box_purpose purpose = box->purpose;
+    struct laz_template *from = box->from;
+    const struct laz_backend_choice *choice;
+    char *runtime_file = NULL; /* as it was: the backend is the template's */
+
+    laz_plan_free(box->plan);
+    box->plan = NULL;
+    box->from = NULL;
+    box->waits = false;
+    box->turned = true;
+    box->uid = LAZ_SPAWN_SAME_ID;
+    laz_template_leave(from, box);
+    int rc = laz_engine_backend(box->engine, &choice, err);
+    if (!rc) {
+        purpose.template_of = NULL;
+        purpose.backend = choice->name;
+        purpose.ops = choice->ops;
+        purpose.options = laz_buf_text(&choice->options);
+        purpose.require = choice->require;
+        rc = start_cold(box, &purpose, &runtime_file, err);
+    }
+    free(runtime_file);
+    return rc;
+}
+
+uint64_t laz_box_spawn_ms(const struct laz_engine *engine)
+{
+    return engine->values->session.start_timeout_ms / 2;
+}
+
+uint64_t laz_box_token_ms(const struct laz_engine *engine)
+{
+    uint64_t part = engine->values->session.start_timeout_ms / 4;
+
+    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
+}

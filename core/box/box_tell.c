@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* box_tell.c - what can be told of a box: what it has used, which limits nothing keeps, and why no
+ * session came of it.
+ * Side: host.  Input trusted: no (the words of its programs). */
+#include "box/box.h"
+
+#include "engine/engine.h"
+#include "box/template.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/tree.h"
+
+void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
+{
+    uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
+    uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
+
+    if (box->from && !laz_os_usage_is_open(&box->usage) && !box->ended &&
+        (!group_us || !peak)) /* of its reaper */
+        (void)laz_os_usage_open(laz_os_tree_first_child(box->process.pid), &box->usage);
+    *cpu_us = *max_rss_bytes = 0;
+    if (box->ended) {
+        *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
+        *max_rss_bytes = box->exit.max_rss_bytes;
+    } else if (!group_us || !peak) {
+        laz_os_usage_read(&box->usage, cpu_us, max_rss_bytes);
+    }
+    *cpu_us = group_us ? group_us : *cpu_us;
+    *max_rss_bytes = peak ? peak : *max_rss_bytes;
+}
+
+void laz_box_tell_unmet(const struct laz_box *box)
+{
+    struct laz_engine *engine = box->engine;
+
+    for (size_t i = 0; i < box->plan->n_unmet; i++) {
+        const struct laz_plan_unmet *unmet = &box->plan->unmet[i];
+        if (laz_strv_has(&engine->unmet, unmet->name))
+            continue;
+        laz_strv_add(&engine->unmet, unmet->name);
+        laz_log(&engine->log, LAZ_LOG_WARNING, "limits.%s: %s", unmet->name, unmet->why);
+    }
+}
+
+int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT;
+    uint32_t lost;
+    int rc = laz_plan_job_lacks(box->plan, missing, box->engine->values->sandbox.strict, &lost,
+                                &names, err);
+
+    if (!rc && missing && !laz_strv_has(&box->engine->unmet, laz_buf_text(&names))) {
+        laz_strv_add(&box->engine->unmet, laz_buf_text(&names));
+        laz_log(&box->engine->log, LAZ_LOG_WARNING,
+                "this system does not keep limits of the job that were set: %s",
+                laz_buf_text(&names));
+    }
+    laz_buf_fini(&names);
+    return rc;
+}
+
+void laz_box_note_end_of_reaper(const struct laz_box *box)
+{
+    if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
+        box->authenticated && box->exit.known && box->exit.signal)
+        laz_log(
+            &box->engine->log, LAZ_LOG_ERROR,
+            "the reaper of a session was killed: processes that the session left may still run");
+}
+
+bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status)
+{
+    if (!box->from)
+        return laz_os_pidfd_end(box->agent_fd, signal, status);
+    *signal = box->end_signal;
+    *status = box->end_signal ? -1 : (int)box->exit_code;
+    return box->end_signal >= 0;
+}
+
+static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
+                                   bool timed_out, struct laz_buf *text)
+{
+    struct laz_buf facts = LAZ_BUF_INIT;
+    char sentence[768] = "";
+
+    if (!LAZ_HAS(ops, explain) || box->authenticated || box->from || !box->plan)
+        return false; /* no program of the backend's is to blame */
+    laz_os_facts("", &facts);
+    bool own_end = box->exit.known && !box->killed;
+    const struct laz_backend_failure failure = {
+        .size = sizeof failure,
+        .program = box->plan->argv.items[0],
+        .output = laz_buf_text(&box->complaint),
+        .output_len = box->complaint.len,
+        .facts = laz_buf_text(&facts),
+        .exit_status = own_end && !box->exit.signal ? box->exit.status : -1,
+        .signal = own_end ? box->exit.signal : 0,
+        .timed_out = timed_out,
+        .started = box->has_child,
+    };
+    int rc = ops->explain(&failure, sentence, sizeof sentence);
+    laz_buf_fini(&facts);
+    sentence[sizeof sentence - 1] = '\0'; /* a plugin wrote it */
+    if (rc == 0)
+        laz_buf_puts(text, sentence);
+    return rc == 0;
+}
+
+bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
+                     struct laz_buf *text)
+{
+    const char *words = laz_buf_text(&box->complaint);
+    const char *why = box->from && !box->complaint.len ? laz_template_why(box->from) : NULL;
+
+    if (box_explain_by_backend(box, ops, timed_out, text))
+        return true;
+    if (box->complaint.len) {
+        size_t len = box->complaint.len;
+        while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
+            len--;
+        laz_buf_append(text, words, len);
+        if (box->ended && box->exit.known && !box->exit.signal)
+            laz_buf_printf(text, " (status %d)", box->exit.status);
+    } else if (why) {
+        laz_buf_puts(text, why);
+    } else if (box->from && !box->authenticated) {
+        laz_buf_puts(text, "the process ended before it had shown its token");
+    } else if (box->exit.known && box->exit.signal) {
+        laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
+    } else {
+        laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
+        if (box->exit.known && !box->exit.status && !box->authenticated)
+            laz_buf_printf(text, "; is %s the agent of this lazaret?", box->engine->agent);
+    }
+    return false;
+}

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/* template.c - the life of templates: when one is started, trusted, replaced and ended.
+ * Side: host.  Input trusted: no (messages of the template; its process runs no code of a stranger,
+ * and is believed no more for that).
+ *
+ * Whether sessions can be made inside of a box is tried, once an engine: the first template makes
+ * one that nobody uses.  Until that was there sessions wait, and where it does not come they are
+ * started cold.  Once sessions have come from a template it is only a process like others: one that
+ * is lost takes its sessions with it and is replaced when the next is asked for, later each time
+ * that nothing came of it.
+ *
+ * Reports of boxes only note what has happened; boxes are released, and waiting sessions sent on
+ * their way, in a turn of the loop of its own (templates_tidy), so that no report frees what it
+ * came from. */
+#include "box/templates.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/visible.h"
+#include "os/os.h"
+#include "os/pass.h"
+#include "wire/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
+
+static const char *const template_states[] = {"starting", "tried", "ready", "lost"};
+
+/* A spawn that was sent, until its answer. */
+struct template_spawn {
+    struct template_spawn *next;
+    int64_t id;
+    struct laz_box *box; /* NULL: it is gone */
+};
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+static void template_set(struct laz_template *t, enum template_state state)
+{
+    laz_log(&t->engine->log, LAZ_LOG_DEBUG, "template of %s: %s -> %s", t->kind->runtime->name,
+            template_states[t->state], template_states[state]);
+    t->state = state;
+}
+
+static void template_detach(struct laz_template *t)
+{
+    if (t->kind->current == t)
+        t->kind->current = NULL;
+    if (t->kind->successor == t)
+        t->kind->successor = NULL;
+}
+
+void laz_template_lose(struct laz_template *t, int code, const char *why)
+{
+    bool unproven = t->state == TEMPLATE_TRIED, expected = t->engine->templates->ending;
+    bool faded = t->fades && !t->boxes;
+
+    if (t->state == TEMPLATE_LOST)
+        return;
+    template_set(t, TEMPLATE_LOST);
+    template_detach(t);
+    laz_timer_cancel(t->timer);
+    if (t->box)
+        laz_box_kill(t->box);
+    if (unproven)
+        laz_templates_refuse(t->engine, why);
+    else if (!expected && !faded)
+        laz_templates_failed(t->engine, t->kind, code, why);
+    laz_templates_stir(t->engine);
+}
+
+/* Its outermost process has ended, and the box can say how. */
+static void template_lost_process(struct laz_template *t)
+{
+    struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
+
+    laz_box_explain(t->box, t->engine->choice.ops, false, &text);
+    laz_visible_line(&line, laz_buf_text(&text), text.len);
+    laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
+    laz_buf_fini(&text);
+    laz_buf_fini(&line);
+}
+
+void laz_template_distrust(struct laz_template *t, const char *why)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "a process of it broke the protocol: %.300s", why);
+    laz_template_lose(t, LAZ_EPROTO, text);
+}
+
+void laz_template_fade(struct laz_template *t)
+{
+    laz_log(&t->engine->log, LAZ_LOG_DEBUG, "template of %s fades", t->kind->runtime->name);
+    template_detach(t);
+    t->fades = true;
+    if (!t->boxes)
+        laz_templates_stir(t->engine);
+}
+
+/* ---- spawns --------------------------------------------------------------------------------- */
+
+static int template_say(struct laz_template *t, const char *line, size_t len, const int *fds,
+                        size_t n, struct laz_error *err)
+{
+    int os_errno = t->box->channel < 0 || t->box->out.len
+                       ? EPIPE
+                       : laz_os_send_fds(t->box->channel, line, len, fds, n);
+
+    return os_errno ? laz_error_set(err, LAZ_EPROTO, os_errno,
+                                    "the template of %s cannot be spoken to: %s",
+                                    t->kind->runtime->name, strerror(os_errno))
+                    : 0;
+}
+
+static bool template_has_groups(const struct laz_template *t)
+{
+    return t->host.memory || t->host.nproc || t->host.cpu;
+}
+
+/* Makes the groups of the next session and tells of them, so that it is born there: while nobody
+ * waits for it, but for the first. */
+static int template_prepare(struct laz_template *t, struct laz_error *err)
+{
+    static const char line[] = "{\"type\":\"prepare\"}\n";
+    int entries[LAZ_CGROUP_WHATS];
+    struct laz_error why = {0};
+    size_t n = 0;
+
+    if (t->group || !template_has_groups(t))
+        return 0;
+    int rc = laz_box_new_group(t->engine, true, &t->group, &why);
+    if (!rc)
+        rc = laz_cgroup_entries(t->group, entries, &n, &why);
+    if (!rc)
+        rc = template_say(t, line, sizeof line - 1, entries, n, &why);
+    while (n)
+        laz_os_close(&entries[--n]);
+    if (!rc)
+        return 0;
+    laz_cgroup_free(t->group);
+    t->group = NULL;
+    if (rc == LAZ_EPROTO || laz_error_is_shortage(&why)) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    return laz_error_set(err, LAZ_EREFUSED, 0, "the session gets no control group: %s", why.text);
+}
+
+static int template_request(struct laz_template *t, const struct laz_box *box,
+                            const struct laz_box_ends *ends, struct laz_error *err)
+{
+    char line[128];
+
+    int len = snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%lld,\"token\":\"%s\"}\n",
+                       (long long)t->last_id, box->token);
+    int rc = template_say(t, line, (size_t)len, ends->fds, LAZ_BOX_ENDS, err);
+    laz_wipe(line, sizeof line);
+    return rc;
+}
+
+/* The first of its spawns has to be answered in time, or who waits behind it would wait for ever.
+ */
+static void template_time_answer(struct laz_template *t)
+{
+    if (t->spawns && t->state != TEMPLATE_LOST)
+        laz_timer_start(t->timer, laz_box_token_ms(t->engine));
+    else
+        laz_timer_cancel(t->timer);
+}
+
+/* Asks for the session: from here on it answers, shows its token, or ends. */
+static int template_send(struct laz_template *t, struct laz_box *box, struct laz_error *err)
+{
+    struct template_spawn *spawn = calloc(1, sizeof *spawn);
+    struct laz_box_ends ends;
+
+    box->waits = false;
+    if (!spawn)
+        return laz_error_nomem(err);
+    int rc = template_prepare(t, err);
+    if (!rc)
+        rc = laz_box_make_ends(box, &ends, err);
+    if (!rc) {
+        spawn->id = ++t->last_id;
+        box->group = t->group;
+        box->host = t->host;
+        rc = laz_box_watch(box, err);
+        if (!rc)
+            rc = template_request(t, box, &ends, err);
+        laz_box_close_ends(&ends);
+    }
+    if (rc == LAZ_EPROTO) {
+        laz_template_lose(t, rc, "it closed its connection, or does not read");
+        rc = LAZ_ESETUP;
+    }
+    if (rc) {
+        box->group = NULL; /* still that of the next */
+        free(spawn);
+        return rc;
+    }
+    t->group = NULL;
+    spawn->box = box;
+    *t->last_spawn = spawn;
+    t->last_spawn = &spawn->next;
+    if (t->n_spawns++ == 0)
+        template_time_answer(t);
+    (void)template_prepare(t, NULL); /* else the next session asks again, and is told */
+    return 0;
+}
+
+static bool template_can_send(const struct laz_template *t)
+{
+    return t->n_spawns < TEMPLATE_OPEN && t->state == TEMPLATE_READY;
+}
+
+static struct laz_box *template_take_waiting(struct laz_template *t)
+{
+    struct laz_box *box = t->waiting;
+
+    if (box)
+        t->waiting = box->next_waiting;
+    return box;
+}
+
+/* Those that waited, in order. */
+static void template_pump(struct laz_template *t)
+{
+    while (t->waiting && template_can_send(t)) {
+        struct laz_error why = {0};
+        struct laz_box *box = template_take_waiting(t);
+        if (box->ended || box->killed || !template_send(t, box, &why))
+            continue;
+        box->waits = true; /* so that it is told */
+        laz_box_break(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, why.text);
+        box->waits = false;
+    }
+}
+
+int laz_template_spawn(struct laz_template *t, struct laz_box *box, char **runtime_file,
+                       struct laz_error *err)
+{
+    struct laz_box **last = &t->waiting;
+
+    box->from = t;
+    t->boxes++;
+    box->uid = t->uid;
+    int rc = laz_plan_of_session(t->box->plan, t->confine, &box->plan, err);
+    if (!rc && runtime_file && !(*runtime_file = laz_strdup(t->runtime_file)))
+        rc = laz_error_nomem(err);
+    if (rc)
+        return rc;
+    t->made += !t->is_trying;
+    if (t->is_trying || (!t->waiting && template_can_send(t)))
+        return template_send(t, box, err);
+    box->waits = true;
+    while (*last)
+        last = &(*last)->next_waiting;
+    *last = box;
+    return 0;
+}
+
+void laz_template_leave(struct laz_template *t, struct laz_box *box)
+{
+    bool good = box->authenticated && box->settled;
+
+    for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next)
+        if (spawn->box == box)
+            spawn->box = NULL;
+    for (struct laz_box **at = &t->waiting; *at; at = &(*at)->next_waiting) {
+        if (*at == box) {
+            *at = box->next_waiting;
+            break;
+        }
+    }
+    if (t->trial == box)
+        t->trial = NULL;
+    t->boxes--;
+    if (good && t->state != TEMPLATE_LOST)
+        t->kind->failures = 0;
+    if (!t->boxes && (t->fades || t->state == TEMPLATE_LOST))
+        laz_templates_stir(t->engine);
+}
+
+void laz_template_look(struct laz_template *t)
+{
+    if (t->state != TEMPLATE_READY)
+        return;
+    laz_box_serve(t->box, 0);
+    bool ended = laz_box_has_ended(t->box); /* tells template_ended */
+    if (t->state != TEMPLATE_READY || ended)
+        return;
+    if (t->box->reaped) /* what is inside goes with it, and may still take a spawn */
+        template_lost_process(t);
+    else if (t->box->channel < 0)
+        laz_template_lose(t, LAZ_ESETUP, "it closed its connection");
+}
+
+const char *laz_template_why(struct laz_template *t)
+{
+    laz_template_look(t);
+    return t->state == TEMPLATE_LOST ? t->kind->last.text : NULL;
+}
+
+uint32_t laz_template_uid(const struct laz_template *t)
+{
+    return t->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : t->uid;
+}
+
+uint64_t laz_template_namespace(const struct laz_template *t)
+{
+    return t->pid_namespace;
+}
+
+/* ---- the trial ------------------------------------------------------------------------------ */
+
+static void trial_came(void *user)
+{
+    struct laz_template *t = user;
+
+    if (t->state != TEMPLATE_TRIED)
+        return;
+    t->engine->templates->proven = true;
+    template_set(t, TEMPLATE_READY);
+    laz_templates_stir(t->engine); /* the trial goes, and who waits is served */
+}
+
+static void trial_broken(void *user, const struct laz_error *why)
+{
+    laz_template_lose(user, why->code, why->text);
+}
+
+static void trial_ended(void *user)
+{
+    struct laz_template *t = user;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (t->state != TEMPLATE_TRIED)
+        return;
+    if (t->trial && t->trial->complaint.len)
+        laz_visible_line(&text, t->trial->complaint.data, t->trial->complaint.len);
+    laz_template_lose(t, LAZ_EREFUSED,
+                      text.len ? laz_buf_text(&text) : "a session ended before it was there");
+    laz_buf_fini(&text);
+}
+
+static void template_try(struct laz_template *t)
+{
+    const struct laz_box_owner owner = {
+        .user = t, .authenticated = trial_came, .broken = trial_broken, .ended = trial_ended};
+    const struct laz_box_purpose purpose = {
+        .runtime = t->kind->runtime,
+        .ops = t->engine->choice.ops,
+        .template_of = t,
+    };
+    struct laz_error why = {0};
+
+    template_set(t, TEMPLATE_TRIED);
+    t->is_trying = true;
+    int rc = laz_box_start(t->engine, &purpose, &owner, NULL, &t->trial, &why);
+    t->is_trying = false;
+    if (rc)
+        laz_template_lose(t, why.code, why.text);
+}
+
+/* ---- what a template reports ---------------------------------------------------------------- */
+
+static bool template_init_text(const struct laz_template *t, struct laz_buf *init)
+{
+    const struct laz_settings_values *values = t->engine->values;
+    const struct laz_strv *libraries = &t->kind->runtime->libraries;
+    const struct laz_strv *preload = &values->pool.preload;
+
+    laz_buf_printf(init,
+                   "{\"type\":\"init\",\"protocol\":%d,\"template\":true,"
+                   "\"options\":{\"runtime_file\":",
+                   LAZ_PROTOCOL);
+    laz_json_quote(init, t->runtime_file, strlen(t->runtime_file));
+    laz_buf_puts(init, ",\"libraries\":");
+    laz_json_strings(init, libraries);
+    laz_buf_printf(init, ",\"max_message\":%llu,\"max_value\":%llu,\"options\":%s,\"preload\":",
+                   (unsigned long long)values->session.max_message_size,
+                   (unsigned long long)values->session.max_value_size, t->kind->options);
+    laz_json_strings(init, preload);
+    laz_buf_puts(init, ",\"home\":");
+    laz_json_quote(init, LAZ_BOX_HOME, strlen(LAZ_BOX_HOME));
+    laz_buf_printf(init, ",\"tmp_size\":%llu,\"groups\":%s},\"confine\":%s,\"tools\":%s}\n",
+                   (unsigned long long)values->sandbox.tmp_size,
+                   template_has_groups(t) ? "true" : "false", t->confine, t->tools);
+    return !init->failed;
+}
+
+static void template_authenticated(void *user)
+{
+    struct laz_template *t = user;
+    struct laz_buf init = LAZ_BUF_INIT;
+
+    t->pid_namespace = t->box->pid_namespace;
+    if (!template_init_text(t, &init) || !laz_box_send(t->box, init.data, init.len, 0))
+        laz_template_lose(t, LAZ_ESETUP, "it cannot be spoken to");
+    laz_buf_fini(&init);
+}
+
+static void template_ready(struct laz_template *t, const struct laz_message *message)
+{
+    laz_timer_cancel(t->timer);
+    if (message->protocol != LAZ_PROTOCOL) {
+        laz_template_lose(t, LAZ_ESETUP, "it speaks another protocol");
+        return;
+    }
+    t->box->settled = true;
+    t->engine->choice.proven = true;
+    (void)template_prepare(t, NULL);
+    laz_log(&t->engine->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
+            t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);
+    if (t->engine->templates->proven) {
+        template_set(t, TEMPLATE_READY);
+        template_pump(t);
+    } else {
+        template_try(t);
+    }
+}
+
+/* The next spawn in order. A refusal is the session's, unless it is the trial's. */
+static bool template_answered(struct laz_template *t, const struct laz_message *message)
+{
+    struct template_spawn *spawn = t->spawns;
+
+    if (!spawn || spawn->id != message->id)
+        return false;
+    struct laz_box *box = spawn->box;
+    t->spawns = spawn->next;
+    if (!t->spawns)
+        t->last_spawn = &t->spawns;
+    t->n_spawns--;
+    free(spawn);
+    template_time_answer(t);
+    if (message->error && box)
+        laz_box_break(box, LAZ_ESETUP, message->error);
+    template_pump(t);
+    return true;
+}
+
+static bool template_line(void *user, char *line, size_t len)
+{
+    struct laz_template *t = user;
+    struct laz_message message;
+    struct laz_error err = {0};
+    uint32_t state = t->state == TEMPLATE_STARTING ? LAZ_WIRE_STARTING : LAZ_WIRE_TEMPLATE;
+
+    if (t->state == TEMPLATE_LOST)
+        return false;
+    int rc = laz_message_parse(line, len, state, &message, &err);
+    if (rc)
+        laz_template_distrust(t, err.text);
+    else if (message.type == LAZ_MESSAGE_READY)
+        template_ready(t, &message);
+    else if (message.type == LAZ_MESSAGE_ERROR)
+        laz_template_lose(t, LAZ_ESETUP, message.message ? message.message : "no reason was given");
+    else if (!template_answered(t, &message))
+        laz_template_distrust(t, "it answered what it was not asked");
+    laz_message_fini(&message);
+    return t->state != TEMPLATE_LOST;
+}
+
+static void template_broken(void *user, const struct laz_error *why)
+{
+    laz_template_lose(user, why->code, why->text);
+}
+
+static void template_ended(void *user)
+{
+    struct laz_template *t = user;
+
+    if (t->state == TEMPLATE_LOST)
+        laz_templates_stir(t->engine);
+    else
+        template_lost_process(t);
+}
+
+/* Not ready, or a spawn is not answered: what has come is read before that is judged, for nobody
+ * may have driven the loop meanwhile. */
+static void template_too_late(void *user)
+{
+    struct laz_template *t = user;
+    int64_t first = t->spawns ? t->spawns->id : 0;
+
+    if (t->state == TEMPLATE_STARTING) {
+        laz_template_lose(t, LAZ_ETIMEOUT, "it was not ready within start_timeout");
+        return;
+    }
+    laz_box_serve(t->box, 0);
+    if (t->state != TEMPLATE_LOST && t->spawns && t->spawns->id == first)
+        laz_template_lose(t, LAZ_ETIMEOUT, "it does not answer");
+}
+
+/* Nobody executes anything: what it prints after its start is dropped. */
+static bool template_output(void *user, int stream, const char *data, size_t len)
+{
+    (void)user, (void)stream, (void)data, (void)len;
+    return true;
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+static int template_start_box(struct laz_template *t, struct laz_error *err)
+{
+    struct laz_engine *engine = t->engine;
+    const struct laz_backend_choice *choice;
+    const struct laz_box_owner owner = {
+        .user = t,
+        .authenticated = template_authenticated,
+        .line = template_line,
+        .output = template_output,
+        .broken = template_broken,
+        .ended = template_ended,
+    };
+    int rc = laz_engine_backend(engine, &choice, err);
+
+    if (rc)
+        return rc;
+    const struct laz_box_purpose purpose = {
+        .runtime = t->kind->runtime,
+        .backend = choice->name,
+        .ops = choice->ops,
+        .read = &t->kind->read,
+        .options = laz_buf_text(&choice->options),
+        .require = choice->require,
+        .is_template = true,
+    };
+    return laz_box_start(engine, &purpose, &owner, &t->runtime_file, &t->box, err);
+}
+
+static void template_unlink(struct laz_template *t)
+{
+    for (struct laz_template **at = &t->engine->templates->all; *at; at = &(*at)->next) {
+        if (*at == t) {
+            *at = t->next;
+            return;
+        }
+    }
+}
+
+void laz_template_free(struct laz_template *t)
+{
+    template_unlink(t);
+    template_detach(t);
+    while (t->spawns) {
+        struct template_spawn *spawn = t->spawns;
+        t->spawns = spawn->next;
+        free(spawn);
+    }
+    laz_timer_stop(t->timer);
+    laz_box_release(t->box);
+    laz_cgroup_free(t->group);
+    free(t->runtime_file);
+    free(t->confine);
+    free(t->tools);
+    free(t);
+}
+
+int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
+                       struct laz_template **out, struct laz_error *err)
+{
+    struct laz_template *t = calloc(1, sizeof *t);
+    struct laz_buf confine = LAZ_BUF_INIT;
+
+    if (!t)
+        return laz_error_nomem(err);
+    t->engine = engine;
+    t->kind = kind;
+    t->last_spawn = &t->spawns;
+    t->next = engine->templates->all;
+    engine->templates->all = t;
+    t->timer = laz_timer_new(engine->loop, template_too_late, t);
+    int rc = t->timer ? template_start_box(t, err) : laz_error_nomem(err);
+    if (!rc) {
+        t->uid = t->box->uid;
+        t->host = laz_box_host(engine->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
+        laz_plan_confine_json(t->box->plan, &confine);
+        t->confine = laz_buf_steal(&confine);
+        t->tools = laz_strdup(kind->tools);
+        rc = t->confine && t->tools ? 0 : laz_error_nomem(err);
+    }
+    if (rc) {
+        laz_template_free(t);
+        return rc;
+    }
+    if (engine->values->session.start_timeout_ms)
+        laz_timer_start(t->timer, engine->values->session.start_timeout_ms);
+    *out = t;
+    return 0;
+}
+
+/* ---- tidying up ----------------------------------------------------------------------------- */
+
+/* The template of these sessions is lost. What was asked for has failed; who only waited may do
+ * without. */
+static void template_disperse(struct laz_template *t)
+{
+    const struct laz_templates *set = t->engine->templates;
+    const char *why = set->refused ? set->refused : t->kind->last.text;
+    bool may_be_cold = t->engine->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending;
+    struct laz_box *box;
+
+    for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next) {
+        box = spawn->box;
+        spawn->box = NULL;
+        if (box && !box->authenticated && box != t->trial)
+            laz_box_break(box, LAZ_ESETUP, why);
+    }
+    while ((box = template_take_waiting(t))) {
+        struct laz_error err = {0};
+        if (box->ended || box->killed)
+            continue;
+        if (may_be_cold && !laz_box_turn_cold(box, &err))
+            continue;
+        box->waits = true;
+        laz_box_break(box, LAZ_ESETUP, err.code ? err.text : why);
+        box->waits = false;
+    }
+}
+
+void laz_template_tidy(struct laz_template *t)
+{
+    struct laz_box *trial = t->trial;
+
+    if (trial && t->state != TEMPLATE_TRIED) {
+        t->trial = NULL;
+        laz_box_release(trial);
+    }
+    if (t->state == TEMPLATE_READY)
+        template_pump(t);
+    if (t->fades && t->state != TEMPLATE_LOST && !t->boxes)
+        laz_template_lose(t, 0, "");
+    if (t->state == TEMPLATE_LOST)
+        template_disperse(t);
+    if (t->state == TEMPLATE_LOST && t->box && t->box->ended) {
+        laz_box_release(t->box);
+        t->box = NULL;
+    }
+    if (t->state == TEMPLATE_LOST && !t->box && !t->boxes)
+        laz_template_free(t);
+}

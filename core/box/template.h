@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* template.h - templates: agents that have loaded a runtime, and from which sessions are cloned.
+ * Side: host.  Input trusted: no.
+ *
+ * A template lives in a box of its own, runs no code, and makes each session as a process in new
+ * namespaces (docs/architecture.md).  An engine has one for each runtime that is asked for, and for
+ * a while two: one that takes no more sessions ends when its last one has. */
+#ifndef LAZ_BOX_TEMPLATE_H
+#define LAZ_BOX_TEMPLATE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct laz_box;
+struct laz_engine;
+struct laz_runtime_info;
+struct laz_template;
+
+/* What sessions of a runtime have in common. Copied. */
+struct laz_template_source {
+    const struct laz_runtime_info *runtime;
+    const char *options;         /* of the runtime, JSON */
+    const struct laz_strv *read; /* folders that they name */
+    const char *tools;           /* JSON, as in `init` */
+};
+
+/* Where a new session comes from, as pool.warm says: *template NULL: it is started cold. A template
+ * is started for it where none is there; it need not be ready. Errors: pool.warm is "template" and
+ * none can be had (LAZ_EREFUSED, LAZ_ESETUP), or a want of memory or descriptors. */
+int laz_template_for(struct laz_engine *engine, const struct laz_template_source *source,
+                     struct laz_template **template, struct laz_error *err);
+/* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or nobody
+ * tried. Borrowed. */
+const char *laz_templates_refused(const struct laz_engine *engine);
+/* Ends them all; what is left goes with the boxes that still leave. Then: frees. */
+void laz_templates_end(struct laz_engine *engine);
+void laz_templates_free(struct laz_engine *engine);
+
+/* ---- for boxes --------------------------------------------------------------------------------
+ */
+
+/* A session in `box`, which is new. It may have to wait. *runtime_file: a new string. */
+int laz_template_spawn(struct laz_template *template, struct laz_box *box, char **runtime_file,
+                       struct laz_error *err);
+/* A box of it is freed. */
+void laz_template_leave(struct laz_template *template, struct laz_box *box);
+/* A process of it did what it never does: it is ended, with all that came from it. */
+void laz_template_distrust(struct laz_template *template, const char *why);
+/* Why it is lost; NULL: it is not. Borrowed until the next call. */
+const char *laz_template_why(struct laz_template *template);
+uint32_t laz_template_uid(const struct laz_template *template);       /* as the kernel tells it */
+uint64_t laz_template_namespace(const struct laz_template *template); /* of its pids; 0: not told */
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* templates.c - who gets a template, and when there is none.
+ * Side: host.  Input trusted: yes.
+ *
+ * One runtime has one template that takes sessions, and another beside it when that one is about to
+ * be renewed.  Failures in a row put the next start off, longer each time; what was refused by the
+ * backend, or at the trial, is not tried again by this engine. */
+#include "box/templates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEMPLATES_PAUSE_MS   1000u /* after the second failure in a row, then twice that ... */
+#define TEMPLATES_PAUSE_MOST 60000u
+
+void laz_templates_stir(struct laz_engine *engine)
+{
+    laz_timer_start(engine->templates->tidy, 0);
+}
+
+void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind, int code,
+                          const char *why)
+{
+    uint64_t pause = 0;
+
+    kind->failures++;
+    for (unsigned i = 1; i < kind->failures && pause < TEMPLATES_PAUSE_MOST; i++)
+        pause = pause ? pause * 2 : TEMPLATES_PAUSE_MS;
+    if (pause > TEMPLATES_PAUSE_MOST)
+        pause = TEMPLATES_PAUSE_MOST;
+    kind->again_ms = laz_loop_now_ms(engine->loop) + pause;
+    laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
+    if (pause)
+        laz_log(&engine->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s", kind->last.text,
+                (double)pause / 1000.0,
+                engine->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused" : "started cold");
+    else
+        laz_log(&engine->log, LAZ_LOG_WARNING, "%s", kind->last.text);
+}
+
+void laz_templates_refuse(struct laz_engine *engine, const char *why)
+{
+    struct laz_templates *set = engine->templates;
+    bool wanted = engine->values->pool.warm == LAZ_WARM_TEMPLATE;
+
+    if (set->refused)
+        return;
+    set->refused = laz_strdupf("no session can come from a template here: %s", why);
+    laz_log(&engine->log, wanted ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "%s; sessions are %s",
+            set->refused ? set->refused : why, wanted ? "refused" : "started cold");
+}
+
+static void templates_tidy(void *user)
+{
+    struct laz_engine *engine = user;
+    struct laz_template *next;
+
+    for (struct laz_template *t = engine->templates->all; t; t = next) {
+        next = t->next;
+        laz_template_tidy(t);
+    }
+}
+
+/* ---- who gets one --------------------------------------------------------------------------- */
+
+static int templates_new(struct laz_engine *engine, struct laz_error *err)
+{
+    struct laz_templates *set = calloc(1, sizeof *set);
+
+    if (!set)
+        return laz_error_nomem(err);
+    set->tidy = laz_timer_new(engine->loop, templates_tidy, engine);
+    if (!set->tidy) {
+        free(set);
+        return laz_error_nomem(err);
+    }
+    engine->templates = set;
+    return 0;
+}
+
+static struct template_kind *templates_kind(struct laz_engine *engine,
+                                            const struct laz_template_source *source)
+{
+    struct template_kind *kind = engine->templates->kinds;
+    bool failed = false;
+
+    while (kind && kind->runtime != source->runtime)
+        kind = kind->next;
+    if (kind || !(kind = calloc(1, sizeof *kind)))
+        return kind;
+    kind->runtime = source->runtime;
+    kind->options = laz_strdup(source->options);
+    for (size_t i = 0; source->read && i < source->read->n; i++)
+        laz_strv_add(&kind->read, source->read->items[i]);
+    failed = !kind->options || kind->read.failed;
+    if (failed) {
+        free(kind->options);
+        laz_strv_fini(&kind->read);
+        free(kind);
+        return NULL;
+    }
+    kind->next = engine->templates->kinds;
+    engine->templates->kinds = kind;
+    return kind;
+}
+
+/* Tools were added, or a session has fewer than the last: templates that have others make no more
+ * sessions. */
+static bool kind_has_tools(struct template_kind *kind, const char *tools)
+{
+    if (kind->tools && strcmp(kind->tools, tools) == 0)
+        return true;
+    char *copy = laz_strdup(tools);
+    if (!copy)
+        return false;
+    free(kind->tools);
+    kind->tools = copy;
+    if (kind->current)
+        laz_template_fade(kind->current); /* detached by it, as is the next */
+    if (kind->successor)
+        laz_template_fade(kind->successor);
+    return true;
+}
+
+/* Starts one, and notes when that fails. A want of memory says nothing about templates. */
+static int kind_start(struct laz_engine *engine, struct template_kind *kind,
+                      struct laz_template **template, struct laz_error *err)
+{
+    struct laz_error why = {0};
+
+    if (laz_loop_now_ms(engine->loop) < kind->again_ms) {
+        *err = kind->last;
+        return LAZ_ESETUP;
+    }
+    int rc = laz_template_start(engine, kind, template, &why);
+    if (rc == LAZ_EREFUSED)
+        laz_templates_refuse(engine, why.text);
+    else if (rc && !laz_error_is_shortage(&why))
+        laz_templates_failed(engine, kind, rc, why.text);
+    if (rc)
+        *err = why;
+    return rc;
+}
+
+/* Before the last sessions of a template its successor is started, so that nobody waits for it. */
+static void kind_renew(struct laz_engine *engine, struct template_kind *kind)
+{
+    uint64_t most = engine->values->pool.renew_after;
+    struct laz_template *current = kind->current;
+    struct laz_error why = {0};
+
+    if (!most || !current || current->made + most / 8 < most)
+        return;
+    if (!kind->successor && kind_start(engine, kind, &kind->successor, &why))
+        laz_log(&engine->log, LAZ_LOG_INFO, "no template to replace the present one: %s", why.text);
+    if (current->made < most)
+        return;
+    struct laz_template *successor = kind->successor;
+    laz_template_fade(current);
+    kind->successor = NULL;
+    kind->current = successor;
+}
+
+/* What is known of one backend says nothing of another. */
+static int templates_look(struct laz_engine *engine, struct laz_error *err)
+{
+    struct laz_templates *set = engine->templates;
+    const struct laz_backend_choice *choice;
+    int rc = laz_engine_backend(engine, &choice, err);
+
+    if (rc || set->ops == choice->ops)
+        return rc;
+    for (struct laz_template *t = set->all; t; t = t->next)
+        if (!t->fades && t->state != TEMPLATE_LOST)
+            laz_template_fade(t);
+    for (struct template_kind *kind = set->kinds; kind; kind = kind->next)
+        kind->failures = 0, kind->again_ms = 0;
+    free(set->refused);
+    set->refused = NULL;
+    set->proven = false;
+    set->ops = choice->ops;
+    return 0;
+}
+
+int laz_template_for(struct laz_engine *engine, const struct laz_template_source *source,
+                     struct laz_template **template, struct laz_error *err)
+{
+    enum laz_warm warm = engine->values->pool.warm;
+    struct laz_error why = {0};
+
+    *template = NULL;
+    if (warm == LAZ_WARM_COLD)
+        return 0;
+    int rc = engine->templates ? 0 : templates_new(engine, err);
+    if (!rc)
+        rc = templates_look(engine, err);
+    if (rc)
+        return rc;
+    struct template_kind *kind = templates_kind(engine, source);
+    if (!kind || !kind_has_tools(kind, source->tools))
+        return laz_error_nomem(err);
+    if (kind->current)
+        laz_template_look(kind->current);
+    kind_renew(engine, kind);
+    if (!kind->current && !engine->templates->refused)
+        rc = kind_start(engine, kind, &kind->current, &why);
+    if (!rc && kind->current) {
+        *template = kind->current;
+        return 0;
+    }
+    if (rc && laz_error_is_shortage(&why)) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    if (warm == LAZ_WARM_AUTO)
+        return 0;
+    return laz_error_set(err, engine->templates->refused ? LAZ_EREFUSED : LAZ_ESETUP, 0,
+                         "%s (pool.warm is \"template\")",
+                         engine->templates->refused ? engine->templates->refused : why.text);
+}
+
+const char *laz_templates_refused(const struct laz_engine *engine)
+{
+    return engine->templates ? engine->templates->refused : NULL;
+}
+
+void laz_templates_end(struct laz_engine *engine)
+{
+    if (!engine->templates)
+        return;
+    engine->templates->ending = true;
+    for (struct laz_template *t = engine->templates->all; t; t = t->next) {
+        laz_template_lose(t, LAZ_ECLOSED, "the engine ends");
+        laz_box_release(t->trial);
+        laz_box_release(t->box);
+        t->trial = t->box = NULL;
+    }
+}
+
+void laz_templates_free(struct laz_engine *engine)
+{
+    struct laz_templates *set = engine->templates;
+
+    if (!set)
+        return;
+    while (set->all)
+        laz_template_free(set->all);
+    while (set->kinds) {
+        struct template_kind *kind = set->kinds;
+        set->kinds = kind->next;
+        free(kind->options);
+        free(kind->tools);
+        laz_strv_fini(&kind->read);
+        free(kind);
+    }
+    laz_timer_stop(set->tidy);
+    free(set->refused);
+    free(set);
+    engine->templates = NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* templates.h - what template.c (one of them) and templates.c (all of an engine) share.
+ * Side: host. */
+#ifndef LAZ_BOX_TEMPLATES_H
+#define LAZ_BOX_TEMPLATES_H
+
+#include "engine/engine.h"
+#include "box/template.h"
+
+enum template_state {
+    TEMPLATE_STARTING, /* up to its `ready` */
+    TEMPLATE_TRIED,    /* whether it can make a session */
+    TEMPLATE_READY,
+    TEMPLATE_LOST, /* ended, or to be ended */
+};
+
+/* What becomes of the templates of one runtime. */
+struct template_kind {
+    struct template_kind *next;
+    const struct laz_runtime_info *runtime;
+    char *options, *tools;
+    struct laz_strv read;
+    struct laz_template *current, *successor; /* NULL: none */
+    unsigned failures;                        /* in a row */
+    uint64_t again_ms;                        /* no new one before */
+    struct laz_error last;                    /* the last failure */
+};
+
+struct laz_template {
+    struct laz_template *next;
+    struct laz_engine *engine;
+    struct template_kind *kind;
+    enum template_state state;
+    bool fades; /* nobody asks it for more sessions; lost with the last of those it was asked for */
+    struct laz_box *box; /* its own; NULL: released */
+    char *runtime_file, *confine, *tools;
+    struct laz_plan_host host; /* what holds each session */
+    struct laz_cgroup *group; /* that of the next session, which it has been told; NULL: none yet */
+    uint32_t uid;
+    uint64_t pid_namespace;
+    uint64_t made;  /* sessions it was asked for */
+    unsigned boxes; /* of sessions, not freed yet */
+    struct template_spawn *spawns, **last_spawn;
+    unsigned n_spawns;
+    struct laz_box *waiting;
+    struct laz_box *trial; /* NULL: not now */
+    bool is_trying;        /* the next box is the trial's */
+    int64_t last_id;
+    struct laz_timer *timer; /* to be ready; later: to answer the first of its spawns */
+};
+
+struct laz_templates {
+    struct laz_template *all;
+    struct template_kind *kinds;
+    const struct laz_backend_ops *ops; /* that all below is true of */
+    bool proven;                       /* a session came from a template */
+    char *refused;                     /* why none does; NULL: not known to be so */
+    bool ending;
+    struct laz_timer *tidy;
+};
+
+/* ---- template.c -------------------------------------------------------------------------------
+ */
+
+/* Errors leave nothing behind. */
+int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
+                       struct laz_template **template, struct laz_error *err);
+void laz_template_free(struct laz_template *template);
+/* It is no good any more. With it go all sessions it has made: their namespaces are inside its. */
+void laz_template_lose(struct laz_template *template, int code, const char *why);
+/* The next sessions come from another one. */
+void laz_template_fade(struct laz_template *template);
+/* Has it ended, and nobody was there to hear of it? */
+void laz_template_look(struct laz_template *template);
+/* Does what its reports left to do; it may be freed. */
+void laz_template_tidy(struct laz_template *template);
+
+/* ---- templates.c ------------------------------------------------------------------------------
+ */
+
+/* A failure counts for the next: the first time nothing is waited for. */
+void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind, int code,
+                          const char *why);
+/* No session can come from a template. */
+void laz_templates_refuse(struct laz_engine *engine, const char *why);
+/* What is left to do is done in the next turn of the loop. */
+void laz_templates_stir(struct laz_engine *engine);
+
+#endif

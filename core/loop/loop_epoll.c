@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_epoll.c - watched descriptors on Linux: an epoll(7) descriptor of our own below one handle
+ * of libuv.
+ *
+ * The kernel counts watches by user, whatever namespace they are made in
+ * (fs.epoll.max_user_watches, epoll(7)), and code in a box may use up all that its host's user has.
+ * libuv makes a watch in the middle of a wait and ends the process when the kernel refuses it
+ * (uv__io_poll, abort), which is not ours to end.  So every watch is made here, where a refusal is
+ * an error of whoever asked for it; what is not waited for at the moment keeps its watch, changed
+ * to one that tells nothing, and a change needs nothing of the kernel.  The three watches that
+ * libuv has for itself are made before it would make them (polls_of_libuv): it takes one that is
+ * there already for its own. */
+#include "loop/loop_uv.h"
+
+#include "os/epoll.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define POLLS_BATCH 64
+
+struct laz_io {
+    struct laz_io *next, *previous; /* of the loop's */
+    struct laz_loop *loop;
+    int fd;
+    uint32_t events; /* LAZ_IO_... */
+    bool stopped;
+    void (*ready)(void *user, uint32_t events);
+    void *user;
+};
+
+struct laz_polls {
+    uv_poll_t below; /* first: what libuv hands over is cast */
+    int fd;
+    struct laz_io *all;
+    struct laz_io *dead; /* stopped while events are told, one of which may be its own */
+    struct laz_io
+        *stuck; /* stopped, but the kernel may tell of them as long as there is the loop */
+    unsigned telling;
+};
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void polls_free(struct laz_io **list)
+{
+    while (*list) {
+        struct laz_io *io = *list;
+        *list = io->next;
+        free(io);
+    }
+}
+
+/* What is left is told in the next turn, after what else has happened. */
+static void polls_ready(uv_poll_t *below, int status, int uv_events)
+{
+    struct laz_polls *polls = (struct laz_polls *)(void *)below;
+    struct laz_epoll_event events[POLLS_BATCH];
+
+    (void)status, (void)uv_events;
+    size_t n = laz_os_epoll_told(polls->fd, events, POLLS_BATCH);
+    polls->telling++;
+    for (size_t i = 0; i < n; i++) {
+        struct laz_io *io = events[i].user;
+        uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0);
+        if (!io->stopped && (ready & io->events)) /* both may have changed in this loop */
+            io->ready(io->user, ready & io->events);
+    }
+    if (!--polls->telling)
+        polls_free(&polls->dead);
+}
+
+/* ---- watches -------------------------------------------------------------------------------- */
+
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user)
+{
+    struct laz_polls *polls = loop->polls;
+    struct laz_io *io = calloc(1, sizeof *io);
+
+    if (!io)
+        return NULL;
+    io->loop = loop;
+    io->fd = fd;
+    io->events = events;
+    io->ready = ready;
+    io->user = user;
+    if (!laz_os_epoll_add(polls->fd, fd, events & LAZ_IO_READ, events & LAZ_IO_WRITE, io)) {
+        free(io);
+        return NULL;
+    }
+    io->next = polls->all;
+    if (io->next)
+        io->next->previous = io;
+    polls->all = io;
+    loop->handles++;
+    return io;
+}
+
+bool laz_io_events(struct laz_io *io, uint32_t events)
+{
+    if (io->events == events)
+        return true;
+    if (!laz_os_epoll_change(io->loop->polls->fd, io->fd, events & LAZ_IO_READ,
+                             events & LAZ_IO_WRITE, io))
+        return false;
+    io->events = events;
+    return true;
+}
+
+void laz_io_stop(struct laz_io *io)
+{
+    if (!io)
+        return;
+    struct laz_polls *polls = io->loop->polls;
+    struct laz_io **list = laz_os_epoll_remove(polls->fd, io->fd) ? &polls->dead : &polls->stuck;
+    *(io->previous ? &io->previous->next : &polls->all) = io->next;
+    if (io->next)
+        io->next->previous = io->previous;
+    io->loop->handles--;
+    io->stopped = true;
+    io->next = *list;
+    *list = io;
+    if (!polls->telling)
+        polls_free(&polls->dead);
+}
+
+/* ---- the loop's ----------------------------------------------------------------------------- */
+
+/* The watches that libuv would make in its first wait: of our descriptor, of its threads, of
+ * signals. */
+static int polls_of_libuv(const struct laz_loop *loop)
+{
+    const int fds[] = {loop->polls->fd, loop->uv.async_io_watcher.fd, loop->uv.signal_pipefd[0]};
+
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (!laz_os_epoll_add(uv_backend_fd(&loop->uv), fds[i], true, false, NULL))
+            return uv_translate_sys_error(errno);
+    }
+    return 0;
+}
+
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    uv_close((uv_handle_t *)&loop->polls->below, NULL);
+}
+
+int laz_loop_polls_new(struct laz_loop *loop)
+{
+    struct laz_polls *polls = calloc(1, sizeof *polls);
+
+    if (!polls)
+        return UV_ENOMEM;
+    loop->polls = polls;
+    polls->fd = laz_os_epoll_new();
+    int rc = polls->fd < 0 ? uv_translate_sys_error(errno) : polls_of_libuv(loop);
+    if (!rc)
+        rc = uv_poll_init(&loop->uv, &polls->below, polls->fd);
+    if (rc)
+        return rc;
+    rc = uv_poll_start(&polls->below, UV_READABLE, polls_ready);
+    if (rc) {
+        laz_loop_polls_stop(loop);
+        uv_run(&loop->uv, UV_RUN_DEFAULT);
+    }
+    return rc;
+}
+
+void laz_loop_polls_free(struct laz_loop *loop)
+{
+    struct laz_polls *polls = loop->polls;
+
+    if (!polls)
+        return;
+    polls_free(&polls->all); /* left by their owners */
+    polls_free(&polls->stuck);
+    laz_os_close(&polls->fd);
+    free(polls);
+    loop->polls = NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_poll.c - watched descriptors, where the system tells when one can be read or written, and no
+ * quota of the user is in the way (macOS). */
+#include "loop/loop_uv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct laz_io {
+    uv_poll_t poll;
+    struct laz_loop *loop;
+    void (*ready)(void *user, uint32_t events);
+    void *user;
+};
+
+static void io_ready(uv_poll_t *poll, int status, int events)
+{
+    struct laz_io *io = (struct laz_io *)(void *)poll;
+    uint32_t ready = 0;
+
+    if (status < 0) /* the descriptor is in error: reading or writing will tell which */
+        ready = LAZ_IO_READ | LAZ_IO_WRITE;
+    if (events & (UV_READABLE | UV_DISCONNECT))
+        ready |= LAZ_IO_READ;
+    if (events & UV_WRITABLE)
+        ready |= LAZ_IO_WRITE;
+    io->ready(io->user, ready);
+}
+
+static int io_set(struct laz_io *io, uint32_t events)
+{
+    int mask = 0;
+
+    if (events & LAZ_IO_READ)
+        mask |= UV_READABLE;
+    if (events & LAZ_IO_WRITE)
+        mask |= UV_WRITABLE;
+    return mask ? uv_poll_start(&io->poll, mask, io_ready) : uv_poll_stop(&io->poll);
+}
+
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user)
+{
+    struct laz_io *io = calloc(1, sizeof *io);
+
+    if (!io)
+        return NULL;
+    io->loop = loop;
+    io->ready = ready;
+    io->user = user;
+    if (uv_poll_init(&loop->uv, &io->poll, fd)) {
+        free(io);
+        return NULL;
+    }
+    loop->handles++;
+    if (io_set(io, events)) {
+        laz_io_stop(io);
+        return NULL;
+    }
+    return io;
+}
+
+bool laz_io_events(struct laz_io *io, uint32_t events)
+{
+    int rc = io_set(io, events);
+
+    errno = rc ? EIO : 0;
+    return rc == 0;
+}
+
+void laz_io_stop(struct laz_io *io)
+{
+    if (!io)
+        return;
+    io->loop->handles--;
+    uv_poll_stop(&io->poll);
+    uv_close((uv_handle_t *)&io->poll, laz_loop_closed);
+}
+
+int laz_loop_polls_new(struct laz_loop *loop)
+{
+    (void)loop;
+    return 0;
+}
+
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    (void)loop;
+}
+
+void laz_loop_polls_free(struct laz_loop *loop)
+{
+    (void)loop;
+}

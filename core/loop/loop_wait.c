@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_wait.c - watched descriptors, where the system can only be waited for (Windows).
+ *
+ * A thread of the system waits and wakes the loop; the loop asks what can be done now, tells the
+ * owner, and has it waited again while something is wanted.  So an event that was not served is
+ * told again, as by a poll. */
+#include "loop/loop_uv.h"
+
+#include "os/wait.h"
+
+#include <stdlib.h>
+
+struct laz_io {
+    uv_async_t woken;
+    struct laz_loop *loop;
+    struct laz_wait *wait;
+    uint32_t events;
+    bool stopped;
+    void (*ready)(void *user, uint32_t events);
+    void *user;
+};
+
+/* By any thread. */
+static void io_wake(void *user)
+{
+    struct laz_io *io = user;
+
+    uv_async_send(&io->woken);
+}
+
+static void io_arm(struct laz_io *io)
+{
+    if (io->events)
+        laz_wait_arm(io->wait, (io->events & LAZ_IO_READ) != 0, (io->events & LAZ_IO_WRITE) != 0);
+}
+
+static void io_woken(uv_async_t *async)
+{
+    struct laz_io *io = (struct laz_io *)(void *)async;
+    uint32_t ready = 0;
+
+    if (io->stopped)
+        return;
+    if ((io->events & LAZ_IO_READ) && laz_wait_is_ready(io->wait, false))
+        ready |= LAZ_IO_READ;
+    if ((io->events & LAZ_IO_WRITE) && laz_wait_is_ready(io->wait, true))
+        ready |= LAZ_IO_WRITE;
+    if (ready)
+        io->ready(io->user, ready); /* which may stop it; it is freed later */
+    if (!io->stopped)
+        io_arm(io);
+}
+
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user)
+{
+    struct laz_io *io = calloc(1, sizeof *io);
+
+    if (!io)
+        return NULL;
+    io->loop = loop;
+    io->events = events;
+    io->ready = ready;
+    io->user = user;
+    io->wait = laz_wait_new(fd, io_wake, io);
+    if (!io->wait || uv_async_init(&loop->uv, &io->woken, io_woken)) {
+        laz_wait_free(io->wait);
+        free(io);
+        return NULL;
+    }
+    loop->handles++;
+    io_arm(io);
+    return io;
+}
+
+bool laz_io_events(struct laz_io *io, uint32_t events)
+{
+    io->events = events;
+    io_arm(io);
+    return true;
+}
+
+void laz_io_stop(struct laz_io *io)
+{
+    if (!io)
+        return;
+    io->stopped = true;
+    io->loop->handles--;
+    laz_wait_free(io->wait);
+    uv_close((uv_handle_t *)&io->woken, laz_loop_closed);
+}
+
+int laz_loop_polls_new(struct laz_loop *loop)
+{
+    (void)loop;
+    return 0;
+}
+
+void laz_loop_polls_stop(struct laz_loop *loop)
+{
+    (void)loop;
+}
+
+void laz_loop_polls_free(struct laz_loop *loop)
+{
+    (void)loop;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* workers.c - threads for what may block. */
+#include "loop/workers.h"
+
+#include "os/thread.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define WORKER_STACK ((size_t)1 << 20)
+
+struct laz_workers {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct laz_work *first, **last;
+    unsigned most, threads, idle, waiting; /* waiting: pieces of work nobody has taken */
+    bool ending;
+    pthread_t *ids; /* of `threads` threads */
+};
+
+static void *workers_thread(void *user)
+{
+    struct laz_workers *workers = user;
+
+    pthread_mutex_lock(&workers->lock);
+    for (;;) {
+        while (!workers->first && !workers->ending) {
+            workers->idle++;
+            pthread_cond_wait(&workers->more, &workers->lock);
+            workers->idle--;
+        }
+        struct laz_work *work = workers->first;
+        if (!work)
+            break;
+        workers->first = work->next;
+        if (!workers->first)
+            workers->last = &workers->first;
+        workers->waiting--;
+        pthread_mutex_unlock(&workers->lock);
+        work->run(work);
+        pthread_mutex_lock(&workers->lock);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *err)
+{
+    struct laz_workers *workers = calloc(1, sizeof *workers);
+
+    if (workers)
+        workers->ids = calloc(most, sizeof *workers->ids);
+    if (!workers || !workers->ids) {
+        free(workers);
+        return laz_error_nomem(err);
+    }
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->more, NULL);
+    workers->last = &workers->first;
+    workers->most = most;
+    *out = workers;
+    return 0;
+}
+
+/* Makes one more thread. Called with the lock held. */
+static int workers_grow(struct laz_workers *workers)
+{
+    int rc = laz_os_thread(&workers->ids[workers->threads], WORKER_STACK, workers_thread, workers);
+    if (!rc)
+        workers->threads++;
+    return rc;
+}
+
+int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err)
+{
+    int rc = 0;
+
+    work->next = NULL;
+    pthread_mutex_lock(&workers->lock);
+    if (workers->idle <= workers->waiting && workers->threads < workers->most)
+        rc = workers_grow(workers);
+    if (workers->threads) { /* fewer threads than wished do the work more slowly */
+        rc = 0;
+        *workers->last = work;
+        workers->last = &work->next;
+        workers->waiting++;
+        pthread_cond_signal(&workers->more);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return rc ? laz_error_os(err, rc, "cannot start a thread for a tool") : 0;
+}
+
+void laz_workers_free(struct laz_workers *workers)
+{
+    if (!workers)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    workers->ending = true;
+    pthread_cond_broadcast(&workers->more);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->threads; i++)
+        pthread_join(workers->ids[i], NULL);
+    pthread_cond_destroy(&workers->more);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers->ids);
+    free(workers);
+}

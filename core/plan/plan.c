@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - making a plan: the functions a backend fills it with, and what is checked afterwards.
+ * Side: host.  Input trusted: the policy yes; the backend is a plugin and is checked.
+ *
+ * Want of memory is remembered in the plan and asked for once, at the end.  A plan that declares
+ * more than its backend can enforce is a fault of the plugin; one that enforces less than is
+ * required is refused, naming each missing word.  Nothing is started here. */
+#include "plan/plan.h"
+
+#include "base/enforce.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
+#define PLAN_ALL_BITS   (LAZ_ENFORCE_SIGNALS * 2 - 1)
+
+/* Room for one more element; NULL (and the plan has failed) without memory. */
+static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
+{
+    void *more = plan->failed ? NULL : realloc(*items, (*n + 1) * size);
+
+    if (!more) {
+        plan->failed = true;
+        return NULL;
+    }
+    *items = more;
+    char *item = (char *)more + *n * size;
+    memset(item, 0, size);
+    (*n)++;
+    return item;
+}
+
+static void plan_arg(struct laz_plan *plan, const char *arg)
+{
+    laz_strv_add(&plan->argv, arg);
+}
+
+static void plan_env(struct laz_plan *plan, const char *name_value)
+{
+    laz_strv_add(&plan->env, name_value);
+}
+
+static int plan_data(struct laz_plan *plan, const char *what, const void *data, size_t len)
+{
+    void *items = plan->data;
+    struct laz_plan_data *item = plan_grow(plan, &items, &plan->n_data, sizeof *item);
+
+    plan->data = items;
+    if (!item)
+        return -1;
+    item->what = laz_strdup(what);
+    laz_buf_append(&item->content, data, len);
+    item->child_fd = plan->next_fd++;
+    if (!item->what || item->content.failed)
+        plan->failed = true;
+    return plan->failed ? -1 : item->child_fd;
+}
+
+static int plan_status(struct laz_plan *plan)
+{
+    if (plan->status_fd < 0)
+        plan->status_fd = plan->next_fd++;
+    return plan->status_fd;
+}
+
+static const char *plan_file(struct laz_plan *plan, const char *name, const void *data, size_t len)
+{
+    void *items = plan->files;
+    struct laz_plan_file *item;
+
+    if (!name[0] || name[0] == '.' || strchr(name, '/')) {
+        plan->failed = true;
+        return NULL;
+    }
+    item = plan_grow(plan, &items, &plan->n_files, sizeof *item);
+    plan->files = items;
+    if (!item)
+        return NULL;
+    item->name = laz_strdup(name);
+    item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
+    laz_buf_append(&item->content, data, len);
+    if (!item->name || !item->path || item->content.failed)
+        plan->failed = true;
+    return plan->failed ? NULL : item->path;
+}
+
+static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t value)
+{
+    void *items = plan->limits;
+    struct laz_plan_limit *item;
+
+    if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or as good as that */
+        return;
+    if (strlen(name) >= sizeof item->name) {
+        plan->failed = true;
+        return;
+    }
+    item = plan_grow(plan, &items, &plan->n_limits, sizeof *item);
+    plan->limits = items;
+    if (!item)
+        return;
+    memcpy(item->name, name, strlen(name) + 1);
+    item->value = value;
+}
+
+static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanism, bool weakly)
+{
+    void *items = plan->words;
+    struct laz_plan_word *item = plan_grow(plan, &items, &plan->n_words, sizeof *item);
+
+    plan->words = items;
+    if (!item)
+        return;
+    *item = (struct laz_plan_word){bits, laz_strdup(mechanism), weakly};
+    if (!item->mechanism)
+        plan->failed = true;
+    if (!weakly)
+        plan->enforces |= bits;
+}
+
+static void plan_enforces(struct laz_plan *plan, uint32_t bits, const char *mechanism)
+{
+    plan_word(plan, bits, mechanism, false);
+}
+
+static void plan_weakly(struct laz_plan *plan, uint32_t bits, const char *mechanism)
+{
+    plan_word(plan, bits, mechanism, true);
+}
+
+static void plan_ends_by(struct laz_plan *plan, uint32_t how)
+{
+    plan->ends_by = how;
+}
+
+static void plan_agent_filter(struct laz_plan *plan, const char *name, uint32_t bits)
+{
+    if (!name[0] || strlen(name) >= sizeof plan->filter_name) {
+        plan->failed = true;
+        return;
+    }
+    plan->filter = (struct laz_plan_step){true, bits};
+    memcpy(plan->filter_name, name, strlen(name) + 1);
+}
+
+static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bits)
+{
+    plan->landlock = (struct laz_plan_step){true, bits};
+    plan->landlock_abi = abi;
+}
+
+static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t rights,
+                            uint32_t optional)
+{
+    void *items = plan->rules;
+    struct laz_plan_rule *rule = plan_grow(plan, &items, &plan->n_rules, sizeof *rule);
+
+    plan->rules = items;
+    if (!rule)
+        return;
+    *rule = (struct laz_plan_rule){laz_strdup(path), rights, optional != 0};
+    if (!rule->path)
+        plan->failed = true;
+}
+
+static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits)
+{
+    enum laz_job_limit limit = laz_job_limit_find(name);
+
+    if (limit == LAZ_JOB_LIMITS) {
+        free(plan->unknown);
+        plan->unknown = laz_strdup(name);
+        plan->failed |= !plan->unknown;
+    } else if (value <= PLAN_MAX_NUMBER) {
+        plan->job.of[limit] = value;
+        plan->job_bits[limit] = bits;
+    }
+}
+
+static void plan_not_limited(struct laz_plan *plan, const char *name, const char *why)
+{
+    void *items = plan->unmet;
+    struct laz_plan_unmet *item;
+
+    if (strlen(name) >= sizeof item->name) {
+        plan->failed = true;
+        return;
+    }
+    item = plan_grow(plan, &items, &plan->n_unmet, sizeof *item);
+    plan->unmet = items;
+    if (!item)
+        return;
+    memcpy(item->name, name, strlen(name) + 1);
+    item->why = laz_strdup(why);
+    if (!item->why)
+        plan->failed = true;
+}
+
+/* What the host holds by itself. A session that could write to its group (it has the host's user,
+ * and nothing keeps it from writing) is only weakly held by it. */
+static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
+                          const struct laz_plan_host *host)
+{
+    const bool weakly = !host->is_out_of_reach && !(plan->enforces & LAZ_ENFORCE_FS_WRITE);
+    const struct {
+        uint64_t limit;
+        uint32_t bit;
+        const char *group;
+        bool is_watched;
+    } rows[] = {
+        {limits->cpu_s, LAZ_ENFORCE_CPU, host->cpu, host->is_watched},
+        {limits->memory_bytes, LAZ_ENFORCE_MEMORY, host->memory, host->is_watched},
+        {limits->nproc, LAZ_ENFORCE_NPROC, host->nproc, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].limit == LAZ_UNLIMITED || (plan->enforces & rows[i].bit))
+            continue;
+        if (rows[i].group)
+            plan_word(plan, rows[i].bit, rows[i].group, weakly);
+        else if (rows[i].is_watched)
+            plan_word(plan, rows[i].bit, "watchdog", true);
+    }
+}
+
+/* The words for some bits: "fs_read, network". */
+static void plan_bit_names(uint32_t bits, struct laz_buf *text)
+{
+    for (uint32_t bit = 1; bit && bit <= PLAN_ALL_BITS; bit <<= 1)
+        if ((bits & bit) && laz_enforce_name(bit))
+            laz_buf_printf(text, "%s%s", text->len ? ", " : "", laz_enforce_name(bit));
+}
+
+#define PLAN_GROUP_BITS (LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY)
+static const char plan_group_hint[] =
+    "; cpu and memory need a control group: run lazaret as root, or where a part of the tree is "
+    "delegated to it (systemd-run --user --scope -p Delegate=yes)";
+
+/* The backend's own remedy, and the settings that take what there is. */
+static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_t missing,
+                        const char *names, struct laz_buf *text)
+{
+    laz_buf_printf(text, "%s, or write sandbox.require = [", remedy);
+    for (uint32_t bit = 1, n = 0; bit <= PLAN_ALL_BITS; bit <<= 1)
+        if (plan->require & ~missing & bit)
+            laz_buf_printf(text, "%s\"%s\"", n++ ? ", " : "", laz_enforce_name(bit));
+    laz_buf_printf(text, "] and know what is missing: %s", names);
+}
+
+static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops *ops,
+                       uint32_t missing, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT, remedy = LAZ_BUF_INIT;
+
+    plan_bit_names(missing, &names);
+    if (LAZ_HAS(ops, remedy))
+        plan_remedy(plan, ops->remedy, missing, laz_buf_text(&names), &remedy);
+    else
+        laz_buf_printf(&remedy,
+                       "Use another backend (sandbox.backend), set the limit it needs, or take it "
+                       "out of sandbox.require%s",
+                       missing & PLAN_GROUP_BITS ? plan_group_hint : "");
+    int rc = laz_error_set(err, LAZ_EREFUSED, 0,
+                           "backend %s does not enforce what sandbox.require asks for: %s. %s",
+                           plan->backend, laz_buf_text(&names), laz_buf_text(&remedy));
+    laz_buf_fini(&names);
+    laz_buf_fini(&remedy);
+    return rc;
+}
+
+/* What is wrong with a plan: a fault of its backend. `excess`: what it has declared beyond what it
+ * can. */
+static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_error *err)
+{
+    struct laz_buf names = LAZ_BUF_INIT;
+    bool has_job = false;
+    int rc = 0;
+
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
+        has_job |= plan->job.of[i] != LAZ_UNLIMITED;
+    plan_bit_names(excess, &names);
+    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
+        names.failed)
+        rc = laz_error_nomem(err);
+    else if (plan->argv.n == 0)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
+                           plan->backend);
+    else if (plan->ends_by > LAZ_END_JOB)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan ends in a way (%u) that is not known",
+                           plan->backend, plan->ends_by);
+    else if (plan->unknown)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan sets a limit of a job (%s) that is not known",
+                           plan->backend, plan->unknown);
+    else if (has_job && plan->ends_by != LAZ_END_JOB)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan sets limits of a job and does not end by it",
+                           plan->backend);
+    else if (excess)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
+                           "backend %s: its plan declares %s, which it does not claim to be able "
+                           "to enforce",
+                           plan->backend, laz_buf_text(&names));
+    laz_buf_fini(&names);
+    return rc;
+}
+
+/* For whoever looks at the plan: what can be executed inside. */
+static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy)
+{
+    plan->any_program = !policy->programs;
+    for (const char *const *program = policy->programs; program && *program; program++)
+        laz_strv_add(&plan->programs, *program);
+}
+
+int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
+                  const struct laz_policy *policy, uint32_t require, const char *folder,
+                  struct laz_plan **plan, struct laz_error *err)
+{
+    return laz_plan_make_held(ops, backend, policy, NULL, require, folder, plan, err);
+}
+
+int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
+                       const struct laz_policy *policy, const struct laz_plan_host *host,
+                       uint32_t require, const char *folder, struct laz_plan **plan,
+                       struct laz_error *err)
+{
+    const struct laz_plan_api api = {
+        .size = sizeof api,
+        .json = laz_json_api(),
+        .arg = plan_arg,
+        .env = plan_env,
+        .data = plan_data,
+        .status = plan_status,
+        .file = plan_file,
+        .agent_limit = plan_agent_limit,
+        .enforces = plan_enforces,
+        .weakly = plan_weakly,
+        .ends_by = plan_ends_by,
+        .agent_filter = plan_agent_filter,
+        .agent_landlock = plan_agent_landlock,
+        .agent_path = plan_agent_path,
+        .job_limit = plan_job_limit,
+        .not_limited = plan_not_limited,
+    };
+    struct laz_error why = {0};
+    struct laz_plan *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->status_fd = -1;
+    made->next_fd = 3;
+    made->job = laz_job_limits_none();
+    made->require = require;
+    made->backend = laz_strdup(backend);
+    made->folder = laz_strdup(folder);
+    if (!made->backend || (folder && !made->folder))
+        made->failed = true;
+    plan_programs(made, policy);
+    int rc = ops->plan(&api, policy, made, &why);
+    if (rc) {
+        why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
+        rc = laz_error_set(err, rc < 0 ? rc : LAZ_EPLUGIN, 0, "backend %s: %s", backend,
+                           why.text[0] ? why.text : "no plan could be made");
+    } else {
+        uint32_t excess = made->enforces & ~ops->can_enforce;
+        if (host && !excess)
+            plan_add_host(made, &policy->limits, host);
+        rc = plan_check(made, excess, err);
+        if (!rc && (require & ~made->enforces))
+            rc = plan_refuse(made, ops, require & ~made->enforces, err);
+    }
+    if (rc) {
+        laz_plan_free(made);
+        return rc;
+    }
+    *plan = made;
+    return 0;
+}
+
+int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct laz_plan **of,
+                        struct laz_error *err)
+{
+    struct laz_plan *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->backend = laz_strdup(plan->backend);
+    made->words = calloc(plan->n_words + 1, sizeof *made->words);
+    made->status_fd = -1;
+    made->confine = confine;
+    made->filter = plan->filter;
+    made->landlock = plan->landlock;
+    made->landlock_abi = plan->landlock_abi;
+    memcpy(made->filter_name, plan->filter_name, sizeof made->filter_name);
+    made->enforces = plan->enforces;
+    made->require = plan->require;
+    made->ends_by = plan->ends_by;
+    made->job = plan->job;
+    memcpy(made->job_bits, plan->job_bits, sizeof made->job_bits);
+    made->any_program = plan->any_program;
+    made->failed = !made->backend || !made->words;
+    for (size_t i = 0; i < plan->n_words && !made->failed; i++) {
+        made->words[i] = plan->words[i];
+        made->words[i].mechanism = laz_strdup(plan->words[i].mechanism);
+        made->n_words++;
+        made->failed = !made->words[i].mechanism;
+    }
+    if (made->failed) {
+        laz_plan_free(made);
+        return laz_error_nomem(err);
+    }
+    *of = made;
+    return 0;
+}
+
+static bool plan_has_word(const struct laz_strv *words, const char *word)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (strcmp(words->items[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* These bits are not kept after all. */
+static void plan_lose(struct laz_plan *plan, uint32_t lost)
+{
+    plan->enforces &= ~lost;
+    for (size_t i = 0; i < plan->n_words; i++)
+        if (!plan->words[i].weakly)
+            plan->words[i].bits &= ~lost;
+}
+
+int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
+                      struct laz_error *err)
+{
+    const struct {
+        const char *name;
+        const struct laz_plan_step *step;
+    } arranged[] = {{"filter", &plan->filter}, {"landlock", &plan->landlock}};
+    struct laz_buf names = LAZ_BUF_INIT;
+    int rc = 0;
+
+    *lost = 0;
+    for (size_t i = 0; i < sizeof arranged / sizeof arranged[0]; i++)
+        if (arranged[i].step->asked && !plan_has_word(steps, arranged[i].name))
+            *lost |= arranged[i].step->bits & plan->enforces;
+    plan_lose(plan, *lost);
+    plan_bit_names(*lost & plan->require, &names);
+    if (*lost & plan->require)
+        rc = laz_error_set(err, LAZ_ESETUP, 0,
+                           "the agent did not apply the confinement that sandbox.require asks for: "
+                           "%s",
+                           laz_buf_text(&names));
+    laz_buf_fini(&names);
+    return rc;
+}
+
+int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uint32_t *lost,
+                       struct laz_buf *names, struct laz_error *err)
+{
+    *lost = 0;
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++) {
+        if (!(missing & 1u << i))
+            continue;
+        *lost |= plan->job_bits[i] & plan->enforces;
+        laz_buf_printf(names, "%s%s", names->len ? ", " : "",
+                       laz_job_limit_name((enum laz_job_limit)i));
+    }
+    plan_lose(plan, *lost);
+    bool is_required = *lost & plan->require;
+    if (!missing || (!strict && !is_required))
+        return 0;
+    return laz_error_set(err, LAZ_ESETUP, 0,
+                         "backend %s: this system does not keep limits of the job that were set: "
+                         "%s%s. To go without, set them to \"unlimited\"%s, or sandbox.strict to "
+                         "false for a warning instead",
+                         plan->backend, laz_buf_text(names),
+                         is_required ? ", and sandbox.require asks for it" : "",
+                         is_required ? " and take them out of sandbox.require" : "");
+}
+
+bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform)
+{
+    size_t len = strlen(platform);
+
+    for (const char *p = ops->platforms ? ops->platforms : ""; *p;) {
+        size_t n = strcspn(p, " ");
+
+        if (n == len && strncmp(p, platform, n) == 0)
+            return true;
+        p += n + (p[n] == ' ');
+    }
+    return false;
+}
+
+bool laz_backend_hides_files(const struct laz_backend_ops *ops)
+{
+    return ops->can_enforce & LAZ_ENFORCE_FS_READ;
+}
+
+bool laz_backend_has_own_files(const struct laz_backend_ops *ops)
+{
+    return laz_backend_hides_files(ops) && !(ops->flags & LAZ_BACKEND_HOST_FILES);
+}
+
+void laz_plan_free(struct laz_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->backend);
+    free(plan->folder);
+    laz_strv_fini(&plan->argv);
+    laz_strv_fini(&plan->env);
+    laz_strv_fini(&plan->programs);
+    for (size_t i = 0; i < plan->n_data; i++) {
+        free(plan->data[i].what);
+        laz_buf_fini(&plan->data[i].content);
+    }
+    for (size_t i = 0; i < plan->n_files; i++) {
+        free(plan->files[i].name);
+        free(plan->files[i].path);
+        laz_buf_fini(&plan->files[i].content);
+    }
+    for (size_t i = 0; i < plan->n_words; i++)
+        free(plan->words[i].mechanism);
+    for (size_t i = 0; i < plan->n_rules; i++)
+        free(plan->rules[i].path);
+    for (size_t i = 0; i < plan->n_unmet; i++)
+        free(plan->unmet[i].why);
+    free(plan->unmet);
+    free(plan->unknown);
+    free(plan->rules);
+    free(plan->data);
+    free(plan->files);
+    free(plan->limits);
+    free(plan->words);
+    free(plan);
+}

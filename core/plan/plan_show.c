@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* plan_show.c - a plan as JSON and for people, whole or in the parts that others need.
+ *
+ * Data that holds several texts, each ended by a NUL (bwrap's arguments), is shown as a list: that
+ * is what a person wants to read. */
+#include "base/enforce.h"
+#include "base/json.h"
+#include "plan/plan.h"
+
+#include <string.h>
+
+#define SHOW_WORDS 12 /* of a command, on one line */
+
+static void show_quoted(struct laz_buf *json, const char *text)
+{
+    laz_json_quote(json, text, strlen(text));
+}
+
+/* Rights as letters: r, w, x, d, t. */
+static void show_rights(uint32_t rights, struct laz_buf *text)
+{
+    static const char letters[] = "rwxdt";
+
+    for (size_t i = 0; letters[i]; i++)
+        if (rights & (1u << i))
+            laz_buf_putc(text, letters[i]);
+}
+
+static void show_landlock(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_printf(json, ",\"landlock\":{\"abi\":%u,\"rules\":[", plan->landlock_abi);
+    for (size_t i = 0; i < plan->n_rules; i++) {
+        laz_buf_puts(json, i ? ",{\"rights\":\"" : "{\"rights\":\"");
+        show_rights(plan->rules[i].rights, json);
+        laz_buf_puts(json, "\",\"path\":");
+        show_quoted(json, plan->rules[i].path);
+        laz_buf_printf(json, ",\"optional\":%s}", plan->rules[i].optional ? "true" : "false");
+    }
+    laz_buf_puts(json, "]}");
+}
+
+/* The steps without which the settings allow no session. */
+static void show_required(const struct laz_plan *plan, struct laz_buf *json)
+{
+    bool filter = plan->filter.bits & plan->require, landlock = plan->landlock.bits & plan->require;
+
+    if (filter || landlock)
+        laz_buf_printf(json, ",\"required\":[%s%s%s]", filter ? "\"filter\"" : "",
+                       filter && landlock ? "," : "", landlock ? "\"landlock\"" : "");
+}
+
+void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    if (plan->confine) {
+        laz_buf_puts(json, plan->confine);
+        return;
+    }
+    laz_buf_puts(json, "{\"limits\":{");
+    for (size_t i = 0; i < plan->n_limits; i++) {
+        if (i)
+            laz_buf_putc(json, ',');
+        show_quoted(json, plan->limits[i].name);
+        laz_buf_printf(json, ":%llu", (unsigned long long)plan->limits[i].value);
+    }
+    laz_buf_putc(json, '}');
+    if (plan->filter.asked) {
+        laz_buf_puts(json, ",\"filter\":");
+        show_quoted(json, plan->filter_name);
+    }
+    if (plan->landlock.asked)
+        show_landlock(plan, json);
+    show_required(plan, json);
+    laz_buf_putc(json, '}');
+}
+
+/* The mechanism of a bit: what enforces it, else what limits it more weakly; NULL: nothing. */
+static const struct laz_plan_word *show_word(const struct laz_plan *plan, uint32_t bit)
+{
+    const struct laz_plan_word *weak = NULL;
+
+    for (size_t i = 0; i < plan->n_words; i++) {
+        if (!(plan->words[i].bits & bit))
+            continue;
+        if (!plan->words[i].weakly)
+            return &plan->words[i];
+        weak = &plan->words[i];
+    }
+    return weak;
+}
+
+void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    const char *comma = "";
+
+    laz_buf_puts(json, "{\"backend\":");
+    show_quoted(json, plan->backend);
+    laz_buf_puts(json, ",\"enforces\":[");
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        if (!(plan->enforces & bit))
+            continue;
+        laz_buf_puts(json, comma);
+        show_quoted(json, laz_enforce_name(bit));
+        comma = ",";
+    }
+    laz_buf_puts(json, "],\"mechanisms\":{");
+    comma = "";
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        const struct laz_plan_word *word = show_word(plan, bit);
+        if (!word)
+            continue;
+        laz_buf_puts(json, comma);
+        show_quoted(json, laz_enforce_name(bit));
+        laz_buf_putc(json, ':');
+        show_quoted(json, word->mechanism);
+        comma = ",";
+    }
+    laz_buf_puts(json, "}}");
+}
+
+static bool show_is_list(const struct laz_buf *content)
+{
+    return content->len && content->data[content->len - 1] == '\0';
+}
+
+static void show_content_json(const struct laz_buf *content, struct laz_buf *json)
+{
+    if (!show_is_list(content)) {
+        laz_json_quote(json, laz_buf_text(content), content->len);
+        return;
+    }
+    laz_buf_putc(json, '[');
+    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
+        if (at)
+            laz_buf_putc(json, ',');
+        show_quoted(json, content->data + at);
+    }
+    laz_buf_putc(json, ']');
+}
+
+static const char *const show_ends[] = {
+    [LAZ_END_KILL] = "kill",
+    [LAZ_END_REAP] = "reap",
+    [LAZ_END_JOB] = "job",
+};
+
+static void show_job_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    const char *comma = "";
+
+    laz_buf_putc(json, '{');
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++) {
+        if (plan->job.of[i] == LAZ_UNLIMITED)
+            continue;
+        laz_buf_printf(json, "%s\"%s\":%llu", comma, laz_job_limit_name((enum laz_job_limit)i),
+                       (unsigned long long)plan->job.of[i]);
+        comma = ",";
+    }
+    laz_buf_putc(json, '}');
+}
+
+static void show_unmet_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_putc(json, '{');
+    for (size_t i = 0; i < plan->n_unmet; i++) {
+        laz_buf_puts(json, i ? "," : "");
+        show_quoted(json, plan->unmet[i].name);
+        laz_buf_putc(json, ':');
+        show_quoted(json, plan->unmet[i].why);
+    }
+    laz_buf_putc(json, '}');
+}
+
+void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
+{
+    laz_buf_puts(json, "{\"backend\":");
+    show_quoted(json, plan->backend);
+    laz_buf_puts(json, ",\"argv\":");
+    laz_json_strings(json, &plan->argv);
+    laz_buf_puts(json, ",\"environment\":");
+    laz_json_strings(json, &plan->env);
+    laz_buf_puts(json, ",\"descriptors\":[");
+    for (size_t i = 0; i < plan->n_data; i++) {
+        laz_buf_printf(json, "%s{\"fd\":%d,\"what\":", i ? "," : "", plan->data[i].child_fd);
+        show_quoted(json, plan->data[i].what);
+        laz_buf_puts(json, ",\"content\":");
+        show_content_json(&plan->data[i].content, json);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "],\"status_fd\":");
+    if (plan->status_fd >= 0)
+        laz_buf_printf(json, "%d", plan->status_fd);
+    else
+        laz_buf_puts(json, "null");
+    laz_buf_puts(json, ",\"files\":[");
+    for (size_t i = 0; i < plan->n_files; i++) {
+        laz_buf_printf(json, "%s{\"path\":", i ? "," : "");
+        show_quoted(json, plan->files[i].path);
+        laz_buf_puts(json, ",\"content\":");
+        show_content_json(&plan->files[i].content, json);
+        laz_buf_putc(json, '}');
+    }
+    laz_buf_puts(json, "],\"job\":");
+    show_job_json(plan, json);
+    laz_buf_puts(json, ",\"not_limited\":");
+    show_unmet_json(plan, json);
+    laz_buf_puts(json, ",\"confine\":");
+    laz_plan_confine_json(plan, json);
+    laz_buf_puts(json, ",\"isolation\":");
+    laz_plan_isolation_json(plan, json);
+    laz_buf_puts(json, ",\"programs\":");
+    if (plan->any_program)
+        laz_buf_puts(json, "\"any\"");
+    else
+        laz_json_strings(json, &plan->programs);
+    laz_buf_printf(json, ",\"ends_by\":\"%s\"}", show_ends[plan->ends_by]);
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+/* A word as a shell would have to see it, so that a line can be read without doubt. */
+static void show_word_text(struct laz_buf *text, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-./=:,@%+";
+
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        laz_buf_puts(text, word);
+        return;
+    }
+    laz_buf_putc(text, '\'');
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            laz_buf_puts(text, "'\\''");
+        else if (*c == '\n')
+            laz_buf_puts(text, "\\n");
+        else
+            laz_buf_putc(text, *c);
+    }
+    laz_buf_putc(text, '\'');
+}
+
+/* A list of words, an option on a line with its values. */
+static void show_list_text(struct laz_buf *text, const struct laz_buf *content)
+{
+    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
+        const char *word = content->data + at;
+        bool option = strncmp(word, "--", 2) == 0;
+        laz_buf_puts(text, option || at == 0 ? "\n    " : " ");
+        show_word_text(text, word);
+    }
+    laz_buf_putc(text, '\n');
+}
+
+static void show_content_text(struct laz_buf *text, const struct laz_buf *content)
+{
+    if (show_is_list(content)) {
+        show_list_text(text, content);
+        return;
+    }
+    const char *p = laz_buf_text(content);
+    laz_buf_putc(text, '\n');
+    while (*p) {
+        size_t line = strcspn(p, "\n");
+        laz_buf_printf(text, "    %.*s\n", (int)line, p);
+        p += line + (p[line] == '\n');
+    }
+}
+
+static void show_isolation_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
+        const struct laz_plan_word *word = show_word(plan, bit);
+        const char *how = !word ? "not limited" : word->weakly ? "weakly" : "enforced";
+        laz_buf_printf(text, "  %-10s %s", laz_enforce_name(bit), how);
+        if (word)
+            laz_buf_printf(text, " (%s)", word->mechanism);
+        laz_buf_putc(text, '\n');
+    }
+}
+
+/* The limits by those who set them, and those that nobody keeps. */
+static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    if (plan->ends_by == LAZ_END_JOB)
+        laz_buf_puts(text, "\nlimits that the host sets on the job, on all its processes\n");
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
+        if (plan->job.of[i] != LAZ_UNLIMITED)
+            laz_buf_printf(text, "  %-14s %llu\n", laz_job_limit_name((enum laz_job_limit)i),
+                           (unsigned long long)plan->job.of[i]);
+    if (plan->n_limits || plan->ends_by != LAZ_END_JOB)
+        laz_buf_puts(text, "\nlimits that the agent sets on itself\n");
+    for (size_t i = 0; i < plan->n_limits; i++)
+        laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
+                       (unsigned long long)plan->limits[i].value);
+    if (plan->n_unmet)
+        laz_buf_puts(text, "\nlimits of the settings that nothing keeps\n");
+    for (size_t i = 0; i < plan->n_unmet; i++)
+        laz_buf_printf(text, "  %-10s %s\n", plan->unmet[i].name, plan->unmet[i].why);
+}
+
+static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    if (!plan->filter.asked && !plan->landlock.asked)
+        return;
+    laz_buf_puts(text, "\nfurther confinement that the agent applies to itself\n");
+    for (size_t i = 0; i < plan->n_rules; i++) {
+        laz_buf_puts(text, "  landlock   ");
+        show_rights(plan->rules[i].rights, text);
+        laz_buf_putc(text, ' ');
+        show_word_text(text, plan->rules[i].path);
+        laz_buf_puts(text, plan->rules[i].optional ? " (if it exists)\n" : "\n");
+    }
+    if (plan->filter.asked)
+        laz_buf_printf(text, "  filter     system calls: %s\n", plan->filter_name);
+}
+
+/* On one line, or, where there are many words, an option on a line with its values. */
+static void show_argv_text(struct laz_buf *text, const struct laz_strv *argv)
+{
+    for (size_t i = 0; i < argv->n; i++) {
+        bool begins = i == 0 || (argv->n > SHOW_WORDS && argv->items[i][0] == '-');
+        laz_buf_puts(text, i == 0 ? "\n  " : begins ? "\n    " : " ");
+        show_word_text(text, argv->items[i]);
+    }
+}
+
+void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text)
+{
+    laz_buf_printf(text, "backend %s\n\nprogram", plan->backend);
+    show_argv_text(text, &plan->argv);
+    laz_buf_puts(text, "\n\nenvironment of the program\n");
+    for (size_t i = 0; i < plan->env.n; i++)
+        laz_buf_printf(text, "  %s\n", plan->env.items[i]);
+    if (!plan->env.n)
+        laz_buf_puts(text, "  (empty)\n");
+    laz_buf_puts(text, "\ndescriptors\n");
+    for (size_t i = 0; i < plan->n_data; i++) {
+        laz_buf_printf(text, "  %d: %s", plan->data[i].child_fd, plan->data[i].what);
+        show_content_text(text, &plan->data[i].content);
+    }
+    if (plan->status_fd >= 0)
+        laz_buf_printf(text, "  %d: status documents, written by the program\n", plan->status_fd);
+    for (size_t i = 0; i < plan->n_files; i++) {
+        laz_buf_printf(text, "\nfile %s", plan->files[i].path);
+        show_content_text(text, &plan->files[i].content);
+    }
+    show_limits_text(plan, text);
+    show_confinement_text(plan, text);
+    laz_buf_puts(text, "\nprograms that can be started inside\n");
+    for (size_t i = 0; i < plan->programs.n; i++)
+        laz_buf_printf(text, "  %s\n", plan->programs.items[i]);
+    if (!plan->programs.n)
+        laz_buf_printf(text, "  (%s)\n", plan->any_program ? "any that can be seen" : "none");
+    laz_buf_puts(text, "\nwhat is enforced, and by what\n");
+    show_isolation_text(plan, text);
+}

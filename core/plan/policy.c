@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.c - what one session may see, write and use, put together from settings and runtime.
+ * Side: host.  Input trusted: yes (validated settings, descriptors of installed runtimes).
+ *
+ * The list of paths is ordered so that a path always comes after every folder it lies in: what the
+ * settings say of a folder inside another one then holds, whatever the order in the file (reading
+ * allowed within a folder that may be written, say).  Where the settings show a folder as it is on
+ * the host, nothing of lazaret's own is put over it.  For a system whose rules hold for the real
+ * path of a file alone (policy_real.c), all paths are such, and links are said by the way. */
+#include "plan/policy.h"
+
+#include "base/json.h"
+#include "plan/policy_env.h"
+#include "plan/policy_paths.h"
+#include "os/landlock.h"
+#include "os/os.h"
+#include "os/process.h"
+#include "os/trust.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct policy_memory {
+    struct laz_policy_paths paths;
+    struct laz_strv env, command, programs;
+    struct laz_strv real; /* of the session's own paths */
+    char *home, *host_command, *runtime_file, *options;
+};
+
+/* What is being put together, and what it depends on. */
+struct policy_work {
+    const struct laz_settings_values *values;
+    const struct laz_runtime_info *runtime;
+    const struct laz_policy_session *session;
+    struct policy_memory *memory;
+    const char *platform;
+    bool own_files; /* the backend gives a file system of its own */
+    bool here;      /* the platform is this one: paths can be looked at */
+    bool any;       /* all programs of the host */
+    bool by_real;   /* the host's files, and a system that compares real paths */
+};
+
+/* Files that programs expect and that would tell of the host. */
+static const struct {
+    const char *box, *text;
+} policy_contents[] = {
+    {"/etc/passwd", "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n"
+                    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+    {"/etc/group", "sandbox:x:1000:\nnogroup:x:65534:\n"},
+    {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"},
+    {"/etc/hosts", "127.0.0.1 localhost lazaret\n::1 localhost\n"},
+};
+
+bool laz_policy_content(size_t n, const char **box, const char **text)
+{
+    if (n >= sizeof policy_contents / sizeof policy_contents[0])
+        return false;
+    *box = policy_contents[n].box;
+    *text = policy_contents[n].text;
+    return true;
+}
+
+/* Folders that the box has of its own: they may not be given, nor what they lie in. */
+static const struct {
+    const char *path;
+    bool below; /* nor may anything in them */
+} policy_reserved[] = {
+    {"/proc", true},
+    {"/dev", true},
+    {"/run/lazaret", true},
+    {LAZ_BOX_HOME, false},
+};
+
+/* ---- the settings' paths -------------------------------------------------------------------- */
+
+#define POLICY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* A copy without slashes at the end; NULL and an error for what no path of a box can be. Of Windows
+ * "C:\\..." and "C:/..." are the same: it is the latter from here on. */
+static char *policy_clean(const struct policy_work *work, const char *key, const char *path,
+                          struct laz_error *err)
+{
+    bool windows = laz_policy_is_windows(work->platform);
+    char *copy = laz_strdup(path);
+
+    if (!copy) {
+        laz_error_nomem(err);
+        return NULL;
+    }
+    if (windows)
+        laz_policy_replace(copy, '\\', '/');
+    size_t len = strlen(copy), root = 0; /* where its first slash has to be */
+    if (windows)
+        root = strspn(copy, POLICY_LETTERS) == 1 && copy[1] == ':' ? 2 : len;
+    if (copy[root] != '/') {
+        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path%s", key, path,
+                      windows ? " of Windows (C:\\...)" : "");
+        free(copy);
+        return NULL;
+    }
+    while (len > root + 1 && copy[len - 1] == '/')
+        copy[--len] = '\0';
+    for (const char *part = copy + root; part; part = strchr(part + 1, '/')) {
+        size_t n = strcspn(part + 1, "/");
+        if (copy[root + 1] && (n == 0 || (n == 1 && part[1] == '.') ||
+                               (n == 2 && part[1] == '.' && part[2] == '.'))) {
+            laz_error_set(err, LAZ_ECONFIG, 0,
+                          "%s: %s has an empty part, \".\" or \"..\": write the path out", key,
+                          path);
+            free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+static int policy_check_reserved(const char *key, const char *path, struct laz_error *err)
+{
+    for (size_t i = 0; i < sizeof policy_reserved / sizeof policy_reserved[0]; i++) {
+        const char *own = policy_reserved[i].path;
+        if (strcmp(path, own) == 0 || (policy_reserved[i].below && laz_policy_is_below(path, own)))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "%s: %s cannot be given, the box has a %s of its own", key, path,
+                                 own);
+        if (laz_policy_is_below(own, path))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "%s: %s cannot be given as a whole, the box has a %s of its own: "
+                                 "name the folders in it that are needed",
+                                 key, path, own);
+    }
+    return 0;
+}
+
+static int policy_check_exists(const struct policy_work *work, const char *key, uint32_t kind,
+                               const char *path, struct laz_error *err)
+{
+    uint32_t uid = work->session->uid;
+    struct laz_look look;
+
+    if (!work->here)
+        return 0;
+    int failed = laz_os_look(path, true, &look);
+    if (failed)
+        return laz_error_set(err, LAZ_ECONFIG, failed, "%s: %s: %s", key, path,
+                             failed == ENOENT ? "there is no such file or folder"
+                                              : strerror(failed));
+    if (uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
+        return laz_error_set(err, LAZ_ECONFIG, EACCES,
+                             "%s: %s cannot be reached by the session, which has a uid of its own "
+                             "when lazaret runs as root: let others read it and pass the folders "
+                             "above (chmod o+x), or put it elsewhere",
+                             key, path);
+    if (kind == LAZ_PATH_WRITE && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_writable(path, uid))
+        return laz_error_set(err, LAZ_ECONFIG, EACCES,
+                             "%s: %s cannot be written by the session, which has a uid of its own "
+                             "when lazaret runs as root: let others write it (chmod o+w)",
+                             key, path);
+    return 0;
+}
+
+/* What an option of a runtime names is loaded, also by a template before it is confined. */
+static int policy_check_trusted(const struct policy_work *work, const char *key, const char *path,
+                                struct laz_error *err)
+{
+    struct laz_look look;
+
+    if (!work->here || laz_os_look(path, true, &look))
+        return 0;
+    if (look.kind == LAZ_LOOK_FOLDER ? !laz_trust_folder(path, err) : !laz_trust_file(path, err))
+        return 0;
+    laz_error_prefix(err, "%s: ", key);
+    return laz_error_as(err, LAZ_ECONFIG);
+}
+
+static char *policy_followed(const struct policy_work *work, const char *path)
+{
+    if (work->by_real)
+        return laz_policy_real(path, work->here);
+    return work->here ? laz_os_real_path(path) : NULL;
+}
+
+/* Does `path` lie in `folder`, or is it that? Here links are followed, also those above. */
+static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
+{
+    char *real = path ? policy_followed(work, path) : NULL;
+    char *real_folder = policy_followed(work, folder);
+    bool lies = path && (strcmp(path, folder) == 0 || laz_policy_is_below(path, folder));
+
+    if (real && real_folder)
+        lies |= strcmp(real, real_folder) == 0 || laz_policy_is_below(real, real_folder);
+    free(real);
+    free(real_folder);
+    return lies;
+}
+
+/* What sessions have in common must not be shown where files stay where they are, nor may code
+ * write what is started next. */
+static int policy_check_own(const struct policy_work *work, const char *key, uint32_t kind,
+                            const char *path, struct laz_error *err)
+{
+    const struct laz_policy_session *session = work->session;
+
+    if (!work->own_files && policy_lies_in(work, session->socket_folder, path))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given as a whole, the folders of all sessions are "
+                             "in it: name the folders in it that are needed",
+                             key, path);
+    if (kind == LAZ_PATH_WRITE && policy_lies_in(work, session->staged, path))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given, the programs of later sessions are kept in "
+                             "it: code could change them",
+                             key, path);
+    if (kind == LAZ_PATH_WRITE && (policy_lies_in(work, session->agent, path) ||
+                                   policy_lies_in(work, session->runtime_file, path)))
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s cannot be given, lazaret itself is installed there: code "
+                             "could change what runs next",
+                             key, path);
+    return 0;
+}
+
+/* What an option names is loaded: not by a template from where sessions write
+ * (policy_hide_written). */
+static int policy_check_template(const struct policy_work *work, const char *key, const char *path,
+                                 struct laz_error *err)
+{
+    const struct laz_strv *write = &work->values->sandbox.write;
+
+    for (size_t i = 0; work->session->nests && i < write->n; i++)
+        if (policy_lies_in(work, path, write->items[i]))
+            return laz_error_set(err, LAZ_EREFUSED, 0,
+                                 "%s: %s lies in %s of sandbox.write: a template would run what "
+                                 "code has put there before it is confined",
+                                 key, path, write->items[i]);
+    return 0;
+}
+
+/* The innermost folder of the settings that `path` lies in; "" for none. */
+static const char *policy_around(const struct policy_work *work, const char *path, bool *writable)
+{
+    const struct laz_strv *const lists[] = {&work->values->sandbox.read,
+                                            &work->values->sandbox.write};
+    const char *around = "";
+    size_t most = 0;
+
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; i < lists[l]->n; i++) {
+            const char *folder = lists[l]->items[i];
+            size_t len = strlen(folder);
+            while (len > 1 && folder[len - 1] == '/')
+                len--;
+            if (len < most || strncmp(path, folder, len) != 0 || path[len] != '/')
+                continue; /* of one name in both lists the later wins, as in the box */
+            most = len;
+            around = folder;
+            *writable = l == 1;
+        }
+    }
+    return around;
+}
+
+/* Code that can write a folder could put a link in place of what lies in it, and the next session
+ * would be shown what the link leads to. So nothing on the way may be a link, and in a box every
+ * folder on the way is a mount of its own: those can neither be renamed nor removed (rename(2),
+ * EBUSY). *shown: nothing is to be added, the folder shows it. */
+static int policy_within(struct policy_work *work, const char *key, uint32_t kind, bool option,
+                         const char *path, bool *shown, struct laz_error *err)
+{
+    bool writable = false;
+    const char *around = policy_around(work, path, &writable);
+    size_t len = strlen(around);
+    int rc = 0;
+
+    while (len > 1 && around[len - 1] == '/')
+        len--;
+    *shown = false;
+    if (!writable)
+        return 0;
+    if (!work->own_files && kind == LAZ_PATH_READ && !option)
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "%s: %s lies in %s, which can be written: without a file system of "
+                             "its own a session can write there, too",
+                             key, path, around);
+    *shown = !work->own_files;
+    if (work->here && work->own_files) {
+        char *real = laz_os_real_path(path), *real_around = laz_os_real_path(around);
+        size_t n = real_around ? strlen(real_around) : 0;
+        if (!real || !real_around || strncmp(real, real_around, n) != 0 ||
+            strcmp(real + n, path + len) != 0)
+            rc = laz_error_set(err, LAZ_ECONFIG, 0,
+                               "%s: the way to %s goes through a link in %s, where code can put "
+                               "one: write out the path it leads to",
+                               key, path, around);
+        free(real);
+        free(real_around);
+    }
+    for (const char *at = strchr(path + len + 1, '/'); !rc && work->own_files && at;
+         at = strchr(at + 1, '/')) {
+        char *pin = laz_strndup(path, (size_t)(at - path));
+        if (!pin)
+            return laz_error_nomem(err);
+        laz_policy_paths_add(&work->memory->paths,
+                             (struct laz_policy_path){.kind = LAZ_PATH_WRITE,
+                                                      .rank = LAZ_POLICY_PIN,
+                                                      .from_settings = true},
+                             pin, pin);
+        free(pin);
+    }
+    return rc;
+}
+
+static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
+                                 const char *key, uint32_t kind, unsigned rank,
+                                 struct laz_error *err)
+{
+    bool option = list == work->session->read, shown = false;
+    int rc = 0;
+
+    for (size_t i = 0; list && i < list->n && !rc; i++) {
+        char *path = policy_clean(work, key, list->items[i], err);
+        if (!path)
+            return err && err->code ? err->code : LAZ_ECONFIG;
+        if (work->own_files)
+            rc = policy_check_reserved(key, path, err);
+        if (!rc)
+            rc = policy_check_exists(work, key, kind, path, err);
+        if (!rc && option)
+            rc = policy_check_trusted(work, key, path, err);
+        if (!rc && option)
+            rc = policy_check_template(work, key, path, err);
+        if (!rc)
+            rc = policy_check_own(work, key, kind, path, err);
+        if (!rc)
+            rc = policy_within(work, key, kind, option, path, &shown, err);
+        if (!rc && !shown)
+            laz_policy_paths_add(
+                &work->memory->paths,
+                (struct laz_policy_path){.kind = kind, .rank = rank, .from_settings = true}, path,
+                path);
+        free(path);
+    }
+    return rc;
+}
+
+/* ---- the system's and the runtime's paths --------------------------------------------------- */
+
+/* Is it in a folder that laz_programs_stage has made? */
+static bool policy_is_staged(const struct policy_work *work, const char *box)
+{
+    return work->own_files && !work->any && work->session->staged &&
+           laz_programs_has_etc(work->session->programs, box);
+}
+
+static void policy_system_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct policy_work *work = user;
+
+    if (!host) {
+        work->memory->paths.failed = true;
+        return;
+    }
+    if (kind == LAZ_PATH_SYMLINK && !work->own_files && !work->by_real)
+        return; /* the host's own link is there */
+    if (policy_is_staged(work, box))
+        return;
+    laz_policy_paths_add(&work->memory->paths,
+                         (struct laz_policy_path){.kind = kind,
+                                                  .rank = LAZ_POLICY_SYSTEM,
+                                                  .optional = kind != LAZ_PATH_SYMLINK &&
+                                                              strcmp(box, "/usr") != 0 &&
+                                                              strcmp(host, box) == 0},
+                         host, box);
+}
+
+static void policy_system_paths(struct policy_work *work)
+{
+    if (work->here)
+        laz_os_system_paths(work->any, policy_system_path, work);
+    else
+        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
+}
+
+/* A box without files of its own has the host's programs where they are: only what may be read,
+ * and started, is said. */
+static void policy_programs(struct policy_work *work)
+{
+    const struct laz_programs *programs = work->session->programs;
+
+    if (work->any)
+        return;
+    if (work->own_files && work->session->staged) {
+        laz_programs_paths(programs, work->session->staged, policy_system_path, work);
+        return;
+    }
+    for (size_t i = 0; i < programs->n_parts; i++)
+        policy_system_path(work, programs->parts[i].kind, programs->parts[i].text,
+                           programs->parts[i].path);
+}
+
+static void policy_allowed_programs(struct policy_work *work)
+{
+    for (size_t i = 0; !work->any && i < work->session->programs->allowed.n; i++)
+        laz_strv_add(&work->memory->programs, work->session->programs->allowed.items[i]);
+}
+
+static void policy_runtime_paths(struct policy_work *work)
+{
+    const struct laz_strv *read = work->runtime ? &work->runtime->read : NULL;
+    uint32_t uid = work->session->uid;
+
+    for (size_t i = 0; read && i < read->n; i++) {
+        const char *path = read->items[i];
+        if (work->here ? !laz_os_is_absolute(path) : path[0] != '/')
+            continue;
+        if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
+            continue; /* as if it were not there */
+        laz_policy_paths_add(&work->memory->paths,
+                             (struct laz_policy_path){
+                                 .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_RUNTIME, .optional = 1},
+                             path, path);
+    }
+}
+
+/* ---- lazaret's own: agent, runtime, socket, home -------------------------------------------- */
+
+static const char *policy_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void policy_own_path(struct policy_work *work, const char *host, const char *box)
+{
+    if (host)
+        laz_policy_paths_add(
+            &work->memory->paths,
+            (struct laz_policy_path){.kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN}, host,
+            work->own_files ? box : host);
+}
+
+static void policy_own_paths(struct policy_work *work)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+
+    policy_own_path(work, session->agent, LAZ_BOX_AGENT);
+    policy_own_path(work, session->socket_folder, LAZ_BOX_SOCKET);
+    if (session->runtime_file) {
+        memory->runtime_file =
+            work->own_files
+                ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(session->runtime_file))
+                : laz_strdup(session->runtime_file);
+        if (memory->runtime_file)
+            policy_own_path(work, session->runtime_file, memory->runtime_file);
+        else
+            memory->paths.failed = true;
+    }
+    for (size_t i = 0; work->own_files && i < sizeof policy_contents / sizeof policy_contents[0];
+         i++)
+        if (!policy_is_staged(work, policy_contents[i].box))
+            laz_policy_paths_add(
+                &memory->paths,
+                (struct laz_policy_path){.kind = LAZ_PATH_CONTENT, .rank = LAZ_POLICY_SYSTEM},
+                policy_contents[i].text, policy_contents[i].box);
+}
+
+/* What programs of Windows are told: some know no other path than one with backslashes. */
+static void policy_show_as_windows(const struct policy_work *work, char *path)
+{
+    if (path && laz_policy_is_windows(work->platform))
+        laz_policy_replace(path, '/', '\\');
+}
+
+static void policy_home(struct policy_work *work)
+{
+    const char *folder = work->session->socket_folder;
+
+    if (work->own_files || !folder) {
+        work->memory->home = laz_strdup(LAZ_BOX_HOME);
+        return;
+    }
+    size_t parent = (size_t)(policy_base_name(folder) - folder);
+    work->memory->home = laz_strdupf("%.*shome", (int)parent, folder);
+    if (work->memory->home)
+        laz_policy_paths_add(
+            &work->memory->paths,
+            (struct laz_policy_path){.kind = LAZ_PATH_WRITE, .rank = LAZ_POLICY_OWN},
+            work->memory->home, work->memory->home);
+    policy_show_as_windows(work, work->memory->home);
+}
+
+static int policy_environment(struct policy_work *work, struct laz_error *err)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+    int rc =
+        laz_policy_env(work->platform, work->values, work->runtime ? &work->runtime->env : NULL,
+                       memory->home, &memory->env, err);
+
+    if (rc)
+        return rc;
+    if (session->socket)
+        laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s", session->socket);
+    else if (session->socket_folder)
+        laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s/ipc.sock",
+                      work->own_files ? LAZ_BOX_SOCKET : session->socket_folder);
+    if (session->token)
+        laz_strv_addf(&memory->env, "LAZARET_TOKEN=%s", session->token);
+    return 0;
+}
+
+static void policy_command(struct policy_work *work)
+{
+    struct policy_memory *memory = work->memory;
+    const struct laz_policy_session *session = work->session;
+
+    laz_strv_add(&memory->command, work->own_files ? LAZ_BOX_AGENT : session->agent);
+    for (const char *const *arg = session->command_tail; arg && *arg; arg++)
+        laz_strv_add(&memory->command, *arg);
+    memory->host_command = laz_strdup(session->agent);
+    policy_show_as_windows(work, memory->host_command);
+}
+
+/* ---- real paths ----------------------------------------------------------------------------- */
+
+/* The session's own: what is made of them is then real as well. */
+static void policy_real_session(const struct policy_work *work, struct laz_policy_session *session)
+{
+    const char **const paths[] = {&session->socket_folder, &session->agent, &session->runtime_file};
+    struct laz_strv *real = &work->memory->real;
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        char *path = *paths[i] ? laz_policy_real(*paths[i], work->here) : NULL;
+        if (*paths[i])
+            laz_strv_add(real, path ? path : "");
+        if (*paths[i] && !path)
+            real->failed = true;
+        if (*paths[i] && !real->failed)
+            *paths[i] = real->items[real->n - 1];
+        free(path);
+    }
+}
+
+/* All others, once they are known. */
+static void policy_real_rest(struct policy_work *work)
+{
+    struct laz_strv *programs = &work->memory->programs;
+
+    laz_policy_paths_real(&work->memory->paths, work->here);
+    for (size_t i = 0; i < programs->n && !programs->failed; i++) {
+        char *real = laz_policy_real(programs->items[i], work->here);
+        if (!real) {
+            programs->failed = true;
+            return;
+        }
+        free(programs->items[i]);
+        programs->items[i] = real;
+    }
+}
+
+/* Elsewhere: what a kernel of today has (Linux 6.12). */
+static uint32_t policy_landlock(const struct policy_work *work)
+{
+    return work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI;
+}
+
+/* ---- a template ----------------------------------------------------------------------------- */
+
+/* A template loads before anything confines it, and for all sessions: what one of them has written
+ * must not be there. Each session gets it when it is made (core/agent/template.c). */
+static int policy_hide_written(struct policy_work *work, struct laz_error *err)
+{
+    struct laz_strv shown = LAZ_STRV_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
+    int rc =
+        laz_policy_paths_hide(&work->memory->paths, work->session->empty, work->here, &shown, err);
+
+    laz_json_strings(&text, &shown);
+    if (!rc && shown.n)
+        laz_strv_addf(&work->memory->env, "LAZARET_SHOWN=%s", laz_buf_text(&text));
+    if (!rc && text.failed)
+        rc = laz_error_nomem(err);
+    laz_buf_fini(&text);
+    laz_strv_fini(&shown);
+    return rc;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int policy_fill(struct policy_work *work, struct laz_error *err)
+{
+    const struct laz_settings_values *values = work->values;
+    int rc;
+
+    policy_system_paths(work);
+    policy_programs(work);
+    policy_allowed_programs(work);
+    policy_runtime_paths(work);
+    rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
+                               LAZ_POLICY_READ, err);
+    if (!rc)
+        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ,
+                                   LAZ_POLICY_READ, err);
+    if (!rc)
+        rc = policy_settings_paths(work, &values->sandbox.write, "sandbox.write", LAZ_PATH_WRITE,
+                                   LAZ_POLICY_WRITE, err);
+    if (rc)
+        return rc;
+    policy_own_paths(work);
+    policy_home(work);
+    if (!work->memory->home)
+        return laz_error_nomem(err);
+    rc = policy_environment(work, err);
+    if (!rc && work->session->nests && work->own_files)
+        rc = policy_hide_written(work, err);
+    policy_command(work);
+    if (work->by_real)
+        policy_real_rest(work);
+    return rc;
+}
+
+static void policy_memory_free(struct policy_memory *memory)
+{
+    if (!memory)
+        return;
+    laz_policy_paths_fini(&memory->paths);
+    laz_strv_fini(&memory->env);
+    laz_strv_fini(&memory->command);
+    laz_strv_fini(&memory->programs);
+    laz_strv_fini(&memory->real);
+    free(memory->home);
+    free(memory->host_command);
+    free(memory->runtime_file);
+    free(memory->options);
+    free(memory);
+}
+
+/* The programs as the backend sees them: NULL means any, so none is a list, too. */
+static const char *const *policy_allowed(const struct policy_work *work)
+{
+    static const char *const none[] = {NULL};
+
+    if (work->any)
+        return NULL;
+    return work->memory->programs.n ? (const char *const *)work->memory->programs.items : none;
+}
+
+int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
+                   const struct laz_policy_session *session, bool own_files, const char *platform,
+                   const char *options, size_t options_len, struct laz_policy_box **box,
+                   struct laz_error *err)
+{
+    struct laz_policy_box *made = calloc(1, sizeof *made);
+    struct policy_memory *memory = calloc(1, sizeof *memory);
+    struct laz_policy_session own = *session;
+    struct policy_work work = {
+        .values = values,
+        .runtime = runtime,
+        .session = &own,
+        .memory = memory,
+        .platform = platform,
+        .own_files = own_files,
+        .here = strcmp(platform, laz_os_platform()) == 0,
+        .any = !session->programs || session->programs->any,
+        .by_real = !own_files && laz_policy_is_by_real_paths(platform),
+    };
+    struct laz_error why = {0};
+    int rc = made && memory ? 0 : LAZ_ENOMEM;
+
+    if (!rc && work.by_real)
+        policy_real_session(&work, &own);
+    if (!rc)
+        rc = policy_fill(&work, &why);
+
+    if (!rc) {
+        memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
+        if (memory->env.failed || memory->command.failed || memory->programs.failed ||
+            memory->real.failed || !memory->host_command || !memory->options)
+            rc = LAZ_ENOMEM;
+    }
+    if (!rc)
+        rc = laz_policy_paths_sort(&memory->paths, &why);
+    if (rc) {
+        if (!why.code)
+            laz_error_nomem(&why);
+        if (err)
+            *err = why;
+        policy_memory_free(memory);
+        free(made);
+        return rc;
+    }
+    made->memory = memory;
+    made->policy = (struct laz_policy){
+        .size = sizeof made->policy,
+        .paths = memory->paths.sorted,
+        .n_paths = memory->paths.n_sorted,
+        .env = (const char *const *)memory->env.items,
+        .home = memory->home,
+        .tmp_size = values->sandbox.tmp_size,
+        .limits = values->limits,
+        .own_uid = session->uid != LAZ_SPAWN_SAME_ID,
+        .box_uid = LAZ_BOX_UID,
+        .command = (const char *const *)memory->command.items,
+        .host_command = memory->host_command,
+        .options = memory->options,
+        .options_len = options ? options_len : 2,
+        .programs = policy_allowed(&work),
+        .landlock_abi = policy_landlock(&work),
+        .nests = session->nests,
+    };
+    *box = made;
+    return 0;
+}
+
+void laz_policy_free(struct laz_policy_box *box)
+{
+    if (!box)
+        return;
+    policy_memory_free(box->memory);
+    free(box);
+}
+
+const char *laz_policy_runtime_file(const struct laz_policy_box *box)
+{
+    const struct policy_memory *memory = box->memory;
+
+    return memory->runtime_file;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_env.c - which variables a session sees.
+ * Side: host.  Input trusted: settings yes; the environment of this process is where secrets are.
+ *
+ * Nothing is inherited but a short list of harmless names and those of [env] allow.  Variables that
+ * make a loader or an interpreter load something else than it would (LD_PRELOAD, PYTHONPATH,
+ * R_PROFILE, ...) are refused there, for their values come from wherever lazaret was started.
+ * [env] set is the word of the settings' author and may set them, but for what would act on the
+ * agent before it has confined itself (the loader's own, the C library's) or against the runtime.
+ * On Windows the case of a name means nothing, so there it opens no way around any of this. */
+#include "plan/policy_env.h"
+
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct env_name {
+    const char *name; /* a last '*' stands for any ending; NULL: the end of a table */
+    const char *why;
+};
+
+/* Not from the environment of this process. */
+static const struct env_name env_never_inherited[] = {
+    {"LD_*", "changes what the loader loads"},
+    {"DYLD_*", "changes what the loader loads"},
+    {"GLIBC_TUNABLES", "changes the C library"},
+    {"MALLOC_*", "changes the C library"},
+    {"GCONV_PATH", "makes the C library load files"},
+    {"LOCPATH", "makes the C library load files"},
+    {"NLSPATH", "makes the C library load files"},
+    {"BASH_ENV", "makes shells run a file"},
+    {"ENV", "makes shells run a file"},
+    {"BASH_FUNC_*", "defines functions of shells"},
+    {"IFS", "changes how shells read words"},
+    {"PS4", "makes shells run commands"},
+    {"PROMPT_COMMAND", "makes shells run commands"},
+    {"SHELLOPTS", "changes what shells do"},
+    {"BASHOPTS", "changes what shells do"},
+    {"HOSTALIASES", "makes the C library load files"},
+    {"RES_OPTIONS", "changes the C library"},
+    {"LOCALDOMAIN", "changes the C library"},
+    {"PYTHON*", "changes what Python loads"},
+    {"R_*", "changes what R loads"},
+    {"LUA_*", "changes what Lua loads"},
+    {"NODE_*", "changes what Node.js loads"},
+    {"PERL*", "changes what Perl loads"},
+    {"RUBY*", "changes what Ruby loads"},
+    {"JAVA_TOOL_OPTIONS", "changes what Java loads"},
+    {"JDK_JAVA_OPTIONS", "changes what Java loads"},
+    {"CLASSPATH", "changes what Java loads"},
+    {"TCLLIBPATH", "changes what Tcl loads"},
+    {"OPENSSL_*", "makes OpenSSL load files"},
+    {"ASAN_OPTIONS", "changes what a sanitizer does"},
+    {"UBSAN_OPTIONS", "changes what a sanitizer does"},
+    {"LSAN_OPTIONS", "changes what a sanitizer does"},
+    {"LAZARET_*", "belongs to lazaret"},
+    {"HOME", "is given by the box"},
+    {"TMPDIR", "is given by the box"},
+    {"TMP", "is given by the box"},
+    {"TEMP", "is given by the box"},
+    {"PATH", "has a fixed value inside, which env.set can change"},
+    {NULL, NULL},
+};
+
+/* Not even by [env] set. */
+static const struct env_name env_never_set[] = {
+    {"LD_*", "changes what the loader loads"},
+    {"DYLD_*", "changes what the loader loads"},
+    {"GLIBC_TUNABLES", "changes the C library"},
+    {"MALLOC_*", "changes the C library"},
+    {"GCONV_PATH", "makes the C library load files"},
+    {"LOCPATH", "makes the C library load files"},
+    {"NLSPATH", "makes the C library load files"},
+    {"LAZARET_*", "belongs to lazaret"},
+    {"HOME", "is given by the box"},
+    {"TMPDIR", "is given by the box"},
+    {"TMP", "is given by the box"},
+    {"TEMP", "is given by the box"},
+    {NULL, NULL},
+};
+
+/* On Windows, neither. */
+static const struct env_name env_windows_never[] = {
+    {"USERPROFILE", "is given by the box"},
+    {"HOMEDRIVE", "is left to HOME and USERPROFILE"},
+    {"HOMEPATH", "is left to HOME and USERPROFILE"},
+    {"APPDATA", "is given by the box"},
+    {"LOCALAPPDATA", "is given by the box"},
+    {"SystemRoot", "belongs to the system"},
+    {"SystemDrive", "belongs to the system"},
+    {"windir", "belongs to the system"},
+    {"ComSpec", "belongs to the system"},
+    {"__COMPAT_LAYER", "changes how programs are started"},
+    {"PSModulePath", "changes what PowerShell loads"},
+    {"COR_*", "changes what .NET loads"},
+    {"CORECLR_*", "changes what .NET loads"},
+    {"DOTNET_*", "changes what .NET loads"},
+    {NULL, NULL},
+};
+
+static const struct env_name env_nothing[] = {{NULL, NULL}};
+
+/* What differs from system to system. */
+struct env_system {
+    const char *platform; /* NULL: any other */
+    bool folds;           /* large and small letters of a name are the same */
+    const char *const *fixed;
+    const char *const *homes; /* names whose value is the home */
+    const struct env_name *never;
+};
+
+static const char *const env_posix_fixed[] = {
+    "PATH=/usr/local/bin:/usr/bin:/bin",
+    "LANG=C.UTF-8",
+    "USER=sandbox",
+    "LOGNAME=sandbox",
+    "SHELL=/bin/sh",
+    NULL,
+};
+/* Not every macOS has C.UTF-8; all have this, and texts are sorted as in C all the same. */
+static const char *const env_darwin_fixed[] = {
+    "PATH=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin",
+    "LANG=en_US.UTF-8",
+    "LC_COLLATE=C",
+    "USER=sandbox",
+    "LOGNAME=sandbox",
+    "SHELL=/bin/sh",
+    NULL,
+};
+static const char *const env_posix_homes[] = {"HOME", "TMPDIR", "TMP", "TEMP", NULL};
+
+/* "%" stands for the folder of the system, "?" for its drive: programs cannot start without. */
+static const char *const env_windows_fixed[] = {
+    "SystemRoot=%",
+    "SystemDrive=?",
+    "windir=%",
+    "ComSpec=%\\System32\\cmd.exe",
+    "PATH=%\\System32;%",
+    "PATHEXT=.COM;.EXE;.BAT;.CMD",
+    "LANG=C.UTF-8",
+    "USERNAME=sandbox",
+    NULL,
+};
+static const char *const env_windows_homes[] = {"HOME",   "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+                                                "TMPDIR", "TMP",         "TEMP",    NULL};
+
+static const struct env_system env_systems[] = {
+    {"windows", true, env_windows_fixed, env_windows_homes, env_windows_never},
+    {"darwin", false, env_darwin_fixed, env_posix_homes, env_nothing},
+    {NULL, false, env_posix_fixed, env_posix_homes, env_nothing},
+};
+
+/* Inherited when set. No LC_ALL, LC_CTYPE and LC_NUMERIC: text is UTF-8 and a number has a point.
+ */
+static const char *const env_inherited[] = {
+    "TZ", "TERM", "LC_MESSAGES", "LC_COLLATE", "LC_MONETARY", "LC_TIME",
+};
+
+#define ENV_COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static bool env_begins(const struct env_system *system, const char *text, const char *with,
+                       size_t len)
+{
+    return (system->folds ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
+}
+
+static const struct env_name *env_find(const struct env_system *system,
+                                       const struct env_name *table, const char *name, size_t len)
+{
+    for (; table->name; table++) {
+        size_t pattern = strlen(table->name);
+        bool prefix = table->name[pattern - 1] == '*';
+        if (prefix ? len >= pattern - 1 && env_begins(system, name, table->name, pattern - 1)
+                   : len == pattern && env_begins(system, name, table->name, len))
+            return table;
+    }
+    return NULL;
+}
+
+/* Why a name may not be there: by the list, or by that of the system. */
+static const struct env_name *env_refused(const struct env_system *system,
+                                          const struct env_name *list, const char *name, size_t len)
+{
+    const struct env_name *refused = env_find(system, list, name, len);
+
+    return refused ? refused : env_find(system, system->never, name, len);
+}
+
+/* Adds "NAME=VALUE", in the place of a variable of this name. */
+static void env_put(const struct env_system *system, struct laz_strv *env, const char *name_value)
+{
+    size_t len = strcspn(name_value, "=") + 1;
+
+    for (size_t i = 0; i < env->n; i++) {
+        if (!env_begins(system, env->items[i], name_value, len))
+            continue;
+        char *copy = laz_strdup(name_value);
+        if (!copy) {
+            env->failed = true;
+            return;
+        }
+        free(env->items[i]);
+        env->items[i] = copy;
+        return;
+    }
+    laz_strv_add(env, name_value);
+}
+
+/* The folder that Windows is in: told by its own environment, elsewhere the usual one. */
+static const char *env_system_root(const struct env_system *system)
+{
+    bool here = system->platform && strcmp(system->platform, laz_os_platform()) == 0;
+    const char *root = here ? getenv("SystemRoot") : NULL;
+
+    return root ? root : "C:\\Windows";
+}
+
+static void env_fixed(const struct env_system *system, struct laz_strv *env)
+{
+    const char *root = env_system_root(system);
+
+    for (const char *const *fixed = system->fixed; *fixed; fixed++) {
+        struct laz_buf text = LAZ_BUF_INIT;
+        for (const char *c = *fixed; *c; c++) {
+            if (*c == '%')
+                laz_buf_puts(&text, root);
+            else if (*c == '?')
+                laz_buf_append(&text, root, strcspn(root, "\\"));
+            else
+                laz_buf_putc(&text, *c);
+        }
+        laz_strv_add(env, laz_buf_text(&text));
+        env->failed |= text.failed;
+        laz_buf_fini(&text);
+    }
+}
+
+static void env_inherit(const struct env_system *system, struct laz_strv *env, const char *name)
+{
+    const char *value = getenv(name);
+
+    if (!value)
+        return;
+    char *text = laz_strdupf("%s=%s", name, value);
+    if (text)
+        env_put(system, env, text);
+    else
+        env->failed = true;
+    free(text);
+}
+
+static bool env_declares(const struct env_system *system, const struct laz_strv *runtime,
+                         const char *name, size_t len)
+{
+    for (size_t i = 0; runtime && i < runtime->n; i++)
+        if (env_begins(system, runtime->items[i], name, len) && runtime->items[i][len] == '=')
+            return true;
+    return false;
+}
+
+static int env_allow(const struct env_system *system, const struct laz_settings_values *values,
+                     const struct laz_strv *runtime, struct laz_strv *env, struct laz_error *err)
+{
+    for (size_t i = 0; i < values->env.allow.n; i++) {
+        const char *name = values->env.allow.items[i];
+        const struct env_name *refused =
+            env_refused(system, env_never_inherited, name, strlen(name));
+        if (!*name || strchr(name, '='))
+            return laz_error_set(err, LAZ_ECONFIG, 0, "env.allow: \"%s\" is no name of a variable",
+                                 name);
+        if (env_declares(system, runtime, name, strlen(name)))
+            continue; /* the runtime has set it, and knows better */
+        if (refused)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "env.allow: %s cannot be inherited, it %s; a fixed value can be "
+                                 "given with env.set where that is allowed",
+                                 name, refused->why);
+        env_inherit(system, env, name);
+    }
+    return 0;
+}
+
+static int env_set(const struct env_system *system, const struct laz_settings_values *values,
+                   const struct laz_strv *runtime, struct laz_strv *env, struct laz_error *err)
+{
+    for (size_t i = 0; i < values->env.set.n; i++) {
+        const char *text = values->env.set.items[i];
+        size_t len = strcspn(text, "=");
+        if (len == 0 || text[len] != '=')
+            return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
+        const struct env_name *refused = env_refused(system, env_never_set, text, len);
+        if (refused)
+            return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
+                                 (int)len, text, refused->why);
+        if (env_declares(system, runtime, text, len))
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "env.set: %.*s cannot be set, the runtime needs it as it is",
+                                 (int)len, text);
+        env_put(system, env, text);
+    }
+    return 0;
+}
+
+int laz_policy_env(const char *platform, const struct laz_settings_values *values,
+                   const struct laz_strv *runtime, const char *home, struct laz_strv *env,
+                   struct laz_error *err)
+{
+    const struct env_system *system = env_systems;
+    int rc;
+
+    while (system->platform && strcmp(system->platform, platform) != 0)
+        system++;
+    env_fixed(system, env);
+    for (const char *const *name = system->homes; *name; name++)
+        laz_strv_addf(env, "%s=%s", *name, home);
+    for (size_t i = 0; i < ENV_COUNT(env_inherited); i++)
+        env_inherit(system, env, env_inherited[i]);
+    for (size_t i = 0; runtime && i < runtime->n; i++)
+        env_put(system, env, runtime->items[i]);
+    rc = env_allow(system, values, runtime, env, err);
+    if (!rc)
+        rc = env_set(system, values, runtime, env, err);
+    if (!rc && env->failed)
+        rc = laz_error_nomem(err);
+    return rc;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_paths.c - the list of paths of a policy: added in any order, made real, sorted.
+ * Side: host.  Input trusted: yes (settings, descriptors of installed runtimes).
+ *
+ * A kernel that mounts follows links itself, and so does Landlock when a rule is made.  A rule of
+ * macOS is compared with the path of the file that was found: one for /tmp/x never holds, for by
+ * then /tmp has become /private/tmp.  So for that system a policy says what the kernel will see,
+ * and names the links on the way, which have to be passed.  On the system itself they are followed;
+ * for a plan that is only shown those are known that are the same on each. */
+#include "plan/policy_paths.h"
+
+#include "base/buf.h"
+#include "plan/policy.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool laz_policy_is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    if (len && folder[len - 1] == '/') /* a root */
+        len--;
+    return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+bool laz_policy_is_windows(const char *platform)
+{
+    return strcmp(platform, "windows") == 0;
+}
+
+void laz_policy_replace(char *path, char old, char by)
+{
+    for (char *c = strchr(path, old); c; c = strchr(c, old))
+        *c = by;
+}
+
+void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,
+                          const char *host, const char *box)
+{
+    if (paths->n == paths->cap) {
+        size_t cap = paths->cap ? paths->cap * 2 : 32;
+        struct laz_policy_path *items = realloc(paths->items, cap * sizeof *items);
+        if (!items) {
+            paths->failed = true;
+            return;
+        }
+        paths->items = items;
+        paths->cap = cap;
+    }
+    path.host = laz_strdup(host);
+    path.box = laz_strdup(box);
+    paths->items[paths->n++] = path;
+    if (!path.host || !path.box)
+        paths->failed = true;
+}
+
+void laz_policy_paths_fini(struct laz_policy_paths *paths)
+{
+    for (size_t i = 0; i < paths->n; i++) {
+        free(paths->items[i].host);
+        free(paths->items[i].box);
+    }
+    free(paths->items);
+    free(paths->sorted);
+    *paths = (struct laz_policy_paths){0};
+}
+
+/* ---- real paths ----------------------------------------------------------------------------- */
+
+/* Links in the root of macOS, each to its name below /private. */
+static const char *const paths_links[] = {"/etc", "/tmp", "/var"};
+
+bool laz_policy_is_by_real_paths(const char *platform)
+{
+    return strcmp(platform, "darwin") == 0;
+}
+
+static char *paths_written_out(const char *path)
+{
+    for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
+        if (strcmp(path, paths_links[i]) == 0 || laz_policy_is_below(path, paths_links[i]))
+            return laz_strdupf("/private%s", path);
+    return laz_strdup(path);
+}
+
+char *laz_policy_real(const char *path, bool here)
+{
+    char *real = here ? laz_os_real_path(path) : NULL;
+
+    return real ? real : paths_written_out(path);
+}
+
+struct paths_way {
+    struct laz_policy_paths *paths;
+    struct laz_policy_path link; /* what its links are like but for their names */
+};
+
+static void paths_add_link(void *user, const char *link, const char *text)
+{
+    struct paths_way *way = user;
+
+    for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
+        if (strcmp(link, paths_links[i]) == 0)
+            return; /* of the system: whoever makes the rules knows them */
+    char *box = paths_written_out(link);
+    if (box)
+        laz_policy_paths_add(way->paths, way->link, text, box);
+    else
+        way->paths->failed = true;
+    free(box);
+}
+
+/* The path that the kernel sees, and every link on the way to it by its own: each one of a chain is
+ * read (R.framework/Resources leads over Versions/Current). */
+static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
+{
+    const struct laz_policy_path path = paths->items[i];
+    struct paths_way way = {paths, path};
+    bool is_link = path.kind == LAZ_PATH_SYMLINK;
+    char *real = is_link ? laz_strdup(path.host) : laz_policy_real(path.host, here);
+    char *box = is_link ? paths_written_out(path.box) : laz_strdup(real);
+
+    way.link.kind = LAZ_PATH_SYMLINK;
+    if (here)
+        laz_os_links(path.box, paths_add_link, &way);
+    free(path.host);
+    free(path.box);
+    paths->items[i].host = real;
+    paths->items[i].box = box;
+    return real && box;
+}
+
+void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
+{
+    const size_t n = paths->n; /* links are added behind it */
+
+    for (size_t i = 0; i < n; i++)
+        if (!paths_make_real(paths, i, here))
+            paths->failed = true;
+}
+
+/* ---- what a template does not see ----------------------------------------------------------- */
+
+static bool paths_is_in(const char *path, const char *folder)
+{
+    return strcmp(path, folder) == 0 || laz_policy_is_below(path, folder);
+}
+
+/* May sessions write there, and is it said for the first time? */
+static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, size_t index)
+{
+    const struct laz_policy_path *path = &paths->items[index];
+
+    if (path->rank != LAZ_POLICY_WRITE)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (paths->items[i].rank == LAZ_POLICY_WRITE &&
+            (laz_policy_is_below(path->box, paths->items[i].box) ||
+             (i < index && strcmp(path->box, paths->items[i].box) == 0)))
+            return false;
+    return true;
+}
+
+/* Does `path` show something of `written` under another name? */
+static bool paths_is_alias(const struct laz_policy_path *path,
+                           const struct laz_policy_path *written)
+{
+    struct laz_look look, other;
+    bool is_alias = false;
+
+    if (path->kind != LAZ_PATH_READ || paths_is_in(written->box, path->box))
+        return false;
+    char *real = laz_os_real_path(path->host), *folder = laz_os_real_path(written->host);
+    if (real && folder)
+        is_alias = paths_is_in(real, folder) || paths_is_in(folder, real) ||
+                   (!laz_os_look(real, true, &look) && !laz_os_look(folder, true, &other) &&
+                    look.device == other.device && look.inode == other.inode);
+    free(real);
+    free(folder);
+    return is_alias;
+}
+
+/* What the template reads must not be what sessions write. */
+static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
+                             const struct laz_policy_path *written, bool here,
+                             struct laz_error *err)
+{
+    static const char end[] = "a template would run what code has put there before it is confined";
+
+    for (size_t i = 0; i < n; i++) {
+        const struct laz_policy_path *path = &paths->items[i];
+        if (paths_is_in(path->box, written->box)) {
+            if (path->kind == LAZ_PATH_READ && path->rank <= LAZ_POLICY_RUNTIME)
+                return laz_error_set(err, LAZ_EREFUSED, 0,
+                                     "sandbox.write: %s holds %s, from which the language is "
+                                     "loaded: %s",
+                                     written->box, path->box, end);
+        } else if (here && paths_is_alias(path, written)) {
+            return laz_error_set(err, LAZ_EREFUSED, 0,
+                                 "sandbox.write: what lies in %s can be read under %s, too: %s",
+                                 written->box, path->box, end);
+        }
+    }
+    return 0;
+}
+
+static bool paths_move(struct laz_policy_path *path, const char *from, const char *to)
+{
+    char *moved = laz_strdupf("%s%s", to, path->box + strlen(from));
+
+    if (!moved)
+        return false;
+    free(path->box);
+    path->box = moved;
+    return true;
+}
+
+int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, bool here,
+                          struct laz_strv *shown, struct laz_error *err)
+{
+    const struct laz_policy_path cover = {
+        .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN, .from_settings = true};
+    const size_t n = paths->n; /* covers are added behind it */
+    struct laz_look look;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc && !paths->failed; i++) {
+        if (!paths_is_written(paths, n, i))
+            continue;
+        rc = paths_check_apart(paths, n, &paths->items[i], here, err);
+        char *from = laz_strdup(paths->items[i].box);
+        char *to = laz_strdupf("%s%zu", LAZ_BOX_WRITE, shown->n / 2);
+        bool is_file =
+            laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_FOLDER;
+        for (size_t k = 0; k < n && !rc && from && to; k++)
+            if (paths_is_in(paths->items[k].box, from) && !paths_move(&paths->items[k], from, to))
+                paths->failed = true;
+        if (!from || !to) {
+            paths->failed = true;
+        } else if (!rc) {
+            laz_policy_paths_add(paths, cover, is_file ? "/dev/null" : empty, from);
+            laz_strv_add(shown, to);
+            laz_strv_add(shown, from);
+        }
+        free(from);
+        free(to);
+    }
+    if (!rc && (paths->failed || shown->failed))
+        rc = laz_error_nomem(err);
+    return rc;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static int paths_compare(const void *a, const void *b)
+{
+    const struct laz_policy_path *x = a, *y = b;
+    int order = strcmp(x->box, y->box);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool paths_is_covered(const struct laz_policy_paths *paths,
+                             const struct laz_policy_path *path)
+{
+    if (path->from_settings || path->rank != LAZ_POLICY_SYSTEM)
+        return false;
+    for (size_t i = 0; i < paths->n; i++)
+        if (paths->items[i].from_settings && (strcmp(paths->items[i].box, path->box) == 0 ||
+                                              laz_policy_is_below(path->box, paths->items[i].box)))
+            return true;
+    return false;
+}
+
+/* Of the system's and the runtime's: does a folder show it anyway, read-only and in its place? */
+static bool paths_is_shown(const struct laz_policy_paths *paths, const struct laz_policy_path *path)
+{
+    const struct laz_policy_path *above = NULL;
+
+    if (path->rank > LAZ_POLICY_RUNTIME || path->kind == LAZ_PATH_CONTENT ||
+        (path->kind == LAZ_PATH_READ && strcmp(path->host, path->box) != 0))
+        return false;
+    for (size_t i = 0; i < paths->n; i++) /* the innermost decides */
+        if (laz_policy_is_below(path->box, paths->items[i].box) &&
+            (!above || strlen(above->box) < strlen(paths->items[i].box)))
+            above = &paths->items[i];
+    return above && above->kind == LAZ_PATH_READ && strcmp(above->host, above->box) == 0;
+}
+
+int laz_policy_paths_sort(struct laz_policy_paths *paths, struct laz_error *err)
+{
+    struct laz_policy_path *items = paths->items;
+
+    if (paths->failed)
+        return laz_error_nomem(err);
+    paths->sorted = calloc(paths->n ? paths->n : 1, sizeof *paths->sorted);
+    if (!paths->sorted)
+        return laz_error_nomem(err);
+    if (paths->n)
+        qsort(items, paths->n, sizeof *items, paths_compare);
+    for (size_t i = 0; i < paths->n; i++) {
+        if (paths_is_covered(paths, &items[i]) || paths_is_shown(paths, &items[i]))
+            continue;
+        if (i + 1 < paths->n && strcmp(items[i].box, items[i + 1].box) == 0)
+            continue;
+        paths->sorted[paths->n_sorted++] = (struct laz_path){.kind = items[i].kind,
+                                                             .optional = items[i].optional,
+                                                             .host = items[i].host,
+                                                             .box = items[i].box};
+    }
+    return 0;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.c - which programs code can start: sandbox.programs, resolved on this host.
+ * Side: host.  Input trusted: yes (settings, descriptions of installed runtimes).
+ *
+ * One list for all backends.  Where a box has a file system of its own, nothing else is in its
+ * folders of programs: a right to execute that is only taken away does not stop a program from
+ * being loaded by another way (`ld.so PROGRAM` passes Landlock's execute right, which governs
+ * execve(2) and not mmap(2)), a program that is not there cannot be had.  Where it has none, the
+ * list is what that right is given for. */
+#include "plan/programs.h"
+
+#include "os/os.h"
+#include "os/process.h"
+
+#include <lazaret/backend.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAMS_SMALL ((off_t)1 << 20)
+
+/* What scripts and functions of the languages expect of any POSIX system: none of it does what an
+ * interpreter could not do by itself. Missing ones are passed over. */
+static const struct {
+    const char *name, *why;
+} programs_default[] = {
+    {"sh", "what system(), popen() and shell=True start"},
+    {"env", "first lines of scripts; a command with other variables"},
+    {"true", "shell: success"},
+    {"false", "shell: failure"},
+    {"echo", "prints its arguments"},
+    {"printf", "prints its arguments"},
+    {"expr", "shell: arithmetic"},
+    {"sleep", "waits"},
+    {"date", "the time"},
+    {"uname", "the system; R's start script and Python's platform ask it"},
+    {"nproc", "the number of processors"},
+    {"id", "the user"},
+    {"pwd", "the folder"},
+    {"which", "where a program is; R's Sys.which()"},
+    {"xargs", "a command for many arguments"},
+    {"cat", "text: whole"},
+    {"head", "text: beginning"},
+    {"tail", "text: end"},
+    {"wc", "text: counts; R's detectCores()"},
+    {"sort", "text: order"},
+    {"uniq", "text: repeated lines"},
+    {"cut", "text: columns"},
+    {"tr", "text: characters"},
+    {"sed", "text: substitution; R's start script"},
+    {"grep", "text: search; R's detectCores()"},
+    {"awk", "text: records"},
+    {"tee", "text: copies to a file"},
+    {"ls", "files: list"},
+    {"find", "files: search"},
+    {"cp", "files: copy"},
+    {"mv", "files: move"},
+    {"rm", "files: remove; R's start script"},
+    {"ln", "files: link"},
+    {"mkdir", "files: make a folder"},
+    {"rmdir", "files: remove a folder"},
+    {"touch", "files: make, or set the time"},
+    {"chmod", "files: permissions"},
+    {"mktemp", "files: make a temporary one"},
+    {"basename", "paths: last part"},
+    {"dirname", "paths: folder"},
+};
+
+bool laz_programs_default(size_t n, const char **name, const char **why)
+{
+    if (n >= sizeof programs_default / sizeof programs_default[0])
+        return false;
+    *name = programs_default[n].name;
+    *why = programs_default[n].why;
+    return true;
+}
+
+static bool programs_is_default(const char *name)
+{
+    for (size_t i = 0; i < sizeof programs_default / sizeof programs_default[0]; i++)
+        if (strcmp(programs_default[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+static bool programs_is_in(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+static void programs_folder(void *user, const char *path, bool among_libraries)
+{
+    struct laz_programs *programs = user;
+    struct laz_programs_folder *more =
+        realloc(programs->folders, (programs->n_folders + 1) * sizeof *more);
+
+    if (!more) {
+        programs->failed = true;
+        return;
+    }
+    programs->folders = more;
+    more[programs->n_folders] =
+        (struct laz_programs_folder){.path = laz_strdup(path), .among_libraries = among_libraries};
+    if (!more[programs->n_folders++].path)
+        programs->failed = true;
+}
+
+/* The innermost folder of programs that a path lies in. */
+static struct laz_programs_folder *programs_find_folder(struct laz_programs *programs,
+                                                        const char *path)
+{
+    struct laz_programs_folder *found = NULL;
+
+    for (size_t i = 0; !programs->failed && i < programs->n_folders; i++)
+        if (programs_is_in(path, programs->folders[i].path) &&
+            (!found || strlen(found->path) < strlen(programs->folders[i].path)))
+            found = &programs->folders[i];
+    return found;
+}
+
+/* What is small is quicker copied once than mounted for each session. */
+static bool programs_is_large(const char *path)
+{
+    struct laz_look look;
+
+    return laz_os_look(path, true, &look) == 0 &&
+           (look.kind == LAZ_LOOK_FOLDER || look.size > PROGRAMS_SMALL);
+}
+
+static void programs_mark(struct laz_programs *programs)
+{
+    for (size_t i = 0; i < programs->n_parts; i++) {
+        struct laz_programs_part *part = &programs->parts[i];
+        struct laz_programs_folder *folder = programs_find_folder(programs, part->path);
+        for (size_t k = 0; k < programs->n_folders && !programs->failed; k++)
+            if (part->kind == LAZ_PATH_READ && strcmp(part->path, programs->folders[k].path) == 0)
+                programs->folders[k].whole = true;
+        if (folder) {
+            folder->used = true;
+            part->folder = folder->path;
+        }
+        if (part->kind != LAZ_PATH_READ || !part->path)
+            continue;
+        part->mounted = folder && programs_is_large(part->path);
+        laz_strv_add(&programs->allowed, part->path);
+    }
+}
+
+/* Those of the system's that are small: a mount costs a session more than the copy an engine. */
+struct programs_etc {
+    struct laz_programs *programs;
+    uint32_t uid;
+};
+
+static void programs_etc_file(void *user, uint32_t kind, const char *host, const char *box)
+{
+    const struct programs_etc *etc = user;
+    struct laz_look look;
+
+    if (kind != LAZ_PATH_READ || !programs_is_in(box, LAZ_PROGRAMS_ETC) ||
+        laz_os_look(host, true, &look) != 0 || look.kind != LAZ_LOOK_FILE ||
+        look.size > PROGRAMS_SMALL)
+        return;
+    /* a copy would be for everybody */
+    if (etc->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
+                                      : laz_os_is_reachable(host, etc->uid, false))
+        laz_strv_add(&etc->programs->etc, box);
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static bool programs_add_part(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct laz_programs *programs = user;
+
+    for (size_t i = 0; i < programs->n_parts; i++)
+        if (programs->parts[i].path && strcmp(programs->parts[i].path, box) == 0)
+            return false;
+    struct laz_programs_part *more =
+        realloc(programs->parts, (programs->n_parts + 1) * sizeof *more);
+    if (!more) {
+        programs->failed = true;
+        return false;
+    }
+    programs->parts = more;
+    struct laz_programs_part *part = &more[programs->n_parts++];
+    *part =
+        (struct laz_programs_part){.kind = kind, .path = laz_strdup(box), .text = laz_strdup(host)};
+    if (!part->path || !part->text)
+        programs->failed = true;
+    return true;
+}
+
+/* May the session execute it? A copy would be for everybody, so this is asked here. Most lie in the
+ * same folder: it is looked at once. */
+static bool programs_is_for(struct laz_programs *programs, const struct laz_programs_part *part,
+                            uint32_t uid)
+{
+    size_t len = (size_t)(strrchr(part->path, '/') - part->path);
+    struct laz_look look;
+
+    if (!programs->reached || strlen(programs->reached) != len ||
+        memcmp(programs->reached, part->path, len) != 0) {
+        free(programs->reached);
+        programs->reached = laz_strndup(part->path, len ? len : 1);
+        if (!laz_os_is_reachable(programs->reached, uid, true)) {
+            free(programs->reached);
+            programs->reached = NULL;
+            return false;
+        }
+    }
+    return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
+}
+
+/* Adds what one name comes to. LAZ_ENOENT: it is not there. */
+static int programs_add_here(struct laz_programs *programs, const char *name, uint32_t uid,
+                             struct laz_error *err)
+{
+    size_t before = programs->n_parts;
+    char *path = NULL;
+    int rc = 0;
+
+    if (laz_os_is_absolute(name)) /* a folder, possibly */
+        path = laz_strdup(name);
+    else
+        rc = laz_os_find_program(name, &path, err);
+    if (!rc && !path)
+        rc = laz_error_nomem(err);
+    if (!rc)
+        rc = laz_os_program_parts(path, programs_add_part, programs, err);
+    free(path);
+    for (size_t i = before; !rc && uid != LAZ_SPAWN_SAME_ID && i < programs->n_parts; i++)
+        if (programs->parts[i].kind == LAZ_PATH_READ && programs->parts[i].path &&
+            !programs_is_for(programs, &programs->parts[i], uid))
+            rc = laz_error_set(err, LAZ_ENOENT, 0,
+                               "%s cannot be executed by the session, which has a uid of its own "
+                               "when lazaret runs as root",
+                               programs->parts[i].path);
+    while (rc && programs->n_parts > before) { /* nothing of it, then */
+        struct laz_programs_part *part = &programs->parts[--programs->n_parts];
+        free(part->path);
+        free(part->text);
+    }
+    return rc;
+}
+
+/* Where another system has what is not in /usr/bin there, and what it starts in its place: sh(1) of
+ * macOS executes the shell that /private/var/select/sh names, which is bash. */
+static const struct {
+    const char *platform, *names, *folder, *starts;
+} programs_elsewhere[] = {
+    {"darwin", " sh ", "/bin", "/bin/bash"},
+    {"darwin", " cat chmod cp date echo expr ln ls mkdir mv pwd rm rmdir sleep ", "/bin", NULL},
+};
+
+static void programs_add_elsewhere(struct laz_programs *programs, const char *platform,
+                                   const char *name)
+{
+    const char *folder = "/usr/bin", *starts = NULL;
+    char word[64];
+
+    snprintf(word, sizeof word, " %s ", name);
+    for (size_t i = 0; i < sizeof programs_elsewhere / sizeof programs_elsewhere[0]; i++)
+        if (strcmp(programs_elsewhere[i].platform, platform) == 0 &&
+            strstr(programs_elsewhere[i].names, word)) {
+            folder = programs_elsewhere[i].folder;
+            starts = programs_elsewhere[i].starts;
+        }
+    char *path = laz_os_is_absolute(name) ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
+    if (path)
+        programs_add_part(programs, LAZ_PATH_READ, path, path);
+    else
+        programs->failed = true;
+    if (starts)
+        programs_add_part(programs, LAZ_PATH_READ, starts, starts);
+    free(path);
+}
+
+static bool programs_is_here(const char *platform)
+{
+    return strcmp(platform, laz_os_platform()) == 0;
+}
+
+/* What need not be there. */
+static int programs_add_optional(struct laz_programs *programs, const char *name,
+                                 const char *platform, uint32_t uid, struct laz_error *err)
+{
+    struct laz_error why = {0};
+    int rc = 0;
+
+    if (!programs_is_here(platform))
+        programs_add_elsewhere(programs, platform, name);
+    else
+        rc = programs_add_here(programs, name, uid, &why);
+    if (!rc || rc == LAZ_ENOENT)
+        return 0;
+    if (err)
+        *err = why;
+    return rc;
+}
+
+static int programs_add_defaults(struct laz_programs *programs, const struct laz_strv *runtime,
+                                 const char *platform, uint32_t uid, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
+        rc = programs_add_optional(programs, programs_default[i].name, platform, uid, err);
+    for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
+        if (!programs_is_default(runtime->items[i]))
+            rc = programs_add_optional(programs, runtime->items[i], platform, uid, err);
+    return rc;
+}
+
+static int programs_add_listed(struct laz_programs *programs, const char *name,
+                               const char *platform, uint32_t uid, struct laz_error *err)
+{
+    struct laz_error why = {0};
+
+    if (!programs_is_here(platform)) {
+        programs_add_elsewhere(programs, platform, name);
+        return 0;
+    }
+    int rc = programs_add_here(programs, name, uid, &why);
+    return rc ? laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ECONFIG : rc, 0, "sandbox.programs: %s",
+                              why.text)
+              : 0;
+}
+
+int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+                     const char *platform, uint32_t uid, struct laz_programs **out,
+                     struct laz_error *err)
+{
+    struct laz_programs *programs = calloc(1, sizeof *programs);
+    int rc = 0;
+
+    if (!programs)
+        return laz_error_nomem(err);
+    programs->any = wanted->n == 1 && strcmp(wanted->items[0], "any") == 0;
+    for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
+        if (strcmp(wanted->items[i], "default") == 0)
+            rc = programs_add_defaults(programs, runtime, platform, uid, err);
+        else
+            rc = programs_add_listed(programs, wanted->items[i], platform, uid, err);
+    }
+    if (!rc && !programs->any) {
+        struct programs_etc etc = {programs, uid};
+        laz_os_program_folders(programs_folder, programs);
+        if (programs_is_here(platform)) {
+            programs_folder(programs, LAZ_PROGRAMS_ETC, false);
+            laz_os_system_paths(false, programs_etc_file, &etc);
+        }
+        programs_mark(programs);
+    }
+    if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed))
+        rc = laz_error_nomem(err);
+    if (rc) {
+        laz_programs_free(programs);
+        return rc;
+    }
+    *out = programs;
+    return 0;
+}
+
+void laz_programs_free(struct laz_programs *programs)
+{
+    if (!programs)
+        return;
+    for (size_t i = 0; i < programs->n_parts; i++) {
+        free(programs->parts[i].path);
+        free(programs->parts[i].text);
+    }
+    for (size_t i = 0; i < programs->n_folders; i++)
+        free(programs->folders[i].path);
+    free(programs->parts);
+    free(programs->folders);
+    free(programs->reached);
+    laz_strv_fini(&programs->allowed);
+    laz_strv_fini(&programs->etc);
+    free(programs);
+}

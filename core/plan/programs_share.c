@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* programs_share.c - one folder of programs for all engines that need the same.
+ * Side: host.  Input trusted: yes (settings, programs of this host).
+ *
+ * Forty new files cost an engine several milliseconds, which a single execution from the command
+ * line would pay each time.  So they are kept, under a name that is the digest of all that they
+ * were made from: what was asked for, and for each file of the host its inode, size, mode and times
+ * of change, as they were before it was copied.  Whatever changes there makes it another folder.
+ * It is filled under another name and renamed: who finds it finds it whole, and in no box can it be
+ * written.  Any difficulty means: this engine makes its own. */
+#include "engine/engine.h"
+
+#include "base/digest.h"
+#include "plan/policy.h"
+#include "os/os.h"
+
+#include <lazaret/backend.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SHARE_FORM "1" /* changes with what laz_programs_stage makes of the same */
+
+static void share_file(struct laz_buf *text, const char *what, const char *path)
+{
+    struct laz_look look;
+
+    laz_buf_printf(text, "%s %s", what, path);
+    if (laz_os_look(path, true, &look) == 0)
+        laz_buf_printf(text, " %" PRIx64 " %" PRIx64 " %" PRIx64 " %d %o %" PRId64 " %" PRId64,
+                       look.device, look.inode, look.size, look.kind, look.mode, look.written_ns,
+                       look.changed_ns);
+    laz_buf_puts(text, "\n");
+}
+
+/* What is only given a place to be mounted. */
+static void share_place(struct laz_buf *text, const char *path)
+{
+    struct laz_look look;
+
+    laz_buf_printf(text, "place %s %d\n", path,
+                   laz_os_look(path, true, &look) != 0 ? 0
+                   : look.kind == LAZ_LOOK_FOLDER      ? 2
+                                                       : 1);
+}
+
+static void share_etc_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct laz_buf *text = user;
+
+    (void)box;
+    if (kind == LAZ_PATH_READ)
+        share_place(text, host);
+}
+
+/* Everything that laz_programs_stage looks at, as text, and no more: what differs makes another
+ * folder. */
+static void share_describe(const struct laz_programs *programs, const struct laz_strv *const *shown,
+                           size_t n_shown, struct laz_buf *text)
+{
+    const char *box, *content;
+
+    laz_buf_puts(text, "lazaret " LAZ_VERSION " " SHARE_FORM "\n");
+    for (size_t i = 0; i < programs->n_folders; i++) {
+        const struct laz_programs_folder *folder = &programs->folders[i];
+        laz_buf_printf(text, "folder %s %d %d %d\n", folder->path, folder->among_libraries,
+                       folder->whole, folder->used);
+    }
+    for (size_t i = 0; i < programs->n_parts; i++) {
+        const struct laz_programs_part *part = &programs->parts[i];
+        if (!part->folder)
+            continue; /* of no concern to the folder: the policy shows it */
+        if (part->kind == LAZ_PATH_SYMLINK)
+            laz_buf_printf(text, "link %s %s\n", part->path, part->text);
+        else
+            share_file(text, part->mounted ? "mounted" : "program", part->path);
+    }
+    for (size_t i = 0; i < programs->etc.n; i++)
+        share_file(text, "etc", programs->etc.items[i]);
+    for (size_t i = 0; laz_policy_content(i, &box, &content); i++)
+        laz_buf_printf(text, "content %s %s\n", box, content);
+    laz_os_system_paths(false, share_etc_path, text);
+    for (size_t i = 0; i < n_shown; i++)
+        for (size_t k = 0; shown[i] && k < shown[i]->n; k++)
+            if (laz_programs_holds(programs, shown[i]->items[k]))
+                share_place(text, shown[i]->items[k]);
+}
+
+/* Makes it as a draft; somebody else may be faster, and then it is theirs that is used. */
+static void share_make(struct laz_programs *programs, const struct laz_strv *const *shown,
+                       size_t n_shown, const char *parent, const char *path)
+{
+    char *draft = laz_os_shared_draft(parent);
+
+    laz_os_shared_clean(parent);
+    if (draft && laz_programs_stage(programs, shown, n_shown, draft, NULL) == 0 &&
+        rename(draft, path) != 0)
+        laz_os_remove_tree(draft);
+    free(draft);
+}
+
+bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
+                        size_t n_shown, char **staged, int *lock)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_sha256 sha256;
+    char name[LAZ_SHA256_HEX + 1], *parent = laz_os_shared_folder(), *path = NULL;
+
+    *lock = -1;
+    if (!parent)
+        return false;
+    laz_programs_prepare(programs, shown, n_shown, true);
+    share_describe(programs, shown, n_shown, &text);
+    laz_sha256_init(&sha256);
+    laz_sha256_add(&sha256, laz_buf_text(&text), text.len);
+    laz_sha256_hex(&sha256, name);
+    if (!text.failed)
+        path = laz_strdupf("%s/%s", parent, name);
+    laz_buf_fini(&text);
+    if (path)
+        *lock = laz_os_shared_use(path);
+    if (path && *lock < 0) {
+        share_make(programs, shown, n_shown, parent, path);
+        *lock = laz_os_shared_use(path);
+    }
+    free(parent);
+    if (*lock < 0) {
+        free(path);
+        return false;
+    }
+    *staged = path;
+    return true;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* programs_stage.c - folders with nothing but the listed programs, for boxes to show.
+ * Side: host.  Input trusted: yes (settings, programs of this host).
+ *
+ * A mount for each of some forty programs would cost a session 0.15 ms each, for bubblewrap reads
+ * the table of mounts every time.  So a folder of programs is made as a folder elsewhere, and
+ * mounted whole: links as they are, small programs as copies, large ones as empty files that are
+ * mounted over.  The same is done with the system's small files of /etc and those that have a text
+ * of their own.  Copies lose set-user-ID and capabilities, which a box does not honour anyway;
+ * links to the same inode would change the host's own files (their count of links and ctime).  The
+ * folder is made once for all engines of the user (programs_share.c), or where there is no place
+ * for it below the engine's own.  Where programs cannot be executed there, all are mounted. */
+#include "engine/engine.h"
+
+#include "plan/policy.h"
+#include "os/os.h"
+
+#include <lazaret/backend.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGE_EMPTY ".empty" /* what folders look like in which nothing is listed */
+
+static bool stage_is_in(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+static const struct laz_programs_folder *stage_folder_of(const struct laz_programs *programs,
+                                                         const struct laz_programs_part *part)
+{
+    for (size_t i = 0; part->folder && i < programs->n_folders; i++)
+        if (programs->folders[i].path == part->folder)
+            return programs->folders[i].whole ? NULL : &programs->folders[i];
+    return NULL;
+}
+
+/* Only where the host was looked at; not where all of the host's was asked for. */
+static bool stage_has_etc(const struct laz_programs *programs)
+{
+    for (size_t i = 0; i < programs->n_folders; i++)
+        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0)
+            return !programs->folders[i].whole;
+    return false;
+}
+
+bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
+{
+    const char *box, *text;
+
+    if (!stage_has_etc(programs) || !stage_is_in(path, LAZ_PROGRAMS_ETC))
+        return false;
+    for (size_t i = 0; laz_policy_content(i, &box, &text); i++)
+        if (strcmp(box, path) == 0)
+            return true;
+    return laz_strv_has(&programs->etc, path);
+}
+
+void laz_programs_paths(const struct laz_programs *programs, const char *staged,
+                        void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
+                        void *user)
+{
+    for (size_t i = 0; i < programs->n_folders; i++) {
+        const struct laz_programs_folder *folder = &programs->folders[i];
+        if (folder->whole || (!folder->used && !folder->among_libraries))
+            continue;
+        char *host = laz_strdupf("%s%s", staged, folder->used ? folder->path : "/" STAGE_EMPTY);
+        visit(user, LAZ_PATH_READ, host, folder->path);
+        free(host);
+    }
+    for (size_t i = 0; i < programs->n_parts; i++) {
+        const struct laz_programs_part *part = &programs->parts[i];
+        if (!stage_folder_of(programs, part) || part->mounted)
+            visit(user, part->kind, part->text, part->path);
+    }
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+/* Makes the folders of `path` from its first `len` bytes, which are there, to its last slash. */
+static int stage_folders(const char *path, size_t len, struct laz_error *err)
+{
+    for (const char *slash = strchr(path + len + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        char *folder = laz_strndup(path, (size_t)(slash - path));
+        struct laz_look look;
+        int rc = folder ? 0 : laz_error_nomem(err);
+        if (!rc && laz_os_look(folder, false, &look) != 0)
+            rc = laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+        free(folder);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* Something for a mount to lie on, of the same kind as what is at `like`. */
+static int stage_place(const char *path, const char *like, struct laz_error *err)
+{
+    struct laz_look look;
+
+    if (laz_os_look(path, false, &look) == 0)
+        return 0;
+    if (laz_os_look(like, true, &look) == 0 && look.kind == LAZ_LOOK_FOLDER)
+        return laz_os_make_folder(path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    return laz_os_write_file(path, "", 0, 0644, err);
+}
+
+static int stage_part(const struct laz_programs_part *part, const char *staged,
+                      struct laz_error *err)
+{
+    char *path = laz_strdupf("%s%s", staged, part->path);
+    int rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+
+    if (!rc && part->kind == LAZ_PATH_SYMLINK) {
+        int failed = laz_os_make_link(path, part->text);
+        if (failed)
+            rc = laz_error_os(err, failed, "the link %s cannot be made", path);
+    } else if (!rc && part->mounted) {
+        rc = stage_place(path, part->path, err);
+    } else if (!rc) {
+        rc = laz_os_copy_file(part->path, path, 0755, err);
+    }
+    free(path);
+    return rc;
+}
+
+/* The folder in which something that is there needs a place to be mounted. */
+static struct laz_programs_folder *stage_folder_around(struct laz_programs *programs,
+                                                       const char *path)
+{
+    struct laz_programs_folder *folder = NULL;
+    struct laz_look look;
+
+    for (size_t i = 0; i < programs->n_folders; i++)
+        if (stage_is_in(path, programs->folders[i].path))
+            folder = &programs->folders[i];
+    return folder && !folder->whole && laz_os_look(path, true, &look) == 0 ? folder : NULL;
+}
+
+bool laz_programs_holds(const struct laz_programs *programs, const char *path)
+{
+    for (size_t i = 0; i < programs->n_folders; i++)
+        if (stage_is_in(path, programs->folders[i].path))
+            return true;
+    return false;
+}
+
+/* A path that boxes show anyway, when it lies in one of the folders: it will be mounted there. */
+static int stage_shown(struct laz_programs *programs, const char *shown, const char *staged,
+                       struct laz_error *err)
+{
+    if (!stage_folder_around(programs, shown))
+        return 0;
+    char *path = laz_strdupf("%s%s", staged, shown);
+    int rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+    if (!rc)
+        rc = stage_place(path, shown, err);
+    free(path);
+    return rc;
+}
+
+void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
+                          size_t n_shown, bool copies)
+{
+    for (size_t i = 0; i < programs->n_folders; i++)
+        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0)
+            programs->folders[i].used = true;
+    for (size_t i = 0; i < programs->n_parts; i++)
+        if (!copies && programs->parts[i].kind == LAZ_PATH_READ &&
+            stage_folder_of(programs, &programs->parts[i]))
+            programs->parts[i].mounted = true;
+    for (size_t i = 0; i < n_shown; i++)
+        for (size_t k = 0; shown[i] && k < shown[i]->n; k++) {
+            struct laz_programs_folder *folder = stage_folder_around(programs, shown[i]->items[k]);
+            if (folder)
+                folder->used = true;
+        }
+}
+
+/* ---- /etc ----------------------------------------------------------------------------------- */
+
+struct stage_etc {
+    struct laz_programs *programs;
+    const char *staged;
+    struct laz_error *err;
+    int rc;
+};
+
+static void stage_etc_path(void *user, uint32_t kind, const char *host, const char *box)
+{
+    struct stage_etc *etc = user;
+
+    if (etc->rc || kind != LAZ_PATH_READ || !stage_is_in(box, LAZ_PROGRAMS_ETC))
+        return;
+    if (!laz_strv_has(&etc->programs->etc, box)) {
+        etc->rc = stage_shown(etc->programs, box, etc->staged, etc->err);
+        return;
+    }
+    char *path = laz_strdupf("%s%s", etc->staged, box);
+    etc->rc = path ? stage_folders(path, strlen(etc->staged), etc->err) : laz_error_nomem(etc->err);
+    if (!etc->rc)
+        etc->rc = laz_os_copy_file(host, path, 0444, etc->err);
+    free(path);
+}
+
+static int stage_etc(struct laz_programs *programs, const char *staged, struct laz_error *err)
+{
+    struct stage_etc etc = {programs, staged, err, 0};
+    const char *box, *text;
+
+    if (!stage_has_etc(programs))
+        return 0;
+    laz_os_system_paths(false, stage_etc_path, &etc);
+    for (size_t i = 0; !etc.rc && laz_policy_content(i, &box, &text); i++) {
+        char *path = laz_strdupf("%s%s", staged, box);
+        etc.rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+        if (!etc.rc)
+            etc.rc = laz_os_write_file(path, text, strlen(text), 0444, err);
+        free(path);
+    }
+    return etc.rc;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int stage_fill(struct laz_programs *programs, const struct laz_strv *const *shown,
+                      size_t n_shown, const char *staged, struct laz_error *err)
+{
+    char *empty = laz_strdupf("%s/" STAGE_EMPTY, staged);
+    int rc = empty ? laz_os_make_folder(empty, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
+                   : laz_error_nomem(err);
+
+    free(empty);
+    for (size_t i = 0; !rc && i < programs->n_parts; i++)
+        if (stage_folder_of(programs, &programs->parts[i]))
+            rc = stage_part(&programs->parts[i], staged, err);
+    if (!rc)
+        rc = stage_etc(programs, staged, err);
+    for (size_t i = 0; i < n_shown; i++)
+        for (size_t k = 0; !rc && shown[i] && k < shown[i]->n; k++)
+            rc = stage_shown(programs, shown[i]->items[k], staged, err);
+    return rc;
+}
+
+int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
+                       size_t n_shown, const char *staged, struct laz_error *err)
+{
+    int rc = laz_os_make_folder(staged, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+
+    if (rc)
+        return rc;
+    laz_programs_prepare(programs, shown, n_shown, laz_os_can_execute_below(staged));
+    rc = stage_fill(programs, shown, n_shown, staged, err);
+    if (rc) {
+        laz_error_prefix(err, "sandbox.programs: ");
+        laz_os_remove_tree(staged);
+    }
+    return rc;
+}
+
+/* ---- for an engine -------------------------------------------------------------------------- */
+
+static int stage_for(struct laz_engine *engine, struct laz_engine_programs *made,
+                     const struct laz_strv *read, struct laz_error *err)
+{
+    const struct laz_strv *shown[] = {&engine->values->sandbox.read, &engine->values->sandbox.write,
+                                      &made->runtime->read, read};
+    const size_t n = sizeof shown / sizeof shown[0];
+
+    if (made->staged || made->list->any ||
+        laz_programs_share(made->list, shown, n, &made->staged, &made->lock))
+        return 0;
+    made->staged = laz_strdupf("%s/programs-%s", engine->folder, made->runtime->name);
+    int rc = made->staged ? laz_programs_stage(made->list, shown, n, made->staged, err)
+                          : laz_error_nomem(err);
+    if (rc) {
+        free(made->staged);
+        made->staged = NULL;
+    }
+    return rc;
+}
+
+int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,
+                             uint32_t uid, bool staged, const struct laz_strv *read,
+                             const struct laz_engine_programs **programs, struct laz_error *err)
+{
+    struct laz_engine_programs *made = engine->programs;
+    int rc = 0;
+
+    while (made && made->runtime != runtime)
+        made = made->next;
+    if (!made) {
+        made = calloc(1, sizeof *made);
+        if (!made)
+            return laz_error_nomem(err);
+        made->runtime = runtime;
+        made->lock = -1;
+        rc = laz_programs_new(&engine->values->sandbox.programs, &runtime->programs, laz_os_platform(), uid,
+                              &made->list, err);
+        if (rc) {
+            free(made);
+            return rc;
+        }
+        made->next = engine->programs;
+        engine->programs = made;
+    }
+    if (staged)
+        rc = stage_for(engine, made, read, err);
+    *programs = made;
+    return rc;
+}
+
+void laz_engine_free_programs(struct laz_engine *engine)
+{
+    while (engine->programs) {
+        struct laz_engine_programs *made = engine->programs;
+        engine->programs = made->next;
+        laz_programs_free(made->list);
+        free(made->staged);
+        laz_os_close(&made->lock);
+        free(made);
+    }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* stage.c - copies of files that a session with a uid of its own cannot reach.
+ * Side: host.  Input trusted: yes (installed files).
+ *
+ * A build below /root cannot be entered by another uid, and bwrap looks for paths, also those of
+ * descriptors, as that uid.  A copy keeps the file's name, which is part of a plugin's identity,
+ * and lies in a folder named after what the file is (device, inode, size, time of change): it is
+ * made once, and a file that was built anew is another one. */
+#include "plan/policy.h"
+
+#include "base/random.h"
+#include "os/os.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STAGE_RANDOM 12
+
+static char *stage_folder(const char *folder, const struct laz_look *look)
+{
+    return laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, folder, look->device,
+                       look->inode, look->size, (uint64_t)look->written_ns);
+}
+
+/* Copies under a name nobody uses yet, then gives it its own: who finds the name finds it whole. */
+static int stage_copy(const char *path, const char *into, const char *staged, bool execute,
+                      struct laz_error *err)
+{
+    char random[STAGE_RANDOM + 1];
+    int rc = laz_random_name(random, STAGE_RANDOM, err);
+
+    if (rc)
+        return rc;
+    char *partial = laz_strdupf("%s/.%s", into, random);
+    if (!partial)
+        return laz_error_nomem(err);
+    rc = laz_os_copy_file(path, partial, execute ? 0755 : 0644, err);
+    if (!rc && rename(partial, staged) != 0) {
+        rc = laz_error_os(err, errno, "%s cannot be copied to %s", path, staged);
+        (void)unlink(partial);
+    }
+    free(partial);
+    return rc;
+}
+
+int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
+                   struct laz_error *err)
+{
+    char *into = NULL, *copy = NULL;
+    const char *slash = strrchr(path, '/');
+    struct laz_look look, there;
+    int rc = laz_os_look(path, true, &look);
+
+    if (rc)
+        return laz_error_os(err, rc, "%s cannot be used", path);
+    if (uid == LAZ_SPAWN_SAME_ID || laz_os_is_reachable(path, uid, execute)) {
+        copy = laz_strdup(path);
+        goto out;
+    }
+    into = stage_folder(folder, &look);
+    if (into)
+        copy = laz_strdupf("%s/%s", into, slash ? slash + 1 : path);
+    if (!copy)
+        goto out;
+    if (laz_os_look(copy, false, &there) == 0 && there.kind == LAZ_LOOK_FILE)
+        goto out;
+    if (laz_os_look(into, false, &there) != 0)
+        rc = laz_os_make_folder(into, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    if (!rc)
+        rc = stage_copy(path, into, copy, execute, err);
+out:
+    free(into);
+    if (!rc && !copy)
+        rc = laz_error_nomem(err);
+    if (rc)
+        free(copy);
+    else
+        *staged = copy;
+    return rc;
+}

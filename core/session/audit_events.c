@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* audit_events.c - what of a session's life goes on record, and with which fields.
+ * Side: host.  Input trusted: no (code, arguments, errors and results come from the box).
+ *
+ * docs/audit.md has the table of events; a test holds it against the names in this file.  What the
+ * agent says of itself is recorded as what it said; the fields that count (verdict, evidence,
+ * isolation, times) are the host's own. */
+#include "session/audit_events.h"
+
+#include "base/clock.h"
+#include "audit/audit.h"
+#include "session/result.h"
+#include "os/os.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_SUMMARY ((size_t)500) /* characters of a result, as in the reference */
+
+/* ---- the log -------------------------------------------------------------------------------- */
+
+/* Does `path` lie in the tree of `folder`? Both without a slash at the end. */
+static bool events_is_below(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    while (len && folder[len - 1] == '/')
+        len--;
+    return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]);
+}
+
+/* Code that can write the log, or read what others have executed, makes it worthless. */
+static int events_log_is_outside(const struct laz_settings_values *values, struct laz_error *err)
+{
+    const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
+    static const char *const names[] = {"sandbox.write", "sandbox.read"};
+    char *file = laz_os_real_path(values->audit.file); /* NULL: not there, because of `warn` */
+
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; i < lists[l]->n; i++) {
+            char *shown = laz_os_real_path(lists[l]->items[i]);
+            bool inside = events_is_below(values->audit.file, lists[l]->items[i]) ||
+                          (file && shown && events_is_below(file, shown));
+            free(shown);
+            if (inside) {
+                free(file);
+                return laz_error_set(err, LAZ_ECONFIG, 0,
+                                     "audit.file: %s lies in %s, which %s shows to the code",
+                                     values->audit.file, lists[l]->items[i], names[l]);
+            }
+        }
+    }
+    free(file);
+    return 0;
+}
+
+int laz_audit_open(struct laz_engine *engine, struct laz_error *err)
+{
+    const struct laz_settings_values *values = engine->values;
+    const struct laz_audit_options options = {
+        .file = values->audit.file,
+        .refuse = values->audit.refuse,
+        .sync = values->audit.sync,
+        .log = &engine->log,
+    };
+
+    if (!options.file || !*options.file)
+        return 0;
+    int rc = laz_audit_new(&options, &engine->audit, err);
+    return rc ? rc : events_log_is_outside(values, err);
+}
+
+static int events_write(const struct laz_session *session, const char *event,
+                        struct laz_audit_line *line, struct laz_error *err)
+{
+    return laz_audit_write(session->engine->audit, event, session->id, line, err);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+static void events_limit(struct laz_buf *json, const char *name, uint64_t value)
+{
+    laz_buf_printf(json, "%s\"%s\":", json->len > 1 ? "," : "", name);
+    if (value == LAZ_UNLIMITED)
+        laz_buf_puts(json, "\"unlimited\"");
+    else
+        laz_buf_printf(json, "%llu", (unsigned long long)value);
+}
+
+static void events_limits(struct laz_audit_line *line, const struct laz_limits *limits)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    laz_buf_putc(&json, '{');
+    events_limit(&json, "cpu", limits->cpu_s);
+    events_limit(&json, "memory", limits->memory_bytes);
+    events_limit(&json, "fsize", limits->fsize_bytes);
+    events_limit(&json, "nproc", limits->nproc);
+    events_limit(&json, "nofile", limits->nofile);
+    events_limit(&json, "stack", limits->stack_bytes);
+    laz_buf_putc(&json, '}');
+    laz_audit_json(line, "limits", laz_buf_text(&json), json.len);
+    line->members.failed |= json.failed;
+    laz_buf_fini(&json);
+}
+
+int laz_audit_started(struct laz_session *session, const char *cause, struct laz_error *err)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+    const char *isolation = laz_session_isolation(session);
+    const char *backend = session->engine->choice.name;
+    bool again = session->on_record;
+
+    if (!session->engine->audit)
+        return 0;
+    session->on_record = true; /* also when it cannot be written: the next one is no start */
+    if (again)
+        laz_audit_string(&line, "cause", cause);
+    laz_audit_string(&line, "runtime", session->runtime->name);
+    laz_audit_string(&line, "backend", backend);
+    laz_audit_bool(&line, "sandbox", backend && strcmp(backend, "none") != 0);
+    laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
+    laz_audit_json(&line, "isolation", isolation, strlen(isolation));
+    events_limits(&line, &session->engine->values->limits);
+    laz_audit_number(&line, "tools", session->n_tools);
+    return events_write(session, again ? "session_restart" : "session_start", &line, err);
+}
+
+void laz_audit_start_failed(struct laz_session *session, const struct laz_error *why)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->engine->audit)
+        return;
+    laz_audit_string(&line, "runtime", session->runtime ? session->runtime->name : NULL);
+    laz_audit_string(&line, "backend", session->engine->choice.name);
+    laz_audit_string(&line, "error", why->text);
+    events_write(session, "session_start_failed", &line, NULL);
+}
+
+static void events_reason(struct laz_session *session, const char *event, const char *why)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->engine->audit)
+        return;
+    laz_audit_string(&line, "state", laz_session_state_name(session->state));
+    laz_audit_string(&line, "reason", why);
+    events_write(session, event, &line, NULL);
+}
+
+void laz_audit_peer_refused(struct laz_session *session, const char *why)
+{
+    events_reason(session,
+                  session->state == LAZ_SESSION_AUTHENTICATING ? "auth_failed" : "message_refused",
+                  why);
+}
+
+void laz_audit_session_lost(struct laz_session *session, const char *why)
+{
+    events_reason(session, "session_lost", why);
+}
+
+void laz_audit_closed(struct laz_session *session)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->on_record)
+        return;
+    session->on_record = false;
+    laz_audit_number(&line, "executions", session->executions);
+    events_write(session, "session_close", &line, NULL);
+}
+
+/* ---- executions ----------------------------------------------------------------------------- */
+
+int laz_audit_execute(struct laz_session *session, const char *type, const char *code, size_t len,
+                      struct laz_error *err)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->engine->audit)
+        return 0;
+    laz_audit_number(&line, "execution", (uint64_t)session->last_id + 1);
+    laz_audit_text(&line, "code", code, len, LAZ_AUDIT_CODE_MAX);
+    return events_write(session, strcmp(type, "check") == 0 ? "check_start" : "execute_start",
+                        &line, err);
+}
+
+void laz_audit_blocked(struct laz_session *session, const char *code, size_t len,
+                       const struct laz_result *result)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->engine->audit)
+        return;
+    laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
+    laz_audit_string(&line, "reason", result->detail);
+    laz_audit_text(&line, "code", code, len, LAZ_AUDIT_CODE_MAX);
+    events_write(session, "execute_blocked", &line, NULL);
+}
+
+void laz_audit_stopped(const struct laz_execution *execution)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+    bool cap = execution->stop == LAZ_STOP_TOOL_LIMIT || execution->stop == LAZ_STOP_OUTPUT_LIMIT;
+
+    if (!execution->session->engine->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
+        return; /* timeouts and the like are told once, by the verdict */
+    laz_audit_number(&line, "execution", (uint64_t)execution->id);
+    if (cap) {
+        laz_audit_string(&line, "limit",
+                         execution->stop == LAZ_STOP_TOOL_LIMIT ? "max_tool_calls"
+                                                                : "max_output_size");
+        laz_audit_number(&line, "value", execution->stop_count);
+    } else {
+        laz_audit_string(&line, "state", laz_session_state_name(execution->session->state));
+        laz_audit_string(&line, "reason", execution->stop_text);
+    }
+    events_write(execution->session, cap ? "limit_reached" : "message_refused", &line, NULL);
+}
+
+static void events_usage(struct laz_audit_line *line, const struct laz_result *result)
+{
+    laz_audit_seconds(line, "elapsed_secs", result->wall_us);
+    laz_audit_seconds(line, "cpu_secs", result->cpu_us);
+    laz_audit_number(line, "max_rss_bytes", result->max_rss_bytes);
+    laz_audit_number(line, "tool_calls", result->tool_calls);
+    laz_audit_number(line, "output_bytes", result->output.total);
+    laz_audit_bool(line, "truncated", result->output.truncated);
+}
+
+void laz_audit_judged(const struct laz_execution *execution)
+{
+    const struct laz_result *result = execution->result;
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+    const char *event = "execute_error";
+
+    if (!execution->session->engine->audit)
+        return;
+    laz_audit_number(&line, "execution", (uint64_t)execution->id);
+    laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
+    if (result->verdict == LAZ_VERDICT_OK) {
+        event = "execute_complete";
+    } else if (result->verdict == LAZ_VERDICT_TIMEOUT || result->verdict == LAZ_VERDICT_DEADLINE) {
+        event = "execute_timeout";
+        laz_audit_seconds(&line, "timeout_secs", execution->stop_ms * 1000);
+    }
+    if (execution->is_check)
+        event = "check_complete";
+    if (result->has_error) {
+        laz_audit_string(&line, "kind", result->error_kind);
+        laz_audit_string(&line, "error", result->error_message);
+    }
+    if (result->evidence)
+        laz_audit_json(&line, "evidence", result->evidence, strlen(result->evidence));
+    events_usage(&line, result);
+    events_write(execution->session, event, &line, NULL);
+}
+
+void laz_audit_not_run(struct laz_session *session, const char *type, const struct laz_error *why)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->engine->audit)
+        return;
+    laz_audit_number(&line, "execution", (uint64_t)session->last_id);
+    laz_audit_string(&line, "verdict", "setup_failed");
+    laz_audit_string(&line, "error", why->text);
+    events_write(session, strcmp(type, "check") == 0 ? "check_complete" : "execute_error", &line,
+                 NULL);
+}
+
+/* ---- tools ---------------------------------------------------------------------------------- */
+
+int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, const char *tool,
+                        const struct laz_buf *args, struct laz_error *err)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!execution->session->engine->audit)
+        return 0;
+    laz_audit_number(&line, "execution", (uint64_t)execution->id);
+    laz_audit_number(&line, "call", number);
+    laz_audit_string(&line, "tool", tool);
+    laz_audit_json(&line, "args", laz_buf_text(args), args->len);
+    return events_write(execution->session, "tool_call", &line, err);
+}
+
+void laz_audit_tool_refused(const struct laz_execution *execution, uint64_t number,
+                            const struct laz_message *message, const char *why)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!execution->session->engine->audit)
+        return;
+    laz_audit_number(&line, "execution", (uint64_t)execution->id);
+    laz_audit_number(&line, "call", number);
+    laz_audit_string(&line, "tool", message->tool);
+    laz_audit_json(&line, "args", message->args, message->args_len);
+    laz_audit_string(&line, "reason", why);
+    events_write(execution->session, "tool_refused", &line, NULL);
+}
+
+static void events_call(struct laz_audit_line *line, const struct laz_execution *execution,
+                        const struct laz_call *call)
+{
+    laz_audit_number(line, "execution", (uint64_t)execution->id);
+    laz_audit_number(line, "call", laz_call_number(call));
+    laz_audit_string(line, "tool", laz_call_tool(call));
+}
+
+void laz_audit_tool_result(const struct laz_execution *execution, const struct laz_call *call,
+                           const char *json, size_t len, const char *error)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!execution->session->engine->audit)
+        return;
+    events_call(&line, execution, call);
+    laz_audit_string(&line, "error", json ? NULL : error);
+    laz_audit_text(&line, "result_summary", json, len, EVENTS_SUMMARY);
+    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
+    events_write(execution->session, "tool_result", &line, NULL);
+}
+
+void laz_audit_tool_abandoned(const struct laz_execution *execution, const struct laz_call *call)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!execution->session->engine->audit)
+        return;
+    events_call(&line, execution, call);
+    laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
+    events_write(execution->session, "tool_abandoned", &line, NULL);
+}

@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: MIT */
+/* execute.c - one execution: from the code to its one verdict.
+ * Side: host.  Input trusted: no (everything the box reports).
+ *
+ * Two clocks: the code's, which stands still while a tool is awaited, and the deadline, which never
+ * does.  Whatever ends an execution early first kills the box and then waits for its end, so that
+ * the last output is there and the kernel has said how the process ended; only then is it judged.
+ * Calls of tools (execution_tools.c) that are open at that moment are abandoned: their providers
+ * are told. */
+#include "session/execution.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "audit/audit.h"
+#include "session/audit_events.h"
+#include "tool/command.h"
+#include "session/lend.h"
+#include "session/output.h"
+#include "advice/patterns.h"
+#include "session/result.h"
+#include "session/verdict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ending it ------------------------------------------------------------------------------ */
+
+static void execution_over(struct laz_execution *execution)
+{
+    execution->over = true;
+    laz_session_stir(execution->session);
+}
+
+void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
+                        const char *text)
+{
+    if (execution->over || execution->stop != LAZ_STOP_NONE)
+        return;
+    execution->stop = stop;
+    if (stop == LAZ_STOP_TIMEOUT || stop == LAZ_STOP_DEADLINE)
+        execution->stop_ms = number;
+    else
+        execution->stop_count = number;
+    snprintf(execution->stop_text, sizeof execution->stop_text, "%s", text);
+    laz_audit_stopped(execution);
+    laz_timer_cancel(execution->session->code_timer);
+    laz_timer_cancel(execution->session->deadline_timer);
+    laz_execution_abandon_calls(execution);
+    if (execution->session->box->ended)
+        execution_over(execution);
+    else
+        laz_box_kill(execution->session->box);
+}
+
+void laz_execution_broken(struct laz_session *session, const char *why)
+{
+    laz_execution_stop(session->execution, LAZ_STOP_PROTOCOL, 0, why);
+}
+
+void laz_execution_box_ended(struct laz_session *session)
+{
+    laz_execution_abandon_calls(session->execution);
+    execution_over(session->execution);
+}
+
+/* ---- clocks --------------------------------------------------------------------------------- */
+
+void laz_execution_code_too_late(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_stop(session->execution, LAZ_STOP_TIMEOUT, session->execution->timeout_ms,
+                           "");
+}
+
+void laz_execution_deadline_over(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_stop(session->execution, LAZ_STOP_DEADLINE, session->execution->deadline_ms,
+                           "");
+}
+
+void laz_execution_clock_run(struct laz_execution *execution)
+{
+    if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
+        return;
+    execution->code_since_ms = laz_loop_now_ms(execution->session->engine->loop);
+    laz_timer_start(execution->session->code_timer, execution->code_left_ms);
+}
+
+void laz_execution_clock_stand(struct laz_execution *execution)
+{
+    if (!execution->timeout_ms)
+        return;
+    uint64_t now = laz_loop_now_ms(execution->session->engine->loop);
+    uint64_t spent = now - execution->code_since_ms;
+    execution->code_left_ms -= spent < execution->code_left_ms ? spent : execution->code_left_ms;
+    laz_timer_cancel(execution->session->code_timer);
+}
+
+/* ---- what the box reports ------------------------------------------------------------------- */
+
+void laz_execution_message(struct laz_session *session, struct laz_message *message)
+{
+    struct laz_execution *execution = session->execution;
+
+    if (execution->stop != LAZ_STOP_NONE)
+        return;
+    if (message->type == LAZ_MESSAGE_TOOL_CALL) {
+        laz_execution_tool_call(execution, message);
+        return;
+    }
+    if (!message->has_id || message->id != execution->id) {
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                           "an outcome with the id of no execution");
+        return;
+    }
+    if (message->value) {
+        execution->result->value = laz_strndup(message->value, message->value_len);
+        execution->out_of_memory |= !execution->result->value;
+    }
+    execution->message = *message; /* taken over */
+    execution->message.value = execution->message.args = NULL;
+    *message = (struct laz_message){0};
+    execution->has_message = true;
+    execution_over(execution);
+    laz_session_step(&session->state, LAZ_EVENT_DONE, &session->engine->log, session->id);
+    laz_execution_abandon_calls(execution);
+}
+
+void laz_execution_output(struct laz_session *session, int stream, const char *data, size_t len)
+{
+    struct laz_execution *execution = session->execution;
+    struct laz_output *output = &execution->result->output;
+    uint64_t most = session->engine->values->session.max_output_size * 64;
+
+    laz_output_add(output, stream, data, len);
+    if (most && output->total > most)
+        laz_execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
+}
+
+/* ---- before it ------------------------------------------------------------------------------ */
+
+static struct laz_result *blocked(const char *format, ...) LAZ_PRINTF(1, 2);
+
+static struct laz_result *blocked(const char *format, ...)
+{
+    char text[LAZ_ERROR_TEXT_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, "blocked", text);
+}
+
+/* Asks the application's hook. NULL: the code may run. */
+static struct laz_result *execution_ask_application(struct laz_session *session, const char *code,
+                                                    size_t len)
+{
+    char reason[400] = "";
+
+    if (session->pre_execute &&
+        session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
+        return blocked("Execution blocked by pre_execute_hook%s%s", *reason ? ": " : "", reason);
+    return NULL;
+}
+
+/* What the host itself forbids, in order. NULL: the hooks may be asked. */
+static struct laz_result *execution_forbidden(struct laz_session *session, const char *code,
+                                              size_t len)
+{
+    const struct laz_settings_values *values = session->engine->values;
+
+    if (values->session.max_executions && session->executions >= values->session.max_executions)
+        return blocked("Maximum executions (%llu) reached for this session",
+                       (unsigned long long)values->session.max_executions);
+    if (!laz_utf8_is_valid(code, len) || memchr(code, 0, len))
+        return laz_result_nothing_ran(LAZ_VERDICT_SYNTAX_ERROR, "syntax",
+                                      "the code is not valid UTF-8, or contains a NUL byte");
+    size_t characters = laz_utf8_count(code, len);
+    if (values->session.max_code_length && characters > values->session.max_code_length)
+        return blocked("Code too long (%zu characters, maximum %llu)", characters,
+                       (unsigned long long)values->session.max_code_length);
+    return execution_ask_application(session, code, len);
+}
+
+static uint64_t option_or(uint64_t option, uint64_t setting)
+{
+    return option == LAZ_NO_LIMIT ? 0 : option ? option : setting;
+}
+
+static const char *execution_type(const struct laz_execution *execution)
+{
+    return execution->is_check ? "check" : "execute";
+}
+
+static void execution_take_options(struct laz_execution *execution,
+                                   const struct laz_execute_options *given)
+{
+    const struct laz_settings_values *values = execution->session->engine->values;
+    struct laz_output *output = &execution->result->output;
+    struct laz_execute_options options = {0};
+
+    if (given)
+        memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    execution->timeout_ms = option_or(options.timeout_ms, values->session.timeout_ms);
+    execution->deadline_ms = option_or(options.deadline_ms, values->session.deadline_ms);
+    execution->max_tool_calls = option_or(options.max_tool_calls, values->session.max_tool_calls);
+    execution->code_left_ms = execution->timeout_ms;
+    output->max_bytes = values->session.max_output_size;
+    output->max_lines = option_or(options.max_output_lines, values->session.max_output_lines);
+    output->line = options.line;
+    output->raw = options.output;
+    output->user = options.user;
+}
+
+/* ---- during and after it -------------------------------------------------------------------- */
+
+static int execution_send(struct laz_execution *execution, struct laz_error *err)
+{
+    struct laz_session *session = execution->session;
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    execution->id = ++session->last_id;
+    laz_buf_printf(&line, "{\"type\":\"%s\",\"id\":%lld,\"code\":", execution_type(execution),
+                   (long long)execution->id);
+    laz_json_quote(&line, execution->code, execution->len);
+    laz_buf_puts(&line, execution->print ? ",\"print\":true}\n" : ",\"print\":false}\n");
+    size_t most = session->engine->values->session.max_value_size;
+    int rc = line.failed ? laz_error_nomem(err) : 0;
+    if (!rc && line.len > most)
+        rc = laz_error_set(err, LAZ_ETOOBIG, 0,
+                           "the code is larger than max_value_size (%zu bytes)", most);
+    if (!rc) {
+        laz_box_hear(session->box);
+        if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
+            laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                               "it was gone before the code could be sent");
+    }
+    laz_buf_fini(&line);
+    if (rc)
+        return rc;
+    laz_session_step(&session->state, LAZ_EVENT_EXECUTE, &session->engine->log, session->id);
+    return 0;
+}
+
+/* The box has the code. */
+static void execution_runs(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_engine *engine = session->engine;
+
+    session->execution = execution;
+    execution->phase = LAZ_PHASE_RUNNING;
+    execution->cpu_before_us = session->cpu_us;
+    execution->started_us = laz_loop_now_us(engine->loop);
+    laz_guard_begin(execution);
+    laz_execution_clock_run(execution);
+    if (execution->deadline_ms)
+        laz_timer_start(session->deadline_timer, execution->deadline_ms);
+    if (++engine->running > 1)
+        laz_lend_end(engine->lend); /* nobody waits for another one's tool */
+    else if (session->waiters)
+        laz_lend_begin(engine->lend, execution);
+}
+
+/* It is over: nothing of it goes on. */
+static void execution_stands(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+
+    session->engine->running--;
+    laz_lend_end(session->engine->lend);
+    laz_timer_cancel(session->code_timer);
+    laz_timer_cancel(session->deadline_timer);
+    laz_guard_end(execution);
+    if (!session->box->ended)
+        laz_box_drain(session->box);
+    laz_output_end(&execution->result->output);
+    execution->result->wall_us = laz_loop_now_us(session->engine->loop) - execution->started_us;
+    session->execution = NULL;
+}
+
+/* ---- its course ----------------------------------------------------------------------------- */
+
+static void execution_free(struct laz_execution *execution)
+{
+    if (execution->hook)
+        laz_hook_forget(execution->hook);
+    laz_message_fini(&execution->message);
+    laz_result_free(execution->result);
+    free(execution->calls);
+    free(execution->copy);
+    free(execution);
+}
+
+/* The last of it: who asked is told. A session that nobody waits for may be gone afterwards. */
+static void execution_end(struct laz_execution *execution, int rc, const struct laz_error *why)
+{
+    struct laz_session *session = execution->session;
+    struct laz_engine *engine = session->engine;
+    struct laz_result *result = execution->result;
+
+    if (!rc && (!result || execution->out_of_memory || result->output.kept.failed))
+        rc = LAZ_ENOMEM;
+    struct laz_error err = {0};
+    if (rc && why)
+        err = *why;
+    else if (rc)
+        laz_error_nomem(&err);
+    if (!rc)
+        execution->result = NULL; /* the caller's now */
+    void (*done)(void *, struct laz_result *, const struct laz_error *) = execution->done;
+    void *user = execution->user;
+    execution_free(execution);
+    session->wanted = NULL;
+    atomic_store(&session->cancel, false);
+    atomic_store(&session->executing, false);
+    atomic_fetch_sub(&engine->busy, 1);
+    laz_session_settle(session); /* unless somebody waits in it, who does it */
+    laz_engine_begin_callback(engine);
+    done(user, rc ? NULL : result, rc ? &err : NULL);
+    laz_engine_end_callback(engine);
+}
+
+/* Nothing ran, and this is its result. */
+static void execution_end_with(struct laz_execution *execution, struct laz_result *result)
+{
+    struct laz_session *session = execution->session;
+
+    laz_result_free(execution->result);
+    execution->result = result;
+    if (result) {
+        memcpy(result->session, session->id, sizeof session->id);
+        result->isolation = laz_strdup(laz_session_isolation(session));
+    }
+    execution_end(execution, 0, NULL);
+}
+
+static void execution_is_blocked(struct laz_execution *execution, struct laz_result *result)
+{
+    if (result)
+        laz_audit_blocked(execution->session, execution->code, execution->len, result);
+    execution_end_with(execution, result);
+}
+
+/* A session that does not come up, as the result of the execution it was for; NULL without memory.
+ */
+static struct laz_result *execution_not_started(int rc, const char *why)
+{
+    return rc == LAZ_ECANCELLED ? laz_result_nothing_ran(LAZ_VERDICT_CANCELLED, "cancelled", why)
+                                : laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why);
+}
+
+/* The result of what was not put on record to its end says so. */
+static void execution_tell_trouble(struct laz_execution *execution)
+{
+    struct laz_strv *warnings = &execution->result->warnings;
+    char *trouble = laz_audit_trouble(execution->session->engine->audit);
+
+    if (trouble)
+        laz_strv_add(warnings, trouble);
+    execution->out_of_memory |= warnings->failed;
+    free(trouble);
+}
+
+static void execution_is_over(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_result *result = execution->result;
+
+    execution_stands(execution);
+    laz_execution_judge(execution);
+    laz_execution_log_refused(execution);
+    if (!execution->is_check && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
+        session->executions++;
+    const char *detail = laz_result_detail(result);
+    laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
+            laz_verdict_name(result->verdict), *detail ? ": " : "", detail,
+            (unsigned long long)(result->wall_us / 1000));
+    execution_tell_trouble(execution);
+    execution_end(execution, 0, NULL);
+}
+
+/* Its session is idle, or will not be. */
+static void execution_gets_box(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_start *start = &session->start;
+    struct laz_error why = {0};
+    int rc = start->rc;
+
+    if (rc || atomic_load(&session->closing)) {
+        start->rc = 0;
+        execution_end_with(execution, rc ? execution_not_started(rc, start->why.text)
+                                         : execution_not_started(LAZ_ECANCELLED, "cancelled"));
+        return;
+    }
+    if (start->is_unrecorded) {
+        start->is_unrecorded = false;
+        execution_end_with(execution, blocked("Execution blocked: %s", start->why.text));
+        return;
+    }
+    if (laz_audit_execute(session, execution_type(execution), execution->code, execution->len,
+                          &why)) {
+        execution_end_with(execution, blocked("Execution blocked: %s", why.text));
+        return;
+    }
+    if (session->engine->values->session.validate && !execution->no_validate)
+        laz_patterns_find(session->runtime->name, execution->code, execution->len,
+                          &execution->result->warnings);
+    rc = execution_send(execution, &why);
+    if (rc) {
+        laz_audit_not_run(session, execution_type(execution), &why);
+        execution_end(execution, rc, &why);
+        return;
+    }
+    execution_runs(execution);
+}
+
+/* The host allows it; the hook of the settings has the last word. */
+static void execution_is_allowed(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+
+    execution->phase = LAZ_PHASE_BOX;
+    if (session->state == LAZ_SESSION_RESTARTING && !session->start.under_way && !session->start.rc)
+        laz_session_begin_start(session, "replaced");
+    laz_session_be_patient(session);
+    if (!session->start.under_way)
+        execution_gets_box(execution);
+}
+
+static void execution_hook_answered(void *user)
+{
+    struct laz_execution *execution = user;
+
+    execution->hook_answered = true;
+    laz_session_stir(execution->session);
+}
+
+static void execution_is_asked(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_engine *engine = session->engine;
+    struct laz_error err = {0};
+
+    if (execution->is_check) {
+        execution_is_allowed(execution);
+        return;
+    }
+    struct laz_result *refusal = execution_forbidden(session, execution->code, execution->len);
+    if (refusal) {
+        execution_is_blocked(execution, refusal);
+    } else if (!engine->values->session.pre_execute_hook.n) {
+        execution_is_allowed(execution);
+    } else {
+        execution->phase = LAZ_PHASE_HOOK;
+        if (laz_hook_begin(engine, execution->code, execution->len, execution_hook_answered,
+                           execution, &execution->hook, &err))
+            execution_is_blocked(
+                execution, blocked("Execution blocked: pre_execute_hook error: %s", err.text));
+    }
+}
+
+static void execution_hook_ends(struct laz_execution *execution)
+{
+    char text[LAZ_ERROR_TEXT_SIZE];
+    int rc = laz_hook_end(execution->hook, text, sizeof text);
+
+    execution->hook = NULL;
+    if (rc)
+        execution_is_blocked(execution, blocked("%s", text));
+    else
+        execution_is_allowed(execution);
+}
+
+void laz_execution_cancel(struct laz_session *session)
+{
+    struct laz_execution *execution = session->wanted;
+
+    if (execution && execution->phase == LAZ_PHASE_RUNNING) {
+        laz_execution_stop(execution, LAZ_STOP_CANCELLED, 0, "");
+    } else if (execution) {
+        execution->cancelled = true;
+        laz_session_stir(session);
+    } else if (session->start.under_way) {
+        laz_session_fail(session, LAZ_ECANCELLED, "cancelled");
+    }
+}
+
+void laz_execution_advance(struct laz_session *session)
+{
+    struct laz_execution *execution = session->wanted;
+
+    if (execution->phase == LAZ_PHASE_ASKED && !execution->cancelled)
+        execution_is_asked(execution);
+    else if (execution->cancelled)
+        execution_end_with(execution, execution_not_started(LAZ_ECANCELLED, "cancelled"));
+    else if (execution->phase == LAZ_PHASE_HOOK && execution->hook_answered)
+        execution_hook_ends(execution);
+    else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
+        execution_gets_box(execution);
+    else if (execution->phase == LAZ_PHASE_RUNNING && execution->over)
+        execution_is_over(execution);
+}
+
+/* ---- the public functions ------------------------------------------------------------------- */
+
+/* What is to be executed, and who is told of its end. */
+struct execution_order {
+    bool is_check, is_async;
+    const char *code;
+    size_t len;
+    const struct laz_execute_options *options;
+    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
+    void *user;
+};
+
+/* Errors: it was not begun, and `done` will not be called. */
+static int execution_begin(struct laz_session *session, const struct execution_order *order,
+                           struct laz_error *err)
+{
+    const struct laz_execute_options *options = order->options;
+
+    if (session->is_ending)
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
+    laz_session_look(session);
+    if (!session->box && session->state != LAZ_SESSION_RESTARTING && !session->start.under_way &&
+        !session->start.rc)
+        return laz_error_set(err, LAZ_ECLOSED, 0,
+                             session->failure.code ? "the session is not running: %s"
+                                                   : "the session is not running%s",
+                             session->failure.code ? session->failure.text : "");
+    struct laz_execution *execution = calloc(1, sizeof *execution);
+    if (!execution)
+        return laz_error_nomem(err);
+    execution->session = session;
+    execution->is_check = order->is_check;
+    execution->print = !order->is_check && !(options && LAZ_HAS(options, no_print));
+    execution->no_validate = options && LAZ_HAS(options, no_validate);
+    execution->done = order->done;
+    execution->user = order->user;
+    execution->code = order->code;
+    execution->len = order->len;
+    execution->result = calloc(1, sizeof *execution->result);
+    if (order->is_async) {
+        execution->copy = laz_strndup(order->code, order->len);
+        execution->code = execution->copy;
+    }
+    if (!execution->result || !execution->code) {
+        execution_free(execution);
+        return laz_error_nomem(err);
+    }
+    execution_take_options(execution, options);
+    if (session->misbehaved && session->box && !session->start.under_way)
+        laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    session->wanted = execution;
+    atomic_store(&session->cancel, false);
+    atomic_fetch_add(&session->engine->busy, 1);
+    return 0;
+}
+
+static int execution_order(struct laz_session *session, struct execution_order *order,
+                           struct laz_error *err)
+{
+    if (!order->code)
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is no code");
+    if (order->len == SIZE_MAX)
+        order->len = strlen(order->code);
+    if (atomic_exchange(&session->executing, true))
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "the session is executing and does not support concurrent executions");
+    int rc = laz_engine_enter(session->engine, err);
+    if (rc) {
+        atomic_store(&session->executing, false);
+        return rc;
+    }
+    rc = execution_begin(session, order, err);
+    if (rc)
+        atomic_store(&session->executing, false);
+    else if (order->is_async)
+        laz_session_stir(session); /* it begins with the next turn: never inside of this call */
+    if (rc || order->is_async)
+        laz_engine_leave(session->engine);
+    return rc;
+}
+
+/* Who waits for an execution. */
+struct execution_waiter {
+    struct laz_result *result;
+    struct laz_error err;
+    bool is_done;
+};
+
+static void execution_tell_waiter(void *user, struct laz_result *result,
+                                  const struct laz_error *err)
+{
+    struct execution_waiter *waiter = user;
+
+    waiter->result = result;
+    if (err)
+        waiter->err = *err;
+    waiter->is_done = true;
+}
+
+/* The synchronous call is the asynchronous one, waited for. */
+static int execute_and_wait(struct laz_session *session, bool is_check, const char *code,
+                            size_t len, const struct laz_execute_options *options,
+                            struct laz_result **result, struct laz_error *err)
+{
+    struct laz_engine *engine = session->engine;
+    struct execution_waiter waiter = {0};
+    struct execution_order order = {
+        .is_check = is_check,
+        .code = code,
+        .len = len,
+        .options = options,
+        .done = execution_tell_waiter,
+        .user = &waiter,
+    };
+
+    *result = NULL;
+    int rc = execution_order(session, &order, err);
+    if (rc)
+        return rc;
+    session->waiters++;
+    execution_is_asked(session->wanted);
+    while (!waiter.is_done)
+        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    session->waiters--;
+    bool close = atomic_exchange(&session->closing, false);
+    bool free_it = !session->waiters && atomic_load(&session->freeing);
+    laz_engine_leave(engine);
+    if (free_it)
+        laz_session_free(session);
+    else if (close)
+        laz_session_close(session);
+    if (waiter.err.code && err)
+        *err = waiter.err;
+    *result = waiter.result;
+    return waiter.err.code;
+}
+
+int laz_session_execute(struct laz_session *session, const char *code, size_t len,
+                        const struct laz_execute_options *options, struct laz_result **result,
+                        struct laz_error *err)
+{
+    return execute_and_wait(session, false, code, len, options, result, err);
+}
+
+int laz_session_execute_async(struct laz_session *session, const char *code, size_t len,
+                              const struct laz_execute_options *options,
+                              void (*done)(void *user, struct laz_result *result,
+                                           const struct laz_error *err),
+                              void *user, struct laz_error *err)
+{
+    struct execution_order order = {
+        .is_async = true,
+        .code = code,
+        .len = len,
+        .options = options,
+        .done = done,
+        .user = user,
+    };
+
+    if (!done)
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is nobody to tell of the end");
+    return execution_order(session, &order, err);
+}
+
+int laz_session_check(struct laz_session *session, const char *code, size_t len,
+                      struct laz_result **result, struct laz_error *err)
+{
+    return execute_and_wait(session, true, code, len, NULL, result, err);
+}
+
+int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
+                const char *code, size_t len, const struct laz_execute_options *options,
+                struct laz_result **result, struct laz_error *err)
+{
+    struct laz_session *session;
+    struct laz_error why = {0};
+
+    *result = NULL;
+    int rc = laz_session_open(engine, session_options, &session, &why);
+    if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
+        *result = execution_not_started(rc, why.text);
+        return *result ? 0 : laz_error_nomem(err);
+    }
+    if (rc)
+        return err ? (*err = why, rc) : rc;
+    rc = laz_session_execute(session, code, len, options, result, err);
+    laz_session_free(session);
+    return rc;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* execution_judge.c - what came of an execution that is over: its verdict, its error, its numbers.
+ * Side: host.  Input trusted: no (its outcome comes from the box). */
+#include "session/execution.h"
+
+#include "base/clock.h"
+#include "session/audit_events.h"
+#include "session/result.h"
+#include "advice/sanitize.h"
+#include "session/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SANITIZED_MAX 500 /* bytes of a sanitised message, as in the reference */
+
+char *laz_execution_words(const struct laz_execution *execution, const char *text)
+{
+    struct laz_buf clean = LAZ_BUF_INIT;
+
+    if (!execution->session->engine->values->session.sanitize_errors)
+        return laz_strdup(text);
+    laz_sanitize(text, SANITIZED_MAX, &clean);
+    return laz_buf_steal(&clean);
+}
+
+static void execution_fill_error(struct laz_execution *execution, const struct laz_judgement *j)
+{
+    struct laz_result *result = execution->result;
+    const struct laz_message *message = &execution->message;
+    bool reported = execution->has_message && message->type == LAZ_MESSAGE_ERROR &&
+                    execution->stop == LAZ_STOP_NONE && !j->overrules;
+
+    if (j->verdict == LAZ_VERDICT_OK)
+        return;
+    result->has_error = true;
+    result->error_kind =
+        laz_strdup(reported                          ? message->kind
+                   : j->verdict == LAZ_VERDICT_ERROR ? "exit"
+                                                     : laz_verdict_name(j->verdict));
+    result->error_message =
+        laz_execution_words(execution, reported && message->message ? message->message : j->detail);
+    execution->out_of_memory |= !result->error_kind || !result->error_message;
+    if (!reported)
+        return;
+    result->line = message->line;
+    result->column = message->column;
+    for (size_t i = 0; i < message->traceback.n; i++) {
+        char *words = laz_execution_words(execution, message->traceback.items[i]);
+        laz_strv_add(&result->traceback, words ? words : "");
+        free(words);
+    }
+}
+
+void laz_execution_judge(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_box *box = session->box;
+    struct laz_result *result = execution->result;
+    struct laz_judgement judgement;
+    uint64_t cpu_us;
+
+    laz_box_usage(box, &cpu_us, &result->max_rss_bytes);
+    if (cpu_us < session->guard.seen_us) /* the tree was looked at while it was there */
+        cpu_us = session->guard.seen_us;
+    if (result->max_rss_bytes < session->guard.peak_bytes)
+        result->max_rss_bytes = session->guard.peak_bytes;
+    struct laz_evidence evidence = {
+        .stop = execution->stop,
+        .stop_ms = execution->stop_ms,
+        .stop_count = execution->stop_count,
+        .stop_text = execution->stop_text,
+        .message = execution->has_message ? &execution->message : NULL,
+        .ended = box->ended,
+        .exit = box->ended ? &box->exit : NULL,
+        .cpu_us = box->ended ? cpu_us : 0,
+        .box_us = laz_clock_us() - box->started_us,
+        .exit_code = box->exit_code,
+        .counts_all = box->host.cpu != NULL,
+        .ran_out = laz_box_out_of_memory(box),
+        .memory_by = box->host.memory,
+        .limits = &session->engine->values->limits,
+    };
+
+    evidence.agent_ended =
+        box->ended && laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
+    laz_judge(&evidence, &judgement);
+    result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
+    session->cpu_us = cpu_us;
+    result->verdict = judgement.verdict;
+    result->detail = laz_strdup(judgement.detail);
+    result->evidence = laz_strdupf("{%s}", laz_buf_text(&judgement.evidence));
+    result->isolation = laz_strdup(laz_session_isolation(session));
+    execution->out_of_memory |=
+        !result->detail || !result->evidence || !result->isolation || judgement.evidence.failed;
+    memcpy(result->session, session->id, sizeof session->id);
+    execution_fill_error(execution, &judgement);
+    if (judgement.overrules) {
+        free(result->value);
+        result->value = NULL;
+    } else if (execution->has_message && execution->message.visible && execution->message.text) {
+        result->text = execution->message.text;
+        execution->message.text = NULL;
+    }
+    laz_buf_fini(&judgement.evidence);
+    laz_audit_judged(execution);
+    if (judgement.replace || box->ended || session->misbehaved) {
+        laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+        if (!session->keeps_dead && !atomic_load(&session->closing))
+            laz_session_begin_start(session, "replaced");
+    }
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* execution_tools.c - the calls of tools of one execution: which may begin, in which order they are
+ * answered, how many may be open.
+ * Side: host.  Input trusted: no (names, arguments and ids come from the box).
+ *
+ * Calls with an id are answered as they come; those without, in order, so one of them waits for the
+ * other.  Number and size of what is open, and the number of refused ones, are bounded, because the
+ * box decides how fast it asks and whether it reads; and so is what is logged of refusals. */
+#include "session/execution.h"
+
+#include "base/json.h"
+#include "session/audit_events.h"
+#include "session/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXECUTION_REFUSED 10000 /* of one execution; code has no use for more */
+#define EXECUTION_LOGGED  10    /* of these; the rest is a number */
+
+/* A call that is not begun: it has no id and stands behind another one without (they are answered
+ * in order), or the agent has not read what it was answered so far. */
+struct waiting_call {
+    struct waiting_call *next;
+    size_t tool;
+    int64_t id;
+    bool has_id;
+    uint64_t number;
+    size_t size; /* of its arguments in the message; those that were checked may have defaults */
+    struct laz_buf args;
+    char *error; /* the answer, instead of a call */
+};
+
+static struct waiting_call *waiting_take(struct laz_execution *execution)
+{
+    struct waiting_call *first = execution->waiting;
+
+    execution->waiting = first->next;
+    execution->n_waiting--;
+    execution->open_bytes -= first->size;
+    return first;
+}
+
+static void waiting_free(struct waiting_call *waiting)
+{
+    laz_buf_fini(&waiting->args);
+    free(waiting->error);
+    free(waiting);
+}
+
+void laz_execution_abandon_calls(struct laz_execution *execution)
+{
+    for (size_t i = 0; i < execution->n_calls; i++) {
+        laz_audit_tool_abandoned(execution, execution->calls[i]);
+        laz_call_abandon(execution->calls[i]);
+    }
+    execution->n_calls = 0;
+    while (execution->waiting)
+        waiting_free(waiting_take(execution));
+}
+
+/* Sends {"id":..,"value":..} or {"id":..,"error":..}. A refusal is not kept for an agent that
+ * leaves much unread; what comes of a call that was begun always is. */
+static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
+                            const char *json, size_t len, const char *error, bool begun)
+{
+    const struct laz_settings_values *values = execution->session->engine->values;
+    struct laz_buf reply = LAZ_BUF_INIT;
+    char too_large[160];
+
+    if (json && values->session.max_value_size && len + 64 > values->session.max_value_size) {
+        snprintf(too_large, sizeof too_large,
+                 "the value of the tool is larger than max_value_size (%llu bytes)",
+                 (unsigned long long)values->session.max_value_size);
+        json = NULL;
+        error = too_large;
+    }
+    laz_buf_putc(&reply, '{');
+    if (has_id)
+        laz_buf_printf(&reply, "\"id\":%lld,", (long long)id);
+    laz_buf_puts(&reply, json ? "\"value\":" : "\"error\":");
+    if (json)
+        laz_buf_append(&reply, json, len);
+    else
+        laz_json_quote(&reply, error, strlen(error));
+    laz_buf_puts(&reply, "}\n");
+    if (reply.failed || !laz_box_send(execution->session->box, reply.data, reply.len,
+                                      begun ? 0 : 2 * values->session.max_value_size))
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                           "the answer of a tool cannot be delivered");
+    laz_buf_fini(&reply);
+}
+
+static void execution_begin_waiting(struct laz_execution *execution);
+
+static void execution_answered(void *user, struct laz_call *call, const char *json, size_t len,
+                               const char *error)
+{
+    struct laz_execution *execution = user;
+    bool has_id;
+    int64_t id = laz_call_id(call, &has_id);
+
+    for (size_t i = 0; i < execution->n_calls; i++)
+        if (execution->calls[i] == call)
+            execution->calls[i] = execution->calls[--execution->n_calls];
+    execution->open_bytes -= laz_call_size(call);
+    laz_audit_tool_result(execution, call, json, len, error);
+    if (json)
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
+                (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
+    else
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool error: %s", error);
+    char *words = json ? NULL : laz_execution_words(execution, error);
+    execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory",
+                    true);
+    free(words);
+    if (!execution->n_calls)
+        laz_execution_clock_run(execution);
+    execution->is_one_in_order &= has_id;
+    execution_begin_waiting(execution);
+}
+
+static bool execution_room_for_call(struct laz_execution *execution)
+{
+    if (execution->n_calls < execution->cap_calls)
+        return true;
+    size_t cap = execution->cap_calls ? execution->cap_calls * 2 : 4;
+    struct laz_call **calls = realloc(execution->calls, cap * sizeof *calls);
+    if (!calls)
+        return false;
+    execution->calls = calls;
+    execution->cap_calls = cap;
+    return true;
+}
+
+/* The tool's number in the engine's set and its checked arguments, or an error for the code. */
+static bool execution_check_call(struct laz_execution *execution, const struct laz_message *message,
+                                 size_t *tool, struct laz_buf *args, struct laz_error *err)
+{
+    struct laz_session *session = execution->session;
+    const struct laz_tool_set *set = &session->engine->tools;
+    size_t len = strlen(message->tool);
+
+    if (!laz_tool_name_is_valid(message->tool, len)) {
+        laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: <invalid>");
+        return false;
+    }
+    const struct laz_tool_entry *entry = laz_tool_set_find(set, message->tool, len);
+    if (!entry || (size_t)(entry - set->entries) >= session->n_tools) {
+        laz_error_set(err, LAZ_EINVAL, 0, "Unknown tool: %.200s", message->tool);
+        return false;
+    }
+    *tool = (size_t)(entry - set->entries);
+    return laz_tool_check_arguments(entry, message->args ? message->args : "null",
+                                    message->args ? message->args_len : 4, args, err) == 0;
+}
+
+/* Begins a call; takes its arguments. */
+static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
+{
+    const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
+    struct laz_call *call = execution_room_for_call(execution)
+                                ? laz_call_start(execution->session->engine, next->tool,
+                                                 &next->args, next->id, next->has_id, &owner)
+                                : NULL;
+
+    laz_buf_fini(&next->args);
+    if (!call) {
+        execution_reply(execution, next->id, next->has_id, NULL, 0, "out of memory", false);
+        return;
+    }
+    if (!execution->n_calls)
+        laz_execution_clock_stand(execution);
+    execution->calls[execution->n_calls++] = call;
+    execution->open_bytes += next->size;
+    execution->is_one_in_order |= !next->has_id;
+}
+
+/* What it was answered is bounded in number and size by what was begun, so nothing is begun while
+ * the agent leaves more than the largest value unread. */
+static bool execution_has_to_wait(const struct laz_execution *execution,
+                                  const struct waiting_call *next)
+{
+    uint64_t most = execution->session->engine->values->session.max_value_size;
+
+    return (!next->has_id && execution->is_one_in_order) ||
+           (!next->error && most && laz_box_unread(execution->session->box) > most);
+}
+
+/* The calls that waited, up to the first that still has to. */
+static void execution_begin_waiting(struct laz_execution *execution)
+{
+    while (execution->waiting && execution->stop == LAZ_STOP_NONE &&
+           !execution_has_to_wait(execution, execution->waiting)) {
+        struct waiting_call *next = waiting_take(execution);
+        if (next->error)
+            execution_reply(execution, next->id, next->has_id, NULL, 0, next->error, false);
+        else
+            execution_begin_call(execution, next);
+        waiting_free(next);
+    }
+}
+
+void laz_execution_read_on(struct laz_execution *execution)
+{
+    if (!execution->over)
+        execution_begin_waiting(execution);
+}
+
+/* Takes the arguments and the error. False without memory. */
+static bool execution_wait(struct laz_execution *execution, struct waiting_call *call)
+{
+    struct waiting_call *waiting = malloc(sizeof *waiting);
+
+    if (!waiting)
+        return false;
+    *waiting = *call;
+    call->args = (struct laz_buf)LAZ_BUF_INIT;
+    call->error = NULL;
+    *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = waiting;
+    execution->last_waiting = waiting;
+    execution->n_waiting++;
+    execution->open_bytes += waiting->size;
+    return true;
+}
+
+/* False: it was one too many. */
+static bool execution_refused(struct laz_execution *execution, const char *why)
+{
+    execution->n_refused++;
+    if (execution->n_refused <= EXECUTION_LOGGED)
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool call refused: %s", why);
+    if (execution->n_refused <= EXECUTION_REFUSED)
+        return true;
+    laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
+    return false;
+}
+
+void laz_execution_log_refused(const struct laz_execution *execution)
+{
+    if (execution->n_refused > EXECUTION_LOGGED)
+        laz_log(&execution->session->engine->log, LAZ_LOG_INFO,
+                "Tool calls refused: %zu more, not logged one by one",
+                execution->n_refused - EXECUTION_LOGGED);
+}
+
+static bool execution_is_full(const struct laz_execution *execution, size_t args_len)
+{
+    size_t open = execution->n_calls + execution->n_waiting;
+
+    return open >= LAZ_OPEN_CALLS || (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
+}
+
+/* A call that was checked, or its error: begun, answered, or put behind others. */
+static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
+                                size_t tool, struct laz_buf *args, const char *error)
+{
+    struct waiting_call call = {.tool = tool,
+                                .id = message->id,
+                                .has_id = message->has_id,
+                                .number = execution->result->tool_calls,
+                                .size = message->args_len,
+                                .args = *args,
+                                .error = laz_strdup(error)};
+
+    *args = (struct laz_buf)LAZ_BUF_INIT;
+    bool ok = !error || call.error;
+    if (ok && execution_has_to_wait(execution, &call))
+        ok = execution_wait(execution, &call);
+    else if (ok && error)
+        execution_reply(execution, call.id, call.has_id, NULL, 0, error, false);
+    else if (ok)
+        execution_begin_call(execution, &call);
+    if (!ok)
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
+    laz_buf_fini(&call.args);
+    free(call.error);
+}
+
+void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
+{
+    const struct laz_log *log = &execution->session->engine->log;
+    struct laz_buf args = LAZ_BUF_INIT;
+    struct laz_error err = {0};
+    size_t tool = 0;
+
+    execution->result->tool_calls++;
+    if (execution->max_tool_calls && execution->result->tool_calls > execution->max_tool_calls) {
+        laz_execution_stop(execution, LAZ_STOP_TOOL_LIMIT, execution->max_tool_calls, "");
+        return;
+    }
+    if (execution_is_full(execution, message->args_len)) {
+        laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "too many tool calls are open at once");
+        return;
+    }
+    bool good = execution_check_call(execution, message, &tool, &args, &err);
+    if (!good)
+        laz_audit_tool_refused(execution, execution->result->tool_calls, message, err.text);
+    else if (laz_audit_tool_call(execution, execution->result->tool_calls, message->tool, &args,
+                                 NULL)) {
+        laz_error_set(&err, LAZ_EREFUSED, 0, /* where the log is, is not for the code */
+                      "the tool was not called: the audit log cannot be written");
+        good = false;
+    }
+    if (good)
+        laz_log(log, LAZ_LOG_INFO, "Tool call: %s(%.*s)", message->tool,
+                (int)(message->args_len < 200 ? message->args_len : 200),
+                message->args ? message->args : "");
+    else
+        laz_buf_fini(&args);
+    if (!good && !execution_refused(execution, err.text))
+        return;
+    execution_take_call(execution, message, tool, &args, good ? NULL : err.text);
+    laz_buf_fini(&args);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.c - the limits of a session as a whole that nobody but the host enforces.
+ * Side: host.  Input trusted: yes (the kernel's counters).
+ *
+ * No kernel ends a group of processes at a number of CPU seconds, so the host looks, and only as
+ * often as it has to: N processors cannot use up what is left before an Nth of it has passed.  So a
+ * minute of CPU time costs a handful of looks, and an idle session none.  Memory is looked at only
+ * where there is no control group to limit it; how fast a program can write to new pages tells when
+ * to look again.  What a session does while no code is executed counts too, but is seen only when
+ * the next execution begins, before its code runs. */
+#include "session/guard.h"
+
+#include "session/execution.h"
+#include "os/cgroup.h"
+#include "os/os.h"
+#include "os/tree.h"
+
+#define GUARD_CPU_LEAST_MS   5  /* a look at a counter costs microseconds */
+#define GUARD_TREE_LEAST_MS  20 /* and one at /proc some hundred */
+#define GUARD_MEMORY_MOST_MS 200
+#define GUARD_BYTES_A_MS     ((uint64_t)2 << 20) /* that one processor can fill */
+#define GUARD_DAY_MS         ((uint64_t)86400000)
+
+uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors)
+{
+    uint64_t ms = left_us / 1000 / (processors ? processors : 1);
+
+    return ms < GUARD_CPU_LEAST_MS ? GUARD_CPU_LEAST_MS : ms < GUARD_DAY_MS ? ms : GUARD_DAY_MS;
+}
+
+uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors)
+{
+    uint64_t ms = left_bytes / GUARD_BYTES_A_MS / (processors ? processors : 1);
+
+    return ms < GUARD_TREE_LEAST_MS    ? GUARD_TREE_LEAST_MS
+           : ms < GUARD_MEMORY_MOST_MS ? ms
+                                       : GUARD_MEMORY_MOST_MS;
+}
+
+/* What is looked at, and how. */
+struct guard_duty {
+    uint64_t cpu_us, memory_bytes; /* limits; LAZ_UNLIMITED: not looked at */
+    const char *cpu_by;            /* NULL: the tree of processes */
+};
+
+static struct guard_duty guard_duty(const struct laz_session *session)
+{
+    const struct laz_limits *limits = &session->engine->values->limits;
+    const struct laz_box *box = session->box;
+    struct guard_duty duty = {LAZ_UNLIMITED, LAZ_UNLIMITED, box->host.cpu};
+
+    if ((box->host.cpu || box->host.is_watched) && limits->cpu_s != LAZ_UNLIMITED)
+        duty.cpu_us = limits->cpu_s * 1000000;
+    if (!box->host.memory && box->host.is_watched)
+        duty.memory_bytes = laz_box_memory_limit(limits);
+    return duty;
+}
+
+/* CPU time of the tree so far. What a process used that ended without being waited for is no longer
+ * in the sum: it shows as a sum that became smaller. */
+static uint64_t guard_tree_cpu(struct laz_guard *guard, uint64_t seen_us)
+{
+    if (seen_us < guard->seen_us)
+        guard->lost_us += guard->seen_us - seen_us;
+    guard->seen_us = seen_us;
+    return seen_us + guard->lost_us;
+}
+
+static void guard_look(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_guard *guard = &session->guard;
+    struct laz_box *box = session->box;
+    const struct guard_duty duty = guard_duty(session);
+    const bool watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
+    struct laz_tree_usage tree = {0};
+    uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
+
+    if (watch_tree && !laz_os_tree_usage(box->process.pid, duty.memory_bytes, &tree))
+        return; /* it has ended: that will be told */
+    if (tree.memory_bytes > guard->peak_bytes)
+        guard->peak_bytes = tree.memory_bytes;
+    if (duty.cpu_us != LAZ_UNLIMITED) {
+        cpu_us = duty.cpu_by ? laz_cgroup_cpu_us(box->group) : guard_tree_cpu(guard, tree.cpu_us);
+        if (cpu_us >= duty.cpu_us) {
+            laz_execution_stop(execution, LAZ_STOP_CPU, cpu_us / 1000,
+                               duty.cpu_by ? duty.cpu_by : "watchdog");
+            return;
+        }
+        pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, guard->processors);
+    }
+    if (duty.memory_bytes != LAZ_UNLIMITED) {
+        if (tree.memory_bytes > duty.memory_bytes) {
+            laz_execution_stop(execution, LAZ_STOP_MEMORY, tree.memory_bytes, "watchdog");
+            return;
+        }
+        uint64_t ms =
+            laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, guard->processors);
+        pause = ms < pause ? ms : pause;
+    }
+    if (watch_tree && pause < GUARD_TREE_LEAST_MS)
+        pause = GUARD_TREE_LEAST_MS;
+    guard->due_us = laz_loop_now_us(session->engine->loop) + pause * 1000;
+    laz_timer_start(guard->timer, pause);
+}
+
+static void guard_due(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution && session->execution->stop == LAZ_STOP_NONE)
+        guard_look(session->execution);
+}
+
+bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
+{
+    guard->timer = laz_timer_new(session->engine->loop, guard_due, session);
+    if (!session->engine->processors)
+        session->engine->processors = laz_os_processors();
+    guard->processors = session->engine->processors;
+    return guard->timer != NULL;
+}
+
+void laz_guard_fini(struct laz_guard *guard)
+{
+    laz_timer_stop(guard->timer);
+    guard->timer = NULL;
+}
+
+void laz_guard_reset(struct laz_guard *guard)
+{
+    guard->due_us = guard->seen_us = guard->lost_us = guard->peak_bytes = 0;
+}
+
+void laz_guard_begin(struct laz_execution *execution)
+{
+    struct laz_session *session = execution->session;
+    struct laz_guard *guard = &session->guard;
+    const struct guard_duty duty = guard_duty(session);
+    uint64_t now = laz_loop_now_us(session->engine->loop);
+
+    if (duty.cpu_us == LAZ_UNLIMITED && duty.memory_bytes == LAZ_UNLIMITED)
+        return;
+    if (guard->due_us > now)
+        laz_timer_start(guard->timer, (guard->due_us - now) / 1000 + 1);
+    else if (duty.cpu_by)
+        guard_look(execution);
+    if (duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by) /* most code is quicker than a look */
+        laz_timer_start(guard->timer, GUARD_TREE_LEAST_MS);
+}
+
+void laz_guard_end(struct laz_execution *execution)
+{
+    laz_timer_cancel(execution->session->guard.timer);
+}

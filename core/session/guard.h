@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.h - the limits of a session as a whole that nobody but the host enforces: its CPU time,
+ * and, without a control group, its memory. */
+#ifndef LAZ_SESSION_GUARD_H
+#define LAZ_SESSION_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct laz_execution;
+struct laz_session;
+struct laz_timer;
+
+/* Part of a session. */
+struct laz_guard {
+    struct laz_timer *timer;
+    unsigned processors;
+    uint64_t due_us;     /* before this moment (laz_clock_us) no limit can be reached */
+    uint64_t seen_us;    /* CPU time when it was last looked, of a tree of processes */
+    uint64_t lost_us;    /* CPU time of processes that went and were not waited for */
+    uint64_t peak_bytes; /* the most memory that was seen, of a tree */
+};
+
+/* False without memory. */
+bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
+void laz_guard_fini(struct laz_guard *guard);
+void laz_guard_reset(struct laz_guard *guard); /* a new box */
+/* While an execution runs. Begin ends one that comes too late already. */
+void laz_guard_begin(struct laz_execution *execution);
+void laz_guard_end(struct laz_execution *execution);
+/* Pauses between two looks, in milliseconds, for what is left of a limit. */
+uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
+uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);
+
+#endif

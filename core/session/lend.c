@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* lend.c - the loop, lent to the thread that runs a tool. */
+#include "session/lend.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "session/execution.h"
+#include "os/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum lend_state {
+    LEND_HOME, /* the owner holds the loop */
+    LEND_TOOL, /* nobody does: the tool runs */
+    LEND_AWAY, /* the worker holds it */
+};
+
+struct laz_lend {
+    pthread_mutex_t lock;
+    pthread_cond_t back;
+    enum lend_state state;    /* under lock, as the next two */
+    struct laz_call *running; /* in LEND_TOOL */
+    bool answered;            /* an answer of `running` was kept */
+    /* of whoever holds the loop: */
+    struct laz_execution *execution;
+    struct laz_call *offered;
+    uint64_t until_us;
+};
+
+int laz_lend_new(struct laz_lend **out, struct laz_error *err)
+{
+    struct laz_lend *lend = calloc(1, sizeof *lend);
+
+    if (!lend)
+        return laz_error_nomem(err);
+    pthread_mutex_init(&lend->lock, NULL);
+    laz_os_condition_init(&lend->back);
+    *out = lend;
+    return 0;
+}
+
+void laz_lend_free(struct laz_lend *lend)
+{
+    if (!lend)
+        return;
+    pthread_cond_destroy(&lend->back);
+    pthread_mutex_destroy(&lend->lock);
+    free(lend);
+}
+
+void laz_lend_begin(struct laz_lend *lend, struct laz_execution *execution)
+{
+    lend->execution = execution;
+}
+
+void laz_lend_end(struct laz_lend *lend)
+{
+    struct laz_call *left = lend->offered;
+
+    lend->offered = NULL;
+    lend->execution = NULL;
+    if (left)
+        laz_call_hand_over(left);
+}
+
+bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call)
+{
+    if (!lend->execution || lend->offered)
+        return false;
+    lend->offered = call;
+    return true;
+}
+
+/* Takes the call that was offered; its tool is about to run. Called with the lock held. */
+static struct laz_call *lend_take(struct laz_lend *lend)
+{
+    struct laz_call *call = lend->offered;
+
+    lend->offered = NULL;
+    lend->running = call;
+    lend->answered = false;
+    lend->state = LEND_TOOL;
+    return call;
+}
+
+/* Until the loop is back, or the time is over and no worker holds it. With the lock held. */
+static void lend_wait(struct laz_lend *lend)
+{
+    bool late = false;
+
+    while (lend->state == LEND_AWAY || (lend->state == LEND_TOOL && !late))
+        late |= !laz_os_condition_wait(&lend->back, &lend->lock, lend->until_us);
+}
+
+bool laz_lend_serve(struct laz_engine *engine)
+{
+    struct laz_lend *lend = engine->lend;
+
+    if (!lend->offered)
+        return false;
+    lend->until_us = laz_clock_us() + LAZ_LEND_MS * 1000;
+    pthread_mutex_lock(&lend->lock);
+    struct laz_call *call = lend_take(lend), *kept = NULL;
+    pthread_mutex_unlock(&lend->lock);
+    bool lent = laz_call_hand_over(call);
+    pthread_mutex_lock(&lend->lock);
+    if (lent)
+        lend_wait(lend);
+    if (lend->state == LEND_TOOL && lend->answered)
+        kept = lend->running; /* the last of several, perhaps: `call` may be gone */
+    lend->state = LEND_HOME;
+    lend->running = NULL;
+    pthread_mutex_unlock(&lend->lock);
+    if (kept)
+        laz_call_post_answer(kept);
+    return true;
+}
+
+bool laz_lend_keeps_answer(struct laz_lend *lend, const struct laz_call *call)
+{
+    pthread_mutex_lock(&lend->lock);
+    bool keeps = lend->running == call;
+    lend->answered |= keeps;
+    pthread_mutex_unlock(&lend->lock);
+    return keeps;
+}
+
+bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *answered)
+{
+    pthread_mutex_lock(&lend->lock);
+    bool ours = lend->running == call;
+    if (ours) {
+        *answered = lend->answered;
+        lend->running = NULL;
+        lend->state = LEND_AWAY;
+    }
+    pthread_mutex_unlock(&lend->lock);
+    return ours;
+}
+
+/* Serves the box's channel until a call is offered. False when the owner is needed. */
+static bool lend_await_call(struct laz_lend *lend)
+{
+    struct laz_execution *execution = lend->execution;
+
+    while (!lend->offered) {
+        uint64_t now = laz_clock_us();
+        if (execution->over || execution->stop != LAZ_STOP_NONE || now >= lend->until_us)
+            return false;
+        if (!laz_box_serve(execution->session->box, (lend->until_us - now + 999) / 1000))
+            return false;
+    }
+    return true;
+}
+
+struct laz_call *laz_lend_next(struct laz_lend *lend)
+{
+    struct laz_call *call = NULL;
+    bool more = lend_await_call(lend);
+
+    pthread_mutex_lock(&lend->lock);
+    if (more) {
+        call = lend_take(lend);
+    } else {
+        lend->state = LEND_HOME;
+        pthread_cond_signal(&lend->back);
+    }
+    pthread_mutex_unlock(&lend->lock);
+    return call;
+}

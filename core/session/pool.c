@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.c - sessions kept ready, and callers that wait for them.
+ * Side: host.  Input trusted: yes (the application; what the sessions run is theirs to judge).
+ *
+ * A place is filled in the background, whether or not anybody asks.  Its state is read off what it
+ * holds (place_state), and nothing counts beside it:
+ *
+ *     EMPTY     to be filled by the next look      -> STARTING, or FAILED
+ *     STARTING  its session starts                 -> READY, or ENDED
+ *     READY     its session is for the next caller -> BUSY, or ENDED
+ *     BUSY      a caller holds its session         -> any, when it is given back
+ *     ENDED     its session is no more             -> EMPTY, or FAILED if it never came up, or
+ *                                                     is the second in a row that nobody used
+ *     FAILED    waits for the timer `retry`        -> EMPTY
+ *
+ * Whatever happens to a place or a caller stirs the pool, and pool_tend looks at all of it between
+ * two turns of the loop.  The invariant: a pool that is not stirred has no place that is EMPTY or
+ * ENDED, and `retry` runs if and only if one has FAILED.
+ *
+ * A caller is *waiting*, or *ended*: its time is over, or it was cancelled.  waiter_answer alone
+ * decides what it is told.  It goes on waiting only while a place is neither READY nor FAILED, so
+ * a start, a holder or the next look wakes it; when all have FAILED it is told why. */
+#include "session/pool.h"
+
+#include "base/clock.h"
+#include "session/audit_events.h"
+#include "engine/engine.h"
+#include "session/execution.h"
+#include "session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POOL_MOST          100u /* members */
+#define POOL_PAUSE_MS      100u /* after the first start that failed */
+#define POOL_PAUSE_MOST_MS 30000u
+
+/* In the order in which pool_count has them. */
+enum place_state {
+    PLACE_EMPTY,
+    PLACE_STARTING,
+    PLACE_READY,
+    PLACE_BUSY,
+    PLACE_ENDED,
+    PLACE_FAILED,
+    PLACE_STATES,
+};
+
+/* A place for a session. */
+struct laz_pool_member {
+    struct laz_pool *pool;
+    struct laz_session *session; /* NULL: none */
+    bool is_busy;                /* somebody holds it */
+    bool is_used;                /* somebody does, or has */
+    bool is_doubtful;            /* the session before it ended and nobody had used it */
+    struct laz_error why;        /* the last start failed; code 0: it is not known to */
+};
+
+/* A caller that waits for a session. */
+struct pool_waiter {
+    struct pool_waiter *next;
+    struct laz_pool *pool;
+    struct laz_timer *timer; /* NULL: as long as it takes, or not at all */
+    uint64_t wait_ms;        /* 0: it waits for sessions that are being started only */
+    int ended;               /* 0: it waits; LAZ_EBUSY: its time is over; LAZ_ECANCELLED */
+    void (*got)(void *user, struct laz_session *session, const struct laz_error *err);
+    void *user;
+};
+
+struct laz_pool {
+    struct laz_engine *engine;
+    struct laz_pool *next;
+    struct laz_stir stir;
+    char *runtime;
+    struct laz_session_options session_options;
+    bool reset, closed;
+    unsigned holds; /* its functions that call back; freed after the last of them */
+    bool is_freed;
+    struct laz_timer *retry;
+    uint64_t pause_ms; /* the last one; 0: none since a session came up */
+    struct pool_waiter *first, **last;
+    unsigned n_waiting;
+    unsigned n;
+    struct laz_pool_member *members;
+    char description[128];
+};
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static enum place_state place_state(const struct laz_pool_member *member)
+{
+    const struct laz_session *session = member->session;
+
+    if (member->is_busy)
+        return PLACE_BUSY;
+    if (!session)
+        return member->why.code ? PLACE_FAILED : PLACE_EMPTY;
+    if (session->start.under_way)
+        return PLACE_STARTING;
+    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? PLACE_READY : PLACE_ENDED;
+}
+
+/* How many places there are of each state. */
+struct pool_count {
+    unsigned of[PLACE_STATES];
+};
+
+static struct pool_count pool_count(const struct laz_pool *pool)
+{
+    struct pool_count count = {0};
+
+    for (unsigned i = 0; i < pool->n; i++)
+        count.of[place_state(&pool->members[i])]++;
+    return count;
+}
+
+static void member_empty(struct laz_pool_member *member)
+{
+    struct laz_session *session = member->session;
+
+    if (!session)
+        return;
+    member->session = NULL;
+    session->member = NULL;
+    laz_session_abandon_start(session);
+    if (session->box)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_audit_closed(session);
+    if (session->waiters)
+        atomic_store(&session->freeing, true); /* who waits in it settles it */
+    else
+        laz_session_destroy(session);
+}
+
+static struct laz_session *member_hand_out(struct laz_pool_member *member)
+{
+    member->is_busy = member->is_used = true;
+    member->is_doubtful = false;
+    return member->session;
+}
+
+/* Begins to fill an empty place. What comes of it is seen by the next look. */
+static void member_fill(struct laz_pool_member *member)
+{
+    struct laz_pool *pool = member->pool;
+
+    if (laz_session_make(pool->engine, &pool->session_options, &member->session, &member->why))
+        return;
+    member->is_used = false;
+    member->session->member = member;
+    member->session->keeps_dead = pool->reset;
+}
+
+/* Its session has ended, or did not start: that is noted, and it goes. One that nobody has used may
+ * have been killed from outside, once. If the next one ends like that, so may all others, as fast
+ * as they are started. */
+static void member_clear(struct laz_pool_member *member)
+{
+    const struct laz_start *start = &member->session->start;
+
+    if (start->rc) {
+        member->why = start->why;
+        member->why.code = start->rc;
+    } else if (!member->is_used) {
+        if (member->is_doubtful)
+            laz_error_set(
+                &member->why, LAZ_ESETUP, 0,
+                "two sessions of the pool, one after the other, ended before they were used");
+        member->is_doubtful = true;
+    }
+    member_empty(member);
+}
+
+void laz_pool_changed(struct laz_pool_member *member)
+{
+    laz_engine_stir(member->pool->engine, &member->pool->stir);
+}
+
+/* ---- callers -------------------------------------------------------------------------------- */
+
+static void waiter_unlink(struct pool_waiter *waiter)
+{
+    struct laz_pool *pool = waiter->pool;
+    struct pool_waiter **at = &pool->first;
+
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
+    if (!*at)
+        pool->last = at;
+    pool->n_waiting--;
+}
+
+/* Gives it a session, or says why there is none. */
+static void waiter_tell(struct pool_waiter *waiter, struct laz_session *session,
+                        const struct laz_error *err)
+{
+    struct laz_pool *pool = waiter->pool;
+    struct pool_waiter told = *waiter;
+
+    waiter_unlink(waiter);
+    laz_timer_stop(waiter->timer);
+    free(waiter);
+    atomic_fetch_sub(&pool->engine->busy, 1);
+    laz_engine_begin_callback(pool->engine);
+    told.got(told.user, session, err);
+    laz_engine_end_callback(pool->engine);
+}
+
+static void waiter_end(struct pool_waiter *waiter, int why)
+{
+    waiter->ended = why;
+    laz_engine_stir(waiter->pool->engine, &waiter->pool->stir);
+}
+
+static void waiter_too_late(void *user)
+{
+    waiter_end(user, LAZ_EBUSY);
+}
+
+static int pool_is_busy(uint64_t wait_ms, struct laz_error *err)
+{
+    if (wait_ms)
+        return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy, for %g seconds",
+                             (double)wait_ms / 1000.0);
+    return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy");
+}
+
+static int pool_is_closed(struct laz_error *err)
+{
+    return laz_error_set(err, LAZ_ECLOSED, 0, "Pool is closed");
+}
+
+/* What it is told, as long as no session is ready for it; 0: it goes on waiting, and something is
+ * under way that ends this. */
+static int waiter_answer(const struct pool_waiter *waiter, const struct pool_count *count,
+                         struct laz_error *err)
+{
+    const struct laz_pool *pool = waiter->pool;
+    unsigned failed = count->of[PLACE_FAILED];
+
+    if (pool->closed)
+        return pool_is_closed(err);
+    if (waiter->ended == LAZ_ECANCELLED)
+        return laz_error_set(err, LAZ_ECANCELLED, 0, "The wait for a session was cancelled");
+    if (failed == pool->n) {
+        *err = pool->members[0].why;
+        return err->code;
+    }
+    if (waiter->ended || (!waiter->wait_ms && count->of[PLACE_BUSY] + failed == pool->n))
+        return pool_is_busy(waiter->wait_ms, err);
+    return 0;
+}
+
+/* ---- tending -------------------------------------------------------------------------------- */
+
+/* Places that have failed are filled again with the next look. */
+static void pool_retry(void *user)
+{
+    struct laz_pool *pool = user;
+
+    laz_timer_cancel(pool->retry);
+    for (unsigned i = 0; i < pool->n; i++)
+        pool->members[i].why.code = 0;
+    laz_engine_stir(pool->engine, &pool->stir);
+}
+
+static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
+{
+    uint64_t ms = pool->pause_ms ? pool->pause_ms * 2 : POOL_PAUSE_MS;
+
+    pool->pause_ms = ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS;
+    laz_timer_start(pool->retry, pool->pause_ms);
+    laz_log(&pool->engine->log, LAZ_LOG_WARNING, "the pool starts no session for %g seconds: %s",
+            (double)pool->pause_ms / 1000.0, why->text);
+}
+
+/* Brings each place on: none is EMPTY or ENDED afterwards, unless the pool is stirred. */
+static void pool_look(struct laz_pool *pool)
+{
+    bool pauses = pool_count(pool).of[PLACE_FAILED] > 0;
+
+    for (unsigned i = 0; i < pool->n; i++) {
+        struct laz_pool_member *member = &pool->members[i];
+        if (place_state(member) == PLACE_ENDED)
+            member_clear(member);
+        if (place_state(member) == PLACE_EMPTY)
+            member_fill(member);
+        if (place_state(member) == PLACE_READY && !member->is_doubtful)
+            pool->pause_ms = 0;
+    }
+    for (unsigned i = 0; i < pool->n && !pauses; i++) {
+        pauses = place_state(&pool->members[i]) == PLACE_FAILED;
+        if (pauses)
+            pool_pause(pool, &pool->members[i].why);
+    }
+}
+
+static struct laz_pool_member *pool_ready(struct laz_pool *pool)
+{
+    for (unsigned i = 0; i < pool->n && !pool->closed; i++) {
+        struct laz_pool_member *member = &pool->members[i];
+        if (place_state(member) != PLACE_READY)
+            continue;
+        laz_session_look(member->session);
+        if (place_state(member) == PLACE_READY)
+            return member;
+        laz_pool_changed(member); /* it died while nobody looked */
+    }
+    return NULL;
+}
+
+/* Whose wait is over, and how: the first in order that can be told something. */
+static struct pool_waiter *pool_next_told(struct laz_pool *pool, struct laz_session **session,
+                                          struct laz_error *err)
+{
+    struct laz_pool_member *member = pool->first ? pool_ready(pool) : NULL;
+    struct pool_waiter *waiter = pool->first;
+    struct pool_count count = pool_count(pool);
+
+    *session = NULL;
+    if (member) {
+        *session = member_hand_out(member);
+        return waiter;
+    }
+    while (waiter && !waiter_answer(waiter, &count, err))
+        waiter = waiter->next;
+    return waiter;
+}
+
+static void pool_destroy(struct laz_pool *pool)
+{
+    struct laz_pool **at = &pool->engine->pools;
+
+    while (*at && *at != pool)
+        at = &(*at)->next;
+    if (*at)
+        *at = pool->next;
+    laz_engine_unstir(pool->engine, &pool->stir);
+    laz_timer_stop(pool->retry);
+    free(pool->members);
+    free(pool->runtime);
+    free(pool);
+}
+
+static void pool_let_go(struct laz_pool *pool)
+{
+    if (--pool->holds == 0 && pool->is_freed)
+        pool_destroy(pool);
+}
+
+int laz_pool_hold(struct laz_pool *pool, struct laz_error *err)
+{
+    int rc = laz_engine_enter(pool->engine, err);
+
+    if (rc)
+        return rc;
+    pool->holds++;
+    laz_engine_leave(pool->engine);
+    return 0;
+}
+
+bool laz_pool_let_go(struct laz_pool *pool)
+{
+    struct laz_engine *engine = pool->engine;
+    bool is_freed = pool->is_freed;
+
+    if (laz_engine_enter(engine, NULL) == 0) { /* else the pool goes with the engine */
+        pool_let_go(pool);
+        laz_engine_leave(engine);
+    }
+    return !is_freed;
+}
+
+static void pool_tend(struct laz_stir *stir)
+{
+    struct laz_pool *pool =
+        (struct laz_pool *)(void *)((char *)stir - offsetof(struct laz_pool, stir));
+    struct pool_waiter *waiter;
+    struct laz_session *session;
+    struct laz_error err = {0};
+
+    pool->holds++;
+    if (!pool->closed)
+        pool_look(pool);
+    while ((waiter = pool_next_told(pool, &session, &err)))
+        waiter_tell(waiter, session, session ? NULL : &err);
+    pool_let_go(pool);
+}
+
+/* ---- making and undoing --------------------------------------------------------------------- */
+
+static unsigned pools_members(const struct laz_engine *engine)
+{
+    unsigned n = 0;
+
+    for (const struct laz_pool *pool = engine->pools; pool; pool = pool->next)
+        n += pool->closed ? 0 : pool->n;
+    return n;
+}
+
+static int pool_check(const struct laz_engine *engine, unsigned n, struct laz_error *err)
+{
+    uint64_t most = engine->values->pool.max_sessions;
+    unsigned others = pools_members(engine);
+
+    if (n < 1 || n > POOL_MOST)
+        return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
+                             n);
+    if (most && others + n > most)
+        return laz_error_set(err, LAZ_EREFUSED, 0,
+                             "%u sessions of pools, and %u more, exceed pool.max_sessions (%llu)",
+                             others, n, (unsigned long long)most);
+    return 0;
+}
+
+static struct laz_pool *pool_prepare(struct laz_engine *engine,
+                                     const struct laz_pool_options *options, unsigned n)
+{
+    struct laz_pool *pool = calloc(1, sizeof *pool);
+
+    if (!pool)
+        return NULL;
+    pool->engine = engine;
+    pool->stir.advance = pool_tend;
+    pool->last = &pool->first;
+    pool->reset = engine->values->pool.reset;
+    pool->session_options = (struct laz_session_options){
+        .size = sizeof pool->session_options,
+        .warm = 1,
+    };
+    pool->next = engine->pools;
+    engine->pools = pool;
+    const char *runtime = options && LAZ_HAS(options, runtime) ? options->runtime : NULL;
+    if (options && LAZ_HAS(options, pre_execute)) {
+        pool->session_options.pre_execute = options->pre_execute;
+        pool->session_options.pre_execute_user = options->pre_execute_user;
+    }
+    pool->runtime = laz_strdup(runtime ? runtime : "");
+    pool->session_options.runtime = runtime ? pool->runtime : NULL;
+    pool->retry = laz_timer_new(engine->loop, pool_retry, pool);
+    pool->members = calloc(n, sizeof *pool->members);
+    if (pool->runtime && pool->retry && pool->members) {
+        pool->n = n;
+        for (unsigned i = 0; i < n; i++)
+            pool->members[i].pool = pool;
+        return pool;
+    }
+    pool_destroy(pool);
+    return NULL;
+}
+
+static void pool_end(struct laz_pool *pool)
+{
+    pool->closed = true;
+    laz_engine_stir(pool->engine, &pool->stir); /* who waits is told while sessions end */
+    laz_timer_cancel(pool->retry);
+    for (unsigned i = 0; i < pool->n; i++)
+        if (!pool->members[i].is_busy)
+            member_empty(&pool->members[i]);
+    for (unsigned i = 0; i < pool->n; i++) { /* these stay, closed, until the pool is freed */
+        struct laz_session *session = pool->members[i].session;
+        if (!session)
+            continue;
+        laz_session_end(session);
+        laz_session_settle(session);
+    }
+}
+
+/* Until all places are ready or one has failed: others start, or are brought on by the next look.
+ */
+static int pool_await(struct laz_pool *pool, struct laz_error *err)
+{
+    struct pool_count count;
+
+    while ((count = pool_count(pool)).of[PLACE_READY] < pool->n && !count.of[PLACE_FAILED])
+        laz_engine_turn(pool->engine, LAZ_LOOP_FOREVER);
+    for (unsigned i = 0; i < pool->n; i++) {
+        const struct laz_error *why = &pool->members[i].why;
+        if (why->code)
+            return err ? (*err = *why, why->code) : why->code;
+    }
+    return 0;
+}
+
+int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
+                 struct laz_pool **out, struct laz_error *err)
+{
+    unsigned n = options && LAZ_HAS(options, members) ? options->members
+                                                      : (unsigned)engine->values->pool.size;
+    bool waits = !(options && LAZ_HAS(options, no_wait));
+
+    *out = NULL;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    rc = pool_check(engine, n, err);
+    struct laz_pool *pool = rc ? NULL : pool_prepare(engine, options, n);
+    if (!rc && !pool)
+        rc = laz_error_nomem(err);
+    if (pool) {
+        pool->holds++;
+        pool_look(pool);
+        rc = waits ? pool_await(pool, err) : 0;
+        if (rc) {
+            pool_end(pool);
+            pool->is_freed = true;
+        }
+        pool_let_go(pool);
+    }
+    if (!rc)
+        *out = pool;
+    laz_engine_leave(engine);
+    return rc;
+}
+
+int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
+{
+    struct laz_engine *engine = pool->engine;
+    int rc = laz_engine_enter(engine, err);
+
+    if (rc)
+        return rc;
+    pool->holds++;
+    if (!pool->closed)
+        pool_end(pool);
+    while (pool->first && !engine->is_ending)
+        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    pool_let_go(pool);
+    laz_engine_leave(engine);
+    return 0;
+}
+
+void laz_pool_free(struct laz_pool *pool)
+{
+    if (!pool)
+        return;
+    struct laz_engine *engine = pool->engine;
+    if (laz_engine_enter(engine, NULL))
+        return; /* in use: the engine frees it with everything else */
+    pool->holds++;
+    if (!pool->closed)
+        pool_end(pool);
+    while (pool->first)
+        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    for (unsigned i = 0; i < pool->n; i++)
+        member_empty(&pool->members[i]);
+    pool->is_freed = true;
+    pool_let_go(pool);
+    laz_engine_leave(engine);
+}
+
+void laz_pools_cancel(struct laz_engine *engine)
+{
+    for (struct laz_pool *pool = engine->pools; pool; pool = pool->next)
+        for (struct pool_waiter *waiter = pool->first; waiter; waiter = waiter->next)
+            waiter_end(waiter, LAZ_ECANCELLED);
+}
+
+void laz_pools_free(struct laz_engine *engine)
+{
+    while (engine->pools) {
+        engine->pools->holds = 0; /* no function of it is under way any more */
+        laz_pool_free(engine->pools);
+    }
+}
+
+/* ---- sessions for callers ------------------------------------------------------------------- */
+
+static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
+                     void (*got)(void *user, struct laz_session *session,
+                                 const struct laz_error *err),
+                     void *user, struct laz_error *err)
+{
+    uint64_t most = pool->engine->values->pool.max_waiting;
+
+    if (pool->closed)
+        return pool_is_closed(err);
+    if (most && pool->n_waiting >= most)
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "All sessions are busy, and %u callers wait (pool.max_waiting)",
+                             pool->n_waiting);
+    struct pool_waiter *waiter = calloc(1, sizeof *waiter);
+    if (!waiter)
+        return laz_error_nomem(err);
+    waiter->pool = pool;
+    waiter->wait_ms = wait_ms;
+    waiter->got = got;
+    waiter->user = user;
+    if (wait_ms && wait_ms != LAZ_NO_LIMIT) {
+        waiter->timer = laz_timer_new(pool->engine->loop, waiter_too_late, waiter);
+        if (!waiter->timer) {
+            free(waiter);
+            return laz_error_nomem(err);
+        }
+        laz_timer_start(waiter->timer, wait_ms);
+    }
+    *pool->last = waiter;
+    pool->last = &waiter->next;
+    pool->n_waiting++;
+    atomic_fetch_add(&pool->engine->busy, 1); /* something to cancel */
+    if (pool_count(pool).of[PLACE_FAILED] == pool->n)
+        pool_retry(pool); /* somebody needs one: now, not later */
+    laz_engine_stir(pool->engine, &pool->stir);
+    return 0;
+}
+
+int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
+                           void (*got)(void *user, struct laz_session *session,
+                                       const struct laz_error *err),
+                           void *user, struct laz_error *err)
+{
+    if (!got)
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is nobody to give a session to");
+    int rc = laz_engine_enter(pool->engine, err);
+    if (rc)
+        return rc;
+    rc = pool_wait(pool, wait_ms, got, user, err);
+    laz_engine_leave(pool->engine);
+    return rc;
+}
+
+struct pool_acquired {
+    struct laz_session *session;
+    struct laz_error err;
+};
+
+static void pool_acquired(void *user, struct laz_session *session, const struct laz_error *err)
+{
+    struct pool_acquired *acquired = user;
+
+    acquired->session = session;
+    if (err)
+        acquired->err = *err;
+}
+
+int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
+                     struct laz_error *err)
+{
+    struct laz_engine *engine = pool->engine;
+    struct pool_acquired acquired = {0};
+    struct laz_pool_member *ready = NULL;
+
+    *session = NULL;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    pool->holds++;
+    if (!pool->first)
+        ready = pool_ready(pool);
+    if (ready) {
+        *session = member_hand_out(ready);
+    } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
+        while (!acquired.session && !acquired.err.code)
+            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        if (acquired.session && pool->closed) { /* a callback of this turn did that */
+            acquired.session = NULL;
+            acquired.err.code = pool_is_closed(&acquired.err);
+        }
+        *session = acquired.session;
+        rc = acquired.err.code;
+        if (rc && err)
+            *err = acquired.err;
+    }
+    pool_let_go(pool);
+    laz_engine_leave(engine);
+    return rc;
+}
+
+void laz_pool_give_back(struct laz_pool_member *member)
+{
+    member->is_busy = false;
+    if (member->pool->reset || member->pool->closed)
+        member_empty(member);
+    laz_pool_changed(member);
+}
+
+void laz_pool_take_back(struct laz_pool_member *member)
+{
+    member->is_busy = false;
+    member_empty(member);
+    laz_pool_changed(member);
+}
+
+int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct laz_error *err)
+{
+    if (!session || !session->member || session->member->pool != pool || !session->member->is_busy)
+        return laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
+    if (atomic_load(&session->executing))
+        return laz_error_set(err, LAZ_EBUSY, 0, "the session is executing");
+    int rc = laz_engine_enter(pool->engine, err);
+    if (rc)
+        return rc;
+    laz_pool_give_back(session->member);
+    laz_engine_leave(pool->engine);
+    return 0;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
+{
+    struct laz_pool_status status = {.size = out->size};
+    int rc = laz_engine_enter(pool->engine, err);
+
+    if (rc)
+        return rc;
+    if (!pool->closed) {
+        for (unsigned i = 0; i < pool->n; i++)
+            if (place_state(&pool->members[i]) == PLACE_READY)
+                laz_session_look(pool->members[i].session);
+        const struct pool_count count = pool_count(pool);
+        status.total = pool->n;
+        status.busy = count.of[PLACE_BUSY];
+        status.idle = count.of[PLACE_READY];
+        status.starting = count.of[PLACE_STARTING];
+        status.dead = status.total - status.busy - status.idle - status.starting;
+    }
+    status.waiting = pool->n_waiting;
+    if (status.dead)
+        laz_engine_stir(pool->engine, &pool->stir);
+    memcpy(out, &status, out->size < sizeof status ? out->size : sizeof status);
+    laz_engine_leave(pool->engine);
+    return 0;
+}
+
+const char *laz_pool_describe(struct laz_pool *pool)
+{
+    struct laz_pool_status status = {.size = sizeof status};
+    const char *runtime = pool->session_options.runtime;
+
+    if (pool->closed || laz_pool_status(pool, &status, NULL))
+        snprintf(pool->description, sizeof pool->description, "<pool %s>",
+                 pool->closed ? "[closed]" : "[in use]");
+    else
+        snprintf(pool->description, sizeof pool->description,
+                 "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
+                 runtime                                 ? runtime
+                 : pool->engine->values->session.runtime ? pool->engine->values->session.runtime
+                                                         : "python",
+                 status.total, status.idle, status.busy, status.starting, status.dead,
+                 status.waiting);
+    return pool->description;
+}

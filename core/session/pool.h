@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.h - what a pool shares with its sessions and its engine. */
+#ifndef LAZ_SESSION_POOL_H
+#define LAZ_SESSION_POOL_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct laz_engine;
+struct laz_pool;
+struct laz_pool_member;
+
+/* Its session started, failed to, or ended: the pool looks at it between two turns of the loop. */
+void laz_pool_changed(struct laz_pool_member *member);
+/* The application frees a session that is a pool's. */
+void laz_pool_take_back(struct laz_pool_member *member);
+/* Who held its session is done with it. With pool.reset it goes, and so does one that does not run.
+ */
+void laz_pool_give_back(struct laz_pool_member *member);
+/* A pool that is freed meanwhile, by a callback, is there until it is let go. Errors: LAZ_EBUSY. */
+int laz_pool_hold(struct laz_pool *pool, struct laz_error *err);
+/* False: it was freed, and its sessions with it. */
+bool laz_pool_let_go(struct laz_pool *pool);
+/* Who waits for a session is told LAZ_ECANCELLED. */
+void laz_pools_cancel(struct laz_engine *engine);
+/* Closes and frees the pools of an engine. */
+void laz_pools_free(struct laz_engine *engine);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* pool_execute.c - executions in whichever session of a pool is free.
+ * Side: host.  Input trusted: yes (the application). */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One execution in a session of the pool, from the wait for it to its return. */
+struct pool_run {
+    struct laz_pool *pool;
+    struct laz_session *session;
+    char *code;
+    size_t len;
+    struct laz_execute_options options;
+    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
+    void *user;
+};
+
+static void run_end(struct pool_run *run, struct laz_result *result, const struct laz_error *err)
+{
+    struct pool_run ended = *run;
+
+    if (ended.session)
+        laz_pool_give_back(ended.session->member);
+    free(ended.code);
+    free(run);
+    ended.done(ended.user, result, err); /* who calls us has opened the engine to it */
+}
+
+static void run_done(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    run_end(user, result, err);
+}
+
+static void run_begin(void *user, struct laz_session *session, const struct laz_error *err)
+{
+    struct pool_run *run = user;
+    struct laz_error why = {0};
+
+    run->session = session;
+    if (session &&
+        laz_session_execute_async(session, run->code, run->len, &run->options, run_done, run, &why))
+        err = &why;
+    if (err)
+        run_end(run, NULL, err);
+}
+
+int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
+                           const struct laz_execute_options *options,
+                           void (*done)(void *user, struct laz_result *result,
+                                        const struct laz_error *err),
+                           void *user, struct laz_error *err)
+{
+    if (!code || !done)
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is no code, or nobody to tell of its end");
+    struct pool_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return laz_error_nomem(err);
+    run->pool = pool;
+    run->len = len == SIZE_MAX ? strlen(code) : len;
+    run->code = laz_strndup(code, run->len);
+    run->done = done;
+    run->user = user;
+    if (options)
+        memcpy(&run->options, options,
+               options->size < sizeof run->options ? options->size : sizeof run->options);
+    run->options.size = sizeof run->options;
+    int rc = run->code ? laz_pool_acquire_async(pool, wait_ms, run_begin, run, err)
+                       : laz_error_nomem(err);
+    if (rc) {
+        free(run->code);
+        free(run);
+    }
+    return rc;
+}
+
+int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
+                     const struct laz_execute_options *options, struct laz_result **result,
+                     struct laz_error *err)
+{
+    struct laz_session *session;
+
+    *result = NULL;
+    int rc = laz_pool_acquire(pool, wait_ms, &session, err);
+    if (rc)
+        return rc;
+    rc = laz_pool_hold(pool, err);
+    if (!rc) {
+        rc = laz_session_execute(session, code, len, options, result, err);
+        if (!laz_pool_let_go(pool))
+            return rc; /* a callback has freed it, and its sessions */
+    }
+    laz_pool_release(pool, session, NULL);
+    return rc;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* session.c - a session: one interpreter in one box after another, under one name.
+ * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
+ *
+ * Its boxes are in session_box.c, their starts in session_start.c, what it executes in execute.c.
+ * These stir the session when something has happened; between two turns of the loop it goes on. */
+#include "session/session.h"
+
+#include "base/json.h"
+#include "base/random.h"
+#include "session/audit_events.h"
+#include "session/execution.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- going on -------------------------------------------------------------------------------- */
+
+void laz_session_stir(struct laz_session *session)
+{
+    laz_engine_stir(session->engine, &session->stir);
+}
+
+static void session_advance(struct laz_stir *stir)
+{
+    struct laz_session *session =
+        (struct laz_session *)(void *)((char *)stir - offsetof(struct laz_session, stir));
+
+    laz_session_advance_start(session);
+    if (session->wanted) {
+        laz_execution_advance(session);
+    } else if (session->member) {
+        laz_session_look(session);
+        laz_pool_changed(session->member);
+    }
+}
+
+/* ---- the public functions ------------------------------------------------------------------- */
+
+static void session_unlink(struct laz_session *session)
+{
+    struct laz_session **at = &session->engine->sessions;
+
+    while (*at && *at != session)
+        at = &(*at)->next;
+    if (*at)
+        *at = session->next;
+    laz_engine_unstir(session->engine, &session->stir);
+}
+
+void laz_session_destroy(struct laz_session *session)
+{
+    laz_session_abandon_start(session);
+    if (session->box)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    session_unlink(session);
+    laz_timer_stop(session->start_timer);
+    laz_timer_stop(session->code_timer);
+    laz_timer_stop(session->deadline_timer);
+    laz_guard_fini(&session->guard);
+    laz_buf_fini(&session->runtime_options);
+    laz_strv_fini(&session->runtime_paths);
+    free(session->runtime_file);
+    free(session->tools_json);
+    free(session->isolation);
+    free(session);
+}
+
+/* Folders that the runtime's options name: the box has to show them. */
+static void session_collect_paths(struct laz_session *session)
+{
+    const struct laz_json_api *api = laz_json_api();
+    const char *text = laz_buf_text(&session->runtime_options), *raw;
+    struct laz_json_token token;
+    size_t len;
+
+    for (const struct laz_option *option = session->runtime->options; option && option->key;
+         option++) {
+        if (option->type != LAZ_OPT_PATHS ||
+            !laz_json_member(text, session->runtime_options.len, option->key, &raw, &len))
+            continue;
+        struct laz_json_reader *reader = api->reader_new(raw, len);
+        while (reader && api->next(reader, &token) != LAZ_JSON_END)
+            if (token.type == LAZ_JSON_STRING)
+                laz_strv_add(&session->runtime_paths, token.text);
+        if (!reader)
+            session->runtime_paths.failed = true;
+        api->reader_free(reader);
+    }
+}
+
+/* Everything of a session but its box. */
+static int session_prepare(struct laz_session *session, const char *runtime, struct laz_error *err)
+{
+    struct laz_engine *engine = session->engine;
+    struct laz_buf tools = LAZ_BUF_INIT;
+    char where[96];
+
+    int rc = laz_registry_runtime(engine->registry, runtime, &session->runtime, err);
+    if (!rc)
+        rc = laz_random_name(session->id, sizeof session->id - 1, err);
+    if (rc)
+        return rc;
+    snprintf(where, sizeof where, "runtime.%s", runtime);
+    rc = laz_settings_check_options(
+        engine->settings, laz_settings_plugin_table(engine->settings, "runtime", runtime),
+        session->runtime->options, where, NULL, &session->runtime_options, err);
+    if (rc)
+        return rc;
+    session_collect_paths(session);
+    laz_tool_set_json(&engine->tools, &tools);
+    session->n_tools = engine->tools.n;
+    session->tools_json = laz_buf_steal(&tools);
+    session->start_timer = laz_timer_new(engine->loop, laz_session_start_too_late, session);
+    session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
+    session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
+    if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
+        !session->code_timer || !session->deadline_timer ||
+        !laz_guard_init(&session->guard, session))
+        return laz_error_nomem(err);
+    return 0;
+}
+
+int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
+                     struct laz_session **out, struct laz_error *err)
+{
+    const char *runtime = engine->values->session.runtime;
+    struct laz_session *session = calloc(1, sizeof *session);
+
+    *out = NULL;
+    if (!session)
+        return laz_error_nomem(err);
+    session->engine = engine;
+    session->stir.advance = session_advance;
+    session->next = engine->sessions;
+    engine->sessions = session;
+    if (options && LAZ_HAS(options, runtime))
+        runtime = options->runtime;
+    if (options && LAZ_HAS(options, pre_execute)) {
+        session->pre_execute = options->pre_execute;
+        session->pre_execute_user = options->pre_execute_user;
+    }
+    session->warm = options && LAZ_HAS(options, warm);
+    int rc = session_prepare(session, runtime ? runtime : "python", err);
+    if (rc) {
+        laz_session_destroy(session);
+        return rc;
+    }
+    laz_session_begin_start(session, "first");
+    *out = session;
+    return 0;
+}
+
+int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
+                     struct laz_session **out, struct laz_error *err)
+{
+    *out = NULL;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    struct laz_session *session;
+    rc = laz_session_make(engine, options, &session, err);
+    if (!rc && !(options && LAZ_HAS(options, no_wait))) {
+        rc = laz_session_await(session, err);
+        if (rc)
+            laz_session_destroy(session);
+    }
+    if (!rc)
+        *out = session;
+    laz_engine_leave(engine);
+    return rc;
+}
+
+int laz_session_restart(struct laz_session *session, struct laz_error *err)
+{
+    if (atomic_load(&session->executing))
+        return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
+    struct laz_engine *engine = session->engine;
+    int rc = laz_engine_enter(engine, err);
+    if (rc)
+        return rc;
+    if (session->is_ending) {
+        laz_engine_leave(engine);
+        return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
+    }
+    session->waiters++;
+    laz_log(&engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
+    laz_session_look(session);
+    laz_session_abandon_start(session);
+    laz_session_drop_box(session, LAZ_EVENT_REPLACE);
+    laz_session_begin_start(session, "asked");
+    struct laz_error why = {0};
+    rc = laz_session_await(session, &why);
+    session->start.is_unrecorded = false; /* the next execution is not, either */
+    if (!rc && !session->box)
+        rc = laz_error_set(&why, LAZ_ECLOSED, 0, "the session was closed while it started");
+    if (rc && err)
+        *err = why;
+    session->waiters--;
+    laz_session_settle(session);
+    laz_engine_leave(engine);
+    return rc;
+}
+
+void laz_session_end(struct laz_session *session)
+{
+    struct laz_engine *engine = session->engine;
+    bool was_ending = session->is_ending; /* by a caller of the callback that we are in */
+
+    session->waiters++;
+    session->is_ending = true;
+    if (atomic_load(&session->executing))
+        laz_session_cancel(session);
+    while (atomic_load(&session->executing))
+        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    atomic_store(&session->closing, false);
+    laz_session_abandon_start(session);
+    if (session->box) {
+        laz_box_kill(session->box);
+        while (session->box && !session->box->ended) /* a pool may let go of it as well */
+            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        laz_log(&engine->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
+    }
+    if (session->state != LAZ_SESSION_CLOSED)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_audit_closed(session);
+    session->is_ending = was_ending;
+    session->waiters--;
+}
+
+void laz_session_settle(struct laz_session *session)
+{
+    if (session->waiters || atomic_load(&session->executing))
+        return; /* the last of them settles it */
+    if (atomic_exchange(&session->closing, false)) {
+        laz_session_abandon_start(session);
+        if (session->state != LAZ_SESSION_CLOSED)
+            laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+        laz_audit_closed(session);
+    }
+    if (atomic_load(&session->freeing) && session->member)
+        laz_pool_take_back(session->member);
+    else if (atomic_load(&session->freeing))
+        laz_session_destroy(session);
+}
+
+/* What it executes is ended, and then it is closed. */
+static void session_ask_close(struct laz_session *session)
+{
+    if (!atomic_load(&session->executing))
+        return;
+    atomic_store(&session->closing, true);
+    laz_session_cancel(session);
+}
+
+void laz_session_close(struct laz_session *session)
+{
+    struct laz_engine *engine = session->engine;
+
+    session_ask_close(session);
+    if (laz_engine_enter(engine, NULL))
+        return; /* who drives the engine closes it, when the execution has ended */
+    laz_session_end(session);
+    laz_session_settle(session);
+    laz_engine_leave(engine);
+}
+
+void laz_session_free(struct laz_session *session)
+{
+    if (!session)
+        return;
+    struct laz_engine *engine = session->engine;
+    if (atomic_load(&session->executing))
+        atomic_store(&session->freeing, true); /* at the latest when that has ended */
+    session_ask_close(session);
+    if (laz_engine_enter(engine, NULL))
+        return; /* in use: who uses it frees it, or the engine with everything else */
+    laz_session_end(session);
+    atomic_store(&session->freeing, true);
+    laz_session_settle(session);
+    laz_engine_leave(engine);
+}
+
+bool laz_session_is_alive(struct laz_session *session)
+{
+    if (!atomic_load(&session->executing) && laz_engine_enter(session->engine, NULL) == 0) {
+        laz_session_look(session);
+        laz_engine_leave(session->engine);
+    }
+    return session->box != NULL || session->state == LAZ_SESSION_RESTARTING;
+}
+
+int64_t laz_session_pid(const struct laz_session *session)
+{
+    return session->box ? session->box->process.pid : -1;
+}
+
+const char *laz_session_id(const struct laz_session *session)
+{
+    return session->id;
+}
+
+const char *laz_session_tools(const struct laz_session *session)
+{
+    return session->tools_json;
+}
+
+const char *laz_session_isolation(const struct laz_session *session)
+{
+    return session->isolation ? session->isolation : "null";
+}
+
+const char *laz_session_describe(struct laz_session *session)
+{
+    char pid[24] = "none";
+    enum laz_session_state state = session->state;
+
+    /* The outcome may have come before the last of the output: to who asks it still runs. */
+    if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
+        state = LAZ_SESSION_RUNNING;
+    if (session->box)
+        snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
+    snprintf(session->description, sizeof session->description,
+             "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
+             laz_session_state_name(state), pid,
+             session->engine->choice.name ? session->engine->choice.name : "none",
+             session->n_tools);
+    return session->description;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* session_box.c - what the box of a session reports, and how a session gets one and lets go of it.
+ * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
+ *
+ * What the box reports is only noted here (state, failure, outcome), and the session is stirred:
+ * boxes are ended and replaced between two turns of the loop, never from inside a report, so no
+ * report can free what it came from. */
+#include "session/session.h"
+
+#include "base/json.h"
+#include "session/audit_events.h"
+#include "session/execution.h"
+#include "box/template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reports of the box --------------------------------------------------------------------- */
+
+void laz_session_fail(struct laz_session *session, int code, const char *text)
+{
+    if (!session->failure.code)
+        laz_error_set(&session->failure, code, 0, "%s", text);
+    laz_session_stir(session);
+}
+
+/* The first line to a new agent: what it runs, how it confines itself, which tools it defines. */
+static void session_send_init(struct laz_session *session)
+{
+    const struct laz_settings_values *values = session->engine->values;
+    struct laz_buf init = LAZ_BUF_INIT;
+
+    laz_buf_printf(
+        &init, "{\"type\":\"init\",\"protocol\":%d,\"options\":{\"runtime_file\":", LAZ_PROTOCOL);
+    laz_json_quote(&init, session->runtime_file, strlen(session->runtime_file));
+    laz_buf_puts(&init, ",\"libraries\":[");
+    for (size_t i = 0; i < session->runtime->libraries.n; i++) {
+        const char *library = session->runtime->libraries.items[i];
+        laz_buf_puts(&init, i ? "," : "");
+        laz_json_quote(&init, library, strlen(library));
+    }
+    laz_buf_printf(&init, "],\"max_message\":%llu,\"max_value\":%llu,\"options\":%s},\"confine\":",
+                   (unsigned long long)values->session.max_message_size,
+                   (unsigned long long)values->session.max_value_size,
+                   laz_buf_text(&session->runtime_options));
+    laz_plan_confine_json(session->box->plan, &init);
+    laz_buf_printf(&init, ",\"tools\":%s}\n", session->tools_json);
+    if (init.failed || !laz_box_send(session->box, init.data, init.len, 0))
+        laz_session_fail(session, LAZ_ESETUP, "the agent cannot be spoken to");
+    laz_buf_fini(&init);
+}
+
+/* What is said of the isolation from here on. */
+static bool session_note_isolation(struct laz_session *session)
+{
+    struct laz_buf isolation = LAZ_BUF_INIT;
+
+    laz_plan_isolation_json(session->box->plan, &isolation);
+    char *text = laz_buf_steal(&isolation);
+    if (!text)
+        return false;
+    free(session->isolation);
+    session->isolation = text;
+    return true;
+}
+
+static void session_authenticated(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->box->turned && !session_note_isolation(session))
+        laz_session_fail(session, LAZ_ENOMEM, "out of memory");
+    else if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->engine->log, session->id))
+        session_send_init(session);
+}
+
+/* No code of a stranger has run yet: what the agent says that it could not do is so. */
+static bool session_confined(struct laz_session *session, const struct laz_message *message)
+{
+    struct laz_error err = {0};
+    uint32_t lost;
+
+    if (laz_plan_confined(session->box->plan, &message->confined, &lost, &err)) {
+        laz_session_fail(session, LAZ_ESETUP, err.text);
+        return false;
+    }
+    for (size_t i = 0; i < message->missing.n; i++)
+        laz_log(&session->engine->log, LAZ_LOG_WARNING,
+                "session %s: a part of the confinement is not in force: %s", session->id,
+                message->missing.items[i]);
+    if (message->cost)
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "session %s: confined by the agent: %.200s",
+                session->id, message->cost);
+    if (lost && !session_note_isolation(session)) {
+        laz_session_fail(session, LAZ_ENOMEM, "out of memory");
+        return false;
+    }
+    return true;
+}
+
+static void session_ready(struct laz_session *session, const struct laz_message *message)
+{
+    char text[96];
+
+    if (message->protocol != LAZ_PROTOCOL) {
+        snprintf(text, sizeof text, "the agent speaks protocol %lld, this lazaret %d",
+                 (long long)message->protocol, LAZ_PROTOCOL);
+        laz_session_fail(session, LAZ_ESETUP, text);
+        return;
+    }
+    if (!session_confined(session, message))
+        return;
+    session->box->settled = true;
+    session->engine->choice.proven = true;
+    laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
+    laz_session_stir(session);
+}
+
+/* Something that is no message, or not now. It ends an execution, a start, or, with neither under
+ * way, the box before the next execution. */
+static void session_refuse(struct laz_session *session, int code, const char *text)
+{
+    if (!session->execution)
+        laz_audit_peer_refused(session, text);
+    if (session->state == LAZ_SESSION_IDLE) {
+        session->misbehaved = true;
+        laz_session_fail(session, code, text);
+    } else if (session->execution) {
+        laz_execution_broken(session, text);
+    } else {
+        laz_session_fail(session, code, text);
+    }
+}
+
+/* An agent that nobody asked is silent; what it has sent all the same is not for the next
+ * execution. */
+void laz_session_listen(struct laz_session *session)
+{
+    if (!laz_box_is_quiet(session->box))
+        session_refuse(session, LAZ_EPROTO,
+                       session->box->hung_up ? "the agent closed its connection"
+                                             : "the agent spoke before it was asked");
+}
+
+static bool session_line(void *user, char *line, size_t len)
+{
+    struct laz_session *session = user;
+    struct laz_message message;
+    struct laz_error err = {0};
+
+    int rc = laz_message_parse(line, len, laz_session_wire_state(session->state), &message, &err);
+    if (rc) {
+        laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
+                session->id, err.text);
+        session_refuse(session, LAZ_EPROTO, err.text);
+        session->cut_off = true; /* once refused, it says nothing more */
+        laz_box_kill(session->box);
+    } else if (session->state == LAZ_SESSION_STARTING) {
+        if (message.type == LAZ_MESSAGE_READY)
+            session_ready(session, &message);
+        else
+            laz_session_fail(session, LAZ_ESETUP, message.message ? message.message : "no reason");
+    } else {
+        laz_execution_message(session, &message);
+    }
+    laz_message_fini(&message);
+    return rc == 0;
+}
+
+static bool session_output(void *user, int stream, const char *data, size_t len)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_output(session, stream, data, len);
+    return session->execution || session->state != LAZ_SESSION_IDLE;
+}
+
+static void session_broken(void *user, const struct laz_error *why)
+{
+    struct laz_session *session = user;
+
+    laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: %s", session->id, why->text);
+    session_refuse(session, why->code, why->text);
+}
+
+static void session_out_of_memory(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_stop(session->execution, LAZ_STOP_MEMORY, 0, session->box->host.memory);
+    else
+        laz_session_fail(session, LAZ_ESETUP, "the session ran out of memory (limits.memory)");
+}
+
+static void session_read_on(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_read_on(session->execution);
+}
+
+static void session_ended(void *user)
+{
+    struct laz_session *session = user;
+
+    if (session->execution)
+        laz_execution_box_ended(session);
+    laz_session_stir(session);
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+int laz_session_spawn(struct laz_session *session, struct laz_error *err)
+{
+    const struct laz_box_owner owner = {
+        .user = session,
+        .authenticated = session_authenticated,
+        .line = session_line,
+        .output = session_output,
+        .broken = session_broken,
+        .out_of_memory = session_out_of_memory,
+        .read_on = session_read_on,
+        .ended = session_ended,
+    };
+    const struct laz_backend_choice *choice;
+    int rc = laz_engine_backend(session->engine, &choice, err);
+
+    if (!rc) {
+        struct laz_box_purpose purpose = {
+            .runtime = session->runtime,
+            .read = &session->runtime_paths,
+            .backend = choice->name,
+            .ops = choice->ops,
+            .options = laz_buf_text(&choice->options),
+            .require = choice->require,
+        };
+        const struct laz_template_source source = {
+            session->runtime, laz_buf_text(&session->runtime_options), &session->runtime_paths,
+            session->tools_json};
+        free(session->runtime_file);
+        session->runtime_file = NULL;
+        if (session->warm)
+            rc = laz_template_for(session->engine, &source, &purpose.template_of, err);
+        if (!rc)
+            rc = laz_box_start(session->engine, &purpose, &owner, &session->runtime_file,
+                               &session->box, err);
+    }
+    if (rc) {
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        return rc;
+    }
+    session->failure = (struct laz_error){0};
+    session->misbehaved = session->cut_off = false;
+    session->cpu_us = 0;
+    if (!session_note_isolation(session)) { /* what is in force has to be known */
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        laz_box_release(session->box);
+        session->box = NULL;
+        return laz_error_nomem(err);
+    }
+    laz_guard_reset(&session->guard);
+    laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
+    return 0;
+}
+
+void laz_session_drop_box(struct laz_session *session, enum laz_session_event event)
+{
+    if (session->state != LAZ_SESSION_NEW)
+        laz_session_step(&session->state, event, &session->engine->log, session->id);
+    if (session->state == LAZ_SESSION_CLOSING)
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+    laz_box_release(session->box);
+    session->box = NULL;
+}
+
+void laz_session_look(struct laz_session *session)
+{
+    if (!session->box || session->state != LAZ_SESSION_IDLE || session->start.under_way)
+        return;
+    bool starved = laz_box_out_of_memory(session->box) > 0; /* by what was left running */
+    if (starved)
+        laz_session_fail(session, LAZ_ECLOSED,
+                         "it ran out of memory (limits.memory) while no code was executed");
+    if (!laz_box_has_ended(session->box) && !starved) {
+        laz_session_listen(session);
+        return;
+    }
+    /* A peer that was cut off may have ended because of it, or may yet. */
+    bool cut_off = session->cut_off || (session->misbehaved && !session->box->hung_up);
+    laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
+    laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
+}

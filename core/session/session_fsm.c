@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* session_fsm.c - which event is legal in which session state.
+ * Side: host.  Input trusted: no (events come from messages of the agent and from its death). */
+#include "session/session_fsm.h"
+
+#include "wire/message.h"
+
+#include <lazaret/plugin.h>
+
+static const char *const state_names[LAZ_SESSION_STATES] = {
+    [LAZ_SESSION_NEW] = "new",           [LAZ_SESSION_AUTHENTICATING] = "authenticating",
+    [LAZ_SESSION_STARTING] = "starting", [LAZ_SESSION_IDLE] = "idle",
+    [LAZ_SESSION_RUNNING] = "running",   [LAZ_SESSION_RESTARTING] = "restarting",
+    [LAZ_SESSION_CLOSING] = "closing",   [LAZ_SESSION_CLOSED] = "closed",
+};
+
+static const char *const event_names[LAZ_SESSION_EVENTS] = {
+    [LAZ_EVENT_SPAWNED] = "spawned", [LAZ_EVENT_TOKEN] = "token", [LAZ_EVENT_READY] = "ready",
+    [LAZ_EVENT_EXECUTE] = "execute", [LAZ_EVENT_DONE] = "done",   [LAZ_EVENT_REPLACE] = "replace",
+    [LAZ_EVENT_GONE] = "gone",       [LAZ_EVENT_CLOSE] = "close",
+};
+
+/* State after the event, plus one; 0: the event is not legal. */
+#define TO(state) (LAZ_SESSION_##state + 1)
+
+static const unsigned char table[LAZ_SESSION_STATES][LAZ_SESSION_EVENTS] = {
+    [LAZ_SESSION_NEW] = {[LAZ_EVENT_SPAWNED] = TO(AUTHENTICATING),
+                         [LAZ_EVENT_GONE] = TO(CLOSED),
+                         [LAZ_EVENT_CLOSE] = TO(CLOSED)},
+    [LAZ_SESSION_AUTHENTICATING] = {[LAZ_EVENT_TOKEN] = TO(STARTING),
+                                    [LAZ_EVENT_REPLACE] = TO(RESTARTING),
+                                    [LAZ_EVENT_GONE] = TO(CLOSED),
+                                    [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_STARTING] = {[LAZ_EVENT_READY] = TO(IDLE),
+                              [LAZ_EVENT_REPLACE] = TO(RESTARTING),
+                              [LAZ_EVENT_GONE] = TO(CLOSED),
+                              [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_IDLE] = {[LAZ_EVENT_EXECUTE] = TO(RUNNING),
+                          [LAZ_EVENT_REPLACE] = TO(RESTARTING),
+                          [LAZ_EVENT_GONE] = TO(CLOSED),
+                          [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_RUNNING] = {[LAZ_EVENT_DONE] = TO(IDLE),
+                             [LAZ_EVENT_REPLACE] = TO(RESTARTING),
+                             [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_RESTARTING] = {[LAZ_EVENT_SPAWNED] = TO(AUTHENTICATING),
+                                [LAZ_EVENT_REPLACE] = TO(RESTARTING),
+                                [LAZ_EVENT_GONE] = TO(CLOSED),
+                                [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_CLOSING] = {[LAZ_EVENT_GONE] = TO(CLOSED), [LAZ_EVENT_CLOSE] = TO(CLOSING)},
+    [LAZ_SESSION_CLOSED] = {[LAZ_EVENT_REPLACE] = TO(RESTARTING), [LAZ_EVENT_CLOSE] = TO(CLOSED)},
+};
+
+const char *laz_session_state_name(enum laz_session_state state)
+{
+    return state_names[state];
+}
+
+bool laz_session_step(enum laz_session_state *state, enum laz_session_event event,
+                      const struct laz_log *log, const char *session)
+{
+    unsigned next = table[*state][event];
+
+    if (!next) {
+        laz_log(log, LAZ_LOG_ERROR, "session %s: event '%s' in state '%s' is not legal", session,
+                event_names[event], state_names[*state]);
+        return false;
+    }
+    laz_log(log, LAZ_LOG_DEBUG, "session %s: %s, %s -> %s", session, event_names[event],
+            state_names[*state], state_names[next - 1]);
+    *state = (enum laz_session_state)(next - 1);
+    return true;
+}
+
+unsigned laz_session_wire_state(enum laz_session_state state)
+{
+    switch (state) {
+    case LAZ_SESSION_STARTING:
+        return LAZ_WIRE_STARTING;
+    case LAZ_SESSION_IDLE:
+        return LAZ_WIRE_IDLE;
+    case LAZ_SESSION_RUNNING:
+        return LAZ_WIRE_RUNNING;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* session_start.c - the start of a box: from its spawn to the idle session, or to why there is
+ * none. Side: host.  Input trusted: no (what a box that does not start has printed).
+ *
+ * It is begun, and then looked at whenever its box has reported something; who needs the session
+ * waits for it, or is called back.  A start that fails is given the time to say its last words. */
+#include "session/session.h"
+
+#include "session/audit_events.h"
+#include "session/execution.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Words for a start that failed: the agent's or host's own, with what the box printed. */
+static int session_explain_failure(struct laz_session *session, struct laz_error *err)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    bool told = session->failure.code != 0, known = false;
+
+    if (session->box)
+        known = laz_box_explain(session->box, session->start.ops,
+                                session->failure.code == LAZ_ETIMEOUT, &text);
+    if (told && !known && session->box && !session->box->complaint.len)
+        laz_buf_clear(&text); /* nothing but the status of a process that was killed */
+    const char *words = laz_buf_text(&text), *own = session->failure.text;
+    if (!told)
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", words);
+    else if (!known && (!text.len || strstr(own, words) || session->failure.code == LAZ_ESETUP))
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", own);
+    else
+        laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s (%s)", words, own);
+    laz_buf_fini(&text);
+    return LAZ_ESETUP;
+}
+
+void laz_session_start_too_late(void *user)
+{
+    struct laz_session *session = user;
+    char text[96];
+
+    snprintf(text, sizeof text, "not ready within start_timeout (%g s)",
+             (double)session->engine->values->session.start_timeout_ms / 1000.0);
+    laz_session_fail(session, LAZ_ETIMEOUT, text);
+}
+
+static void start_ended(struct laz_session *session, int rc)
+{
+    struct laz_start *start = &session->start;
+
+    laz_timer_cancel(session->start_timer);
+    if (!rc && laz_audit_started(session, start->cause, &start->why)) {
+        if (start->is_first) { /* what is not on record does not begin */
+            laz_session_drop_box(session, LAZ_EVENT_GONE);
+            rc = start->why.code;
+        } else {
+            start->is_unrecorded = true;
+        }
+    }
+    if (!rc && start->is_first)
+        laz_log(&session->engine->log, LAZ_LOG_INFO, "Session started (%s)",
+                laz_session_describe(session));
+    start->rc = rc;
+    start->under_way = start->is_dying = false;
+    atomic_fetch_sub(&session->engine->busy, 1);
+    laz_session_stir(session);
+}
+
+static int start_spawn(struct laz_session *session)
+{
+    int rc = laz_session_spawn(session, &session->start.why);
+
+    session->start.ops = session->engine->choice.ops;
+    return rc;
+}
+
+/* rc not 0: the box that was to come does not: another one, of another backend, or none. */
+static void start_go_on(struct laz_session *session, int rc)
+{
+    struct laz_start *start = &session->start;
+
+    while (rc) {
+        bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
+        laz_audit_start_failed(session, &start->why);
+        bool others = session->engine->choice.ops != start->ops; /* another start found one */
+        if (!start->is_first || !may_go_on ||
+            (!others && !laz_engine_next_backend(session->engine, &start->why))) {
+            start_ended(session, rc);
+            return;
+        }
+        laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->engine->log, session->id);
+        start->is_dying = false;
+        rc = start_spawn(session);
+    }
+    laz_session_be_patient(session);
+}
+
+void laz_session_be_patient(struct laz_session *session)
+{
+    uint64_t ms = session->engine->values->session.start_timeout_ms;
+
+    if (!session->start.under_way || session->start.is_dying || !session->box)
+        return;
+    if (ms)
+        laz_timer_start(session->start_timer, ms);
+    laz_box_be_patient(session->box);
+}
+
+void laz_session_begin_start(struct laz_session *session, const char *cause)
+{
+    session->start = (struct laz_start){
+        .under_way = true, .cause = cause, .is_first = strcmp(cause, "first") == 0};
+    atomic_fetch_add(&session->engine->busy, 1);
+    start_go_on(session, start_spawn(session));
+}
+
+void laz_session_abandon_start(struct laz_session *session)
+{
+    if (!session->start.under_way)
+        return;
+    laz_timer_cancel(session->start_timer);
+    session->start.under_way = false;
+    atomic_fetch_sub(&session->engine->busy, 1);
+}
+
+/* It will not become ready. Its process may still have something to say about that. */
+static void start_breaks_off(struct laz_session *session)
+{
+    struct laz_start *start = &session->start;
+
+    if (session->failure.code && session->failure.code != LAZ_ECANCELLED &&
+        !session->box->complaint.len && !session->box->ended && laz_box_has_come(session->box)) {
+        start->is_dying = true;
+        laz_timer_cancel(session->start_timer);
+        laz_box_kill(session->box);
+        return;
+    }
+    int rc = LAZ_ECANCELLED;
+    if (session->failure.code == LAZ_ECANCELLED)
+        laz_error_set(&start->why, rc, 0, "The start of the session was cancelled");
+    else
+        rc = session_explain_failure(session, &start->why);
+    laz_session_drop_box(session, LAZ_EVENT_GONE);
+    start_go_on(session, rc);
+}
+
+void laz_session_advance_start(struct laz_session *session)
+{
+    struct laz_start *start = &session->start;
+
+    if (!start->under_way)
+        return;
+    if (start->is_dying) {
+        if (session->box->ended)
+            start_breaks_off(session);
+        return;
+    }
+    if (session->state == LAZ_SESSION_IDLE && !session->failure.code)
+        laz_session_listen(session);
+    if (session->state == LAZ_SESSION_IDLE && !session->failure.code) {
+        uint64_t rss; /* loading the runtime does not count */
+        laz_box_usage(session->box, &session->cpu_us, &rss);
+        start_ended(session, 0);
+    } else if (session->failure.code || session->box->ended) {
+        start_breaks_off(session);
+    }
+}
+
+int laz_session_await(struct laz_session *session, struct laz_error *err)
+{
+    while (session->start.under_way)
+        laz_engine_turn(session->engine, LAZ_LOOP_FOREVER);
+    int rc = session->start.rc;
+    if (rc && err)
+        *err = session->start.why;
+    session->start.rc = 0;
+    return rc;
+}

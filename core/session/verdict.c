@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.c - how an execution ended: the one place that decides it.
+ * Side: host.  Input trusted: no.
+ *
+ * What the host did itself comes first, then what the agent reported, then how the process ended.
+ * A limit is named only with evidence: a signal that nothing but the limit sends (SIGXCPU, SIGXFSZ)
+ * together with the count that belongs to it, the control group's own count, or the language's own
+ * error.  A group that ran out of memory has lost a process: whatever is reported after that is not
+ * what the code would have done, so it is never ok.  Exit status 137 alone
+ * may be SIGKILL, whoever sent it, or a status that the code chose: the kernel is asked which, and
+ * where it does not tell, neither is claimed. */
+#include "session/verdict.h"
+
+#include "base/json.h"
+#include "os/signals.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int exit_status;
+} verdicts[] = {
+    [LAZ_VERDICT_OK] = {"ok", 0},
+    [LAZ_VERDICT_ERROR] = {"error", 1},
+    [LAZ_VERDICT_SYNTAX_ERROR] = {"syntax_error", 1},
+    [LAZ_VERDICT_TIMEOUT] = {"timeout", 124},
+    [LAZ_VERDICT_DEADLINE] = {"deadline", 124},
+    [LAZ_VERDICT_CPU_LIMIT] = {"cpu_limit", 137},
+    [LAZ_VERDICT_MEMORY_LIMIT] = {"memory_limit", 137},
+    [LAZ_VERDICT_FSIZE_LIMIT] = {"fsize_limit", 137},
+    [LAZ_VERDICT_TOOL_LIMIT] = {"tool_limit", 137},
+    [LAZ_VERDICT_OUTPUT_LIMIT] = {"output_limit", 137},
+    [LAZ_VERDICT_BLOCKED] = {"blocked", 126},
+    [LAZ_VERDICT_CANCELLED] = {"cancelled", 130},
+    [LAZ_VERDICT_PROTOCOL_ERROR] = {"protocol_error", 70},
+    [LAZ_VERDICT_CRASHED] = {"crashed", 70},
+    [LAZ_VERDICT_SETUP_FAILED] = {"setup_failed", 125},
+};
+
+const char *laz_verdict_name(enum laz_verdict verdict)
+{
+    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].name : "?";
+}
+
+int laz_verdict_exit_status(enum laz_verdict verdict)
+{
+    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].exit_status
+                                                                : 70;
+}
+
+static void judge_evidence(struct laz_judgement *judgement, const char *key, int64_t value)
+{
+    laz_buf_printf(&judgement->evidence, "%s\"%s\":%lld", judgement->evidence.len ? "," : "", key,
+                   (long long)value);
+}
+
+/* "1 second", "2.5 seconds". */
+static void judge_seconds(char *out, size_t size, uint64_t ms)
+{
+    snprintf(out, size, "%g second%s", (double)ms / 1000.0, ms == 1000 ? "" : "s");
+}
+
+static void judge_counted_by(struct laz_judgement *judgement, const char *mechanism)
+{
+    laz_buf_printf(&judgement->evidence, "%s\"counted_by\":", judgement->evidence.len ? "," : "");
+    laz_json_quote(&judgement->evidence, mechanism, strlen(mechanism));
+}
+
+static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    j->verdict = LAZ_VERDICT_CPU_LIMIT;
+    judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
+    snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",
+             (unsigned long long)e->limits->cpu_s);
+}
+
+static void judge_memory(const struct laz_evidence *e, const char *by, struct laz_judgement *j)
+{
+    judge_counted_by(j, by);
+    j->verdict = LAZ_VERDICT_MEMORY_LIMIT;
+    j->replace = j->overrules = true;
+    if (e->ran_out)
+        judge_evidence(j, "out_of_memory", (int64_t)e->ran_out);
+    judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+    snprintf(j->detail, sizeof j->detail,
+             "All processes of the session together used more memory than the limit of %llu bytes",
+             (unsigned long long)e->limits->memory_bytes);
+}
+
+static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    static const enum laz_verdict verdict_of[] = {
+        [LAZ_STOP_TIMEOUT] = LAZ_VERDICT_TIMEOUT,
+        [LAZ_STOP_DEADLINE] = LAZ_VERDICT_DEADLINE,
+        [LAZ_STOP_TOOL_LIMIT] = LAZ_VERDICT_TOOL_LIMIT,
+        [LAZ_STOP_OUTPUT_LIMIT] = LAZ_VERDICT_OUTPUT_LIMIT,
+        [LAZ_STOP_CANCELLED] = LAZ_VERDICT_CANCELLED,
+        [LAZ_STOP_PROTOCOL] = LAZ_VERDICT_PROTOCOL_ERROR,
+        [LAZ_STOP_CLOSED] = LAZ_VERDICT_CANCELLED,
+        [LAZ_STOP_CPU] = LAZ_VERDICT_CPU_LIMIT,
+        [LAZ_STOP_MEMORY] = LAZ_VERDICT_MEMORY_LIMIT,
+    };
+    char seconds[48];
+
+    j->verdict = verdict_of[e->stop];
+    j->replace = true;
+    judge_seconds(seconds, sizeof seconds, e->stop_ms);
+    switch (e->stop) {
+    case LAZ_STOP_TIMEOUT:
+        snprintf(j->detail, sizeof j->detail, "Execution timed out after %s", seconds);
+        judge_evidence(j, "timeout_ms", (int64_t)e->stop_ms);
+        break;
+    case LAZ_STOP_DEADLINE:
+        snprintf(j->detail, sizeof j->detail,
+                 "The deadline of %s was over, tools and waiting included", seconds);
+        judge_evidence(j, "deadline_ms", (int64_t)e->stop_ms);
+        break;
+    case LAZ_STOP_TOOL_LIMIT:
+        snprintf(j->detail, sizeof j->detail, "Maximum tool calls (%llu) exceeded",
+                 (unsigned long long)e->stop_count);
+        judge_evidence(j, "max_tool_calls", (int64_t)e->stop_count);
+        break;
+    case LAZ_STOP_OUTPUT_LIMIT:
+        snprintf(j->detail, sizeof j->detail,
+                 "More than %llu bytes of output, 64 times max_output_size",
+                 (unsigned long long)e->stop_count);
+        judge_evidence(j, "bytes", (int64_t)e->stop_count);
+        break;
+    case LAZ_STOP_PROTOCOL:
+        snprintf(j->detail, sizeof j->detail, "The sandbox broke the protocol: %s", e->stop_text);
+        break;
+    case LAZ_STOP_CPU:
+        judge_evidence(j, "cpu_ms", (int64_t)e->stop_count);
+        judge_counted_by(j, e->stop_text);
+        judge_cpu(e, j);
+        break;
+    case LAZ_STOP_MEMORY:
+        if (e->stop_count)
+            judge_evidence(j, "used_bytes", (int64_t)e->stop_count);
+        judge_memory(e, e->stop_text, j);
+        break;
+    default:
+        snprintf(j->detail, sizeof j->detail, "The execution was cancelled");
+    }
+}
+
+/* Kinds of errors that an agent reports. */
+static const struct {
+    const char *kind;
+    enum laz_verdict verdict;
+    bool replace;
+} kinds[] = {
+    {"runtime", LAZ_VERDICT_ERROR, false},     {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
+    {"too_large", LAZ_VERDICT_ERROR, false},   {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
+    {"fsize", LAZ_VERDICT_FSIZE_LIMIT, false}, {"exit", LAZ_VERDICT_ERROR, true},
+};
+
+static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    const struct laz_message *message = e->message;
+    size_t i = 0;
+
+    if (message->type == LAZ_MESSAGE_RESULT) {
+        j->verdict = LAZ_VERDICT_OK;
+        return;
+    }
+    while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].kind, message->kind) != 0)
+        i++;
+    if (i == sizeof kinds / sizeof *kinds) {
+        j->verdict = LAZ_VERDICT_PROTOCOL_ERROR;
+        j->replace = j->overrules = true;
+        snprintf(j->detail, sizeof j->detail,
+                 "The sandbox broke the protocol: unknown kind of error");
+        return;
+    }
+    j->verdict = kinds[i].verdict;
+    j->replace = kinds[i].replace;
+    if (strcmp(message->kind, "exit") == 0) {
+        judge_evidence(j, "exit_status", message->status);
+        if (message->status == 0)
+            j->verdict = LAZ_VERDICT_OK;
+        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
+                 (int)message->status);
+    } else if (j->verdict == LAZ_VERDICT_MEMORY_LIMIT) {
+        snprintf(j->detail, sizeof j->detail, "The language could not get the memory it asked for");
+        if (e->limits->memory_bytes != LAZ_UNLIMITED)
+            judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+    } else if (j->verdict == LAZ_VERDICT_FSIZE_LIMIT) {
+        snprintf(j->detail, sizeof j->detail, "A file grew over the limit");
+        if (e->limits->fsize_bytes != LAZ_UNLIMITED)
+            judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+    }
+}
+
+/* How the agent ended: by `signal`, or, with signal 0, with `status`. `alike`: the program around
+ * it reported 128 + signal, which an exit status can be as well, and the kernel told nobody which.
+ */
+struct judge_end {
+    int signal, status; /* -1: not known */
+    bool alike;
+};
+
+static struct judge_end judge_how(const struct laz_evidence *e)
+{
+    const struct laz_exit *outer = e->exit && e->exit->known ? e->exit : NULL;
+    int64_t code = e->exit_code >= 0 ? e->exit_code : outer && !outer->signal ? outer->status : -1;
+
+    if (e->agent_ended)
+        return (struct judge_end){e->agent_signal, e->agent_status, false};
+    if (code > 128 && code <= 128 + 64)
+        return (struct judge_end){(int)code - 128, (int)code, true};
+    if (code >= 0)
+        return (struct judge_end){0, (int)code, false};
+    return (struct judge_end){outer ? outer->signal : -1, -1, false};
+}
+
+/* Was the CPU time of the limit really used? The soft limit sends SIGXCPU, the hard one, a second
+ * later, SIGKILL. The kernel compares with time counted in ticks and reports time scaled to what
+ * the scheduler measured, which on a virtual machine is less: so a share of the limit is enough,
+ * half for a signal that nothing else sends. Where nobody could read the time before the process
+ * was gone, SIGXCPU counts when the box has lived long enough for it. */
+static bool judge_cpu_used(const struct laz_evidence *e, int number)
+{
+    uint64_t limit_us = e->limits->cpu_s * 1000000;
+
+    if (e->limits->cpu_s == LAZ_UNLIMITED)
+        return false;
+    if (e->counts_all && (number == SIGKILL || number == SIGXCPU) && e->cpu_us >= limit_us)
+        return true;
+    if (number == SIGKILL)
+        return e->cpu_us >= limit_us / 4 * 3 + 1000000;
+    if (number != SIGXCPU)
+        return false;
+    return e->cpu_us >= limit_us / 2 || (e->cpu_us < 100000 && e->box_us >= limit_us);
+}
+
+/* What is known of a process that no limit ended. */
+static void judge_end_words(const struct judge_end *how, struct laz_judgement *j)
+{
+    const char *cause =
+        how->signal == SIGKILL ? ", cause unknown; want of memory is one possibility" : "";
+
+    j->verdict = LAZ_VERDICT_CRASHED;
+    if (how->alike) {
+        snprintf(
+            j->detail, sizeof j->detail,
+            "The process ended with exit status %d, or by signal %d (%s): this system does not "
+            "tell which%s",
+            how->status, how->signal, laz_os_signal_words(how->signal), cause);
+    } else if (how->signal > 0) {
+        snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
+                 how->signal, laz_os_signal_words(how->signal), cause);
+    } else if (how->signal == 0 && how->status >= 0) {
+        j->verdict = how->status ? LAZ_VERDICT_ERROR : LAZ_VERDICT_OK;
+        snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
+                 how->status);
+    } else {
+        snprintf(j->detail, sizeof j->detail, "The process ended, how is not known");
+    }
+}
+
+static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
+{
+    const struct judge_end how = judge_how(e);
+    bool used_up = judge_cpu_used(e, how.signal);
+
+    j->replace = true;
+    if (how.alike || how.signal == 0)
+        judge_evidence(j, "exit_status", how.status);
+    else if (how.signal > 0)
+        judge_evidence(j, "signal", how.signal);
+    /* The kernel ends a process by another count than the one it tells: only one that has reached
+     * the limit is evidence for it. */
+    if (!used_up || e->cpu_us >= e->limits->cpu_s * 1000000)
+        judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
+    else
+        judge_counted_by(j, "rlimit");
+    if (used_up) {
+        judge_cpu(e, j);
+    } else if (how.signal == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
+        j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
+        judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+        snprintf(j->detail, sizeof j->detail, "A file grew over the limit of %llu bytes",
+                 (unsigned long long)e->limits->fsize_bytes);
+    } else {
+        judge_end_words(&how, j);
+    }
+}
+
+void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement)
+{
+    *judgement = (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED};
+    if (evidence->ran_out &&
+        (evidence->stop == LAZ_STOP_NONE || evidence->stop == LAZ_STOP_PROTOCOL))
+        judge_memory(evidence, evidence->memory_by, judgement);
+    else if (evidence->stop != LAZ_STOP_NONE)
+        judge_stop(evidence, judgement);
+    else if (evidence->message)
+        judge_message(evidence, judgement);
+    else
+        judge_death(evidence, judgement);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.h - how an execution ended: the one place that decides it. */
+#ifndef LAZ_SESSION_VERDICT_H
+#define LAZ_SESSION_VERDICT_H
+
+#include "base/buf.h"
+#include "os/process.h"
+#include "wire/message.h"
+
+#include <lazaret/backend.h>
+#include <lazaret/lazaret.h>
+
+/* Why the host itself ended an execution. */
+enum laz_stop {
+    LAZ_STOP_NONE,
+    LAZ_STOP_TIMEOUT,
+    LAZ_STOP_DEADLINE,
+    LAZ_STOP_TOOL_LIMIT,
+    LAZ_STOP_OUTPUT_LIMIT,
+    LAZ_STOP_CANCELLED,
+    LAZ_STOP_PROTOCOL,
+    LAZ_STOP_CLOSED,
+    LAZ_STOP_CPU,
+    LAZ_STOP_MEMORY,
+};
+
+/* Everything that is known when an execution is over. */
+struct laz_evidence {
+    enum laz_stop stop;
+    uint64_t stop_ms;                  /* of timeout, deadline */
+    uint64_t stop_count;               /* of tool_limit; of cpu (ms), memory (bytes) */
+    const char *stop_text;             /* of protocol; of cpu, memory: who counted */
+    const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
+    bool ended;                        /* the process has ended */
+    const struct laz_exit *exit;       /* of the outermost process */
+    uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
+    bool counts_all;                   /* cpu_us is that of the whole session */
+    uint64_t ran_out;                  /* how often memory ran out in the control group */
+    const char *memory_by;             /* the group's mechanism */
+    uint64_t box_us;                   /* how long the box has lived */
+    /* How the agent ended, in the kernel's words (agent_ended): signal 0 and a status, or a signal.
+     */
+    bool agent_ended;
+    int agent_signal, agent_status;
+    int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
+    const struct laz_limits *limits;
+};
+
+struct laz_judgement {
+    enum laz_verdict verdict;
+    char detail[512];
+    struct laz_buf evidence; /* members of a JSON object, without the braces */
+    bool replace;            /* the session needs a fresh box */
+    bool overrules;          /* what the agent reported does not count */
+};
+
+void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* tools.c - declaring tools: what a set of tools may contain.
+ *
+ * Everything that could make a tool useless or ambiguous in some language is refused when it is
+ * declared, with a sentence that names tool and parameter: a call can then rely on names, types,
+ * defaults and enumerations.  A set is small (tens of tools): it is searched from front to back.
+ * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
+#include "tool/tool_types.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool name_is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+bool laz_tool_name_is_valid(const char *name, size_t len)
+{
+    if (!len || !(name_is_letter(name[0]) || name[0] == '.'))
+        return false;
+    for (size_t i = 1; i < len; i++)
+        if (!name_is_letter(name[i]) && !(name[i] >= '0' && name[i] <= '9') && name[i] != '_' &&
+            name[i] != '.')
+            return false;
+    return true;
+}
+
+/* A name on the wire may be ".", "..." or ".2x"; as a function in R it may not. */
+static bool name_is_declarable(const char *name)
+{
+    size_t len = strlen(name);
+    size_t dots = strspn(name, ".");
+
+    return laz_tool_name_is_valid(name, len) && len <= LAZ_TOOL_MAX_NAME && dots < len &&
+           !(dots && name[dots] >= '0' && name[dots] <= '9');
+}
+
+/* Are two names the same where a dot in a name becomes "_"? */
+static bool name_is_same(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a == '.' ? '_' : *a) != (*b == '.' ? '_' : *b))
+            return false;
+    return *a == *b;
+}
+
+static void name_add_languages(const struct laz_strv *reserved, const char *name,
+                               struct laz_buf *languages)
+{
+    for (size_t i = 0; reserved && i < reserved->n; i++) {
+        const char *item = reserved->items[i];
+        const char *colon = strchr(item, ':');
+        if (!colon || strcmp(colon + 1, name) != 0)
+            continue;
+        laz_buf_printf(languages, "%s%.*s", languages->len ? ", " : "", (int)(colon - item), item);
+    }
+}
+
+static const char name_rule[] = "a name begins with a letter or a dot and goes on with letters, "
+                                "digits, '_' and '.'";
+
+/* Checks a name of a tool (`parameter` NULL) or of one of its parameters. */
+static int name_check(const char *tool, const char *parameter, const struct laz_strv *reserved,
+                      struct laz_error *err)
+{
+    const char *name = parameter ? parameter : tool;
+    struct laz_buf languages = LAZ_BUF_INIT;
+    int ret = 0;
+
+    if (!name || !name_is_declarable(name)) {
+        if (parameter)
+            return laz_error_set(err, LAZ_EINVAL, 0,
+                                 "Tool '%s': '%.100s' is no name for a parameter: %s", tool,
+                                 parameter, name_rule);
+        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no name for a tool: %s",
+                             name ? name : "", name_rule);
+    }
+    name_add_languages(reserved, name, &languages);
+    if (languages.failed)
+        ret = laz_error_nomem(err);
+    else if (languages.len && parameter)
+        ret = laz_error_set(err, LAZ_EINVAL, 0,
+                            "Tool '%s': parameter '%s' is a reserved word of %s: choose another "
+                            "name",
+                            tool, name, languages.data);
+    else if (languages.len)
+        ret = laz_error_set(err, LAZ_EINVAL, 0,
+                            "Tool '%s': the name is a reserved word of %s: choose another name",
+                            name, languages.data);
+    laz_buf_fini(&languages);
+    return ret;
+}
+
+/* ---- one parameter -------------------------------------------------------------------------- */
+
+static void parameter_fini(struct laz_tool_parameter *parameter)
+{
+    free(parameter->name);
+    free(parameter->type_name);
+    free(parameter->description);
+    free(parameter->default_value);
+    free(parameter->enumeration);
+}
+
+/* What a parameter's object says, before it is checked as a whole. */
+struct declaration {
+    const char *tool;
+    struct laz_tool_parameter *parameter;
+    const char *required, *default_value, *enumeration; /* raw; NULL: not given */
+    size_t required_len, default_len, enumeration_len;
+};
+
+static int declaration_fail(const struct declaration *declaration, struct laz_error *err,
+                            const char *problem)
+{
+    return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': parameter '%s': %s", declaration->tool,
+                         declaration->parameter->name ? declaration->parameter->name : "?",
+                         problem);
+}
+
+static int declaration_string(const struct declaration *declaration, const char *key,
+                              const char *raw, size_t len, char **text, struct laz_error *err)
+{
+    if (raw[0] != '"')
+        return laz_error_set(
+            err, LAZ_EINVAL, 0, "Tool '%s': parameter '%s': %s must be a string", declaration->tool,
+            declaration->parameter->name ? declaration->parameter->name : "?", key);
+    free(*text);
+    *text = laz_json_to_string(raw, len, NULL);
+    return *text ? 0 : laz_error_nomem(err);
+}
+
+static int declaration_member(struct declaration *declaration, const char *key, const char *raw,
+                              size_t len, struct laz_error *err)
+{
+    struct laz_tool_parameter *parameter = declaration->parameter;
+    const struct {
+        const char *key;
+        char **text; /* a string, or */
+        const char **raw;
+        size_t *len;
+    } members[] = {
+        {"name", &parameter->name, NULL, NULL},
+        {"type", &parameter->type_name, NULL, NULL},
+        {"description", &parameter->description, NULL, NULL},
+        {"required", NULL, &declaration->required, &declaration->required_len},
+        {"default", NULL, &declaration->default_value, &declaration->default_len},
+        {"enum", NULL, &declaration->enumeration, &declaration->enumeration_len},
+    };
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].key, key) != 0)
+            continue;
+        if (members[i].text)
+            return declaration_string(declaration, key, raw, len, members[i].text, err);
+        *members[i].raw = raw;
+        *members[i].len = len;
+        return 0;
+    }
+    return laz_error_set(err, LAZ_EINVAL, 0,
+                         "Tool '%s': parameter '%s': unknown word '%.100s'; known are name, type, "
+                         "description, required, default, enum",
+                         declaration->tool, parameter->name ? parameter->name : "?", key);
+}
+
+static int declaration_read(struct declaration *declaration, const char *raw, size_t len,
+                            struct laz_error *err)
+{
+    const struct laz_json_api *json = laz_json_api();
+    struct laz_json_reader *reader = json->reader_new(raw, len);
+    struct laz_json_token token;
+    const char *value;
+    size_t value_len;
+    int ret = 0;
+
+    if (!reader)
+        return laz_error_nomem(err);
+    if (json->next(reader, &token) != LAZ_JSON_OBJECT_BEGIN)
+        ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': each parameter must be an object",
+                            declaration->tool);
+    while (!ret && json->next(reader, &token) == LAZ_JSON_KEY) {
+        char *key = laz_strdup(token.text);
+        if (key && json->skip(reader, &value, &value_len))
+            ret = declaration_member(declaration, key, value, value_len, err);
+        else
+            ret = laz_error_nomem(err);
+        free(key);
+    }
+    json->reader_free(reader);
+    return ret;
+}
+
+static int declaration_type(struct declaration *declaration, struct laz_error *err)
+{
+    struct laz_tool_parameter *parameter = declaration->parameter;
+    const char *word = parameter->type_name ? parameter->type_name : "";
+    const struct laz_type_word *type = laz_type_word_find(*word ? word : "any");
+    struct laz_buf words = LAZ_BUF_INIT;
+
+    if (!type) {
+        laz_type_words(&words);
+        laz_error_set(err, LAZ_EINVAL, 0,
+                      "Tool '%s': parameter '%s': unknown type '%.100s'; known are %s",
+                      declaration->tool, parameter->name, word, laz_buf_text(&words));
+        laz_buf_fini(&words);
+        return LAZ_EINVAL;
+    }
+    parameter->type = type->type;
+    parameter->accepts = type->accepts;
+    if (type->type == LAZ_TYPE_ANY) {
+        free(parameter->type_name);
+        parameter->type_name = NULL;
+    }
+    if (!parameter->type_name)
+        parameter->type_name = laz_strdup("");
+    return parameter->type_name ? 0 : laz_error_nomem(err);
+}
+
+/* An enumeration is a list, not empty, of strings, numbers, booleans and null that fit the type.
+ * Kept as values of it are handed to a tool: 1e1 is 10 where an integer is declared. */
+static int declaration_enumeration(struct declaration *declaration, struct laz_error *err)
+{
+    const struct laz_json_api *json = laz_json_api();
+    struct laz_tool_parameter *parameter = declaration->parameter;
+    struct laz_json_reader *reader;
+    struct laz_json_token token;
+    struct laz_buf list = LAZ_BUF_INIT;
+    const char *raw;
+    size_t len, n = 0;
+    int ret = 0;
+
+    if (!declaration->enumeration)
+        return 0;
+    reader = json->reader_new(declaration->enumeration, declaration->enumeration_len);
+    if (!reader)
+        return laz_error_nomem(err);
+    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
+        ret = declaration_fail(declaration, err, "enum must be a list of values");
+    while (!ret && json->skip(reader, &raw, &len)) {
+        laz_buf_putc(&list, n++ ? ',' : '[');
+        if (raw[0] == '{' || raw[0] == '[')
+            ret = declaration_fail(declaration, err,
+                                   "enum may list strings, numbers and booleans only");
+        else if (!laz_json_is_kept(raw, len))
+            ret = declaration_fail(declaration, err,
+                                   "enum lists a number with more digits than a double keeps: code "
+                                   "could never give it; list strings");
+        else if (raw[0] == 'n')
+            laz_buf_append(&list, raw, len);
+        else
+            ret = laz_tool_check_value(declaration->tool, parameter, "a value of the enum of", raw,
+                                       len, &list, err);
+    }
+    if (!ret && !n)
+        ret = declaration_fail(declaration, err, "enum lists no value");
+    if (!ret) {
+        laz_buf_putc(&list, ']');
+        parameter->enumeration = laz_buf_steal(&list);
+        if (!parameter->enumeration)
+            ret = laz_error_nomem(err);
+    }
+    json->reader_free(reader);
+    laz_buf_fini(&list);
+    return ret;
+}
+
+/* A default of null is the same as an optional parameter without a default. */
+static int declaration_default(struct declaration *declaration, struct laz_error *err)
+{
+    struct laz_tool_parameter *parameter = declaration->parameter;
+    struct laz_buf value = LAZ_BUF_INIT;
+    bool required = !declaration->default_value;
+
+    if (declaration->required &&
+        !laz_json_to_bool(declaration->required, declaration->required_len, &required))
+        return declaration_fail(declaration, err, "required must be true or false");
+    if (required && declaration->default_value)
+        return declaration_fail(declaration, err,
+                                "it is required and has a default: leave one of them out");
+    parameter->required = required;
+    if (!declaration->default_value || declaration->default_value[0] == 'n')
+        return 0;
+    int ret =
+        laz_tool_check_value(declaration->tool, parameter, "the default of",
+                             declaration->default_value, declaration->default_len, &value, err);
+    if (!ret) {
+        parameter->default_value = laz_buf_steal(&value);
+        if (!parameter->default_value)
+            ret = laz_error_nomem(err);
+    }
+    laz_buf_fini(&value);
+    return ret;
+}
+
+static int parameter_parse(struct laz_tool_parameter *parameter, const char *tool, const char *raw,
+                           size_t len, const struct laz_strv *reserved, struct laz_error *err)
+{
+    struct declaration declaration = {.tool = tool, .parameter = parameter};
+    int ret = declaration_read(&declaration, raw, len, err);
+
+    if (ret)
+        return ret;
+    if (!parameter->name)
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': a parameter has no name", tool);
+    ret = name_check(tool, parameter->name, reserved, err);
+    if (!ret && !parameter->description && !(parameter->description = laz_strdup("")))
+        ret = laz_error_nomem(err);
+    if (!ret)
+        ret = declaration_type(&declaration, err);
+    if (!ret)
+        ret = declaration_enumeration(&declaration, err);
+    if (!ret)
+        ret = declaration_default(&declaration, err);
+    return ret;
+}
+
+/* ---- one tool ------------------------------------------------------------------------------- */
+
+static void entry_fini(struct laz_tool_entry *entry)
+{
+    for (size_t i = 0; i < entry->n_parameters; i++)
+        parameter_fini(&entry->parameters[i]);
+    free(entry->parameters);
+    free(entry->name);
+    free(entry->description);
+}
+
+static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, size_t len,
+                               const struct laz_strv *reserved, struct laz_error *err)
+{
+    struct laz_tool_parameter *added = &entry->parameters[entry->n_parameters++];
+    int ret = parameter_parse(added, entry->name, raw, len, reserved, err);
+
+    for (size_t i = 0; !ret && i + 1 < entry->n_parameters; i++)
+        if (name_is_same(entry->parameters[i].name, added->name))
+            ret = laz_error_set(err, LAZ_EINVAL, 0,
+                                "Tool '%s': Duplicate parameter names: '%s' and '%s'", entry->name,
+                                entry->parameters[i].name, added->name);
+    return ret;
+}
+
+static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text,
+                                  const struct laz_strv *reserved, struct laz_error *err)
+{
+    const struct laz_json_api *json = laz_json_api();
+    struct laz_json_reader *reader = NULL;
+    struct laz_json_token token;
+    const char *raw;
+    size_t len;
+    int ret = laz_json_scan(text, strlen(text), err);
+
+    if (ret) {
+        laz_error_prefix(err, "Tool '%s': parameters: ", entry->name);
+        return ret == LAZ_ENOMEM ? ret : LAZ_EINVAL;
+    }
+    reader = json->reader_new(text, strlen(text));
+    entry->parameters = calloc(LAZ_TOOL_MAX_PARAMETERS, sizeof *entry->parameters);
+    if (!reader || !entry->parameters) {
+        ret = laz_error_nomem(err);
+        goto out;
+    }
+    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
+        ret =
+            laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': parameters must be a list", entry->name);
+    while (!ret && json->skip(reader, &raw, &len)) {
+        if (entry->n_parameters == LAZ_TOOL_MAX_PARAMETERS)
+            ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': more than %d parameters",
+                                entry->name, LAZ_TOOL_MAX_PARAMETERS);
+        else
+            ret = entry_add_parameter(entry, raw, len, reserved, err);
+    }
+out:
+    json->reader_free(reader);
+    return ret;
+}
+
+/* ---- the set -------------------------------------------------------------------------------- */
+
+static int set_check_duplicate(const struct laz_tool_set *set, const char *name,
+                               struct laz_error *err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const char *other = set->entries[i].name;
+        if (strcmp(other, name) == 0)
+            return laz_error_set(err, LAZ_EINVAL, 0, "Duplicate tool names: '%s'", name);
+        if (name_is_same(other, name))
+            return laz_error_set(err, LAZ_EINVAL, 0,
+                                 "Duplicate tool names: '%s' and '%s' would be the same function "
+                                 "where '.' is written as '_'",
+                                 other, name);
+    }
+    return 0;
+}
+
+int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
+                     const struct laz_strv *reserved, const void *owner, size_t index,
+                     struct laz_error *err)
+{
+    struct laz_tool_entry entry = {.owner = owner, .index = index};
+    int ret = name_check(tool->name, NULL, reserved, err);
+
+    if (ret)
+        return ret;
+    ret = set_check_duplicate(set, tool->name, err);
+    if (ret)
+        return ret;
+    if (tool->description && !laz_utf8_is_valid(tool->description, strlen(tool->description)))
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
+                             tool->name);
+    entry.name = laz_strdup(tool->name);
+    entry.description = laz_strdup(tool->description ? tool->description : "");
+    entry.timeout_ms = tool->timeout_ms;
+    entry.max_concurrent = tool->max_concurrent;
+    if (!entry.name || !entry.description) {
+        ret = laz_error_nomem(err);
+        goto out;
+    }
+    if (tool->parameters) {
+        ret = entry_parse_parameters(&entry, tool->parameters, reserved, err);
+        if (ret)
+            goto out;
+    }
+    struct laz_tool_entry *entries = realloc(set->entries, (set->n + 1) * sizeof *entries);
+    if (!entries) {
+        ret = laz_error_nomem(err);
+        goto out;
+    }
+    set->entries = entries;
+    set->entries[set->n++] = entry;
+    return 0;
+out:
+    entry_fini(&entry);
+    return ret;
+}
+
+void laz_tool_set_fini(struct laz_tool_set *set)
+{
+    if (!set)
+        return;
+    for (size_t i = 0; i < set->n; i++)
+        entry_fini(&set->entries[i]);
+    free(set->entries);
+    *set = (struct laz_tool_set){NULL, 0};
+}
+
+const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,
+                                               size_t len)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (strlen(set->entries[i].name) == len && memcmp(set->entries[i].name, name, len) == 0)
+            return &set->entries[i];
+    return NULL;
+}
