@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"
@@ -143,7 +143,7 @@ static void box_authenticated(struct laz_box *box)
     box->authenticated = true;
     if (box->from)
         laz_os_forget_senders(box->channel);
-    box->in.max = box->engine->values->session.max_message_size;
+    box->in.max = box->shared->values->session.max_message_size;
     laz_timer_cancel(box->patience);
     laz_io_stop(box->listener_io);
     box->listener_io = NULL;
@@ -206,7 +206,7 @@ static void box_time_line(struct laz_box *box, bool anew)
     if (box->begun && (!begun || anew))
         laz_timer_cancel(box->line_timer);
     if (begun && (!box->begun || anew)) {
-        box->line_due_ms = laz_loop_now_ms(box->engine->loop) + BOX_LINE_MS;
+        box->line_due_ms = laz_loop_now_ms(box->shared->driver->loop) + BOX_LINE_MS;
         laz_timer_start(box->line_timer, BOX_LINE_MS);
     }
     box->begun = begun;
@@ -321,7 +321,7 @@ static void box_line_too_late(void *user)
 {
     struct laz_box *box = user;
     uint64_t due = box->line_due_ms;
-    bool held_up = laz_loop_now_ms(box->engine->loop) > due + BOX_HELD_UP_MS;
+    bool held_up = laz_loop_now_ms(box->shared->driver->loop) > due + BOX_HELD_UP_MS;
 
     box_channel_ready(box, LAZ_IO_READ);
     if (box->channel < 0 || !box->begun || box->line_due_ms != due)
@@ -350,7 +350,7 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
 void laz_box_be_patient(struct laz_box *box)
 {
     if (!box->authenticated && !box->hung_up && !box->killed && !box->waits)
-        laz_timer_start(box->patience, laz_box_token_ms(box->engine));
+        laz_timer_start(box->patience, laz_box_token_ms(box->shared));
 }
 
 /* A connection that cannot be taken, for want of descriptors, would be told of again and again. */
@@ -387,7 +387,8 @@ static void box_listener_ready(void *user, uint32_t events)
         return;
     }
     box->channel = fd;
-    box->channel_io = laz_io_start(box->engine->loop, fd, LAZ_IO_READ, box_channel_ready, box);
+    box->channel_io =
+        laz_io_start(box->shared->driver->loop, fd, LAZ_IO_READ, box_channel_ready, box);
     if (!box->channel_io)
         box_broken(box, LAZ_ENOMEM, "the connection of the agent cannot be watched");
 }
@@ -531,10 +532,10 @@ static void box_process_ready(void *user, uint32_t events)
         box_has_ended(box);
     } else if (box->reaped) {
         laz_io_stop(box->process_io);
-        box->process_io =
-            laz_io_start(box->engine->loop, box->init_fd, LAZ_IO_READ, box_process_ready, box);
+        box->process_io = laz_io_start(box->shared->driver->loop, box->init_fd, LAZ_IO_READ,
+                                       box_process_ready, box);
         if (!box->killed || !box->process_io) /* once, or its end would be put off for ever */
-            laz_timer_start(box->patience, box->process_io ? box->engine->death_ms : 0);
+            laz_timer_start(box->patience, box->process_io ? box->shared->death_ms : 0);
         box->killed = true;
     }
 }
@@ -573,7 +574,8 @@ static void box_wait(struct laz_box *box, uint64_t ms)
 static void box_does_not_end(struct laz_box *box)
 {
     if (box->process.pid >= 0)
-        laz_log(&box->engine->log, LAZ_LOG_ERROR, "process %d does not end", (int)box->process.pid);
+        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "process %d does not end",
+                (int)box->process.pid);
     else if (box->from)
         laz_template_distrust(box->from, "a session that was asked for neither comes nor ends");
 }
@@ -596,7 +598,7 @@ static void box_out_of_patience(void *user)
     } else {
         char text[80];
         snprintf(text, sizeof text, "no token was shown within %g seconds",
-                 (double)laz_box_token_ms(box->engine) / 1000.0);
+                 (double)laz_box_token_ms(box->shared) / 1000.0);
         box_broken(box, LAZ_ETIMEOUT, text);
     }
 }
@@ -616,23 +618,23 @@ void laz_box_kill(struct laz_box *box)
     if (box->waits || !box->patience || !(box->process_io || box->status_io)) {
         /* not there yet, or not watched: the start failed half way */
         box_kill_all(box);
-        box_wait(box, box->engine->death_ms);
+        box_wait(box, box->shared->death_ms);
         box_has_ended(box);
         return;
     }
     if (box->plan && box->plan->ends_by == LAZ_END_REAP) {
         laz_process_signal(&box->process, SIGTERM);
-        laz_timer_start(box->patience, box->engine->death_ms + BOX_REAPER_MS);
+        laz_timer_start(box->patience, box->shared->death_ms + BOX_REAPER_MS);
     } else {
         box_kill_all(box);
-        laz_timer_start(box->patience, laz_box_has_come(box) ? box->engine->death_ms
-                                                             : laz_box_token_ms(box->engine));
+        laz_timer_start(box->patience, laz_box_has_come(box) ? box->shared->death_ms
+                                                             : laz_box_token_ms(box->shared));
     }
 }
 
 static void box_unlink(struct laz_box *box)
 {
-    for (struct laz_box **at = &box->engine->leaving; *at; at = &(*at)->next) {
+    for (struct laz_box **at = &box->shared->leaving; *at; at = &(*at)->next) {
         if (*at == box) {
             *at = box->next;
             return;
@@ -652,9 +654,10 @@ static void box_give_uid_back(struct laz_box *box)
         free_of_them =
             box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : box_is_over(box);
     if (free_of_them)
-        laz_uids_give_back(box->engine->uids, box->uid);
+        laz_uids_give_back(box->shared->uids, box->uid);
     else
-        laz_log(&box->engine->log, LAZ_LOG_ERROR, "processes of uid %u may be left", box->uid);
+        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
+                box->uid);
 }
 
 static void box_free(struct laz_box *box)
@@ -701,8 +704,8 @@ void laz_box_release(struct laz_box *box)
         box_free(box);
         return;
     }
-    box->next = box->engine->leaving;
-    box->engine->leaving = box;
+    box->next = box->shared->leaving;
+    box->shared->leaving = box;
     box_close_channel(box);
     laz_box_kill(box);
 }
@@ -711,7 +714,7 @@ void laz_box_release(struct laz_box *box)
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
 {
-    struct laz_loop *loop = box->engine->loop;
+    struct laz_loop *loop = box->shared->driver->loop;
 
     box->patience = laz_timer_new(loop, box_out_of_patience, box);
     box->line_timer = laz_timer_new(loop, box_line_too_late, box);
@@ -735,13 +738,13 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
         return LAZ_EOS;
     if (!ok)
         return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
-    laz_timer_start(box->patience, laz_box_token_ms(box->engine));
+    laz_timer_start(box->patience, laz_box_token_ms(box->shared));
     return 0;
 }
 
 int laz_box_follow(struct laz_box *box, struct laz_error *err)
 {
-    box->process_io =
-        laz_io_start(box->engine->loop, box->process.pidfd, LAZ_IO_READ, box_process_ready, box);
+    box->process_io = laz_io_start(box->shared->driver->loop, box->process.pidfd, LAZ_IO_READ,
+                                   box_process_ready, box);
     return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, 0, "a session cannot be watched");
 }

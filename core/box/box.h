@@ -23,7 +23,8 @@
 #include <lazaret/lazaret.h>
 
 struct laz_box;
-struct laz_template; /* template.h */
+struct laz_box_shared; /* shared.h */
+struct laz_template;   /* template.h */
 
 struct laz_box_owner {
     void *user;
@@ -57,7 +58,7 @@ struct laz_box_purpose {
 };
 
 struct laz_box {
-    struct laz_engine *engine;
+    struct laz_box_shared *shared;
     struct laz_box *next;
     struct laz_box_owner owner;
     char token[33];
@@ -107,7 +108,7 @@ struct laz_box {
 
 /* Spawns it. Errors leave nothing behind. The owner hears of all that follows. *runtime_file: the
  * runtime plugin's path as the agent will see it, a new string (untouched for a probe). */
-int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, char **runtime_file, struct laz_box **box,
                   struct laz_error *err);
 /* Watches what the spawned process does. Called by laz_box_start. */
@@ -143,7 +144,7 @@ void laz_box_from_has_ended(struct laz_box *box);
 int laz_box_make_group(struct laz_box *box, struct laz_error *err);
 /* A group for any session: all of an engine have the same limits. `to_enter`: for one from a
  * template, which enters it by itself. */
-int laz_box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_cgroup **group,
                       struct laz_error *err);
 /* Mechanisms of a host that gives these groups; `own_uid`: the session has another user;
  * `to_enter`: it comes from a template. */
@@ -174,10 +175,10 @@ bool laz_box_has_socket(const struct laz_box *box);
 /* What a box may take from its start to its token: five seconds, or a quarter of
  * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
  */
-uint64_t laz_box_token_ms(const struct laz_engine *engine);
+uint64_t laz_box_token_ms(const struct laz_box_shared *shared);
 /* What a process may take to get to its program, while who starts it waits: half of
  * session.start_timeout (and ten seconds at least, os/process.h). */
-uint64_t laz_box_spawn_ms(const struct laz_engine *engine);
+uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared);
 /* Listens to both streams. False: they cannot be watched. */
 bool laz_box_watch_output(struct laz_box *box);
 void laz_box_close_output(struct laz_box *box);

@@ -11,7 +11,7 @@
 #include "box/box.h"
 
 #include "base/random.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"

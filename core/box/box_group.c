@@ -8,7 +8,7 @@
  * group that cannot be made leaves the session to the watchdog (guard.c); that is told, in the log
  * and in every result, and refused where the settings require the group. */
 #include "box/box.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "os/tree.h"
 
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
@@ -45,33 +45,34 @@ struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid
     };
 }
 
-int laz_box_new_group(struct laz_engine *engine, bool to_enter, struct laz_cgroup **group,
+int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_cgroup **group,
                       struct laz_error *err)
 {
-    const struct laz_limits *limits = &engine->values->limits;
+    const struct laz_limits *limits = &shared->values->limits;
     uint64_t pids = limits->nproc > LAZ_UNLIMITED - BOX_OWN_PROCESSES
                         ? LAZ_UNLIMITED
                         : limits->nproc + BOX_OWN_PROCESSES;
 
     return (to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
-        engine->groups, laz_box_memory_limit(limits), pids, group, err);
+        shared->groups, laz_box_memory_limit(limits), pids, group, err);
 }
 
 int laz_box_make_group(struct laz_box *box, struct laz_error *err)
 {
-    struct laz_engine *engine = box->engine;
+    struct laz_box_shared *shared = box->shared;
     struct laz_error why = {0};
 
-    box->host = laz_box_host(engine->groups, box->uid != LAZ_SPAWN_SAME_ID, false);
+    box->host = laz_box_host(shared->groups, box->uid != LAZ_SPAWN_SAME_ID, false);
     if (!box->host.memory && !box->host.nproc && !box->host.cpu)
         return 0;
-    if (laz_box_new_group(engine, false, &box->group, &why)) {
+    if (laz_box_new_group(shared, false, &box->group, &why)) {
         if (laz_error_is_shortage(&why)) {
             if (err)
                 *err = why;
             return why.code;
         }
-        laz_log(&engine->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s", why.text,
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "limits of the session as a whole: %s; %s",
+                why.text,
                 box->host.is_watched ? "it is watched instead" : "only each process is limited");
         box->host.memory = box->host.nproc = box->host.cpu = NULL;
     }
@@ -97,7 +98,7 @@ int laz_box_watch_group(struct laz_box *box, struct laz_error *err)
 
     if (fd < 0)
         return 0;
-    box->group_io = laz_io_start(box->engine->loop, fd, LAZ_IO_READ, box_group_ready, box);
+    box->group_io = laz_io_start(box->shared->driver->loop, fd, LAZ_IO_READ, box_group_ready, box);
     return box->group_io
                ? 0
                : laz_error_set(err, LAZ_EOS, 0, "the control group of a session cannot be watched");

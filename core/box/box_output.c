@@ -3,7 +3,7 @@
  * Side: host.  Input trusted: no (bytes of anybody in the box). */
 #include "box/box.h"
 
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "os/io.h"
 #include "os/os.h"
 
@@ -93,7 +93,7 @@ void laz_box_drain(struct laz_box *box)
 
 bool laz_box_watch_output(struct laz_box *box)
 {
-    struct laz_loop *loop = box->engine->loop;
+    struct laz_loop *loop = box->shared->driver->loop;
 
     box->output_io[1] = laz_io_start(loop, box->output[1], LAZ_IO_READ, output_stdout_ready, box);
     box->output_io[2] = laz_io_start(loop, box->output[2], LAZ_IO_READ, output_stderr_ready, box);

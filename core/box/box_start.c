@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "box/template.h"
 #include "os/os.h"
 #include "os/signals.h"
@@ -35,7 +35,7 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
 {
     bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
 
-    box->folder = laz_strdupf("%s/b%u", box->engine->folder, box->engine->boxes++);
+    box->folder = laz_strdupf("%s/b%u", box->shared->folder, box->shared->boxes++);
     if (!box->folder)
         return laz_error_nomem(err);
     /* with an uid of its own the session must be able to pass, not to list */
@@ -109,24 +109,24 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                       char **runtime_file, struct laz_error *err)
 {
     static const char *const probe[] = {"--probe", NULL}, *const template[] = {"--template", NULL};
-    struct laz_engine *engine = box->engine;
+    struct laz_box_shared *shared = box->shared;
     struct laz_policy_box *policy = NULL;
-    const struct laz_engine_programs *programs = NULL;
+    const struct laz_programs_found *programs = NULL;
     char *agent = NULL, *staged = NULL;
     char *socket_folder = laz_strdupf("%s/socket", box->folder);
     char *empty = laz_strdupf("%s/empty", box->folder);
 
     int rc = socket_folder && empty ? 0 : laz_error_nomem(err);
     if (!rc)
-        rc = start_check_agent(engine->agent, err);
+        rc = start_check_agent(shared->agent, err);
     if (!rc)
-        rc = laz_stage_file(engine->folder, engine->agent, box->uid, true, &agent, err);
+        rc = laz_stage_file(shared->folder, shared->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
-        rc = laz_stage_file(engine->folder, purpose->runtime->file, box->uid, false, &staged, err);
+        rc = laz_stage_file(shared->folder, purpose->runtime->file, box->uid, false, &staged, err);
     if (!rc && purpose->runtime && laz_backend_hides_files(purpose->ops))
-        rc = laz_engine_find_programs(engine, purpose->runtime, box->uid,
-                                      laz_backend_has_own_files(purpose->ops), purpose->read,
-                                      &programs, err);
+        rc = laz_programs_find(&shared->programs, purpose->runtime, box->uid,
+                               laz_backend_has_own_files(purpose->ops), purpose->read, &programs,
+                               err);
     if (rc)
         goto out;
     struct laz_policy_session session = {
@@ -145,7 +145,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .nests = purpose->is_template,
         .empty = empty,
     };
-    rc = laz_policy_new(engine->values, purpose->runtime, &session,
+    rc = laz_policy_new(shared->values, purpose->runtime, &session,
                         laz_backend_has_own_files(purpose->ops), laz_os_platform(),
                         purpose->options, strlen(purpose->options), &policy, err);
     if (!rc)
@@ -261,9 +261,9 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
             .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
             .job_missing = &missing,
-            .start_ms = laz_box_spawn_ms(box->engine),
+            .start_ms = laz_box_spawn_ms(box->shared),
         };
-        rc = laz_spawner_spawn(box->engine->spawner, &spawn, &box->process, err);
+        rc = laz_spawner_spawn(box->shared->spawner, &spawn, &box->process, err);
         if (!rc)
             rc = laz_box_lacks_limits(box, missing, err);
     }
@@ -285,7 +285,7 @@ static int start_group(struct laz_box *box, const struct laz_box_purpose *purpos
 {
     if (!purpose->is_template)
         return laz_box_make_group(box, err);
-    box->host = laz_box_host(box->engine->groups, box->uid != LAZ_SPAWN_SAME_ID, true);
+    box->host = laz_box_host(box->shared->groups, box->uid != LAZ_SPAWN_SAME_ID, true);
     return 0;
 }
 
@@ -295,8 +295,8 @@ static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose
     int rc = 0;
 
     box->started_us = laz_clock_us();
-    if (box->engine->uids)
-        rc = laz_uids_take(box->engine->uids, &box->uid, err);
+    if (box->shared->uids)
+        rc = laz_uids_take(box->shared->uids, &box->uid, err);
     if (!rc)
         rc = start_folders(box, purpose, err);
     if (!rc && purpose->runtime)
@@ -320,13 +320,13 @@ static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose
     return rc ? rc : laz_box_watch(box, err);
 }
 
-static struct laz_box *start_box(struct laz_engine *engine)
+static struct laz_box *start_box(struct laz_box_shared *shared)
 {
     struct laz_box *box = calloc(1, sizeof *box);
 
     if (!box)
         return NULL;
-    box->engine = engine;
+    box->shared = shared;
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
@@ -339,11 +339,11 @@ static struct laz_box *start_box(struct laz_engine *engine)
     return box;
 }
 
-int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpose,
+int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
                   struct laz_error *err)
 {
-    struct laz_box *box = start_box(engine);
+    struct laz_box *box = start_box(shared);
 
     if (!box)
         return laz_error_nomem(err);
@@ -351,7 +351,7 @@ int laz_box_start(struct laz_engine *engine, const struct laz_box_purpose *purpo
         box->purpose = *purpose;
     int rc = purpose->template_of ? laz_template_spawn(purpose->template_of, box, runtime_file, err)
                                   : start_cold(box, purpose, runtime_file, err);
-    if (rc == LAZ_EREFUSED && box->from && engine->values->pool.warm != LAZ_WARM_TEMPLATE)
+    if (rc == LAZ_EREFUSED && box->from && shared->values->pool.warm != LAZ_WARM_TEMPLATE)
         rc = laz_box_turn_cold(box, err); /* it can be less held than its template says */
     if (rc) {
         laz_box_release(box);
@@ -376,7 +376,7 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     box->turned = true;
     box->uid = LAZ_SPAWN_SAME_ID;
     laz_template_leave(from, box);
-    int rc = laz_engine_backend(box->engine, &choice, err);
+    int rc = laz_box_backend(box->shared, &choice, err);
     if (!rc) {
         purpose.template_of = NULL;
         purpose.backend = choice->name;
@@ -389,14 +389,14 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     return rc;
 }
 
-uint64_t laz_box_spawn_ms(const struct laz_engine *engine)
+uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared)
 {
-    return engine->values->session.start_timeout_ms / 2;
+    return shared->values->session.start_timeout_ms / 2;
 }
 
-uint64_t laz_box_token_ms(const struct laz_engine *engine)
+uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
 {
-    uint64_t part = engine->values->session.start_timeout_ms / 4;
+    uint64_t part = shared->values->session.start_timeout_ms / 4;
 
     return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
 }

@@ -4,7 +4,7 @@
  * Side: host.  Input trusted: no (the words of its programs). */
 #include "box/box.h"
 
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"
@@ -31,14 +31,14 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
 
 void laz_box_tell_unmet(const struct laz_box *box)
 {
-    struct laz_engine *engine = box->engine;
+    struct laz_box_shared *shared = box->shared;
 
     for (size_t i = 0; i < box->plan->n_unmet; i++) {
         const struct laz_plan_unmet *unmet = &box->plan->unmet[i];
-        if (laz_strv_has(&engine->unmet, unmet->name))
+        if (laz_strv_has(&shared->unmet, unmet->name))
             continue;
-        laz_strv_add(&engine->unmet, unmet->name);
-        laz_log(&engine->log, LAZ_LOG_WARNING, "limits.%s: %s", unmet->name, unmet->why);
+        laz_strv_add(&shared->unmet, unmet->name);
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "limits.%s: %s", unmet->name, unmet->why);
     }
 }
 
@@ -46,12 +46,12 @@ int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error
 {
     struct laz_buf names = LAZ_BUF_INIT;
     uint32_t lost;
-    int rc = laz_plan_job_lacks(box->plan, missing, box->engine->values->sandbox.strict, &lost,
+    int rc = laz_plan_job_lacks(box->plan, missing, box->shared->values->sandbox.strict, &lost,
                                 &names, err);
 
-    if (!rc && missing && !laz_strv_has(&box->engine->unmet, laz_buf_text(&names))) {
-        laz_strv_add(&box->engine->unmet, laz_buf_text(&names));
-        laz_log(&box->engine->log, LAZ_LOG_WARNING,
+    if (!rc && missing && !laz_strv_has(&box->shared->unmet, laz_buf_text(&names))) {
+        laz_strv_add(&box->shared->unmet, laz_buf_text(&names));
+        laz_log(&box->shared->driver->log, LAZ_LOG_WARNING,
                 "this system does not keep limits of the job that were set: %s",
                 laz_buf_text(&names));
     }
@@ -64,7 +64,7 @@ void laz_box_note_end_of_reaper(const struct laz_box *box)
     if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
         box->authenticated && box->exit.known && box->exit.signal)
         laz_log(
-            &box->engine->log, LAZ_LOG_ERROR,
+            &box->shared->driver->log, LAZ_LOG_ERROR,
             "the reaper of a session was killed: processes that the session left may still run");
 }
 
@@ -130,7 +130,7 @@ bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, boo
     } else {
         laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
         if (box->exit.known && !box->exit.status && !box->authenticated)
-            laz_buf_printf(text, "; is %s the agent of this lazaret?", box->engine->agent);
+            laz_buf_printf(text, "; is %s the agent of this lazaret?", box->shared->agent);
     }
     return false;
 }

@@ -7,7 +7,7 @@
  * is well: only when it does not start is the backend tried by itself, and then those after it.  A
  * candidate that does not enforce what is required is passed over like one that does not work. */
 #include "box/choice.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +33,11 @@ static int choice_explain(struct laz_box *box, const struct laz_backend_choice *
     if (timed_out) { /* its last words count, too */
         laz_box_kill(box);
         while (!box->ended)
-            laz_loop_step(box->engine->loop, LAZ_LOOP_FOREVER);
+            laz_loop_step(box->shared->driver->loop, LAZ_LOOP_FOREVER);
     }
     if (!laz_box_explain(box, choice->ops, timed_out, &text) && timed_out)
         laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
-                      (double)laz_box_token_ms(box->engine) / 1000.0,
+                      (double)laz_box_token_ms(box->shared) / 1000.0,
                       box->complaint.len ? ": " : "",
                       box->complaint.len ? laz_buf_text(&text) : "");
     else
@@ -47,27 +47,27 @@ static int choice_explain(struct laz_box *box, const struct laz_backend_choice *
 }
 
 /* Starts a box of this backend with nothing in it but the agent's --probe. 0: it came up. */
-static int choice_probe(struct laz_engine *engine, const struct laz_backend_choice *choice,
+static int choice_probe(struct laz_box_shared *shared, const struct laz_backend_choice *choice,
                         struct laz_error *err)
 {
     const struct laz_box_purpose purpose = {
         .backend = choice->name,
         .ops = choice->ops,
         .options = laz_buf_text(&choice->options),
-        .require = engine->values->sandbox.strict ? choice->require : 0,
+        .require = shared->values->sandbox.strict ? choice->require : 0,
     };
     const struct laz_box_owner owner = {0};
     struct laz_box *box = NULL;
     bool over = false;
 
-    struct laz_timer *timer = laz_timer_new(engine->loop, probe_over, &over);
+    struct laz_timer *timer = laz_timer_new(shared->driver->loop, probe_over, &over);
     if (!timer)
         return laz_error_nomem(err);
-    int rc = laz_box_start(engine, &purpose, &owner, NULL, &box, err);
+    int rc = laz_box_start(shared, &purpose, &owner, NULL, &box, err);
     if (!rc) {
-        laz_timer_start(timer, laz_box_token_ms(engine));
-        while (!box->ended && !over && !atomic_load(&engine->cancel))
-            laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
+        laz_timer_start(timer, laz_box_token_ms(shared));
+        while (!box->ended && !over && !atomic_load(&shared->driver->cancel))
+            laz_loop_step(shared->driver->loop, LAZ_LOOP_FOREVER);
         if (!box->ended && !over)
             rc = laz_error_set(err, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
         else if (!choice_came_up(box))
@@ -78,13 +78,13 @@ static int choice_probe(struct laz_engine *engine, const struct laz_backend_choi
     return rc;
 }
 
-static int choice_take(struct laz_engine *engine, const char *name,
+static int choice_take(struct laz_box_shared *shared, const char *name,
                        struct laz_backend_choice *choice, struct laz_error *err)
 {
     const struct laz_plugin *plugin;
     char where[96];
 
-    int rc = laz_registry_find(engine->registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
+    int rc = laz_registry_find(shared->registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
     if (rc)
         return rc;
     const struct laz_backend_ops *ops = plugin->ops;
@@ -94,15 +94,15 @@ static int choice_take(struct laz_engine *engine, const char *name,
                              ops->platforms, laz_os_platform());
     snprintf(where, sizeof where, "sandbox.%.64s", name);
     laz_buf_fini(&choice->options);
-    rc = laz_settings_check_options(engine->settings,
-                                    laz_settings_plugin_table(engine->settings, "sandbox", name),
+    rc = laz_settings_check_options(shared->settings,
+                                    laz_settings_plugin_table(shared->settings, "sandbox", name),
                                     plugin->options, where, NULL, &choice->options, err);
     if (rc)
         return rc;
     free(choice->name);
     choice->name = laz_strdup(name);
     choice->ops = ops;
-    choice->require = engine->values->sandbox.require;
+    choice->require = shared->values->sandbox.require;
     return choice->name ? 0 : laz_error_nomem(err);
 }
 
@@ -132,30 +132,30 @@ void laz_backend_candidates(const struct laz_strv *wanted, const char *platform,
 }
 
 /* No backend works: an error, or, when the settings say strict = false, no box at all. */
-static int choice_none(struct laz_engine *engine, struct laz_backend_choice *choice,
+static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
                        const struct laz_error *why, struct laz_error *err)
 {
-    if (engine->values->sandbox.strict) {
+    if (shared->values->sandbox.strict) {
         if (err)
             *err = *why;
         return why->code;
     }
     struct laz_error no_none = {0};
-    int rc = choice_take(engine, "none", choice, &no_none);
+    int rc = choice_take(shared, "none", choice, &no_none);
     choice->require = 0;
     if (rc)
         return laz_error_set(err, no_none.code, no_none.os_errno, "%s; without a sandbox: %s",
                              why->text, no_none.text);
-    laz_log(&engine->log, LAZ_LOG_WARNING,
+    laz_log(&shared->driver->log, LAZ_LOG_WARNING,
             "no sandbox: %s; the code runs WITHOUT ISOLATION because sandbox.strict is false",
             why->text);
     return 0;
 }
 
 /* The first candidate is taken at its word, unless what comes after it is no box at all. */
-static bool choice_needs_trial(const struct laz_engine *engine, size_t candidate)
+static bool choice_needs_trial(const struct laz_box_shared *shared, size_t candidate)
 {
-    return candidate > 0 || !engine->values->sandbox.strict;
+    return candidate > 0 || !shared->values->sandbox.strict;
 }
 
 /* Does the failure say that this system does not have the backend? One that is broken or told wrong
@@ -169,16 +169,16 @@ static bool choice_goes_on(bool taken, const struct laz_error *why)
 
 /* Takes the first candidate from number `first` on that works. `why`: empty, or what was wrong with
  * those before it, and then what is wrong with all. */
-static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *why,
+static int choice_from(struct laz_box_shared *shared, size_t first, struct laz_buf *why,
                        struct laz_error *err)
 {
-    struct laz_backend_choice *choice = &engine->choice;
+    struct laz_backend_choice *choice = &shared->choice;
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error last = {0};
     bool goes_on = true;
     int rc = LAZ_ECONFIG;
 
-    laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
+    laz_backend_candidates(&shared->values->sandbox.backend, laz_os_platform(), &names);
     laz_error_set(&last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
     if (names.failed) { /* a list that lacks its first is another list */
         laz_strv_fini(&names);
@@ -186,10 +186,10 @@ static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *
     }
     for (size_t i = first; i < names.n && rc && goes_on; i++) {
         choice->next = i + 1;
-        rc = choice_take(engine, names.items[i], choice, &last);
+        rc = choice_take(shared, names.items[i], choice, &last);
         bool taken = !rc;
-        if (taken && choice_needs_trial(engine, i)) {
-            rc = choice_probe(engine, choice, &last);
+        if (taken && choice_needs_trial(shared, i)) {
+            rc = choice_probe(shared, choice, &last);
             choice->proven = !rc;
         }
         if (!rc)
@@ -198,8 +198,8 @@ static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *
         if (names.n > 1)
             laz_buf_printf(why, "%s%s: ", why->len ? "; " : "", names.items[i]);
         laz_buf_puts(why, last.text);
-        laz_log(&engine->log, i + 1 < names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "backend %s: %s",
-                names.items[i], last.text);
+        laz_log(&shared->driver->log, i + 1 < names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO,
+                "backend %s: %s", names.items[i], last.text);
     }
     laz_strv_fini(&names);
     if (rc && !goes_on) {
@@ -208,50 +208,60 @@ static int choice_from(struct laz_engine *engine, size_t first, struct laz_buf *
     } else if (rc) {
         if (why->len)
             laz_error_set(&last, last.code, last.os_errno, "%s", laz_buf_text(why));
-        rc = choice_none(engine, choice, &last, err);
+        rc = choice_none(shared, choice, &last, err);
     }
     if (rc)
         choice->ops = NULL;
     return rc;
 }
 
-int laz_engine_backend(struct laz_engine *engine, const struct laz_backend_choice **out,
-                       struct laz_error *err)
+int laz_box_backend(struct laz_box_shared *shared, const struct laz_backend_choice **out,
+                    struct laz_error *err)
 {
     struct laz_buf why = LAZ_BUF_INIT;
     int rc = 0;
 
-    *out = &engine->choice;
-    if (!engine->choice.ops) {
-        engine->choice.proven = false;
-        rc = choice_from(engine, 0, &why, err);
+    *out = &shared->choice;
+    if (!shared->choice.ops) {
+        shared->choice.proven = false;
+        rc = choice_from(shared, 0, &why, err);
     }
     laz_buf_fini(&why);
     return rc;
 }
 
-bool laz_engine_next_backend(struct laz_engine *engine, struct laz_error *err)
+bool laz_box_next_backend(struct laz_box_shared *shared, struct laz_error *err)
 {
-    struct laz_backend_choice *choice = &engine->choice;
+    struct laz_backend_choice *choice = &shared->choice;
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_buf why = LAZ_BUF_INIT;
     struct laz_error fault = {0};
     bool taken = false;
 
-    laz_backend_candidates(&engine->values->sandbox.backend, laz_os_platform(), &names);
+    laz_backend_candidates(&shared->values->sandbox.backend, laz_os_platform(), &names);
     bool others = choice->ops && !choice->proven && choice->next < names.n;
     laz_strv_fini(&names);
     if (!others)
         return false;
-    if (choice_probe(engine, choice, &fault) == 0) {
+    if (choice_probe(shared, choice, &fault) == 0) {
         choice->proven = true; /* what failed was the session's own */
         return false;
     }
     if (laz_error_is_shortage(&fault) || fault.code == LAZ_ECANCELLED)
         return false;
-    laz_log(&engine->log, LAZ_LOG_WARNING, "backend %s: %s", choice->name, fault.text);
+    laz_log(&shared->driver->log, LAZ_LOG_WARNING, "backend %s: %s", choice->name, fault.text);
     laz_buf_printf(&why, "%s: %s", choice->name, fault.text);
-    taken = choice_from(engine, choice->next, &why, err) == 0;
+    taken = choice_from(shared, choice->next, &why, err) == 0;
     laz_buf_fini(&why);
     return taken;
+}
+
+void laz_box_shared_fini(struct laz_box_shared *shared)
+{
+    laz_buf_fini(&shared->choice.options);
+    free(shared->choice.name);
+    laz_programs_store_fini(&shared->programs);
+    laz_strv_fini(&shared->unmet);
+    laz_cgroups_free(shared->groups);
+    laz_uids_free(shared->uids);
 }

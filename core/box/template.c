@@ -41,8 +41,8 @@ struct template_spawn {
 
 static void template_set(struct laz_template *t, enum template_state state)
 {
-    laz_log(&t->engine->log, LAZ_LOG_DEBUG, "template of %s: %s -> %s", t->kind->runtime->name,
-            template_states[t->state], template_states[state]);
+    laz_log(&t->shared->driver->log, LAZ_LOG_DEBUG, "template of %s: %s -> %s",
+            t->kind->runtime->name, template_states[t->state], template_states[state]);
     t->state = state;
 }
 
@@ -56,7 +56,7 @@ static void template_detach(struct laz_template *t)
 
 void laz_template_lose(struct laz_template *t, int code, const char *why)
 {
-    bool unproven = t->state == TEMPLATE_TRIED, expected = t->engine->templates->ending;
+    bool unproven = t->state == TEMPLATE_TRIED, expected = t->shared->templates->ending;
     bool faded = t->fades && !t->boxes;
 
     if (t->state == TEMPLATE_LOST)
@@ -67,10 +67,10 @@ void laz_template_lose(struct laz_template *t, int code, const char *why)
     if (t->box)
         laz_box_kill(t->box);
     if (unproven)
-        laz_templates_refuse(t->engine, why);
+        laz_templates_refuse(t->shared, why);
     else if (!expected && !faded)
-        laz_templates_failed(t->engine, t->kind, code, why);
-    laz_templates_stir(t->engine);
+        laz_templates_failed(t->shared, t->kind, code, why);
+    laz_templates_stir(t->shared);
 }
 
 /* Its outermost process has ended, and the box can say how. */
@@ -78,7 +78,7 @@ static void template_lost_process(struct laz_template *t)
 {
     struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    laz_box_explain(t->box, t->engine->choice.ops, false, &text);
+    laz_box_explain(t->box, t->shared->choice.ops, false, &text);
     laz_visible_line(&line, laz_buf_text(&text), text.len);
     laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
     laz_buf_fini(&text);
@@ -95,11 +95,11 @@ void laz_template_distrust(struct laz_template *t, const char *why)
 
 void laz_template_fade(struct laz_template *t)
 {
-    laz_log(&t->engine->log, LAZ_LOG_DEBUG, "template of %s fades", t->kind->runtime->name);
+    laz_log(&t->shared->driver->log, LAZ_LOG_DEBUG, "template of %s fades", t->kind->runtime->name);
     template_detach(t);
     t->fades = true;
     if (!t->boxes)
-        laz_templates_stir(t->engine);
+        laz_templates_stir(t->shared);
 }
 
 /* ---- spawns --------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static int template_prepare(struct laz_template *t, struct laz_error *err)
 
     if (t->group || !template_has_groups(t))
         return 0;
-    int rc = laz_box_new_group(t->engine, true, &t->group, &why);
+    int rc = laz_box_new_group(t->shared, true, &t->group, &why);
     if (!rc)
         rc = laz_cgroup_entries(t->group, entries, &n, &why);
     if (!rc)
@@ -169,7 +169,7 @@ static int template_request(struct laz_template *t, const struct laz_box *box,
 static void template_time_answer(struct laz_template *t)
 {
     if (t->spawns && t->state != TEMPLATE_LOST)
-        laz_timer_start(t->timer, laz_box_token_ms(t->engine));
+        laz_timer_start(t->timer, laz_box_token_ms(t->shared));
     else
         laz_timer_cancel(t->timer);
 }
@@ -284,7 +284,7 @@ void laz_template_leave(struct laz_template *t, struct laz_box *box)
     if (good && t->state != TEMPLATE_LOST)
         t->kind->failures = 0;
     if (!t->boxes && (t->fades || t->state == TEMPLATE_LOST))
-        laz_templates_stir(t->engine);
+        laz_templates_stir(t->shared);
 }
 
 void laz_template_look(struct laz_template *t)
@@ -325,9 +325,9 @@ static void trial_came(void *user)
 
     if (t->state != TEMPLATE_TRIED)
         return;
-    t->engine->templates->proven = true;
+    t->shared->templates->proven = true;
     template_set(t, TEMPLATE_READY);
-    laz_templates_stir(t->engine); /* the trial goes, and who waits is served */
+    laz_templates_stir(t->shared); /* the trial goes, and who waits is served */
 }
 
 static void trial_broken(void *user, const struct laz_error *why)
@@ -355,14 +355,14 @@ static void template_try(struct laz_template *t)
         .user = t, .authenticated = trial_came, .broken = trial_broken, .ended = trial_ended};
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
-        .ops = t->engine->choice.ops,
+        .ops = t->shared->choice.ops,
         .template_of = t,
     };
     struct laz_error why = {0};
 
     template_set(t, TEMPLATE_TRIED);
     t->is_trying = true;
-    int rc = laz_box_start(t->engine, &purpose, &owner, NULL, &t->trial, &why);
+    int rc = laz_box_start(t->shared, &purpose, &owner, NULL, &t->trial, &why);
     t->is_trying = false;
     if (rc)
         laz_template_lose(t, why.code, why.text);
@@ -372,7 +372,7 @@ static void template_try(struct laz_template *t)
 
 static bool template_init_text(const struct laz_template *t, struct laz_buf *init)
 {
-    const struct laz_settings_values *values = t->engine->values;
+    const struct laz_settings_values *values = t->shared->values;
     const struct laz_strv *libraries = &t->kind->runtime->libraries;
     const struct laz_strv *preload = &values->pool.preload;
 
@@ -414,11 +414,11 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
         return;
     }
     t->box->settled = true;
-    t->engine->choice.proven = true;
+    t->shared->choice.proven = true;
     (void)template_prepare(t, NULL);
-    laz_log(&t->engine->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
+    laz_log(&t->shared->driver->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
             t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);
-    if (t->engine->templates->proven) {
+    if (t->shared->templates->proven) {
         template_set(t, TEMPLATE_READY);
         template_pump(t);
     } else {
@@ -478,7 +478,7 @@ static void template_ended(void *user)
     struct laz_template *t = user;
 
     if (t->state == TEMPLATE_LOST)
-        laz_templates_stir(t->engine);
+        laz_templates_stir(t->shared);
     else
         template_lost_process(t);
 }
@@ -510,7 +510,7 @@ static bool template_output(void *user, int stream, const char *data, size_t len
 
 static int template_start_box(struct laz_template *t, struct laz_error *err)
 {
-    struct laz_engine *engine = t->engine;
+    struct laz_box_shared *shared = t->shared;
     const struct laz_backend_choice *choice;
     const struct laz_box_owner owner = {
         .user = t,
@@ -520,7 +520,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
         .broken = template_broken,
         .ended = template_ended,
     };
-    int rc = laz_engine_backend(engine, &choice, err);
+    int rc = laz_box_backend(shared, &choice, err);
 
     if (rc)
         return rc;
@@ -533,12 +533,12 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
         .require = choice->require,
         .is_template = true,
     };
-    return laz_box_start(engine, &purpose, &owner, &t->runtime_file, &t->box, err);
+    return laz_box_start(shared, &purpose, &owner, &t->runtime_file, &t->box, err);
 }
 
 static void template_unlink(struct laz_template *t)
 {
-    for (struct laz_template **at = &t->engine->templates->all; *at; at = &(*at)->next) {
+    for (struct laz_template **at = &t->shared->templates->all; *at; at = &(*at)->next) {
         if (*at == t) {
             *at = t->next;
             return;
@@ -564,7 +564,7 @@ void laz_template_free(struct laz_template *t)
     free(t);
 }
 
-int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
+int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind,
                        struct laz_template **out, struct laz_error *err)
 {
     struct laz_template *t = calloc(1, sizeof *t);
@@ -572,16 +572,16 @@ int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
 
     if (!t)
         return laz_error_nomem(err);
-    t->engine = engine;
+    t->shared = shared;
     t->kind = kind;
     t->last_spawn = &t->spawns;
-    t->next = engine->templates->all;
-    engine->templates->all = t;
-    t->timer = laz_timer_new(engine->loop, template_too_late, t);
+    t->next = shared->templates->all;
+    shared->templates->all = t;
+    t->timer = laz_timer_new(shared->driver->loop, template_too_late, t);
     int rc = t->timer ? template_start_box(t, err) : laz_error_nomem(err);
     if (!rc) {
         t->uid = t->box->uid;
-        t->host = laz_box_host(engine->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
+        t->host = laz_box_host(shared->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
         laz_plan_confine_json(t->box->plan, &confine);
         t->confine = laz_buf_steal(&confine);
         t->tools = laz_strdup(kind->tools);
@@ -591,8 +591,8 @@ int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
         laz_template_free(t);
         return rc;
     }
-    if (engine->values->session.start_timeout_ms)
-        laz_timer_start(t->timer, engine->values->session.start_timeout_ms);
+    if (shared->values->session.start_timeout_ms)
+        laz_timer_start(t->timer, shared->values->session.start_timeout_ms);
     *out = t;
     return 0;
 }
@@ -603,9 +603,9 @@ int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
  * without. */
 static void template_disperse(struct laz_template *t)
 {
-    const struct laz_templates *set = t->engine->templates;
+    const struct laz_templates *set = t->shared->templates;
     const char *why = set->refused ? set->refused : t->kind->last.text;
-    bool may_be_cold = t->engine->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending;
+    bool may_be_cold = t->shared->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending;
     struct laz_box *box;
 
     for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next) {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct laz_box;
-struct laz_engine;
+struct laz_box_shared;
 struct laz_runtime_info;
 struct laz_template;
 
@@ -30,14 +30,14 @@ struct laz_template_source {
 /* Where a new session comes from, as pool.warm says: *template NULL: it is started cold. A template
  * is started for it where none is there; it need not be ready. Errors: pool.warm is "template" and
  * none can be had (LAZ_EREFUSED, LAZ_ESETUP), or a want of memory or descriptors. */
-int laz_template_for(struct laz_engine *engine, const struct laz_template_source *source,
+int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
                      struct laz_template **template, struct laz_error *err);
 /* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or nobody
  * tried. Borrowed. */
-const char *laz_templates_refused(const struct laz_engine *engine);
+const char *laz_templates_refused(const struct laz_box_shared *shared);
 /* Ends them all; what is left goes with the boxes that still leave. Then: frees. */
-void laz_templates_end(struct laz_engine *engine);
-void laz_templates_free(struct laz_engine *engine);
+void laz_templates_end(struct laz_box_shared *shared);
+void laz_templates_free(struct laz_box_shared *shared);
 
 /* ---- for boxes --------------------------------------------------------------------------------
  */

@@ -13,12 +13,12 @@
 #define TEMPLATES_PAUSE_MS   1000u /* after the second failure in a row, then twice that ... */
 #define TEMPLATES_PAUSE_MOST 60000u
 
-void laz_templates_stir(struct laz_engine *engine)
+void laz_templates_stir(struct laz_box_shared *shared)
 {
-    laz_timer_start(engine->templates->tidy, 0);
+    laz_timer_start(shared->templates->tidy, 0);
 }
 
-void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind, int code,
+void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *kind, int code,
                           const char *why)
 {
     uint64_t pause = 0;
@@ -28,34 +28,34 @@ void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind,
         pause = pause ? pause * 2 : TEMPLATES_PAUSE_MS;
     if (pause > TEMPLATES_PAUSE_MOST)
         pause = TEMPLATES_PAUSE_MOST;
-    kind->again_ms = laz_loop_now_ms(engine->loop) + pause;
+    kind->again_ms = laz_loop_now_ms(shared->driver->loop) + pause;
     laz_error_set(&kind->last, code, 0, "the template of %s: %s", kind->runtime->name, why);
     if (pause)
-        laz_log(&engine->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s", kind->last.text,
-                (double)pause / 1000.0,
-                engine->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused" : "started cold");
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s; for %g s sessions are %s",
+                kind->last.text, (double)pause / 1000.0,
+                shared->values->pool.warm == LAZ_WARM_TEMPLATE ? "refused" : "started cold");
     else
-        laz_log(&engine->log, LAZ_LOG_WARNING, "%s", kind->last.text);
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s", kind->last.text);
 }
 
-void laz_templates_refuse(struct laz_engine *engine, const char *why)
+void laz_templates_refuse(struct laz_box_shared *shared, const char *why)
 {
-    struct laz_templates *set = engine->templates;
-    bool wanted = engine->values->pool.warm == LAZ_WARM_TEMPLATE;
+    struct laz_templates *set = shared->templates;
+    bool wanted = shared->values->pool.warm == LAZ_WARM_TEMPLATE;
 
     if (set->refused)
         return;
     set->refused = laz_strdupf("no session can come from a template here: %s", why);
-    laz_log(&engine->log, wanted ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "%s; sessions are %s",
+    laz_log(&shared->driver->log, wanted ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "%s; sessions are %s",
             set->refused ? set->refused : why, wanted ? "refused" : "started cold");
 }
 
 static void templates_tidy(void *user)
 {
-    struct laz_engine *engine = user;
+    struct laz_box_shared *shared = user;
     struct laz_template *next;
 
-    for (struct laz_template *t = engine->templates->all; t; t = next) {
+    for (struct laz_template *t = shared->templates->all; t; t = next) {
         next = t->next;
         laz_template_tidy(t);
     }
@@ -63,25 +63,25 @@ static void templates_tidy(void *user)
 
 /* ---- who gets one --------------------------------------------------------------------------- */
 
-static int templates_new(struct laz_engine *engine, struct laz_error *err)
+static int templates_new(struct laz_box_shared *shared, struct laz_error *err)
 {
     struct laz_templates *set = calloc(1, sizeof *set);
 
     if (!set)
         return laz_error_nomem(err);
-    set->tidy = laz_timer_new(engine->loop, templates_tidy, engine);
+    set->tidy = laz_timer_new(shared->driver->loop, templates_tidy, shared);
     if (!set->tidy) {
         free(set);
         return laz_error_nomem(err);
     }
-    engine->templates = set;
+    shared->templates = set;
     return 0;
 }
 
-static struct template_kind *templates_kind(struct laz_engine *engine,
+static struct template_kind *templates_kind(struct laz_box_shared *shared,
                                             const struct laz_template_source *source)
 {
-    struct template_kind *kind = engine->templates->kinds;
+    struct template_kind *kind = shared->templates->kinds;
     bool failed = false;
 
     while (kind && kind->runtime != source->runtime)
@@ -99,8 +99,8 @@ static struct template_kind *templates_kind(struct laz_engine *engine,
         free(kind);
         return NULL;
     }
-    kind->next = engine->templates->kinds;
-    engine->templates->kinds = kind;
+    kind->next = shared->templates->kinds;
+    shared->templates->kinds = kind;
     return kind;
 }
 
@@ -123,36 +123,37 @@ static bool kind_has_tools(struct template_kind *kind, const char *tools)
 }
 
 /* Starts one, and notes when that fails. A want of memory says nothing about templates. */
-static int kind_start(struct laz_engine *engine, struct template_kind *kind,
+static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
                       struct laz_template **template, struct laz_error *err)
 {
     struct laz_error why = {0};
 
-    if (laz_loop_now_ms(engine->loop) < kind->again_ms) {
+    if (laz_loop_now_ms(shared->driver->loop) < kind->again_ms) {
         *err = kind->last;
         return LAZ_ESETUP;
     }
-    int rc = laz_template_start(engine, kind, template, &why);
+    int rc = laz_template_start(shared, kind, template, &why);
     if (rc == LAZ_EREFUSED)
-        laz_templates_refuse(engine, why.text);
+        laz_templates_refuse(shared, why.text);
     else if (rc && !laz_error_is_shortage(&why))
-        laz_templates_failed(engine, kind, rc, why.text);
+        laz_templates_failed(shared, kind, rc, why.text);
     if (rc)
         *err = why;
     return rc;
 }
 
 /* Before the last sessions of a template its successor is started, so that nobody waits for it. */
-static void kind_renew(struct laz_engine *engine, struct template_kind *kind)
+static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind)
 {
-    uint64_t most = engine->values->pool.renew_after;
+    uint64_t most = shared->values->pool.renew_after;
     struct laz_template *current = kind->current;
     struct laz_error why = {0};
 
     if (!most || !current || current->made + most / 8 < most)
         return;
-    if (!kind->successor && kind_start(engine, kind, &kind->successor, &why))
-        laz_log(&engine->log, LAZ_LOG_INFO, "no template to replace the present one: %s", why.text);
+    if (!kind->successor && kind_start(shared, kind, &kind->successor, &why))
+        laz_log(&shared->driver->log, LAZ_LOG_INFO, "no template to replace the present one: %s",
+                why.text);
     if (current->made < most)
         return;
     struct laz_template *successor = kind->successor;
@@ -162,11 +163,11 @@ static void kind_renew(struct laz_engine *engine, struct template_kind *kind)
 }
 
 /* What is known of one backend says nothing of another. */
-static int templates_look(struct laz_engine *engine, struct laz_error *err)
+static int templates_look(struct laz_box_shared *shared, struct laz_error *err)
 {
-    struct laz_templates *set = engine->templates;
+    struct laz_templates *set = shared->templates;
     const struct laz_backend_choice *choice;
-    int rc = laz_engine_backend(engine, &choice, err);
+    int rc = laz_box_backend(shared, &choice, err);
 
     if (rc || set->ops == choice->ops)
         return rc;
@@ -182,28 +183,28 @@ static int templates_look(struct laz_engine *engine, struct laz_error *err)
     return 0;
 }
 
-int laz_template_for(struct laz_engine *engine, const struct laz_template_source *source,
+int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
                      struct laz_template **template, struct laz_error *err)
 {
-    enum laz_warm warm = engine->values->pool.warm;
+    enum laz_warm warm = shared->values->pool.warm;
     struct laz_error why = {0};
 
     *template = NULL;
     if (warm == LAZ_WARM_COLD)
         return 0;
-    int rc = engine->templates ? 0 : templates_new(engine, err);
+    int rc = shared->templates ? 0 : templates_new(shared, err);
     if (!rc)
-        rc = templates_look(engine, err);
+        rc = templates_look(shared, err);
     if (rc)
         return rc;
-    struct template_kind *kind = templates_kind(engine, source);
+    struct template_kind *kind = templates_kind(shared, source);
     if (!kind || !kind_has_tools(kind, source->tools))
         return laz_error_nomem(err);
     if (kind->current)
         laz_template_look(kind->current);
-    kind_renew(engine, kind);
-    if (!kind->current && !engine->templates->refused)
-        rc = kind_start(engine, kind, &kind->current, &why);
+    kind_renew(shared, kind);
+    if (!kind->current && !shared->templates->refused)
+        rc = kind_start(shared, kind, &kind->current, &why);
     if (!rc && kind->current) {
         *template = kind->current;
         return 0;
@@ -215,22 +216,22 @@ int laz_template_for(struct laz_engine *engine, const struct laz_template_source
     }
     if (warm == LAZ_WARM_AUTO)
         return 0;
-    return laz_error_set(err, engine->templates->refused ? LAZ_EREFUSED : LAZ_ESETUP, 0,
+    return laz_error_set(err, shared->templates->refused ? LAZ_EREFUSED : LAZ_ESETUP, 0,
                          "%s (pool.warm is \"template\")",
-                         engine->templates->refused ? engine->templates->refused : why.text);
+                         shared->templates->refused ? shared->templates->refused : why.text);
 }
 
-const char *laz_templates_refused(const struct laz_engine *engine)
+const char *laz_templates_refused(const struct laz_box_shared *shared)
 {
-    return engine->templates ? engine->templates->refused : NULL;
+    return shared->templates ? shared->templates->refused : NULL;
 }
 
-void laz_templates_end(struct laz_engine *engine)
+void laz_templates_end(struct laz_box_shared *shared)
 {
-    if (!engine->templates)
+    if (!shared->templates)
         return;
-    engine->templates->ending = true;
-    for (struct laz_template *t = engine->templates->all; t; t = t->next) {
+    shared->templates->ending = true;
+    for (struct laz_template *t = shared->templates->all; t; t = t->next) {
         laz_template_lose(t, LAZ_ECLOSED, "the engine ends");
         laz_box_release(t->trial);
         laz_box_release(t->box);
@@ -238,9 +239,9 @@ void laz_templates_end(struct laz_engine *engine)
     }
 }
 
-void laz_templates_free(struct laz_engine *engine)
+void laz_templates_free(struct laz_box_shared *shared)
 {
-    struct laz_templates *set = engine->templates;
+    struct laz_templates *set = shared->templates;
 
     if (!set)
         return;
@@ -257,5 +258,5 @@ void laz_templates_free(struct laz_engine *engine)
     laz_timer_stop(set->tidy);
     free(set->refused);
     free(set);
-    engine->templates = NULL;
+    shared->templates = NULL;
 }

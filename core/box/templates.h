@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.h - what template.c (one of them) and templates.c (all of an engine) share.
+/* templates.h - what template.c (one of them) and templates.c (all of an shared) share.
  * Side: host. */
 #ifndef LAZ_BOX_TEMPLATES_H
 #define LAZ_BOX_TEMPLATES_H
 
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "box/template.h"
 
 enum template_state {
@@ -28,7 +28,7 @@ struct template_kind {
 
 struct laz_template {
     struct laz_template *next;
-    struct laz_engine *engine;
+    struct laz_box_shared *shared;
     struct template_kind *kind;
     enum template_state state;
     bool fades; /* nobody asks it for more sessions; lost with the last of those it was asked for */
@@ -63,7 +63,7 @@ struct laz_templates {
  */
 
 /* Errors leave nothing behind. */
-int laz_template_start(struct laz_engine *engine, struct template_kind *kind,
+int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind,
                        struct laz_template **template, struct laz_error *err);
 void laz_template_free(struct laz_template *template);
 /* It is no good any more. With it go all sessions it has made: their namespaces are inside its. */
@@ -79,11 +79,11 @@ void laz_template_tidy(struct laz_template *template);
  */
 
 /* A failure counts for the next: the first time nothing is waited for. */
-void laz_templates_failed(struct laz_engine *engine, struct template_kind *kind, int code,
+void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *kind, int code,
                           const char *why);
 /* No session can come from a template. */
-void laz_templates_refuse(struct laz_engine *engine, const char *why);
+void laz_templates_refuse(struct laz_box_shared *shared, const char *why);
 /* What is left to do is done in the next turn of the loop. */
-void laz_templates_stir(struct laz_engine *engine);
+void laz_templates_stir(struct laz_box_shared *shared);
 
 #endif

@@ -152,7 +152,7 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     const char *const pairs[] = {"sandbox.backend", list, NULL};
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
-        rc = laz_engine_backend(place.engine, &choice, err);
+        rc = laz_box_backend(&place.engine->boxes, &choice, err);
         if (!rc)
             doctor->chosen = laz_strdup(choice->name);
         else if (rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
@@ -182,7 +182,7 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     rc = laz_session_open(place.engine, &options, &place.session, &why);
     doctor->templates_tried = rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM;
     if (rc && doctor->templates_tried) {
-        const char *refused = laz_templates_refused(place.engine);
+        const char *refused = laz_templates_refused(&place.engine->boxes);
         doctor->templates_problem = laz_strdup(refused ? refused : why.text);
     }
     doctor_place_close(&place);

@@ -175,7 +175,7 @@ int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz
         .gid = uid,
         .group = true,
         .death_signal = SIGKILL,
-        .start_ms = laz_box_spawn_ms(engine),
+        .start_ms = laz_box_spawn_ms(&engine->boxes),
     };
     rc = laz_spawner_spawn(engine->spawner, &spawn, &place->victim, err);
     free(agent);

@@ -75,6 +75,35 @@ bool laz_programs_holds(const struct laz_programs *programs, const char *path);
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
                           size_t n_shown, bool copies);
 
+/* ---- of an engine -----------------------------------------------------------------------------
+ */
+
+struct laz_runtime_info;
+struct laz_settings_values;
+
+/* sandbox.programs for one runtime, found and put together on first use. */
+struct laz_programs_found {
+    struct laz_programs_found *next;
+    const struct laz_runtime_info *runtime;
+    struct laz_programs *list;
+    char *staged; /* NULL: not needed yet */
+    int lock;     /* on it, when it is shared with other engines; -1 */
+};
+
+struct laz_programs_store {
+    const struct laz_settings_values *values;
+    const char *folder; /* of the engine */
+    struct laz_programs_found *first;
+};
+
+/* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too,
+ * which also show `read`. `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program.
+ */
+int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
+                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      const struct laz_programs_found **programs, struct laz_error *err);
+void laz_programs_store_fini(struct laz_programs_store *store);
+
 /* The default list for the documents: name and reason of the nth; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);
 

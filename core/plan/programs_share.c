@@ -8,7 +8,7 @@
  * of change, as they were before it was copied.  Whatever changes there makes it another folder.
  * It is filled under another name and renamed: who finds it finds it whole, and in no box can it be
  * written.  Any difficulty means: this engine makes its own. */
-#include "engine/engine.h"
+#include "plan/programs.h"
 
 #include "base/digest.h"
 #include "plan/policy.h"

@@ -10,9 +10,11 @@
  * links to the same inode would change the host's own files (their count of links and ctime).  The
  * folder is made once for all engines of the user (programs_share.c), or where there is no place
  * for it below the engine's own.  Where programs cannot be executed there, all are mounted. */
-#include "engine/engine.h"
+#include "plan/programs.h"
 
 #include "plan/policy.h"
+#include "plugin/plugin.h"
+#include "settings/settings.h"
 #include "os/os.h"
 
 #include <lazaret/backend.h>
@@ -263,17 +265,17 @@ int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *con
 
 /* ---- for an engine -------------------------------------------------------------------------- */
 
-static int stage_for(struct laz_engine *engine, struct laz_engine_programs *made,
+static int stage_for(struct laz_programs_store *store, struct laz_programs_found *made,
                      const struct laz_strv *read, struct laz_error *err)
 {
-    const struct laz_strv *shown[] = {&engine->values->sandbox.read, &engine->values->sandbox.write,
+    const struct laz_strv *shown[] = {&store->values->sandbox.read, &store->values->sandbox.write,
                                       &made->runtime->read, read};
     const size_t n = sizeof shown / sizeof shown[0];
 
     if (made->staged || made->list->any ||
         laz_programs_share(made->list, shown, n, &made->staged, &made->lock))
         return 0;
-    made->staged = laz_strdupf("%s/programs-%s", engine->folder, made->runtime->name);
+    made->staged = laz_strdupf("%s/programs-%s", store->folder, made->runtime->name);
     int rc = made->staged ? laz_programs_stage(made->list, shown, n, made->staged, err)
                           : laz_error_nomem(err);
     if (rc) {
@@ -283,11 +285,11 @@ static int stage_for(struct laz_engine *engine, struct laz_engine_programs *made
     return rc;
 }
 
-int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime_info *runtime,
-                             uint32_t uid, bool staged, const struct laz_strv *read,
-                             const struct laz_engine_programs **programs, struct laz_error *err)
+int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
+                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      const struct laz_programs_found **programs, struct laz_error *err)
 {
-    struct laz_engine_programs *made = engine->programs;
+    struct laz_programs_found *made = store->first;
     int rc = 0;
 
     while (made && made->runtime != runtime)
@@ -298,26 +300,26 @@ int laz_engine_find_programs(struct laz_engine *engine, const struct laz_runtime
             return laz_error_nomem(err);
         made->runtime = runtime;
         made->lock = -1;
-        rc = laz_programs_new(&engine->values->sandbox.programs, &runtime->programs, laz_os_platform(), uid,
-                              &made->list, err);
+        rc = laz_programs_new(&store->values->sandbox.programs, &runtime->programs,
+                              laz_os_platform(), uid, &made->list, err);
         if (rc) {
             free(made);
             return rc;
         }
-        made->next = engine->programs;
-        engine->programs = made;
+        made->next = store->first;
+        store->first = made;
     }
     if (staged)
-        rc = stage_for(engine, made, read, err);
+        rc = stage_for(store, made, read, err);
     *programs = made;
     return rc;
 }
 
-void laz_engine_free_programs(struct laz_engine *engine)
+void laz_programs_store_fini(struct laz_programs_store *store)
 {
-    while (engine->programs) {
-        struct laz_engine_programs *made = engine->programs;
-        engine->programs = made->next;
+    while (store->first) {
+        struct laz_programs_found *made = store->first;
+        store->first = made->next;
         laz_programs_free(made->list);
         free(made->staged);
         laz_os_close(&made->lock);

@@ -55,26 +55,26 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
     return 0;
 }
 
-int laz_audit_open(struct laz_engine *engine, struct laz_error *err)
+int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
 {
-    const struct laz_settings_values *values = engine->values;
+    const struct laz_settings_values *values = shared->values;
     const struct laz_audit_options options = {
         .file = values->audit.file,
         .refuse = values->audit.refuse,
         .sync = values->audit.sync,
-        .log = &engine->log,
+        .log = &shared->driver->log,
     };
 
     if (!options.file || !*options.file)
         return 0;
-    int rc = laz_audit_new(&options, &engine->audit, err);
+    int rc = laz_audit_new(&options, &shared->audit, err);
     return rc ? rc : events_log_is_outside(values, err);
 }
 
 static int events_write(const struct laz_session *session, const char *event,
                         struct laz_audit_line *line, struct laz_error *err)
 {
-    return laz_audit_write(session->engine->audit, event, session->id, line, err);
+    return laz_audit_write(session->shared->audit, event, session->id, line, err);
 }
 
 /* ---- sessions ------------------------------------------------------------------------------- */
@@ -109,10 +109,10 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *isolation = laz_session_isolation(session);
-    const char *backend = session->engine->choice.name;
+    const char *backend = session->shared->boxes->choice.name;
     bool again = session->on_record;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return 0;
     session->on_record = true; /* also when it cannot be written: the next one is no start */
     if (again)
@@ -122,7 +122,7 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
     laz_audit_bool(&line, "sandbox", backend && strcmp(backend, "none") != 0);
     laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
-    events_limits(&line, &session->engine->values->limits);
+    events_limits(&line, &session->shared->values->limits);
     laz_audit_number(&line, "tools", session->n_tools);
     return events_write(session, again ? "session_restart" : "session_start", &line, err);
 }
@@ -131,10 +131,10 @@ void laz_audit_start_failed(struct laz_session *session, const struct laz_error 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return;
     laz_audit_string(&line, "runtime", session->runtime ? session->runtime->name : NULL);
-    laz_audit_string(&line, "backend", session->engine->choice.name);
+    laz_audit_string(&line, "backend", session->shared->boxes->choice.name);
     laz_audit_string(&line, "error", why->text);
     events_write(session, "session_start_failed", &line, NULL);
 }
@@ -143,7 +143,7 @@ static void events_reason(struct laz_session *session, const char *event, const 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return;
     laz_audit_string(&line, "state", laz_session_state_name(session->state));
     laz_audit_string(&line, "reason", why);
@@ -180,7 +180,7 @@ int laz_audit_execute(struct laz_session *session, const char *type, const char 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return 0;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id + 1);
     laz_audit_text(&line, "code", code, len, LAZ_AUDIT_CODE_MAX);
@@ -193,7 +193,7 @@ void laz_audit_blocked(struct laz_session *session, const char *code, size_t len
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return;
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     laz_audit_string(&line, "reason", result->detail);
@@ -206,7 +206,7 @@ void laz_audit_stopped(const struct laz_execution *execution)
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     bool cap = execution->stop == LAZ_STOP_TOOL_LIMIT || execution->stop == LAZ_STOP_OUTPUT_LIMIT;
 
-    if (!execution->session->engine->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
+    if (!execution->session->shared->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
         return; /* timeouts and the like are told once, by the verdict */
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     if (cap) {
@@ -237,7 +237,7 @@ void laz_audit_judged(const struct laz_execution *execution)
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *event = "execute_error";
 
-    if (!execution->session->engine->audit)
+    if (!execution->session->shared->audit)
         return;
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
@@ -263,7 +263,7 @@ void laz_audit_not_run(struct laz_session *session, const char *type, const stru
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->engine->audit)
+    if (!session->shared->audit)
         return;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id);
     laz_audit_string(&line, "verdict", "setup_failed");
@@ -279,7 +279,7 @@ int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!execution->session->engine->audit)
+    if (!execution->session->shared->audit)
         return 0;
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_number(&line, "call", number);
@@ -293,7 +293,7 @@ void laz_audit_tool_refused(const struct laz_execution *execution, uint64_t numb
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!execution->session->engine->audit)
+    if (!execution->session->shared->audit)
         return;
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_number(&line, "call", number);
@@ -316,7 +316,7 @@ void laz_audit_tool_result(const struct laz_execution *execution, const struct l
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!execution->session->engine->audit)
+    if (!execution->session->shared->audit)
         return;
     events_call(&line, execution, call);
     laz_audit_string(&line, "error", json ? NULL : error);
@@ -329,7 +329,7 @@ void laz_audit_tool_abandoned(const struct laz_execution *execution, const struc
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!execution->session->engine->audit)
+    if (!execution->session->shared->audit)
         return;
     events_call(&line, execution, call);
     laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));

@@ -10,7 +10,7 @@
 #include "session/session.h"
 
 /* The log of the settings, if any. Errors: as laz_audit_new. */
-int laz_audit_open(struct laz_engine *engine, struct laz_error *err);
+int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err);
 
 /* session_start the first time, then session_restart with its cause ("asked", "replaced"). */
 int laz_audit_started(struct laz_session *session, const char *cause, struct laz_error *err);

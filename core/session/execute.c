@@ -14,7 +14,7 @@
 #include "audit/audit.h"
 #include "session/audit_events.h"
 #include "tool/command.h"
-#include "session/lend.h"
+#include "tool/lend.h"
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"
@@ -89,7 +89,7 @@ void laz_execution_clock_run(struct laz_execution *execution)
 {
     if (!execution->timeout_ms || execution->stop != LAZ_STOP_NONE)
         return;
-    execution->code_since_ms = laz_loop_now_ms(execution->session->engine->loop);
+    execution->code_since_ms = laz_loop_now_ms(execution->session->shared->driver->loop);
     laz_timer_start(execution->session->code_timer, execution->code_left_ms);
 }
 
@@ -97,7 +97,7 @@ void laz_execution_clock_stand(struct laz_execution *execution)
 {
     if (!execution->timeout_ms)
         return;
-    uint64_t now = laz_loop_now_ms(execution->session->engine->loop);
+    uint64_t now = laz_loop_now_ms(execution->session->shared->driver->loop);
     uint64_t spent = now - execution->code_since_ms;
     execution->code_left_ms -= spent < execution->code_left_ms ? spent : execution->code_left_ms;
     laz_timer_cancel(execution->session->code_timer);
@@ -129,7 +129,7 @@ void laz_execution_message(struct laz_session *session, struct laz_message *mess
     *message = (struct laz_message){0};
     execution->has_message = true;
     execution_over(execution);
-    laz_session_step(&session->state, LAZ_EVENT_DONE, &session->engine->log, session->id);
+    laz_session_step(&session->state, LAZ_EVENT_DONE, &session->shared->driver->log, session->id);
     laz_execution_abandon_calls(execution);
 }
 
@@ -137,7 +137,7 @@ void laz_execution_output(struct laz_session *session, int stream, const char *d
 {
     struct laz_execution *execution = session->execution;
     struct laz_output *output = &execution->result->output;
-    uint64_t most = session->engine->values->session.max_output_size * 64;
+    uint64_t most = session->shared->values->session.max_output_size * 64;
 
     laz_output_add(output, stream, data, len);
     if (most && output->total > most)
@@ -175,7 +175,7 @@ static struct laz_result *execution_ask_application(struct laz_session *session,
 static struct laz_result *execution_forbidden(struct laz_session *session, const char *code,
                                               size_t len)
 {
-    const struct laz_settings_values *values = session->engine->values;
+    const struct laz_settings_values *values = session->shared->values;
 
     if (values->session.max_executions && session->executions >= values->session.max_executions)
         return blocked("Maximum executions (%llu) reached for this session",
@@ -203,7 +203,7 @@ static const char *execution_type(const struct laz_execution *execution)
 static void execution_take_options(struct laz_execution *execution,
                                    const struct laz_execute_options *given)
 {
-    const struct laz_settings_values *values = execution->session->engine->values;
+    const struct laz_settings_values *values = execution->session->shared->values;
     struct laz_output *output = &execution->result->output;
     struct laz_execute_options options = {0};
 
@@ -232,7 +232,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
                    (long long)execution->id);
     laz_json_quote(&line, execution->code, execution->len);
     laz_buf_puts(&line, execution->print ? ",\"print\":true}\n" : ",\"print\":false}\n");
-    size_t most = session->engine->values->session.max_value_size;
+    size_t most = session->shared->values->session.max_value_size;
     int rc = line.failed ? laz_error_nomem(err) : 0;
     if (!rc && line.len > most)
         rc = laz_error_set(err, LAZ_ETOOBIG, 0,
@@ -246,28 +246,38 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
     laz_buf_fini(&line);
     if (rc)
         return rc;
-    laz_session_step(&session->state, LAZ_EVENT_EXECUTE, &session->engine->log, session->id);
+    laz_session_step(&session->state, LAZ_EVENT_EXECUTE, &session->shared->driver->log,
+                     session->id);
     return 0;
+}
+
+/* For a worker that holds the loop. */
+static bool execution_serve(void *user, uint64_t ms)
+{
+    struct laz_execution *execution = user;
+
+    return !execution->over && execution->stop == LAZ_STOP_NONE &&
+           laz_box_serve(execution->session->box, ms);
 }
 
 /* The box has the code. */
 static void execution_runs(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
 
     session->execution = execution;
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
-    execution->started_us = laz_loop_now_us(engine->loop);
+    execution->started_us = laz_loop_now_us(shared->driver->loop);
     laz_guard_begin(execution);
     laz_execution_clock_run(execution);
     if (execution->deadline_ms)
         laz_timer_start(session->deadline_timer, execution->deadline_ms);
-    if (++engine->running > 1)
-        laz_lend_end(engine->lend); /* nobody waits for another one's tool */
+    if (++shared->running > 1)
+        laz_lend_end(shared->tools->lend); /* nobody waits for another one's tool */
     else if (session->waiters)
-        laz_lend_begin(engine->lend, execution);
+        laz_lend_begin(shared->tools->lend, execution_serve, execution);
 }
 
 /* It is over: nothing of it goes on. */
@@ -275,15 +285,16 @@ static void execution_stands(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
 
-    session->engine->running--;
-    laz_lend_end(session->engine->lend);
+    session->shared->running--;
+    laz_lend_end(session->shared->tools->lend);
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
     laz_guard_end(execution);
     if (!session->box->ended)
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
-    execution->result->wall_us = laz_loop_now_us(session->engine->loop) - execution->started_us;
+    execution->result->wall_us =
+        laz_loop_now_us(session->shared->driver->loop) - execution->started_us;
     session->execution = NULL;
 }
 
@@ -304,7 +315,7 @@ static void execution_free(struct laz_execution *execution)
 static void execution_end(struct laz_execution *execution, int rc, const struct laz_error *why)
 {
     struct laz_session *session = execution->session;
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     struct laz_result *result = execution->result;
 
     if (!rc && (!result || execution->out_of_memory || result->output.kept.failed))
@@ -322,11 +333,11 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
     session->wanted = NULL;
     atomic_store(&session->cancel, false);
     atomic_store(&session->executing, false);
-    atomic_fetch_sub(&engine->busy, 1);
+    atomic_fetch_sub(&shared->driver->busy, 1);
     laz_session_settle(session); /* unless somebody waits in it, who does it */
-    laz_engine_begin_callback(engine);
+    laz_driver_begin_callback(shared->driver);
     done(user, rc ? NULL : result, rc ? &err : NULL);
-    laz_engine_end_callback(engine);
+    laz_driver_end_callback(shared->driver);
 }
 
 /* Nothing ran, and this is its result. */
@@ -362,7 +373,7 @@ static struct laz_result *execution_not_started(int rc, const char *why)
 static void execution_tell_trouble(struct laz_execution *execution)
 {
     struct laz_strv *warnings = &execution->result->warnings;
-    char *trouble = laz_audit_trouble(execution->session->engine->audit);
+    char *trouble = laz_audit_trouble(execution->session->shared->audit);
 
     if (trouble)
         laz_strv_add(warnings, trouble);
@@ -381,7 +392,7 @@ static void execution_is_over(struct laz_execution *execution)
     if (!execution->is_check && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
         session->executions++;
     const char *detail = laz_result_detail(result);
-    laz_log(&session->engine->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
+    laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
             laz_verdict_name(result->verdict), *detail ? ": " : "", detail,
             (unsigned long long)(result->wall_us / 1000));
     execution_tell_trouble(execution);
@@ -412,7 +423,7 @@ static void execution_gets_box(struct laz_execution *execution)
         execution_end_with(execution, blocked("Execution blocked: %s", why.text));
         return;
     }
-    if (session->engine->values->session.validate && !execution->no_validate)
+    if (session->shared->values->session.validate && !execution->no_validate)
         laz_patterns_find(session->runtime->name, execution->code, execution->len,
                           &execution->result->warnings);
     rc = execution_send(execution, &why);
@@ -448,7 +459,7 @@ static void execution_hook_answered(void *user)
 static void execution_is_asked(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     struct laz_error err = {0};
 
     if (execution->is_check) {
@@ -458,12 +469,14 @@ static void execution_is_asked(struct laz_execution *execution)
     struct laz_result *refusal = execution_forbidden(session, execution->code, execution->len);
     if (refusal) {
         execution_is_blocked(execution, refusal);
-    } else if (!engine->values->session.pre_execute_hook.n) {
+    } else if (!shared->values->session.pre_execute_hook.n) {
         execution_is_allowed(execution);
     } else {
         execution->phase = LAZ_PHASE_HOOK;
-        if (laz_hook_begin(engine, execution->code, execution->len, execution_hook_answered,
-                           execution, &execution->hook, &err))
+        if (laz_hook_begin(shared->driver, shared->boxes->spawner,
+                           &shared->values->session.pre_execute_hook, execution->code,
+                           execution->len, execution_hook_answered, execution, &execution->hook,
+                           &err))
             execution_is_blocked(
                 execution, blocked("Execution blocked: pre_execute_hook error: %s", err.text));
     }
@@ -563,7 +576,7 @@ static int execution_begin(struct laz_session *session, const struct execution_o
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     session->wanted = execution;
     atomic_store(&session->cancel, false);
-    atomic_fetch_add(&session->engine->busy, 1);
+    atomic_fetch_add(&session->shared->driver->busy, 1);
     return 0;
 }
 
@@ -577,7 +590,7 @@ static int execution_order(struct laz_session *session, struct execution_order *
     if (atomic_exchange(&session->executing, true))
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the session is executing and does not support concurrent executions");
-    int rc = laz_engine_enter(session->engine, err);
+    int rc = laz_driver_enter(session->shared->driver, err);
     if (rc) {
         atomic_store(&session->executing, false);
         return rc;
@@ -588,7 +601,7 @@ static int execution_order(struct laz_session *session, struct execution_order *
     else if (order->is_async)
         laz_session_stir(session); /* it begins with the next turn: never inside of this call */
     if (rc || order->is_async)
-        laz_engine_leave(session->engine);
+        laz_driver_leave(session->shared->driver);
     return rc;
 }
 
@@ -615,7 +628,7 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
                             size_t len, const struct laz_execute_options *options,
                             struct laz_result **result, struct laz_error *err)
 {
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     struct execution_waiter waiter = {0};
     struct execution_order order = {
         .is_check = is_check,
@@ -633,11 +646,11 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
     session->waiters++;
     execution_is_asked(session->wanted);
     while (!waiter.is_done)
-        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     session->waiters--;
     bool close = atomic_exchange(&session->closing, false);
     bool free_it = !session->waiters && atomic_load(&session->freeing);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     if (free_it)
         laz_session_free(session);
     else if (close)

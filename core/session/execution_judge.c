@@ -18,7 +18,7 @@ char *laz_execution_words(const struct laz_execution *execution, const char *tex
 {
     struct laz_buf clean = LAZ_BUF_INIT;
 
-    if (!execution->session->engine->values->session.sanitize_errors)
+    if (!execution->session->shared->values->session.sanitize_errors)
         return laz_strdup(text);
     laz_sanitize(text, SANITIZED_MAX, &clean);
     return laz_buf_steal(&clean);
@@ -79,7 +79,7 @@ void laz_execution_judge(struct laz_execution *execution)
         .counts_all = box->host.cpu != NULL,
         .ran_out = laz_box_out_of_memory(box),
         .memory_by = box->host.memory,
-        .limits = &session->engine->values->limits,
+        .limits = &session->shared->values->limits,
     };
 
     evidence.agent_ended =

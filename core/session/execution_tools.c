@@ -65,7 +65,7 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
 static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
                             const char *json, size_t len, const char *error, bool begun)
 {
-    const struct laz_settings_values *values = execution->session->engine->values;
+    const struct laz_settings_values *values = execution->session->shared->values;
     struct laz_buf reply = LAZ_BUF_INIT;
     char too_large[160];
 
@@ -107,10 +107,10 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     execution->open_bytes -= laz_call_size(call);
     laz_audit_tool_result(execution, call, json, len, error);
     if (json)
-        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool result: %.*s%s",
                 (int)(len < 200 ? len : 200), json, len < 200 ? "" : "...");
     else
-        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool error: %s", error);
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool error: %s", error);
     char *words = json ? NULL : laz_execution_words(execution, error);
     execution_reply(execution, id, has_id, json, len, json || words ? words : "out of memory",
                     true);
@@ -139,7 +139,7 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
                                  size_t *tool, struct laz_buf *args, struct laz_error *err)
 {
     struct laz_session *session = execution->session;
-    const struct laz_tool_set *set = &session->engine->tools;
+    const struct laz_tool_set *set = &session->shared->tools->set;
     size_t len = strlen(message->tool);
 
     if (!laz_tool_name_is_valid(message->tool, len)) {
@@ -161,7 +161,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
 {
     const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
     struct laz_call *call = execution_room_for_call(execution)
-                                ? laz_call_start(execution->session->engine, next->tool,
+                                ? laz_call_start(execution->session->shared->tools, next->tool,
                                                  &next->args, next->id, next->has_id, &owner)
                                 : NULL;
 
@@ -182,7 +182,7 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
 static bool execution_has_to_wait(const struct laz_execution *execution,
                                   const struct waiting_call *next)
 {
-    uint64_t most = execution->session->engine->values->session.max_value_size;
+    uint64_t most = execution->session->shared->values->session.max_value_size;
 
     return (!next->has_id && execution->is_one_in_order) ||
            (!next->error && most && laz_box_unread(execution->session->box) > most);
@@ -230,7 +230,8 @@ static bool execution_refused(struct laz_execution *execution, const char *why)
 {
     execution->n_refused++;
     if (execution->n_refused <= EXECUTION_LOGGED)
-        laz_log(&execution->session->engine->log, LAZ_LOG_INFO, "Tool call refused: %s", why);
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO, "Tool call refused: %s",
+                why);
     if (execution->n_refused <= EXECUTION_REFUSED)
         return true;
     laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "more than 10000 tool calls were refused");
@@ -240,7 +241,7 @@ static bool execution_refused(struct laz_execution *execution, const char *why)
 void laz_execution_log_refused(const struct laz_execution *execution)
 {
     if (execution->n_refused > EXECUTION_LOGGED)
-        laz_log(&execution->session->engine->log, LAZ_LOG_INFO,
+        laz_log(&execution->session->shared->driver->log, LAZ_LOG_INFO,
                 "Tool calls refused: %zu more, not logged one by one",
                 execution->n_refused - EXECUTION_LOGGED);
 }
@@ -280,7 +281,7 @@ static void execution_take_call(struct laz_execution *execution, const struct la
 
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
 {
-    const struct laz_log *log = &execution->session->engine->log;
+    const struct laz_log *log = &execution->session->shared->driver->log;
     struct laz_buf args = LAZ_BUF_INIT;
     struct laz_error err = {0};
     size_t tool = 0;

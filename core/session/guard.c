@@ -45,7 +45,7 @@ struct guard_duty {
 
 static struct guard_duty guard_duty(const struct laz_session *session)
 {
-    const struct laz_limits *limits = &session->engine->values->limits;
+    const struct laz_limits *limits = &session->shared->values->limits;
     const struct laz_box *box = session->box;
     struct guard_duty duty = {LAZ_UNLIMITED, LAZ_UNLIMITED, box->host.cpu};
 
@@ -100,7 +100,7 @@ static void guard_look(struct laz_execution *execution)
     }
     if (watch_tree && pause < GUARD_TREE_LEAST_MS)
         pause = GUARD_TREE_LEAST_MS;
-    guard->due_us = laz_loop_now_us(session->engine->loop) + pause * 1000;
+    guard->due_us = laz_loop_now_us(session->shared->driver->loop) + pause * 1000;
     laz_timer_start(guard->timer, pause);
 }
 
@@ -114,10 +114,10 @@ static void guard_due(void *user)
 
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
 {
-    guard->timer = laz_timer_new(session->engine->loop, guard_due, session);
-    if (!session->engine->processors)
-        session->engine->processors = laz_os_processors();
-    guard->processors = session->engine->processors;
+    guard->timer = laz_timer_new(session->shared->driver->loop, guard_due, session);
+    if (!session->shared->processors)
+        session->shared->processors = laz_os_processors();
+    guard->processors = session->shared->processors;
     return guard->timer != NULL;
 }
 
@@ -137,7 +137,7 @@ void laz_guard_begin(struct laz_execution *execution)
     struct laz_session *session = execution->session;
     struct laz_guard *guard = &session->guard;
     const struct guard_duty duty = guard_duty(session);
-    uint64_t now = laz_loop_now_us(session->engine->loop);
+    uint64_t now = laz_loop_now_us(session->shared->driver->loop);
 
     if (duty.cpu_us == LAZ_UNLIMITED && duty.memory_bytes == LAZ_UNLIMITED)
         return;

@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "session/audit_events.h"
-#include "engine/engine.h"
+#include "session/shared.h"
 #include "session/execution.h"
 #include "session/session.h"
 
@@ -69,7 +69,7 @@ struct pool_waiter {
 };
 
 struct laz_pool {
-    struct laz_engine *engine;
+    struct laz_session_shared *shared;
     struct laz_pool *next;
     struct laz_stir stir;
     char *runtime;
@@ -145,7 +145,7 @@ static void member_fill(struct laz_pool_member *member)
 {
     struct laz_pool *pool = member->pool;
 
-    if (laz_session_make(pool->engine, &pool->session_options, &member->session, &member->why))
+    if (laz_session_make(pool->shared, &pool->session_options, &member->session, &member->why))
         return;
     member->is_used = false;
     member->session->member = member;
@@ -174,7 +174,7 @@ static void member_clear(struct laz_pool_member *member)
 
 void laz_pool_changed(struct laz_pool_member *member)
 {
-    laz_engine_stir(member->pool->engine, &member->pool->stir);
+    laz_driver_stir(member->pool->shared->driver, &member->pool->stir);
 }
 
 /* ---- callers -------------------------------------------------------------------------------- */
@@ -202,16 +202,16 @@ static void waiter_tell(struct pool_waiter *waiter, struct laz_session *session,
     waiter_unlink(waiter);
     laz_timer_stop(waiter->timer);
     free(waiter);
-    atomic_fetch_sub(&pool->engine->busy, 1);
-    laz_engine_begin_callback(pool->engine);
+    atomic_fetch_sub(&pool->shared->driver->busy, 1);
+    laz_driver_begin_callback(pool->shared->driver);
     told.got(told.user, session, err);
-    laz_engine_end_callback(pool->engine);
+    laz_driver_end_callback(pool->shared->driver);
 }
 
 static void waiter_end(struct pool_waiter *waiter, int why)
 {
     waiter->ended = why;
-    laz_engine_stir(waiter->pool->engine, &waiter->pool->stir);
+    laz_driver_stir(waiter->pool->shared->driver, &waiter->pool->stir);
 }
 
 static void waiter_too_late(void *user)
@@ -263,7 +263,7 @@ static void pool_retry(void *user)
     laz_timer_cancel(pool->retry);
     for (unsigned i = 0; i < pool->n; i++)
         pool->members[i].why.code = 0;
-    laz_engine_stir(pool->engine, &pool->stir);
+    laz_driver_stir(pool->shared->driver, &pool->stir);
 }
 
 static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
@@ -272,8 +272,9 @@ static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
 
     pool->pause_ms = ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS;
     laz_timer_start(pool->retry, pool->pause_ms);
-    laz_log(&pool->engine->log, LAZ_LOG_WARNING, "the pool starts no session for %g seconds: %s",
-            (double)pool->pause_ms / 1000.0, why->text);
+    laz_log(&pool->shared->driver->log, LAZ_LOG_WARNING,
+            "the pool starts no session for %g seconds: %s", (double)pool->pause_ms / 1000.0,
+            why->text);
 }
 
 /* Brings each place on: none is EMPTY or ENDED afterwards, unless the pool is stirred. */
@@ -331,13 +332,13 @@ static struct pool_waiter *pool_next_told(struct laz_pool *pool, struct laz_sess
 
 static void pool_destroy(struct laz_pool *pool)
 {
-    struct laz_pool **at = &pool->engine->pools;
+    struct laz_pool **at = &pool->shared->pools;
 
     while (*at && *at != pool)
         at = &(*at)->next;
     if (*at)
         *at = pool->next;
-    laz_engine_unstir(pool->engine, &pool->stir);
+    laz_driver_unstir(pool->shared->driver, &pool->stir);
     laz_timer_stop(pool->retry);
     free(pool->members);
     free(pool->runtime);
@@ -352,23 +353,23 @@ static void pool_let_go(struct laz_pool *pool)
 
 int laz_pool_hold(struct laz_pool *pool, struct laz_error *err)
 {
-    int rc = laz_engine_enter(pool->engine, err);
+    int rc = laz_driver_enter(pool->shared->driver, err);
 
     if (rc)
         return rc;
     pool->holds++;
-    laz_engine_leave(pool->engine);
+    laz_driver_leave(pool->shared->driver);
     return 0;
 }
 
 bool laz_pool_let_go(struct laz_pool *pool)
 {
-    struct laz_engine *engine = pool->engine;
+    struct laz_session_shared *shared = pool->shared;
     bool is_freed = pool->is_freed;
 
-    if (laz_engine_enter(engine, NULL) == 0) { /* else the pool goes with the engine */
+    if (laz_driver_enter(shared->driver, NULL) == 0) { /* else the pool goes with the engine */
         pool_let_go(pool);
-        laz_engine_leave(engine);
+        laz_driver_leave(shared->driver);
     }
     return !is_freed;
 }
@@ -391,19 +392,19 @@ static void pool_tend(struct laz_stir *stir)
 
 /* ---- making and undoing --------------------------------------------------------------------- */
 
-static unsigned pools_members(const struct laz_engine *engine)
+static unsigned pools_members(const struct laz_session_shared *shared)
 {
     unsigned n = 0;
 
-    for (const struct laz_pool *pool = engine->pools; pool; pool = pool->next)
+    for (const struct laz_pool *pool = shared->pools; pool; pool = pool->next)
         n += pool->closed ? 0 : pool->n;
     return n;
 }
 
-static int pool_check(const struct laz_engine *engine, unsigned n, struct laz_error *err)
+static int pool_check(const struct laz_session_shared *shared, unsigned n, struct laz_error *err)
 {
-    uint64_t most = engine->values->pool.max_sessions;
-    unsigned others = pools_members(engine);
+    uint64_t most = shared->values->pool.max_sessions;
+    unsigned others = pools_members(shared);
 
     if (n < 1 || n > POOL_MOST)
         return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
@@ -415,23 +416,23 @@ static int pool_check(const struct laz_engine *engine, unsigned n, struct laz_er
     return 0;
 }
 
-static struct laz_pool *pool_prepare(struct laz_engine *engine,
+static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
                                      const struct laz_pool_options *options, unsigned n)
 {
     struct laz_pool *pool = calloc(1, sizeof *pool);
 
     if (!pool)
         return NULL;
-    pool->engine = engine;
+    pool->shared = shared;
     pool->stir.advance = pool_tend;
     pool->last = &pool->first;
-    pool->reset = engine->values->pool.reset;
+    pool->reset = shared->values->pool.reset;
     pool->session_options = (struct laz_session_options){
         .size = sizeof pool->session_options,
         .warm = 1,
     };
-    pool->next = engine->pools;
-    engine->pools = pool;
+    pool->next = shared->pools;
+    shared->pools = pool;
     const char *runtime = options && LAZ_HAS(options, runtime) ? options->runtime : NULL;
     if (options && LAZ_HAS(options, pre_execute)) {
         pool->session_options.pre_execute = options->pre_execute;
@@ -439,7 +440,7 @@ static struct laz_pool *pool_prepare(struct laz_engine *engine,
     }
     pool->runtime = laz_strdup(runtime ? runtime : "");
     pool->session_options.runtime = runtime ? pool->runtime : NULL;
-    pool->retry = laz_timer_new(engine->loop, pool_retry, pool);
+    pool->retry = laz_timer_new(shared->driver->loop, pool_retry, pool);
     pool->members = calloc(n, sizeof *pool->members);
     if (pool->runtime && pool->retry && pool->members) {
         pool->n = n;
@@ -454,7 +455,7 @@ static struct laz_pool *pool_prepare(struct laz_engine *engine,
 static void pool_end(struct laz_pool *pool)
 {
     pool->closed = true;
-    laz_engine_stir(pool->engine, &pool->stir); /* who waits is told while sessions end */
+    laz_driver_stir(pool->shared->driver, &pool->stir); /* who waits is told while sessions end */
     laz_timer_cancel(pool->retry);
     for (unsigned i = 0; i < pool->n; i++)
         if (!pool->members[i].is_busy)
@@ -475,7 +476,7 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
     struct pool_count count;
 
     while ((count = pool_count(pool)).of[PLACE_READY] < pool->n && !count.of[PLACE_FAILED])
-        laz_engine_turn(pool->engine, LAZ_LOOP_FOREVER);
+        laz_driver_turn(pool->shared->driver, LAZ_LOOP_FOREVER);
     for (unsigned i = 0; i < pool->n; i++) {
         const struct laz_error *why = &pool->members[i].why;
         if (why->code)
@@ -484,19 +485,19 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
     return 0;
 }
 
-int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
-                 struct laz_pool **out, struct laz_error *err)
+int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
+                   struct laz_pool **out, struct laz_error *err)
 {
     unsigned n = options && LAZ_HAS(options, members) ? options->members
-                                                      : (unsigned)engine->values->pool.size;
+                                                      : (unsigned)shared->values->pool.size;
     bool waits = !(options && LAZ_HAS(options, no_wait));
 
     *out = NULL;
-    int rc = laz_engine_enter(engine, err);
+    int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
-    rc = pool_check(engine, n, err);
-    struct laz_pool *pool = rc ? NULL : pool_prepare(engine, options, n);
+    rc = pool_check(shared, n, err);
+    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n);
     if (!rc && !pool)
         rc = laz_error_nomem(err);
     if (pool) {
@@ -511,24 +512,24 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
     }
     if (!rc)
         *out = pool;
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     return rc;
 }
 
 int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
 {
-    struct laz_engine *engine = pool->engine;
-    int rc = laz_engine_enter(engine, err);
+    struct laz_session_shared *shared = pool->shared;
+    int rc = laz_driver_enter(shared->driver, err);
 
     if (rc)
         return rc;
     pool->holds++;
     if (!pool->closed)
         pool_end(pool);
-    while (pool->first && !engine->is_ending)
-        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+    while (pool->first && !shared->driver->is_ending)
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     pool_let_go(pool);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     return 0;
 }
 
@@ -536,33 +537,33 @@ void laz_pool_free(struct laz_pool *pool)
 {
     if (!pool)
         return;
-    struct laz_engine *engine = pool->engine;
-    if (laz_engine_enter(engine, NULL))
+    struct laz_session_shared *shared = pool->shared;
+    if (laz_driver_enter(shared->driver, NULL))
         return; /* in use: the engine frees it with everything else */
     pool->holds++;
     if (!pool->closed)
         pool_end(pool);
     while (pool->first)
-        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     for (unsigned i = 0; i < pool->n; i++)
         member_empty(&pool->members[i]);
     pool->is_freed = true;
     pool_let_go(pool);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
 }
 
-void laz_pools_cancel(struct laz_engine *engine)
+void laz_pools_cancel(struct laz_session_shared *shared)
 {
-    for (struct laz_pool *pool = engine->pools; pool; pool = pool->next)
+    for (struct laz_pool *pool = shared->pools; pool; pool = pool->next)
         for (struct pool_waiter *waiter = pool->first; waiter; waiter = waiter->next)
             waiter_end(waiter, LAZ_ECANCELLED);
 }
 
-void laz_pools_free(struct laz_engine *engine)
+void laz_pools_free(struct laz_session_shared *shared)
 {
-    while (engine->pools) {
-        engine->pools->holds = 0; /* no function of it is under way any more */
-        laz_pool_free(engine->pools);
+    while (shared->pools) {
+        shared->pools->holds = 0; /* no function of it is under way any more */
+        laz_pool_free(shared->pools);
     }
 }
 
@@ -573,7 +574,7 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
                                  const struct laz_error *err),
                      void *user, struct laz_error *err)
 {
-    uint64_t most = pool->engine->values->pool.max_waiting;
+    uint64_t most = pool->shared->values->pool.max_waiting;
 
     if (pool->closed)
         return pool_is_closed(err);
@@ -589,7 +590,7 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     waiter->got = got;
     waiter->user = user;
     if (wait_ms && wait_ms != LAZ_NO_LIMIT) {
-        waiter->timer = laz_timer_new(pool->engine->loop, waiter_too_late, waiter);
+        waiter->timer = laz_timer_new(pool->shared->driver->loop, waiter_too_late, waiter);
         if (!waiter->timer) {
             free(waiter);
             return laz_error_nomem(err);
@@ -599,10 +600,10 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     *pool->last = waiter;
     pool->last = &waiter->next;
     pool->n_waiting++;
-    atomic_fetch_add(&pool->engine->busy, 1); /* something to cancel */
+    atomic_fetch_add(&pool->shared->driver->busy, 1); /* something to cancel */
     if (pool_count(pool).of[PLACE_FAILED] == pool->n)
         pool_retry(pool); /* somebody needs one: now, not later */
-    laz_engine_stir(pool->engine, &pool->stir);
+    laz_driver_stir(pool->shared->driver, &pool->stir);
     return 0;
 }
 
@@ -613,11 +614,11 @@ int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
 {
     if (!got)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is nobody to give a session to");
-    int rc = laz_engine_enter(pool->engine, err);
+    int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
     rc = pool_wait(pool, wait_ms, got, user, err);
-    laz_engine_leave(pool->engine);
+    laz_driver_leave(pool->shared->driver);
     return rc;
 }
 
@@ -638,12 +639,12 @@ static void pool_acquired(void *user, struct laz_session *session, const struct 
 int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
                      struct laz_error *err)
 {
-    struct laz_engine *engine = pool->engine;
+    struct laz_session_shared *shared = pool->shared;
     struct pool_acquired acquired = {0};
     struct laz_pool_member *ready = NULL;
 
     *session = NULL;
-    int rc = laz_engine_enter(engine, err);
+    int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     pool->holds++;
@@ -653,7 +654,7 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
         *session = member_hand_out(ready);
     } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
         while (!acquired.session && !acquired.err.code)
-            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+            laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         if (acquired.session && pool->closed) { /* a callback of this turn did that */
             acquired.session = NULL;
             acquired.err.code = pool_is_closed(&acquired.err);
@@ -664,7 +665,7 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
             *err = acquired.err;
     }
     pool_let_go(pool);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     return rc;
 }
 
@@ -689,11 +690,11 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
         return laz_error_set(err, LAZ_EINVAL, 0, "the session was not acquired from this pool");
     if (atomic_load(&session->executing))
         return laz_error_set(err, LAZ_EBUSY, 0, "the session is executing");
-    int rc = laz_engine_enter(pool->engine, err);
+    int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
     laz_pool_give_back(session->member);
-    laz_engine_leave(pool->engine);
+    laz_driver_leave(pool->shared->driver);
     return 0;
 }
 
@@ -702,7 +703,7 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
 int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
 {
     struct laz_pool_status status = {.size = out->size};
-    int rc = laz_engine_enter(pool->engine, err);
+    int rc = laz_driver_enter(pool->shared->driver, err);
 
     if (rc)
         return rc;
@@ -719,9 +720,9 @@ int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct l
     }
     status.waiting = pool->n_waiting;
     if (status.dead)
-        laz_engine_stir(pool->engine, &pool->stir);
+        laz_driver_stir(pool->shared->driver, &pool->stir);
     memcpy(out, &status, out->size < sizeof status ? out->size : sizeof status);
-    laz_engine_leave(pool->engine);
+    laz_driver_leave(pool->shared->driver);
     return 0;
 }
 
@@ -737,7 +738,7 @@ const char *laz_pool_describe(struct laz_pool *pool)
         snprintf(pool->description, sizeof pool->description,
                  "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
                  runtime                                 ? runtime
-                 : pool->engine->values->session.runtime ? pool->engine->values->session.runtime
+                 : pool->shared->values->session.runtime ? pool->shared->values->session.runtime
                                                          : "python",
                  status.total, status.idle, status.busy, status.starting, status.dead,
                  status.waiting);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct laz_engine;
+struct laz_session_shared;
 struct laz_pool;
 struct laz_pool_member;
 
@@ -23,8 +23,8 @@ int laz_pool_hold(struct laz_pool *pool, struct laz_error *err);
 /* False: it was freed, and its sessions with it. */
 bool laz_pool_let_go(struct laz_pool *pool);
 /* Who waits for a session is told LAZ_ECANCELLED. */
-void laz_pools_cancel(struct laz_engine *engine);
+void laz_pools_cancel(struct laz_session_shared *shared);
 /* Closes and frees the pools of an engine. */
-void laz_pools_free(struct laz_engine *engine);
+void laz_pools_free(struct laz_session_shared *shared);
 
 #endif

@@ -19,7 +19,7 @@
 
 void laz_session_stir(struct laz_session *session)
 {
-    laz_engine_stir(session->engine, &session->stir);
+    laz_driver_stir(session->shared->driver, &session->stir);
 }
 
 static void session_advance(struct laz_stir *stir)
@@ -40,13 +40,13 @@ static void session_advance(struct laz_stir *stir)
 
 static void session_unlink(struct laz_session *session)
 {
-    struct laz_session **at = &session->engine->sessions;
+    struct laz_session **at = &session->shared->sessions;
 
     while (*at && *at != session)
         at = &(*at)->next;
     if (*at)
         *at = session->next;
-    laz_engine_unstir(session->engine, &session->stir);
+    laz_driver_unstir(session->shared->driver, &session->stir);
 }
 
 void laz_session_destroy(struct laz_session *session)
@@ -93,28 +93,29 @@ static void session_collect_paths(struct laz_session *session)
 /* Everything of a session but its box. */
 static int session_prepare(struct laz_session *session, const char *runtime, struct laz_error *err)
 {
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     struct laz_buf tools = LAZ_BUF_INIT;
     char where[96];
 
-    int rc = laz_registry_runtime(engine->registry, runtime, &session->runtime, err);
+    int rc = laz_registry_runtime(shared->registry, runtime, &session->runtime, err);
     if (!rc)
         rc = laz_random_name(session->id, sizeof session->id - 1, err);
     if (rc)
         return rc;
     snprintf(where, sizeof where, "runtime.%s", runtime);
     rc = laz_settings_check_options(
-        engine->settings, laz_settings_plugin_table(engine->settings, "runtime", runtime),
+        shared->settings, laz_settings_plugin_table(shared->settings, "runtime", runtime),
         session->runtime->options, where, NULL, &session->runtime_options, err);
     if (rc)
         return rc;
     session_collect_paths(session);
-    laz_tool_set_json(&engine->tools, &tools);
-    session->n_tools = engine->tools.n;
+    laz_tool_set_json(&shared->tools->set, &tools);
+    session->n_tools = shared->tools->set.n;
     session->tools_json = laz_buf_steal(&tools);
-    session->start_timer = laz_timer_new(engine->loop, laz_session_start_too_late, session);
-    session->code_timer = laz_timer_new(engine->loop, laz_execution_code_too_late, session);
-    session->deadline_timer = laz_timer_new(engine->loop, laz_execution_deadline_over, session);
+    session->start_timer = laz_timer_new(shared->driver->loop, laz_session_start_too_late, session);
+    session->code_timer = laz_timer_new(shared->driver->loop, laz_execution_code_too_late, session);
+    session->deadline_timer =
+        laz_timer_new(shared->driver->loop, laz_execution_deadline_over, session);
     if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
         !session->code_timer || !session->deadline_timer ||
         !laz_guard_init(&session->guard, session))
@@ -122,19 +123,19 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     return 0;
 }
 
-int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
+int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **out, struct laz_error *err)
 {
-    const char *runtime = engine->values->session.runtime;
+    const char *runtime = shared->values->session.runtime;
     struct laz_session *session = calloc(1, sizeof *session);
 
     *out = NULL;
     if (!session)
         return laz_error_nomem(err);
-    session->engine = engine;
+    session->shared = shared;
     session->stir.advance = session_advance;
-    session->next = engine->sessions;
-    engine->sessions = session;
+    session->next = shared->sessions;
+    shared->sessions = session;
     if (options && LAZ_HAS(options, runtime))
         runtime = options->runtime;
     if (options && LAZ_HAS(options, pre_execute)) {
@@ -152,15 +153,15 @@ int laz_session_make(struct laz_engine *engine, const struct laz_session_options
     return 0;
 }
 
-int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
-                     struct laz_session **out, struct laz_error *err)
+int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
+                      struct laz_session **out, struct laz_error *err)
 {
     *out = NULL;
-    int rc = laz_engine_enter(engine, err);
+    int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     struct laz_session *session;
-    rc = laz_session_make(engine, options, &session, err);
+    rc = laz_session_make(shared, options, &session, err);
     if (!rc && !(options && LAZ_HAS(options, no_wait))) {
         rc = laz_session_await(session, err);
         if (rc)
@@ -168,24 +169,56 @@ int laz_session_open(struct laz_engine *engine, const struct laz_session_options
     }
     if (!rc)
         *out = session;
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     return rc;
+}
+
+void laz_session_cancel(struct laz_session *session)
+{
+    if (!session || !atomic_load(&session->executing))
+        return;
+    atomic_store(&session->cancel, true);
+    laz_driver_cancel(session->shared->driver, false);
+}
+
+void laz_sessions_cancel(struct laz_session_shared *shared)
+{
+    bool all = atomic_exchange(&shared->driver->cancel_all, false);
+
+    for (struct laz_session *session = shared->sessions; session; session = session->next)
+        if (atomic_exchange(&session->cancel, false) || all)
+            laz_execution_cancel(session);
+    if (all)
+        laz_pools_cancel(shared);
+}
+
+void laz_sessions_free(struct laz_session_shared *shared)
+{
+    laz_pools_free(shared);
+    while (shared->sessions)
+        laz_session_free(shared->sessions);
+}
+
+void laz_sessions_resume(struct laz_session_shared *shared)
+{
+    for (struct laz_session *session = shared->sessions; session; session = session->next)
+        laz_session_be_patient(session);
 }
 
 int laz_session_restart(struct laz_session *session, struct laz_error *err)
 {
     if (atomic_load(&session->executing))
         return laz_error_set(err, LAZ_EBUSY, 0, "Cannot restart while an execution is in progress");
-    struct laz_engine *engine = session->engine;
-    int rc = laz_engine_enter(engine, err);
+    struct laz_session_shared *shared = session->shared;
+    int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     if (session->is_ending) {
-        laz_engine_leave(engine);
+        laz_driver_leave(shared->driver);
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
     }
     session->waiters++;
-    laz_log(&engine->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
+    laz_log(&shared->driver->log, LAZ_LOG_INFO, "Restarting session %s", session->id);
     laz_session_look(session);
     laz_session_abandon_start(session);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
@@ -199,13 +232,13 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
         *err = why;
     session->waiters--;
     laz_session_settle(session);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
     return rc;
 }
 
 void laz_session_end(struct laz_session *session)
 {
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     bool was_ending = session->is_ending; /* by a caller of the callback that we are in */
 
     session->waiters++;
@@ -213,14 +246,14 @@ void laz_session_end(struct laz_session *session)
     if (atomic_load(&session->executing))
         laz_session_cancel(session);
     while (atomic_load(&session->executing))
-        laz_engine_turn(engine, LAZ_LOOP_FOREVER);
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     atomic_store(&session->closing, false);
     laz_session_abandon_start(session);
     if (session->box) {
         laz_box_kill(session->box);
         while (session->box && !session->box->ended) /* a pool may let go of it as well */
-            laz_engine_turn(engine, LAZ_LOOP_FOREVER);
-        laz_log(&engine->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
+            laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
+        laz_log(&shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     }
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
@@ -256,37 +289,37 @@ static void session_ask_close(struct laz_session *session)
 
 void laz_session_close(struct laz_session *session)
 {
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
 
     session_ask_close(session);
-    if (laz_engine_enter(engine, NULL))
+    if (laz_driver_enter(shared->driver, NULL))
         return; /* who drives the engine closes it, when the execution has ended */
     laz_session_end(session);
     laz_session_settle(session);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
 }
 
 void laz_session_free(struct laz_session *session)
 {
     if (!session)
         return;
-    struct laz_engine *engine = session->engine;
+    struct laz_session_shared *shared = session->shared;
     if (atomic_load(&session->executing))
         atomic_store(&session->freeing, true); /* at the latest when that has ended */
     session_ask_close(session);
-    if (laz_engine_enter(engine, NULL))
+    if (laz_driver_enter(shared->driver, NULL))
         return; /* in use: who uses it frees it, or the engine with everything else */
     laz_session_end(session);
     atomic_store(&session->freeing, true);
     laz_session_settle(session);
-    laz_engine_leave(engine);
+    laz_driver_leave(shared->driver);
 }
 
 bool laz_session_is_alive(struct laz_session *session)
 {
-    if (!atomic_load(&session->executing) && laz_engine_enter(session->engine, NULL) == 0) {
+    if (!atomic_load(&session->executing) && laz_driver_enter(session->shared->driver, NULL) == 0) {
         laz_session_look(session);
-        laz_engine_leave(session->engine);
+        laz_driver_leave(session->shared->driver);
     }
     return session->box != NULL || session->state == LAZ_SESSION_RESTARTING;
 }
@@ -324,7 +357,7 @@ const char *laz_session_describe(struct laz_session *session)
     snprintf(session->description, sizeof session->description,
              "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
              laz_session_state_name(state), pid,
-             session->engine->choice.name ? session->engine->choice.name : "none",
+             session->shared->boxes->choice.name ? session->shared->boxes->choice.name : "none",
              session->n_tools);
     return session->description;
 }

@@ -4,7 +4,7 @@
 #define LAZ_SESSION_SESSION_H
 
 #include "box/box.h"
-#include "engine/engine.h"
+#include "session/shared.h"
 #include "session/guard.h"
 #include "session/pool.h"
 #include "session/session_fsm.h"
@@ -22,13 +22,13 @@ struct laz_start {
     bool is_dying;      /* it failed; the process's last words are on their way */
     bool is_unrecorded; /* the session is idle, but the audit log lacks its start: `why` */
     const struct laz_backend_ops *ops; /* of the box that starts */
-    const char *cause;  /* for the audit log: "first", "asked", "replaced" */
-    int rc;             /* how it ended, until somebody was told */
+    const char *cause;                 /* for the audit log: "first", "asked", "replaced" */
+    int rc;                            /* how it ended, until somebody was told */
     struct laz_error why;
 };
 
 struct laz_session {
-    struct laz_engine *engine;
+    struct laz_session_shared *shared;
     struct laz_session *next;
     struct laz_stir stir;
     struct laz_start start;
@@ -83,7 +83,7 @@ void laz_session_be_patient(struct laz_session *session);
 /* Something has happened to it that has to be looked at between two turns of the loop. */
 void laz_session_stir(struct laz_session *session);
 /* A new session, whose start has begun. Errors: as laz_session_open, but for those of a start. */
-int laz_session_make(struct laz_engine *engine, const struct laz_session_options *options,
+int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err);
 /* Cancels what it executes, ends its box and waits for that, driving the loop; then
  * laz_session_settle is due. */

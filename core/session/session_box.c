@@ -28,7 +28,7 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
 /* The first line to a new agent: what it runs, how it confines itself, which tools it defines. */
 static void session_send_init(struct laz_session *session)
 {
-    const struct laz_settings_values *values = session->engine->values;
+    const struct laz_settings_values *values = session->shared->values;
     struct laz_buf init = LAZ_BUF_INIT;
 
     laz_buf_printf(
@@ -71,7 +71,8 @@ static void session_authenticated(void *user)
 
     if (session->box->turned && !session_note_isolation(session))
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
-    else if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->engine->log, session->id))
+    else if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->shared->driver->log,
+                              session->id))
         session_send_init(session);
 }
 
@@ -86,12 +87,12 @@ static bool session_confined(struct laz_session *session, const struct laz_messa
         return false;
     }
     for (size_t i = 0; i < message->missing.n; i++)
-        laz_log(&session->engine->log, LAZ_LOG_WARNING,
+        laz_log(&session->shared->driver->log, LAZ_LOG_WARNING,
                 "session %s: a part of the confinement is not in force: %s", session->id,
                 message->missing.items[i]);
     if (message->cost)
-        laz_log(&session->engine->log, LAZ_LOG_INFO, "session %s: confined by the agent: %.200s",
-                session->id, message->cost);
+        laz_log(&session->shared->driver->log, LAZ_LOG_INFO,
+                "session %s: confined by the agent: %.200s", session->id, message->cost);
     if (lost && !session_note_isolation(session)) {
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
         return false;
@@ -112,8 +113,8 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     if (!session_confined(session, message))
         return;
     session->box->settled = true;
-    session->engine->choice.proven = true;
-    laz_session_step(&session->state, LAZ_EVENT_READY, &session->engine->log, session->id);
+    session->shared->boxes->choice.proven = true;
+    laz_session_step(&session->state, LAZ_EVENT_READY, &session->shared->driver->log, session->id);
     laz_session_stir(session);
 }
 
@@ -151,7 +152,7 @@ static bool session_line(void *user, char *line, size_t len)
 
     int rc = laz_message_parse(line, len, laz_session_wire_state(session->state), &message, &err);
     if (rc) {
-        laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
+        laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
         session_refuse(session, LAZ_EPROTO, err.text);
         session->cut_off = true; /* once refused, it says nothing more */
@@ -181,7 +182,8 @@ static void session_broken(void *user, const struct laz_error *why)
 {
     struct laz_session *session = user;
 
-    laz_log(&session->engine->log, LAZ_LOG_WARNING, "session %s: %s", session->id, why->text);
+    laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: %s", session->id,
+            why->text);
     session_refuse(session, why->code, why->text);
 }
 
@@ -227,7 +229,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
-    int rc = laz_engine_backend(session->engine, &choice, err);
+    int rc = laz_box_backend(session->shared->boxes, &choice, err);
 
     if (!rc) {
         struct laz_box_purpose purpose = {
@@ -238,41 +240,45 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .options = laz_buf_text(&choice->options),
             .require = choice->require,
         };
-        const struct laz_template_source source = {
-            session->runtime, laz_buf_text(&session->runtime_options), &session->runtime_paths,
-            session->tools_json};
+        const struct laz_template_source source = {session->runtime,
+                                                   laz_buf_text(&session->runtime_options),
+                                                   &session->runtime_paths, session->tools_json};
         free(session->runtime_file);
         session->runtime_file = NULL;
         if (session->warm)
-            rc = laz_template_for(session->engine, &source, &purpose.template_of, err);
+            rc = laz_template_for(session->shared->boxes, &source, &purpose.template_of, err);
         if (!rc)
-            rc = laz_box_start(session->engine, &purpose, &owner, &session->runtime_file,
+            rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->runtime_file,
                                &session->box, err);
     }
     if (rc) {
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
+                         session->id);
         return rc;
     }
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
     if (!session_note_isolation(session)) { /* what is in force has to be known */
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
+                         session->id);
         laz_box_release(session->box);
         session->box = NULL;
         return laz_error_nomem(err);
     }
     laz_guard_reset(&session->guard);
-    laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->engine->log, session->id);
+    laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->shared->driver->log,
+                     session->id);
     return 0;
 }
 
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event)
 {
     if (session->state != LAZ_SESSION_NEW)
-        laz_session_step(&session->state, event, &session->engine->log, session->id);
+        laz_session_step(&session->state, event, &session->shared->driver->log, session->id);
     if (session->state == LAZ_SESSION_CLOSING)
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->engine->log, session->id);
+        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
+                         session->id);
     laz_box_release(session->box);
     session->box = NULL;
 }

@@ -40,7 +40,7 @@ void laz_session_start_too_late(void *user)
     char text[96];
 
     snprintf(text, sizeof text, "not ready within start_timeout (%g s)",
-             (double)session->engine->values->session.start_timeout_ms / 1000.0);
+             (double)session->shared->values->session.start_timeout_ms / 1000.0);
     laz_session_fail(session, LAZ_ETIMEOUT, text);
 }
 
@@ -58,11 +58,11 @@ static void start_ended(struct laz_session *session, int rc)
         }
     }
     if (!rc && start->is_first)
-        laz_log(&session->engine->log, LAZ_LOG_INFO, "Session started (%s)",
+        laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Session started (%s)",
                 laz_session_describe(session));
     start->rc = rc;
     start->under_way = start->is_dying = false;
-    atomic_fetch_sub(&session->engine->busy, 1);
+    atomic_fetch_sub(&session->shared->driver->busy, 1);
     laz_session_stir(session);
 }
 
@@ -70,7 +70,7 @@ static int start_spawn(struct laz_session *session)
 {
     int rc = laz_session_spawn(session, &session->start.why);
 
-    session->start.ops = session->engine->choice.ops;
+    session->start.ops = session->shared->boxes->choice.ops;
     return rc;
 }
 
@@ -82,13 +82,15 @@ static void start_go_on(struct laz_session *session, int rc)
     while (rc) {
         bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
         laz_audit_start_failed(session, &start->why);
-        bool others = session->engine->choice.ops != start->ops; /* another start found one */
+        bool others =
+            session->shared->boxes->choice.ops != start->ops; /* another start found one */
         if (!start->is_first || !may_go_on ||
-            (!others && !laz_engine_next_backend(session->engine, &start->why))) {
+            (!others && !laz_box_next_backend(session->shared->boxes, &start->why))) {
             start_ended(session, rc);
             return;
         }
-        laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->engine->log, session->id);
+        laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->shared->driver->log,
+                         session->id);
         start->is_dying = false;
         rc = start_spawn(session);
     }
@@ -97,7 +99,7 @@ static void start_go_on(struct laz_session *session, int rc)
 
 void laz_session_be_patient(struct laz_session *session)
 {
-    uint64_t ms = session->engine->values->session.start_timeout_ms;
+    uint64_t ms = session->shared->values->session.start_timeout_ms;
 
     if (!session->start.under_way || session->start.is_dying || !session->box)
         return;
@@ -110,7 +112,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
 {
     session->start = (struct laz_start){
         .under_way = true, .cause = cause, .is_first = strcmp(cause, "first") == 0};
-    atomic_fetch_add(&session->engine->busy, 1);
+    atomic_fetch_add(&session->shared->driver->busy, 1);
     start_go_on(session, start_spawn(session));
 }
 
@@ -120,7 +122,7 @@ void laz_session_abandon_start(struct laz_session *session)
         return;
     laz_timer_cancel(session->start_timer);
     session->start.under_way = false;
-    atomic_fetch_sub(&session->engine->busy, 1);
+    atomic_fetch_sub(&session->shared->driver->busy, 1);
 }
 
 /* It will not become ready. Its process may still have something to say about that. */
@@ -169,7 +171,7 @@ void laz_session_advance_start(struct laz_session *session)
 int laz_session_await(struct laz_session *session, struct laz_error *err)
 {
     while (session->start.under_way)
-        laz_engine_turn(session->engine, LAZ_LOOP_FOREVER);
+        laz_driver_turn(session->shared->driver, LAZ_LOOP_FOREVER);
     int rc = session->start.rc;
     if (rc && err)
         *err = session->start.why;

@@ -12,9 +12,10 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/engine.h"
-#include "session/lend.h"
+#include "os/os.h"
 #include "os/wake.h"
+#include "tool/lend.h"
+#include "tool/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@
 #define CALLS_PATIENCE_MS 3000 /* for providers that owe an answer when the engine ends */
 
 struct laz_call {
-    struct laz_engine *engine;
+    struct laz_tools *tools;
     struct laz_call *next;           /* in the queue of its tool */
-    struct laz_call *before, *after; /* in the engine's list of calls */
+    struct laz_call *before, *after; /* in the list of all calls */
     struct laz_call_owner owner;
     uint64_t started_us;
     size_t tool;
@@ -52,16 +53,16 @@ struct laz_reply {
 
 static const struct laz_tool_entry *call_entry(const struct laz_call *call)
 {
-    return &call->engine->tools.entries[call->tool];
+    return &call->tools->set.entries[call->tool];
 }
 
 static void call_run(struct laz_call *call);
 
 /* The tool has room for one more. */
-static void queue_advance(struct laz_engine *engine, size_t tool)
+static void queue_advance(struct laz_tools *tools, size_t tool)
 {
-    struct laz_tool_queue *queue = &engine->queues[tool];
-    uint32_t most = engine->tools.entries[tool].max_concurrent;
+    struct laz_tool_queue *queue = &tools->queues[tool];
+    uint32_t most = tools->set.entries[tool].max_concurrent;
 
     while (queue->first && (!most || queue->running < most)) {
         struct laz_call *call = queue->first;
@@ -74,7 +75,7 @@ static void queue_advance(struct laz_engine *engine, size_t tool)
 
 static void queue_add(struct laz_call *call)
 {
-    struct laz_tool_queue *queue = &call->engine->queues[call->tool];
+    struct laz_tool_queue *queue = &call->tools->queues[call->tool];
 
     call->next = NULL;
     if (queue->last)
@@ -82,12 +83,12 @@ static void queue_add(struct laz_call *call)
     else
         queue->first = call;
     queue->last = call;
-    queue_advance(call->engine, call->tool);
+    queue_advance(call->tools, call->tool);
 }
 
 static void queue_remove(struct laz_call *call)
 {
-    struct laz_tool_queue *queue = &call->engine->queues[call->tool];
+    struct laz_tool_queue *queue = &call->tools->queues[call->tool];
     struct laz_call *previous = NULL;
 
     for (struct laz_call *at = queue->first; at; previous = at, at = at->next) {
@@ -102,7 +103,7 @@ static void queue_remove(struct laz_call *call)
 
 static void call_free(struct laz_call *call)
 {
-    *(call->before ? &call->before->after : &call->engine->calls) = call->after;
+    *(call->before ? &call->before->after : &call->tools->calls) = call->after;
     if (call->after)
         call->after->before = call->before;
     laz_timer_stop(call->timer);
@@ -116,14 +117,14 @@ static void call_free(struct laz_call *call)
 
 static void call_settle(struct laz_call *call)
 {
-    struct laz_engine *engine = call->engine;
+    struct laz_tools *tools = call->tools;
     size_t tool = call->tool;
 
     if (!call->posted || !call->returned)
         return;
-    engine->queues[tool].running--;
+    tools->queues[tool].running--;
     call_free(call);
-    queue_advance(engine, tool);
+    queue_advance(tools, tool);
 }
 
 /* Hands the answer to the owner, once. */
@@ -159,13 +160,13 @@ static void call_return_arrives(struct laz_post *post)
 void laz_call_post_answer(struct laz_call *call)
 {
     call->answer_post.run = call_answer_arrives;
-    laz_loop_post(call->engine->loop, &call->answer_post);
+    laz_loop_post(call->tools->driver->loop, &call->answer_post);
 }
 
 static void call_post_return(struct laz_call *call)
 {
     call->return_post.run = call_return_arrives;
-    laz_loop_post(call->engine->loop, &call->return_post);
+    laz_loop_post(call->tools->driver->loop, &call->return_post);
 }
 
 /* Takes both strings. Any thread. */
@@ -179,7 +180,7 @@ static void call_set_answer(struct laz_call *call, char *json, size_t len, char 
     call->json = json;
     call->json_len = len;
     call->error = error;
-    if (!laz_lend_keeps_answer(call->engine->lend, call))
+    if (!laz_lend_keeps_answer(call->tools->lend, call))
         laz_call_post_answer(call);
 }
 
@@ -226,7 +227,7 @@ void laz_reply_error(struct laz_reply *reply, const char *message)
 static void call_invoke(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = call_entry(call);
-    const struct laz_provider *provider = laz_provider_of(call->engine->providers, entry);
+    const struct laz_provider *provider = laz_provider_of(call->tools->providers, entry);
 
     if (provider) {
         struct laz_error err = {0};
@@ -246,7 +247,7 @@ static void call_work(struct laz_work *work)
 {
     struct laz_call *call =
         (struct laz_call *)(void *)((char *)work - offsetof(struct laz_call, work));
-    struct laz_lend *lend = call->engine->lend;
+    struct laz_lend *lend = call->tools->lend;
     bool answered;
 
     while (call) {
@@ -269,7 +270,7 @@ bool laz_call_hand_over(struct laz_call *call)
     struct laz_error err = {0};
 
     call->work.run = call_work;
-    if (!laz_workers_add(call->engine->workers, &call->work, &err))
+    if (!laz_workers_add(call->tools->driver->workers, &call->work, &err))
         return true;
     laz_call_answer_error(NULL, call, err.text);
     call_post_return(call);
@@ -278,8 +279,7 @@ bool laz_call_hand_over(struct laz_call *call)
 
 static void call_cancel(struct laz_call *call)
 {
-    const struct laz_provider *provider =
-        laz_provider_of(call->engine->providers, call_entry(call));
+    const struct laz_provider *provider = laz_provider_of(call->tools->providers, call_entry(call));
 
     if (call->scratch.cancel_fd >= 0)
         laz_os_wake(call->scratch.cancel_fd);
@@ -303,33 +303,33 @@ static void call_too_late(void *user)
 static void call_run(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = call_entry(call);
-    const struct laz_provider *provider = laz_provider_of(call->engine->providers, entry);
+    const struct laz_provider *provider = laz_provider_of(call->tools->providers, entry);
 
     call->started = true;
-    call->engine->queues[call->tool].running++;
+    call->tools->queues[call->tool].running++;
     if (provider && !provider->blocking) {
         call_invoke(call);
         call_post_return(call);
-    } else if (!laz_lend_offer(call->engine->lend, call)) {
+    } else if (!laz_lend_offer(call->tools->lend, call)) {
         laz_call_hand_over(call);
     }
 }
 
-struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct laz_buf *args,
+struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz_buf *args,
                                 int64_t id, bool has_id, const struct laz_call_owner *owner)
 {
-    const struct laz_tool_entry *entry = &engine->tools.entries[tool];
-    const struct laz_provider *provider = laz_provider_of(engine->providers, entry);
+    const struct laz_tool_entry *entry = &tools->set.entries[tool];
+    const struct laz_provider *provider = laz_provider_of(tools->providers, entry);
     struct laz_call *call = calloc(1, sizeof *call);
 
     if (!call)
         return NULL;
     call->scratch = (struct laz_call_scratch)LAZ_CALL_SCRATCH_INIT;
-    call->engine = engine;
-    call->after = engine->calls;
+    call->tools = tools;
+    call->after = tools->calls;
     if (call->after)
         call->after->before = call;
-    engine->calls = call;
+    tools->calls = call;
     call->tool = tool;
     call->id = id;
     call->has_id = has_id;
@@ -338,7 +338,7 @@ struct laz_call *laz_call_start(struct laz_engine *engine, size_t tool, struct l
     if (provider && provider->blocking)
         call->scratch.cancel_fd = laz_os_wake_new();
     if (entry->timeout_ms) {
-        call->timer = laz_timer_new(engine->loop, call_too_late, call);
+        call->timer = laz_timer_new(tools->driver->loop, call_too_late, call);
         if (!call->timer) {
             call_free(call);
             return NULL;
@@ -393,76 +393,108 @@ void laz_call_abandon(struct laz_call *call)
 
 /* ---- tools of an engine --------------------------------------------------------------------- */
 
-int laz_calls_make_queues(struct laz_engine *engine, struct laz_error *err)
+/* A queue for each tool of the set. */
+static int tools_make_queues(struct laz_tools *tools, struct laz_error *err)
 {
-    size_t n = engine->tools.n;
+    size_t n = tools->set.n;
 
-    if (n <= engine->n_queues)
+    if (n <= tools->n_queues)
         return 0;
-    struct laz_tool_queue *queues = realloc(engine->queues, n * sizeof *queues);
+    struct laz_tool_queue *queues = realloc(tools->queues, n * sizeof *queues);
     if (!queues)
         return laz_error_nomem(err);
-    memset(queues + engine->n_queues, 0, (n - engine->n_queues) * sizeof *queues);
-    engine->queues = queues;
-    engine->n_queues = n;
+    memset(queues + tools->n_queues, 0, (n - tools->n_queues) * sizeof *queues);
+    tools->queues = queues;
+    tools->n_queues = n;
     return 0;
 }
 
-static void calls_patience_over(void *user)
+int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct laz_spawner *spawner,
+                   struct laz_registry *registry, const struct laz_settings *settings,
+                   struct laz_error *err)
+{
+    const struct laz_provider_host host = {
+        .host = driver->loop,
+        .log = &driver->log,
+        .spawner = spawner,
+        .answer = laz_call_answer,
+        .answer_error = laz_call_answer_error,
+        .scratch = laz_call_scratch,
+        .watch_fd = laz_watch_fd,
+        .watch_timer = laz_watch_timer,
+        .watch_stop = laz_watch_stop,
+    };
+
+    tools->driver = driver;
+    tools->spawner = spawner;
+    int rc = laz_lend_new(&tools->lend, err);
+    if (!rc)
+        rc = laz_providers_reserved(registry, &tools->reserved, err);
+    if (!rc)
+        rc = laz_providers_new(registry, settings, &tools->reserved, &host, &tools->set,
+                               &tools->providers, err);
+    return rc ? rc : tools_make_queues(tools, err);
+}
+
+static void tools_patience_over(void *user)
 {
     *(bool *)user = true;
 }
 
-void laz_calls_settle(struct laz_engine *engine)
+/* Waits for the answers to abandoned calls, and names who owes one. */
+static void tools_settle(struct laz_tools *tools)
 {
+    struct laz_loop *loop = tools->driver->loop;
     bool over = false;
-    struct laz_timer *timer = laz_timer_new(engine->loop, calls_patience_over, &over);
+    struct laz_timer *timer = laz_timer_new(loop, tools_patience_over, &over);
 
     if (timer)
         laz_timer_start(timer, CALLS_PATIENCE_MS);
-    while (engine->calls && timer && !over)
-        laz_loop_step(engine->loop, LAZ_LOOP_FOREVER);
+    while (tools->calls && timer && !over)
+        laz_loop_step(loop, LAZ_LOOP_FOREVER);
     laz_timer_stop(timer);
-    for (const struct laz_call *call = engine->calls; call; call = call->after)
-        laz_log(&engine->log, LAZ_LOG_ERROR, "tool '%s' never answered a call",
+    for (const struct laz_call *call = tools->calls; call; call = call->after)
+        laz_log(&tools->driver->log, LAZ_LOG_ERROR, "tool '%s' never answered a call",
                 call_entry(call)->name);
 }
 
-void laz_calls_fini(struct laz_engine *engine)
+void laz_tools_end(struct laz_tools *tools)
 {
-    if (engine->loop)
-        laz_loop_flush(engine->loop);
-    while (engine->calls)
-        call_free(engine->calls);
-    free(engine->queues);
-    engine->queues = NULL;
-    while (engine->app_tools) {
-        struct laz_app_tool *tool = engine->app_tools;
-        engine->app_tools = tool->next;
-        free(tool);
-    }
+    if (tools->driver && tools->driver->loop)
+        tools_settle(tools);
+    laz_providers_free(tools->providers);
+    tools->providers = NULL;
+    if (tools->driver && tools->driver->loop)
+        laz_loop_flush(tools->driver->loop); /* a provider may answer as late as in its `destroy` */
 }
 
-int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
-                        void (*call)(void *user, const char *args, size_t args_len,
-                                     struct laz_reply *reply),
-                        void *user, struct laz_error *err)
+void laz_tools_fini(struct laz_tools *tools)
 {
-    if (!tool || !call)
-        return laz_error_set(err, LAZ_EINVAL, 0, "a tool needs a declaration and a function");
-    int rc = laz_engine_enter(engine, err);
-    if (rc)
-        return rc;
-    struct laz_app_tool *app = calloc(1, sizeof *app);
-    if (!app) {
-        rc = laz_error_nomem(err);
-    } else {
-        *app = (struct laz_app_tool){engine->app_tools, call, user};
-        engine->app_tools = app;
-        rc = laz_tool_set_add(&engine->tools, tool, &engine->reserved, app, 0, err);
-        if (!rc)
-            rc = laz_calls_make_queues(engine, err);
+    while (tools->calls)
+        call_free(tools->calls);
+    free(tools->queues);
+    tools->queues = NULL;
+    while (tools->app_tools) {
+        struct laz_app_tool *tool = tools->app_tools;
+        tools->app_tools = tool->next;
+        free(tool);
     }
-    laz_engine_leave(engine);
-    return rc;
+    laz_lend_free(tools->lend);
+    laz_tool_set_fini(&tools->set);
+    laz_strv_fini(&tools->reserved);
+}
+
+int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
+                  void (*call)(void *user, const char *args, size_t args_len,
+                               struct laz_reply *reply),
+                  void *user, struct laz_error *err)
+{
+    struct laz_app_tool *app = calloc(1, sizeof *app);
+
+    if (!app)
+        return laz_error_nomem(err);
+    *app = (struct laz_app_tool){tools->app_tools, call, user};
+    tools->app_tools = app;
+    int rc = laz_tool_set_add(&tools->set, tool, &tools->reserved, app, 0, err);
+    return rc ? rc : tools_make_queues(tools, err);
 }

@@ -7,8 +7,8 @@
  * ever, a timer answers in their place: whoever of the two takes the hook first, by `is_taken`. */
 #include "tool/hook.h"
 
+#include "loop/driver.h"
 #include "tool/command.h"
-#include "engine/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,9 @@
 struct laz_hook {
     struct laz_work work;
     struct laz_post post;
-    struct laz_engine *engine;
+    struct laz_driver *driver;
+    struct laz_spawner *spawner;
+    const struct laz_strv *command;
     struct laz_timer *timer;
     atomic_bool is_taken;
     void (*answered)(void *user); /* NULL: nobody waits any more */
@@ -70,16 +72,16 @@ static void hook_work(struct laz_work *work)
 {
     struct laz_hook *hook =
         (struct laz_hook *)(void *)((char *)work - offsetof(struct laz_hook, work));
-    const struct laz_strv *command = &hook->engine->values->session.pre_execute_hook;
 
     if (!atomic_exchange(&hook->is_taken, true))
-        hook->rc = laz_hook_run(hook->engine->spawner, (const char *const *)command->items,
+        hook->rc = laz_hook_run(hook->spawner, (const char *const *)hook->command->items,
                                 (const char *const *)hook->env.items, hook->code, hook->len,
                                 hook->reason, sizeof hook->reason, &hook->err);
-    laz_loop_post(hook->engine->loop, &hook->post);
+    laz_loop_post(hook->driver->loop, &hook->post);
 }
 
-int laz_hook_begin(struct laz_engine *engine, const char *code, size_t len,
+int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
+                   const struct laz_strv *command, const char *code, size_t len,
                    void (*answered)(void *user), void *user, struct laz_hook **out,
                    struct laz_error *err)
 {
@@ -89,16 +91,18 @@ int laz_hook_begin(struct laz_engine *engine, const char *code, size_t len,
         return laz_error_nomem(err);
     hook->work.run = hook_work;
     hook->post.run = hook_arrives;
-    hook->engine = engine;
+    hook->driver = driver;
+    hook->spawner = spawner;
+    hook->command = command;
     hook->answered = answered;
     hook->user = user;
     hook->code = laz_strndup(code, len);
     hook->len = len;
-    hook->timer = laz_timer_new(engine->loop, hook_too_late, hook);
+    hook->timer = laz_timer_new(driver->loop, hook_too_late, hook);
     int rc =
         hook->code && hook->timer ? laz_command_environment(&hook->env, err) : laz_error_nomem(err);
     if (!rc)
-        rc = laz_workers_add(engine->workers, &hook->work, err);
+        rc = laz_workers_add(driver->workers, &hook->work, err);
     if (rc) {
         hook_free(hook);
         return rc;

@@ -7,14 +7,19 @@
 
 #include <stddef.h>
 
-struct laz_engine;
+struct laz_driver;
 struct laz_hook;
+struct laz_spawner;
+struct laz_strv;
 
-/* Has a worker ask; `answered` is called by the loop, once. Errors: nobody was asked. */
-int laz_hook_begin(struct laz_engine *engine, const char *code, size_t len,
+/* Has a worker ask `command` (borrowed until it has answered); `answered` is called by the loop,
+ * once. Errors: nobody was asked. */
+int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
+                   const struct laz_strv *command, const char *code, size_t len,
                    void (*answered)(void *user), void *user, struct laz_hook **hook,
                    struct laz_error *err);
-/* After it was answered: 0 allows; else `text` says why the code may not run. As laz_hook_forget. */
+/* After it was answered: 0 allows; else `text` says why the code may not run. As laz_hook_forget.
+ */
 int laz_hook_end(struct laz_hook *hook, char *text, size_t text_size);
 /* The answer is not wanted any more. Frees the hook: now, or when the answer comes. */
 void laz_hook_forget(struct laz_hook *hook);

@@ -2,7 +2,7 @@
 /* watch.c - descriptors and timers that tool providers watch through the engine's loop. */
 #include "tool/watch.h"
 
-#include "engine/engine.h"
+#include "loop/loop.h"
 
 #include <stdlib.h>
 
@@ -14,11 +14,11 @@ struct laz_watch {
 struct laz_watch *laz_watch_fd(void *host, int fd, uint32_t events,
                                void (*ready)(void *user, uint32_t events), void *user)
 {
-    struct laz_engine *engine = host;
+    struct laz_loop *loop = host;
     struct laz_watch *watch = calloc(1, sizeof *watch);
 
     if (watch)
-        watch->io = laz_io_start(engine->loop, fd, events, ready, user);
+        watch->io = laz_io_start(loop, fd, events, ready, user);
     if (watch && watch->io)
         return watch;
     free(watch);
@@ -27,11 +27,11 @@ struct laz_watch *laz_watch_fd(void *host, int fd, uint32_t events,
 
 struct laz_watch *laz_watch_timer(void *host, uint64_t ms, void (*due)(void *user), void *user)
 {
-    struct laz_engine *engine = host;
+    struct laz_loop *loop = host;
     struct laz_watch *watch = calloc(1, sizeof *watch);
 
     if (watch)
-        watch->timer = laz_timer_new(engine->loop, due, user);
+        watch->timer = laz_timer_new(loop, due, user);
     if (!watch || !watch->timer) {
         free(watch);
         return NULL;

@@ -33,7 +33,7 @@ static void confinement_fini(struct confinement *confinement)
     if (confinement->folder)
         laz_os_remove_tree(confinement->folder);
     if (confinement->uid != LAZ_SPAWN_SAME_ID)
-        laz_uids_give_back(confinement->engine->uids, confinement->uid);
+        laz_uids_give_back(confinement->engine->boxes.uids, confinement->uid);
     free(confinement->folder);
     free(confinement->agent);
     free(confinement->runtime_file);
@@ -60,12 +60,12 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
 {
     struct laz_engine *engine = confinement->engine;
     const struct laz_runtime_info *runtime = confinement->runtime;
-    const struct laz_engine_programs *programs = NULL;
+    const struct laz_programs_found *programs = NULL;
     char socket[256];
 
-    int rc = laz_engine_backend(engine, &confinement->choice, err);
-    if (!rc && engine->uids)
-        rc = laz_uids_take(engine->uids, &confinement->uid, err);
+    int rc = laz_box_backend(&engine->boxes, &confinement->choice, err);
+    if (!rc && engine->boxes.uids)
+        rc = laz_uids_take(engine->boxes.uids, &confinement->uid, err);
     if (!rc)
         rc = confinement_folders(confinement, socket, sizeof socket, err);
     if (!rc)
@@ -76,8 +76,8 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
                             &confinement->runtime_file, err);
     bool own_files = !rc && laz_backend_has_own_files(confinement->choice->ops);
     if (!rc)
-        rc = laz_engine_find_programs(engine, runtime, confinement->uid, own_files, NULL, &programs,
-                                      err);
+        rc = laz_programs_find(&engine->boxes.programs, runtime, confinement->uid, own_files, NULL,
+                               &programs, err);
     if (rc)
         return rc;
     const struct laz_policy_session session = {

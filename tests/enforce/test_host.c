@@ -299,7 +299,8 @@ static void parts_are_stopped(bool all)
         struct arena box;
         if (!arena_open(&box, backends[i], "lua", ""))
             continue;
-        test_engine_of(box.session)->death_ms = 500; /* a reaper that is stopped does not end */
+        test_engine_of(box.session)->boxes.death_ms =
+            500; /* a reaper that is stopped does not end */
         family_of(&family, box.session);
         CU_ASSERT(family.n > 1); /* there is somebody inside */
         for (size_t k = 0; k < (all ? family.n : 1); k++)

@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         return rc == LAZ_ENOENT || rc == LAZ_ESETUP ? 77 : 1;
     }
-    laz_loop_hold_clock(engine->loop);
+    laz_loop_hold_clock(engine->driver.loop);
     execute("return seven()"); /* what is made once is made */
     begin("execute");
     for (int i = 0; i < atoi(argv[1]); i++)

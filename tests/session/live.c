@@ -271,7 +271,7 @@ struct laz_engine *test_engine(const char *settings_text)
     if (!rc)
         rc = laz_engine_new(settings, &options, &engine, &err);
     if (!rc)
-        engine->death_ms = UNIT_HANG_MS;
+        engine->boxes.death_ms = UNIT_HANG_MS;
     for (size_t i = 0; i < sizeof test_tools / sizeof *test_tools && !rc; i++) {
         struct laz_tool tool = test_tools[i].tool;
         tool.size = sizeof tool;
@@ -393,18 +393,19 @@ void test_expect(struct laz_session *session, const char *code, enum laz_verdict
 
 struct laz_engine *test_engine_of(struct laz_session *session)
 {
-    return session->engine;
+    return (struct laz_engine *)(void *)((char *)session->shared -
+                                         offsetof(struct laz_engine, sessions));
 }
 
 void test_hold_clock(struct laz_engine *engine)
 {
     atomic_store(&clock_is_held, true);
-    laz_loop_hold_clock(engine->loop);
+    laz_loop_hold_clock(engine->driver.loop);
 }
 
 void test_advance_clock(struct laz_engine *engine, uint64_t ms)
 {
-    laz_loop_advance_clock(engine->loop, ms);
+    laz_loop_advance_clock(engine->driver.loop, ms);
 }
 
 struct advance_post {
@@ -427,7 +428,7 @@ void test_post_advance(struct laz_engine *engine, uint64_t ms)
     struct advance_post advance = {.post.run = advance_posted, .engine = engine, .ms = ms};
 
     sem_init(&advance.done, 0, 0);
-    laz_loop_post(engine->loop, &advance.post);
+    laz_loop_post(engine->driver.loop, &advance.post);
     await(&advance.done);
     sem_destroy(&advance.done);
 }

@@ -502,7 +502,7 @@ static void call_is_answered_after(struct laz_session *session, enum end end)
 
     test_hold_clock(engine);
     begin(session, "return hold()", &told);
-    while (!engine->calls)
+    while (!engine->tools.calls)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
     pthread_barrier_wait(&occupied);
     if (end == END_CANCEL)
@@ -513,9 +513,9 @@ static void call_is_answered_after(struct laz_session *session, enum end end)
         test_advance_clock(engine, 100);
     step_until_told(&told);
     CU_ASSERT_EQUAL(told.verdict, end == END_TIMEOUT ? LAZ_VERDICT_ERROR : LAZ_VERDICT_CANCELLED);
-    CU_ASSERT_PTR_NOT_NULL(engine->calls);
+    CU_ASSERT_PTR_NOT_NULL(engine->tools.calls);
     pthread_barrier_wait(&let_go);
-    while (engine->calls)
+    while (engine->tools.calls)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
 }
 
@@ -564,7 +564,7 @@ static void a_hook_that_nobody_can_ask_blocks_the_code(void)
         pthread_barrier_init(&let_go, NULL, WORKERS + 1);
         for (int i = 0; i < WORKERS; i++) {
             works[i].run = occupy;
-            CU_ASSERT_EQUAL_FATAL(laz_workers_add(engine->workers, &works[i], NULL), 0);
+            CU_ASSERT_EQUAL_FATAL(laz_workers_add(engine->driver.workers, &works[i], NULL), 0);
         }
         pthread_barrier_wait(&occupied);
         begin(session, "return 1", &told);

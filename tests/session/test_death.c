@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "session/session.h"
 #include "box/templates.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static void a_slow_death(const char *settings, bool warm, bool held_up)
     struct laz_engine *engine = test_engine(settings);
     struct laz_buf told = LAZ_BUF_INIT;
 
-    engine->death_ms = ordinary_ms;
+    engine->boxes.death_ms = ordinary_ms;
     struct laz_session *sibling = open_one(engine, warm), *dying = open_one(engine, warm);
     CU_ASSERT_FATAL(sibling && dying);
     test_expect(sibling, "x = 5", LAZ_VERDICT_OK, NULL);

@@ -9,6 +9,7 @@
 #include "sight.h"
 
 #include "base/buf.h"
+#include "engine/engine.h"
 #include "session/session.h"
 
 #include <signal.h>
@@ -97,9 +98,9 @@ static void walk_check(void)
 {
     unsigned starting = 0, held = walk.n_held;
 
-    if (walk.engine->stirred)
+    if (walk.engine->driver.stirred)
         return;
-    for (const struct laz_session *s = walk.engine->sessions; s; s = s->next) {
+    for (const struct laz_session *s = walk.engine->sessions.sessions; s; s = s->next) {
         starting += s->start.under_way;
         held += atomic_load(&s->executing);
     }
@@ -107,7 +108,7 @@ static void walk_check(void)
         return;
     printf("\n    forgotten: %u callers%s; after:%s\n", walk.waiting,
            walk.is_made ? " and laz_pool_new" : "", laz_buf_text(&walk.did));
-    for (const struct laz_session *s = walk.engine->sessions; s; s = s->next)
+    for (const struct laz_session *s = walk.engine->sessions.sessions; s; s = s->next)
         printf("    session %s: %s%s%s%s\n", s->id, laz_session_state_name(s->state),
                s->member ? ", of the pool" : "", s->start.under_way ? ", starts" : "",
                atomic_load(&s->executing) ? ", executes" : "");
@@ -118,7 +119,7 @@ static void walk_act(void (*act)(void))
 {
     walk.act = act;
     if (act && !walk.is_posted)
-        laz_loop_post(walk.engine->loop, &walk.round);
+        laz_loop_post(walk.engine->driver.loop, &walk.round);
     walk.is_posted |= act != NULL;
 }
 
@@ -236,7 +237,7 @@ static void act_finish(void)
 {
     bool any = false;
 
-    for (const struct laz_session *s = walk.engine->sessions; s; s = s->next) {
+    for (const struct laz_session *s = walk.engine->sessions.sessions; s; s = s->next) {
         any |= s->start.under_way || atomic_load(&s->executing);
         if (session_starts(s) || session_runs(s))
             (void)session_let_go(s);
@@ -262,7 +263,7 @@ static void act_somehow(void)
     struct laz_session *found[32];
     size_t n = 0;
 
-    for (struct laz_session *s = walk.engine->sessions; s && n < 32; s = s->next)
+    for (struct laz_session *s = walk.engine->sessions.sessions; s && n < 32; s = s->next)
         if (s->member && (session_starts(s) || session_is_ready(s) || session_runs(s)))
             found[n++] = s;
     size_t what = sight_pick(32);
@@ -326,7 +327,7 @@ static void walk_free(void)
 
 static void walk_step(void)
 {
-    char *agent = walk.engine->agent;
+    const char *agent = walk.engine->boxes.agent;
 
     switch (sight_pick(8)) {
     case 0:
@@ -345,10 +346,9 @@ static void walk_step(void)
         break;
     case 4: /* what is begun in this step does not even start */
         walk_did("nowhere");
-        walk.engine->agent = laz_strdup("/nowhere/agent");
+        walk.engine->boxes.agent = "/nowhere/agent";
         laz_engine_step(walk.engine, 0, NULL);
-        free(walk.engine->agent);
-        walk.engine->agent = agent;
+        walk.engine->boxes.agent = agent;
         break;
     default:
         for (int i = 0; i < 20; i++)
@@ -382,8 +382,8 @@ static void walk_once(void)
                 laz_engine_step(walk.engine, -1, NULL);
         walk_free();
     }
-    CU_ASSERT_PTR_NULL(walk.engine->sessions);
-    CU_ASSERT_PTR_NULL(walk.engine->pools);
+    CU_ASSERT_PTR_NULL(walk.engine->sessions.sessions);
+    CU_ASSERT_PTR_NULL(walk.engine->sessions.pools);
 }
 
 static void walk_often(const char *settings, bool is_open, unsigned few, unsigned many)
@@ -421,11 +421,13 @@ static void nobody_is_forgotten_with_a_template(void)
 /* Of a pool of two: the second is ready, and then the first dies while it starts. */
 static void act_second_then_first(void)
 {
-    const struct laz_session *second = walk.engine->sessions, *first = second ? second->next : NULL;
+    const struct laz_session *second = walk.engine->sessions.sessions,
+                             *first = second ? second->next : NULL;
 
     if (first && session_starts(first) && session_starts(second))
         (void)session_let_go(second);
-    else if (first && session_starts(first) && session_is_ready(second) && !walk.engine->stirred)
+    else if (first && session_starts(first) && session_is_ready(second) &&
+             !walk.engine->driver.stirred)
         session_signal(first, SIGKILL);
     else
         usleep(100);
@@ -446,13 +448,14 @@ static void a_pool_is_not_made_when_an_early_session_fails_late(void)
 /* Of a pool of two: the second never is ready, and the first is killed whenever it is. */
 static void act_first_dies(void)
 {
-    const struct laz_session *second = walk.engine->sessions, *first = second ? second->next : NULL;
+    const struct laz_session *second = walk.engine->sessions.sessions,
+                             *first = second ? second->next : NULL;
 
     if (first && second->member < first->member)
         first = second;
     if (first && session_starts(first) && session_let_go(first) && ++walk.n_rounds > 4)
         laz_engine_cancel(walk.engine); /* it would go on like this */
-    else if (first && session_is_ready(first) && !walk.engine->stirred)
+    else if (first && session_is_ready(first) && !walk.engine->driver.stirred)
         session_signal(first, SIGKILL);
     else
         usleep(100);
@@ -499,14 +502,14 @@ static void sessions_that_end_unused_are_started_ever_later(void)
             CU_ASSERT_EQUAL(laz_pool_release(walk.pool, session, &err), 0);
             walk_await_idle(); /* it has a new one (pool.reset) */
         }
-        session_signal(walk.engine->sessions, SIGKILL);
+        session_signal(walk.engine->sessions.sessions, SIGKILL);
         for (status.idle = 1; status.idle; laz_pool_status(walk.pool, &status, NULL))
             ;
         laz_engine_step(walk.engine, 0, NULL); /* looks */
         if (pauses_ms[i]) {
             test_advance_clock(walk.engine, pauses_ms[i] - 1);
             laz_engine_step(walk.engine, 0, NULL);
-            CU_ASSERT_PTR_NULL(walk.engine->sessions);
+            CU_ASSERT_PTR_NULL(walk.engine->sessions.sessions);
             test_advance_clock(walk.engine, 1);
         }
         walk_await_idle();
@@ -576,7 +579,7 @@ static void a_session_that_frees_itself_is_replaced(void)
     }
     CU_ASSERT_EQUAL(status.busy, 0);
     walk_free();
-    CU_ASSERT_PTR_NULL(walk.engine->sessions);
+    CU_ASSERT_PTR_NULL(walk.engine->sessions.sessions);
     walk_end();
 }
 

@@ -259,7 +259,7 @@ static void clock_goes_on(struct laz_post *post)
 
     clock->ms += 100;
     test_advance_clock(clock->engine, 100);
-    laz_loop_post(clock->engine->loop, post);
+    laz_loop_post(clock->engine->driver.loop, post);
 }
 
 static void a_call_that_is_never_answered_ends_with_the_engine(void)
@@ -274,10 +274,10 @@ static void a_call_that_is_never_answered_ends_with_the_engine(void)
     meet_the_deadline(&live, "'never'", "echo");
     test_expect(live.session, "echo(value=7)['value']", LAZ_VERDICT_OK, "7");
     laz_session_free(live.session);
-    while (live.engine->leaving) /* its first box: nobody shall lose patience with that */
+    while (live.engine->boxes.leaving) /* its first box: nobody shall lose patience with that */
         laz_engine_step(live.engine, 1000, NULL);
     clock.engine = live.engine;
-    laz_loop_post(live.engine->loop, &clock.post);
+    laz_loop_post(live.engine->driver.loop, &clock.post);
     never_answered = 0;
     laz_engine_free(live.engine);
     CU_ASSERT_EQUAL(never_answered, 1);

@@ -66,7 +66,7 @@ static void course_move(bool hangs_up)
         return;
     CU_ASSERT_TRUE(course.session->start.under_way);
     CU_ASSERT_EQUAL(course.session->failure.code, 0); /* not before its time */
-    test_advance_clock(course.session->engine, course.ms[course.steps++]);
+    test_advance_clock(test_engine_of(course.session), course.ms[course.steps++]);
     if (course.steps < course.n)
         CU_ASSERT_EQUAL(kill((pid_t)box->agent_pid, SIGUSR1), 0);
 }

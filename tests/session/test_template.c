@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "session/session.h"
 #include "box/templates.h"
+#include "engine/engine.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -100,7 +101,7 @@ static int start_run(struct laz_engine *engine, warm_moment *reached, uint64_t m
         return rc;
     rc = laz_session_execute_async(session, "ok 1", SIZE_MAX, NULL, start_ends, &result, err);
     while (!rc && !result) {
-        if (!moved && engine->templates->all && reached(engine->templates->all)) {
+        if (!moved && engine->boxes.templates->all && reached(engine->boxes.templates->all)) {
             test_advance_clock(engine, ms);
             moved = true;
         }

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "engine/engine.h"
+#include "box/shared.h"
 #include "plan/plan.h"
 #include "os/job_values.h"
 #include "os/os.h"
@@ -294,18 +294,19 @@ static void note_warning(void *user, uint32_t level, const char *text)
 static void a_limit_that_nothing_keeps_is_told_once_by_an_engine(void)
 {
     struct laz_buf told = LAZ_BUF_INIT;
-    struct laz_engine engine = {.log = {note_warning, &told, LAZ_LOG_WARNING}};
-    struct laz_box box = {.engine = &engine, .plan = job_plan_of(0)};
+    struct laz_driver driver = {.log = {note_warning, &told, LAZ_LOG_WARNING}};
+    struct laz_box_shared shared = {.driver = &driver};
+    struct laz_box box = {.shared = &shared, .plan = job_plan_of(0)};
 
     for (int sessions = 0; sessions < 3; sessions++)
         laz_box_tell_unmet(&box);
     UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
     laz_buf_fini(&told);
-    laz_strv_fini(&engine.unmet);
+    laz_strv_fini(&shared.unmet);
     laz_box_tell_unmet(&box); /* another engine */
     UNIT_TEXT(laz_buf_text(&told), "limits.fsize: there is no such limit\n");
     laz_buf_fini(&told);
-    laz_strv_fini(&engine.unmet);
+    laz_strv_fini(&shared.unmet);
     laz_plan_free(box.plan);
 }
 
@@ -329,9 +330,9 @@ static void a_job_that_keeps_less_is_refused_unless_the_settings_allow_it(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct laz_settings_values values = {.sandbox = {.strict = rows[i].strict}};
         struct laz_buf told = LAZ_BUF_INIT;
-        struct laz_engine engine = {.values = &values,
-                                    .log = {note_warning, &told, LAZ_LOG_WARNING}};
-        struct laz_box box = {.engine = &engine, .plan = job_plan_of(rows[i].require)};
+        struct laz_driver driver = {.log = {note_warning, &told, LAZ_LOG_WARNING}};
+        struct laz_box_shared shared = {.driver = &driver, .values = &values};
+        struct laz_box box = {.shared = &shared, .plan = job_plan_of(rows[i].require)};
         struct laz_error err = {0};
         CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, &err), rows[i].rc);
         UNIT_TEXT(laz_buf_text(&told), rows[i].told);
@@ -341,7 +342,7 @@ static void a_job_that_keeps_less_is_refused_unless_the_settings_allow_it(void)
         CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, NULL), rows[i].rc);
         UNIT_TEXT(laz_buf_text(&told), rows[i].told);
         laz_buf_fini(&told);
-        laz_strv_fini(&engine.unmet);
+        laz_strv_fini(&shared.unmet);
         laz_plan_free(box.plan);
     }
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* lend.c - the loop, lent to the thread that runs a tool. */
-#include "session/lend.h"
+#include "tool/lend.h"
 
 #include "base/clock.h"
-#include "engine/engine.h"
-#include "session/execution.h"
 #include "os/thread.h"
+#include "tool/calls.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,7 +22,8 @@ struct laz_lend {
     struct laz_call *running; /* in LEND_TOOL */
     bool answered;            /* an answer of `running` was kept */
     /* of whoever holds the loop: */
-    struct laz_execution *execution;
+    bool (*serve)(void *user, uint64_t ms); /* NULL: the loop is not lent */
+    void *user;
     struct laz_call *offered;
     uint64_t until_us;
 };
@@ -49,9 +49,10 @@ void laz_lend_free(struct laz_lend *lend)
     free(lend);
 }
 
-void laz_lend_begin(struct laz_lend *lend, struct laz_execution *execution)
+void laz_lend_begin(struct laz_lend *lend, bool (*serve)(void *user, uint64_t ms), void *user)
 {
-    lend->execution = execution;
+    lend->serve = serve;
+    lend->user = user;
 }
 
 void laz_lend_end(struct laz_lend *lend)
@@ -59,14 +60,14 @@ void laz_lend_end(struct laz_lend *lend)
     struct laz_call *left = lend->offered;
 
     lend->offered = NULL;
-    lend->execution = NULL;
+    lend->serve = NULL;
     if (left)
         laz_call_hand_over(left);
 }
 
 bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call)
 {
-    if (!lend->execution || lend->offered)
+    if (!lend->serve || lend->offered)
         return false;
     lend->offered = call;
     return true;
@@ -93,10 +94,8 @@ static void lend_wait(struct laz_lend *lend)
         late |= !laz_os_condition_wait(&lend->back, &lend->lock, lend->until_us);
 }
 
-bool laz_lend_serve(struct laz_engine *engine)
+bool laz_lend_serve(struct laz_lend *lend)
 {
-    struct laz_lend *lend = engine->lend;
-
     if (!lend->offered)
         return false;
     lend->until_us = laz_clock_us() + LAZ_LEND_MS * 1000;
@@ -142,13 +141,9 @@ bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *a
 /* Serves the box's channel until a call is offered. False when the owner is needed. */
 static bool lend_await_call(struct laz_lend *lend)
 {
-    struct laz_execution *execution = lend->execution;
-
     while (!lend->offered) {
         uint64_t now = laz_clock_us();
-        if (execution->over || execution->stop != LAZ_STOP_NONE || now >= lend->until_us)
-            return false;
-        if (!laz_box_serve(execution->session->box, (lend->until_us - now + 999) / 1000))
+        if (now >= lend->until_us || !lend->serve(lend->user, (lend->until_us - now + 999) / 1000))
             return false;
     }
     return true;

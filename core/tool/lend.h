@@ -12,31 +12,32 @@
  * While the tool runs nobody holds the loop; else exactly one thread does, and the lock of the loan
  * orders what they do.  A worker that holds it only serves the channel of the box: output handlers
  * and hooks stay on the thread that called execute. */
-#ifndef LAZ_SESSION_LEND_H
-#define LAZ_SESSION_LEND_H
+#ifndef LAZ_TOOL_LEND_H
+#define LAZ_TOOL_LEND_H
 
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define LAZ_LEND_MS 2 /* what other events of the loop may have to wait for */
 
 struct laz_call;
-struct laz_engine;
-struct laz_execution;
 struct laz_lend;
 
 int laz_lend_new(struct laz_lend **lend, struct laz_error *err);
 void laz_lend_free(struct laz_lend *lend);
 
-/* The owner's side. Between begin and end, calls that `execution` begins may be lent the loop; one
- * that was offered and not served runs without it. */
-void laz_lend_begin(struct laz_lend *lend, struct laz_execution *execution);
+/* The owner's side. Between begin and end, calls that are begun may be lent the loop; one that was
+ * offered and not served runs without it. `serve`, called by a worker that holds the loop, waits
+ * for messages of the box for up to `ms` milliseconds and serves them; false: the owner is needed.
+ */
+void laz_lend_begin(struct laz_lend *lend, bool (*serve)(void *user, uint64_t ms), void *user);
 void laz_lend_end(struct laz_lend *lend);
 /* Whoever holds the loop: the call is to be run with the loop. False: by a worker without it. */
 bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call);
 /* Lends the loop to the call that was offered, and waits until it is back. False: none was. */
-bool laz_lend_serve(struct laz_engine *engine);
+bool laz_lend_serve(struct laz_lend *lend);
 
 /* Any thread: is the answer of `call`, which its fields hold by now, delivered by the thread that
  * runs it? False: post it. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* driver.c - what drives the loop of an engine: one thread at a time, turn by turn.
+ *
+ * The engine is driven by the thread that calls it and by nobody else: a flag, not a lock, keeps a
+ * second thread or a callback out, so a mistake is an error and never a deadlock. */
+#include "loop/driver.h"
+
+#include <stddef.h>
+
+#define DRIVER_LEFT_MS 50u /* a loop that nobody drove for so long was left alone */
+
+/* The driver whose callbacks this thread is inside of, where these may use it. */
+static _Thread_local const struct laz_driver *driver_open;
+
+int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err)
+{
+    int rc = laz_loop_new(&driver->loop, err);
+
+    return rc ? rc : laz_workers_new(workers, &driver->workers, err);
+}
+
+void laz_driver_end_workers(struct laz_driver *driver)
+{
+    laz_workers_free(driver->workers);
+    driver->workers = NULL;
+}
+
+void laz_driver_fini(struct laz_driver *driver)
+{
+    laz_driver_end_workers(driver);
+    laz_loop_free(driver->loop);
+    driver->loop = NULL;
+}
+
+/* ---- who drives ----------------------------------------------------------------------------- */
+
+static int driver_take(struct laz_driver *driver, struct laz_error *err)
+{
+    if (!atomic_exchange(&driver->in_use, true))
+        return 0;
+    if (driver_open != driver)
+        return laz_error_set(err, LAZ_EBUSY, 0,
+                             "the engine is in use, by another thread or by the execution that "
+                             "called back");
+    driver_open = NULL; /* its own callbacks are as closed as any */
+    driver->depth++;
+    return 0;
+}
+
+int laz_driver_enter(struct laz_driver *driver, struct laz_error *err)
+{
+    int rc = driver_take(driver, err);
+
+    if (rc)
+        return rc;
+    if (!atomic_load(&driver->busy)) {
+        atomic_store(&driver->cancel, false);
+        atomic_store(&driver->cancel_all, false);
+    } else if (atomic_exchange(&driver->cancel, false)) {
+        driver->owner.cancelled(driver->owner.user); /* not what is begun from here on */
+    }
+    if (laz_loop_now_ms(driver->loop) - driver->driven_ms > DRIVER_LEFT_MS)
+        driver->owner.resumed(driver->owner.user);
+    return 0;
+}
+
+void laz_driver_leave(struct laz_driver *driver)
+{
+    driver->driven_ms = laz_loop_now_ms(driver->loop);
+    driver->touched = true;
+    if (driver->depth) {
+        driver->depth--;
+        driver_open = driver;
+    } else {
+        atomic_store(&driver->in_use, false);
+    }
+}
+
+void laz_driver_begin_callback(struct laz_driver *driver)
+{
+    if (!driver->is_ending)
+        driver_open = driver;
+}
+
+void laz_driver_end_callback(struct laz_driver *driver)
+{
+    (void)driver;
+    driver_open = NULL;
+}
+
+/* ---- driving -------------------------------------------------------------------------------- */
+
+void laz_driver_turn(struct laz_driver *driver, uint64_t wait_ms)
+{
+    if (driver->stirred)
+        wait_ms = 0;
+    if (!wait_ms || !driver->owner.serve(driver->owner.user))
+        laz_loop_step(driver->loop, wait_ms);
+    if (atomic_exchange(&driver->cancel, false))
+        driver->owner.cancelled(driver->owner.user);
+    while (driver->stirred) { /* a callback may free any of them */
+        struct laz_stir *stir = driver->stirred;
+        driver->stirred = stir->next;
+        stir->is_listed = false;
+        stir->advance(stir);
+    }
+}
+
+int laz_driver_step(struct laz_driver *driver, uint64_t wait_ms, struct laz_error *err)
+{
+    int rc = driver_take(driver, err);
+
+    if (rc)
+        return rc;
+    laz_driver_turn(driver, wait_ms);
+    laz_driver_leave(driver);
+    driver->touched = driver->stirred != NULL;
+    return 0;
+}
+
+int laz_driver_timeout(const struct laz_driver *driver)
+{
+    return driver->touched ? 0 : laz_loop_timeout(driver->loop);
+}
+
+void laz_driver_stir(struct laz_driver *driver, struct laz_stir *stir)
+{
+    if (stir->is_listed)
+        return;
+    stir->is_listed = true;
+    stir->next = driver->stirred;
+    driver->stirred = stir;
+}
+
+void laz_driver_unstir(struct laz_driver *driver, struct laz_stir *stir)
+{
+    struct laz_stir **at = &driver->stirred;
+
+    while (*at && *at != stir)
+        at = &(*at)->next;
+    if (*at)
+        *at = stir->next;
+    stir->is_listed = false;
+}
+
+void laz_driver_cancel(struct laz_driver *driver, bool all)
+{
+    if (all)
+        atomic_store(&driver->cancel_all, true);
+    atomic_store(&driver->cancel, true);
+    laz_loop_wake(driver->loop);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* shared.h - what the sessions and pools of an engine share. */
+#ifndef LAZ_SESSION_SHARED_H
+#define LAZ_SESSION_SHARED_H
+
+#include "box/shared.h"
+#include "loop/driver.h"
+#include "tool/calls.h"
+
+struct laz_audit;
+struct laz_pool;
+struct laz_session;
+
+struct laz_session_shared {
+    struct laz_driver *driver;
+    const struct laz_settings *settings;
+    const struct laz_settings_values *values;
+    struct laz_registry *registry;
+    struct laz_box_shared *boxes;
+    struct laz_tools *tools;
+    struct laz_audit *audit; /* NULL: none */
+    struct laz_session *sessions;
+    struct laz_pool *pools;
+    unsigned running;    /* executions in boxes */
+    unsigned processors; /* 0: not counted yet */
+};
+
+/* A new session. As laz_session_open. */
+int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
+                      struct laz_session **session, struct laz_error *err);
+/* A new pool. As laz_pool_new. */
+int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
+                   struct laz_pool **pool, struct laz_error *err);
+/* Cancels what was marked for it: for the driver (driver.h). */
+void laz_sessions_cancel(struct laz_session_shared *shared);
+/* The clocks of starts begin anew, because nobody drove the loop for a while. */
+void laz_sessions_resume(struct laz_session_shared *shared);
+/* Closes and frees the pools, then the sessions; callbacks are told that what they wait for was
+ * cancelled. */
+void laz_sessions_free(struct laz_session_shared *shared);
+
+#endif
