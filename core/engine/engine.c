@@ -7,6 +7,7 @@
 #include "engine/tables.h"
 #include "os/os.h"
 #include "session/audit_events.h"
+#include "session/session.h"
 #include "tool/lend.h"
 
 #include <stdlib.h>
@@ -73,6 +74,26 @@ int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *optio
                  struct laz_pool **pool, struct laz_error *err)
 {
     return laz_pools_open(&engine->sessions, options, pool, err);
+}
+
+int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
+                const char *code, size_t len, const struct laz_execute_options *options,
+                struct laz_result **result, struct laz_error *err)
+{
+    struct laz_session *session;
+    struct laz_error why = {0};
+
+    *result = NULL;
+    int rc = laz_session_open(engine, session_options, &session, &why);
+    if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
+        *result = laz_execution_not_started(rc, why.text);
+        return *result ? 0 : laz_error_nomem(err);
+    }
+    if (rc)
+        return err ? (*err = why, rc) : rc;
+    rc = laz_session_execute(session, code, len, options, result, err);
+    laz_session_free(session);
+    return rc;
 }
 
 int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
@@ -149,6 +170,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->folder_lock = -1;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
+    engine->sessions.listener = &laz_execution_listener;
     engine->driver.owner =
         (struct laz_driver_owner){engine, engine_serve, engine_cancelled, engine_resumed};
     int rc = settings ? laz_settings_copy(settings, &engine->settings, err)

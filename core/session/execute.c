@@ -54,12 +54,12 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
         laz_box_kill(execution->session->box);
 }
 
-void laz_execution_broken(struct laz_session *session, const char *why)
+static void execution_broken(struct laz_session *session, const char *why)
 {
     laz_execution_stop(session->execution, LAZ_STOP_PROTOCOL, 0, why);
 }
 
-void laz_execution_box_ended(struct laz_session *session)
+static void execution_box_ended(struct laz_session *session)
 {
     laz_execution_abandon_calls(session->execution);
     execution_over(session->execution);
@@ -67,7 +67,7 @@ void laz_execution_box_ended(struct laz_session *session)
 
 /* ---- clocks --------------------------------------------------------------------------------- */
 
-void laz_execution_code_too_late(void *user)
+static void execution_code_too_late(void *user)
 {
     struct laz_session *session = user;
 
@@ -76,7 +76,7 @@ void laz_execution_code_too_late(void *user)
                            "");
 }
 
-void laz_execution_deadline_over(void *user)
+static void execution_deadline_over(void *user)
 {
     struct laz_session *session = user;
 
@@ -105,7 +105,7 @@ void laz_execution_clock_stand(struct laz_execution *execution)
 
 /* ---- what the box reports ------------------------------------------------------------------- */
 
-void laz_execution_message(struct laz_session *session, struct laz_message *message)
+static void execution_message(struct laz_session *session, struct laz_message *message)
 {
     struct laz_execution *execution = session->execution;
 
@@ -133,7 +133,7 @@ void laz_execution_message(struct laz_session *session, struct laz_message *mess
     laz_execution_abandon_calls(execution);
 }
 
-void laz_execution_output(struct laz_session *session, int stream, const char *data, size_t len)
+static void execution_output(struct laz_session *session, int stream, const char *data, size_t len)
 {
     struct laz_execution *execution = session->execution;
     struct laz_output *output = &execution->result->output;
@@ -270,7 +270,7 @@ static void execution_runs(struct laz_execution *execution)
     execution->phase = LAZ_PHASE_RUNNING;
     execution->cpu_before_us = session->cpu_us;
     execution->started_us = laz_loop_now_us(shared->driver->loop);
-    laz_guard_begin(execution);
+    laz_guard_begin(session);
     laz_execution_clock_run(execution);
     if (execution->deadline_ms)
         laz_timer_start(session->deadline_timer, execution->deadline_ms);
@@ -289,7 +289,7 @@ static void execution_stands(struct laz_execution *execution)
     laz_lend_end(session->shared->tools->lend);
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
-    laz_guard_end(execution);
+    laz_guard_end(session);
     if (!session->box->ended)
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
@@ -363,7 +363,7 @@ static void execution_is_blocked(struct laz_execution *execution, struct laz_res
 
 /* A session that does not come up, as the result of the execution it was for; NULL without memory.
  */
-static struct laz_result *execution_not_started(int rc, const char *why)
+struct laz_result *laz_execution_not_started(int rc, const char *why)
 {
     return rc == LAZ_ECANCELLED ? laz_result_nothing_ran(LAZ_VERDICT_CANCELLED, "cancelled", why)
                                 : laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why);
@@ -409,8 +409,8 @@ static void execution_gets_box(struct laz_execution *execution)
 
     if (rc || atomic_load(&session->closing)) {
         start->rc = 0;
-        execution_end_with(execution, rc ? execution_not_started(rc, start->why.text)
-                                         : execution_not_started(LAZ_ECANCELLED, "cancelled"));
+        execution_end_with(execution, rc ? laz_execution_not_started(rc, start->why.text)
+                                         : laz_execution_not_started(LAZ_ECANCELLED, "cancelled"));
         return;
     }
     if (start->is_unrecorded) {
@@ -508,14 +508,14 @@ void laz_execution_cancel(struct laz_session *session)
     }
 }
 
-void laz_execution_advance(struct laz_session *session)
+static void execution_advance(struct laz_session *session)
 {
     struct laz_execution *execution = session->wanted;
 
     if (execution->phase == LAZ_PHASE_ASKED && !execution->cancelled)
         execution_is_asked(execution);
     else if (execution->cancelled)
-        execution_end_with(execution, execution_not_started(LAZ_ECANCELLED, "cancelled"));
+        execution_end_with(execution, laz_execution_not_started(LAZ_ECANCELLED, "cancelled"));
     else if (execution->phase == LAZ_PHASE_HOOK && execution->hook_answered)
         execution_hook_ends(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
@@ -523,6 +523,29 @@ void laz_execution_advance(struct laz_session *session)
     else if (execution->phase == LAZ_PHASE_RUNNING && execution->over)
         execution_is_over(execution);
 }
+
+static void execution_read_on(struct laz_session *session)
+{
+    laz_execution_read_on(session->execution);
+}
+
+static void execution_over_limit(struct laz_session *session, enum laz_stop stop, uint64_t number,
+                                 const char *by)
+{
+    laz_execution_stop(session->execution, stop, number, by);
+}
+
+const struct laz_session_listener laz_execution_listener = {
+    .advance = execution_advance,
+    .message = execution_message,
+    .output = execution_output,
+    .broken = execution_broken,
+    .read_on = execution_read_on,
+    .box_ended = execution_box_ended,
+    .over_limit = execution_over_limit,
+    .code_too_late = execution_code_too_late,
+    .deadline_over = execution_deadline_over,
+};
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
@@ -692,24 +715,4 @@ int laz_session_check(struct laz_session *session, const char *code, size_t len,
                       struct laz_result **result, struct laz_error *err)
 {
     return execute_and_wait(session, true, code, len, NULL, result, err);
-}
-
-int laz_execute(struct laz_engine *engine, const struct laz_session_options *session_options,
-                const char *code, size_t len, const struct laz_execute_options *options,
-                struct laz_result **result, struct laz_error *err)
-{
-    struct laz_session *session;
-    struct laz_error why = {0};
-
-    *result = NULL;
-    int rc = laz_session_open(engine, session_options, &session, &why);
-    if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
-        *result = execution_not_started(rc, why.text);
-        return *result ? 0 : laz_error_nomem(err);
-    }
-    if (rc)
-        return err ? (*err = why, rc) : rc;
-    rc = laz_session_execute(session, code, len, options, result, err);
-    laz_session_free(session);
-    return rc;
 }

@@ -66,9 +66,8 @@ static uint64_t guard_tree_cpu(struct laz_guard *guard, uint64_t seen_us)
     return seen_us + guard->lost_us;
 }
 
-static void guard_look(struct laz_execution *execution)
+static void guard_look(struct laz_session *session)
 {
-    struct laz_session *session = execution->session;
     struct laz_guard *guard = &session->guard;
     struct laz_box *box = session->box;
     const struct guard_duty duty = guard_duty(session);
@@ -83,15 +82,16 @@ static void guard_look(struct laz_execution *execution)
     if (duty.cpu_us != LAZ_UNLIMITED) {
         cpu_us = duty.cpu_by ? laz_cgroup_cpu_us(box->group) : guard_tree_cpu(guard, tree.cpu_us);
         if (cpu_us >= duty.cpu_us) {
-            laz_execution_stop(execution, LAZ_STOP_CPU, cpu_us / 1000,
-                               duty.cpu_by ? duty.cpu_by : "watchdog");
+            session->shared->listener->over_limit(session, LAZ_STOP_CPU, cpu_us / 1000,
+                                                  duty.cpu_by ? duty.cpu_by : "watchdog");
             return;
         }
         pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, guard->processors);
     }
     if (duty.memory_bytes != LAZ_UNLIMITED) {
         if (tree.memory_bytes > duty.memory_bytes) {
-            laz_execution_stop(execution, LAZ_STOP_MEMORY, tree.memory_bytes, "watchdog");
+            session->shared->listener->over_limit(session, LAZ_STOP_MEMORY, tree.memory_bytes,
+                                                  "watchdog");
             return;
         }
         uint64_t ms =
@@ -109,7 +109,7 @@ static void guard_due(void *user)
     struct laz_session *session = user;
 
     if (session->execution && session->execution->stop == LAZ_STOP_NONE)
-        guard_look(session->execution);
+        guard_look(session);
 }
 
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
@@ -132,9 +132,8 @@ void laz_guard_reset(struct laz_guard *guard)
     guard->due_us = guard->seen_us = guard->lost_us = guard->peak_bytes = 0;
 }
 
-void laz_guard_begin(struct laz_execution *execution)
+void laz_guard_begin(struct laz_session *session)
 {
-    struct laz_session *session = execution->session;
     struct laz_guard *guard = &session->guard;
     const struct guard_duty duty = guard_duty(session);
     uint64_t now = laz_loop_now_us(session->shared->driver->loop);
@@ -144,12 +143,12 @@ void laz_guard_begin(struct laz_execution *execution)
     if (guard->due_us > now)
         laz_timer_start(guard->timer, (guard->due_us - now) / 1000 + 1);
     else if (duty.cpu_by)
-        guard_look(execution);
+        guard_look(session);
     if (duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by) /* most code is quicker than a look */
         laz_timer_start(guard->timer, GUARD_TREE_LEAST_MS);
 }
 
-void laz_guard_end(struct laz_execution *execution)
+void laz_guard_end(struct laz_session *session)
 {
-    laz_timer_cancel(execution->session->guard.timer);
+    laz_timer_cancel(session->guard.timer);
 }

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct laz_execution;
 struct laz_session;
 struct laz_timer;
 
@@ -26,8 +25,8 @@ bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
 void laz_guard_fini(struct laz_guard *guard);
 void laz_guard_reset(struct laz_guard *guard); /* a new box */
 /* While an execution runs. Begin ends one that comes too late already. */
-void laz_guard_begin(struct laz_execution *execution);
-void laz_guard_end(struct laz_execution *execution);
+void laz_guard_begin(struct laz_session *session);
+void laz_guard_end(struct laz_session *session);
 /* Pauses between two looks, in milliseconds, for what is left of a limit. */
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
 uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);

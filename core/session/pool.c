@@ -133,6 +133,20 @@ static void member_empty(struct laz_pool_member *member)
         laz_session_destroy(session);
 }
 
+static void pool_member_changed(struct laz_pool_member *member)
+{
+    laz_driver_stir(member->pool->shared->driver, &member->pool->stir);
+}
+
+static void pool_take_back(struct laz_pool_member *member)
+{
+    member->is_busy = false;
+    member_empty(member);
+    pool_member_changed(member);
+}
+
+static const struct laz_session_keeper pool_keeper = {pool_member_changed, pool_take_back};
+
 static struct laz_session *member_hand_out(struct laz_pool_member *member)
 {
     member->is_busy = member->is_used = true;
@@ -149,6 +163,7 @@ static void member_fill(struct laz_pool_member *member)
         return;
     member->is_used = false;
     member->session->member = member;
+    member->session->keeper = &pool_keeper;
     member->session->keeps_dead = pool->reset;
 }
 
@@ -170,11 +185,6 @@ static void member_clear(struct laz_pool_member *member)
         member->is_doubtful = true;
     }
     member_empty(member);
-}
-
-void laz_pool_changed(struct laz_pool_member *member)
-{
-    laz_driver_stir(member->pool->shared->driver, &member->pool->stir);
 }
 
 /* ---- callers -------------------------------------------------------------------------------- */
@@ -307,7 +317,7 @@ static struct laz_pool_member *pool_ready(struct laz_pool *pool)
         laz_session_look(member->session);
         if (place_state(member) == PLACE_READY)
             return member;
-        laz_pool_changed(member); /* it died while nobody looked */
+        pool_member_changed(member); /* it died while nobody looked */
     }
     return NULL;
 }
@@ -674,14 +684,7 @@ void laz_pool_give_back(struct laz_pool_member *member)
     member->is_busy = false;
     if (member->pool->reset || member->pool->closed)
         member_empty(member);
-    laz_pool_changed(member);
-}
-
-void laz_pool_take_back(struct laz_pool_member *member)
-{
-    member->is_busy = false;
-    member_empty(member);
-    laz_pool_changed(member);
+    pool_member_changed(member);
 }
 
 int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct laz_error *err)

@@ -11,10 +11,6 @@ struct laz_session_shared;
 struct laz_pool;
 struct laz_pool_member;
 
-/* Its session started, failed to, or ended: the pool looks at it between two turns of the loop. */
-void laz_pool_changed(struct laz_pool_member *member);
-/* The application frees a session that is a pool's. */
-void laz_pool_take_back(struct laz_pool_member *member);
 /* Who held its session is done with it. With pool.reset it goes, and so does one that does not run.
  */
 void laz_pool_give_back(struct laz_pool_member *member);

@@ -9,18 +9,12 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "session/audit_events.h"
-#include "session/execution.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- going on -------------------------------------------------------------------------------- */
-
-void laz_session_stir(struct laz_session *session)
-{
-    laz_driver_stir(session->shared->driver, &session->stir);
-}
 
 static void session_advance(struct laz_stir *stir)
 {
@@ -29,10 +23,10 @@ static void session_advance(struct laz_stir *stir)
 
     laz_session_advance_start(session);
     if (session->wanted) {
-        laz_execution_advance(session);
+        session->shared->listener->advance(session);
     } else if (session->member) {
         laz_session_look(session);
-        laz_pool_changed(session->member);
+        session->keeper->changed(session->member);
     }
 }
 
@@ -113,9 +107,10 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     session->n_tools = shared->tools->set.n;
     session->tools_json = laz_buf_steal(&tools);
     session->start_timer = laz_timer_new(shared->driver->loop, laz_session_start_too_late, session);
-    session->code_timer = laz_timer_new(shared->driver->loop, laz_execution_code_too_late, session);
+    session->code_timer =
+        laz_timer_new(shared->driver->loop, session->shared->listener->code_too_late, session);
     session->deadline_timer =
-        laz_timer_new(shared->driver->loop, laz_execution_deadline_over, session);
+        laz_timer_new(shared->driver->loop, session->shared->listener->deadline_over, session);
     if (!session->tools_json || session->runtime_paths.failed || !session->start_timer ||
         !session->code_timer || !session->deadline_timer ||
         !laz_guard_init(&session->guard, session))
@@ -179,30 +174,6 @@ void laz_session_cancel(struct laz_session *session)
         return;
     atomic_store(&session->cancel, true);
     laz_driver_cancel(session->shared->driver, false);
-}
-
-void laz_sessions_cancel(struct laz_session_shared *shared)
-{
-    bool all = atomic_exchange(&shared->driver->cancel_all, false);
-
-    for (struct laz_session *session = shared->sessions; session; session = session->next)
-        if (atomic_exchange(&session->cancel, false) || all)
-            laz_execution_cancel(session);
-    if (all)
-        laz_pools_cancel(shared);
-}
-
-void laz_sessions_free(struct laz_session_shared *shared)
-{
-    laz_pools_free(shared);
-    while (shared->sessions)
-        laz_session_free(shared->sessions);
-}
-
-void laz_sessions_resume(struct laz_session_shared *shared)
-{
-    for (struct laz_session *session = shared->sessions; session; session = session->next)
-        laz_session_be_patient(session);
 }
 
 int laz_session_restart(struct laz_session *session, struct laz_error *err)
@@ -273,7 +244,7 @@ void laz_session_settle(struct laz_session *session)
         laz_audit_closed(session);
     }
     if (atomic_load(&session->freeing) && session->member)
-        laz_pool_take_back(session->member);
+        session->keeper->take_back(session->member);
     else if (atomic_load(&session->freeing))
         laz_session_destroy(session);
 }
@@ -322,42 +293,4 @@ bool laz_session_is_alive(struct laz_session *session)
         laz_driver_leave(session->shared->driver);
     }
     return session->box != NULL || session->state == LAZ_SESSION_RESTARTING;
-}
-
-int64_t laz_session_pid(const struct laz_session *session)
-{
-    return session->box ? session->box->process.pid : -1;
-}
-
-const char *laz_session_id(const struct laz_session *session)
-{
-    return session->id;
-}
-
-const char *laz_session_tools(const struct laz_session *session)
-{
-    return session->tools_json;
-}
-
-const char *laz_session_isolation(const struct laz_session *session)
-{
-    return session->isolation ? session->isolation : "null";
-}
-
-const char *laz_session_describe(struct laz_session *session)
-{
-    char pid[24] = "none";
-    enum laz_session_state state = session->state;
-
-    /* The outcome may have come before the last of the output: to who asks it still runs. */
-    if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
-        state = LAZ_SESSION_RUNNING;
-    if (session->box)
-        snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
-    snprintf(session->description, sizeof session->description,
-             "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
-             laz_session_state_name(state), pid,
-             session->shared->boxes->choice.name ? session->shared->boxes->choice.name : "none",
-             session->n_tools);
-    return session->description;
 }

@@ -8,12 +8,14 @@
 #include "session/guard.h"
 #include "session/pool.h"
 #include "session/session_fsm.h"
+#include "session/verdict.h"
 #include "wire/message.h"
 
 #include <lazaret/lazaret.h>
 #include <stdatomic.h>
 
 struct laz_execution; /* execute.c */
+struct laz_session_keeper;
 
 /* The start of a box, from its spawn to the idle session, or to why there is none. */
 struct laz_start {
@@ -32,7 +34,8 @@ struct laz_session {
     struct laz_session *next;
     struct laz_stir stir;
     struct laz_start start;
-    struct laz_pool_member *member; /* of a pool; NULL: none */
+    struct laz_pool_member *member;          /* of a pool; NULL: none */
+    const struct laz_session_keeper *keeper; /* with `member` */
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
@@ -104,17 +107,42 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
 /* Notices a box that ended, or an agent that spoke, while nobody looked. */
 void laz_session_look(struct laz_session *session);
 
-/* execute.c: an execution that waits for its session, or has ended, goes on. */
-void laz_execution_advance(struct laz_session *session);
-/* The caller wants it ended. */
+/* ---- who hears of it --------------------------------------------------------------------------
+ */
+
+/* What happens to a session goes to what it executes (execute.c) through this table: calls go down,
+ * reports come up. */
+struct laz_session_listener {
+    /* Between two turns of the loop: an execution that waits for its session, or has ended, goes
+     * on. */
+    void (*advance)(struct laz_session *session);
+    /* While one runs in the box: what the box reports. */
+    void (*message)(struct laz_session *session, struct laz_message *message);
+    void (*output)(struct laz_session *session, int stream, const char *data, size_t len);
+    void (*broken)(struct laz_session *session, const char *why);
+    void (*read_on)(struct laz_session *session);
+    void (*box_ended)(struct laz_session *session);
+    /* A limit of the session as a whole was reached: `number` and `by` are the stop's own. */
+    void (*over_limit)(struct laz_session *session, enum laz_stop stop, uint64_t number,
+                       const char *by);
+    /* Its two timers; `user` is the session. */
+    void (*code_too_late)(void *user);
+    void (*deadline_over)(void *user);
+};
+extern const struct laz_session_listener laz_execution_listener; /* execute.c */
+
+/* The pool that a session is a member of. */
+struct laz_session_keeper {
+    /* Its session started, failed to, or ended: the pool looks at it between two turns. */
+    void (*changed)(struct laz_pool_member *member);
+    /* The application frees a session that is a pool's. */
+    void (*take_back)(struct laz_pool_member *member);
+};
+
+/* The caller wants what it executes, or its start, to end. */
 void laz_execution_cancel(struct laz_session *session);
-/* What the box of a running session reports. */
-void laz_execution_message(struct laz_session *session, struct laz_message *message);
-void laz_execution_output(struct laz_session *session, int stream, const char *data, size_t len);
-void laz_execution_broken(struct laz_session *session, const char *why);
-void laz_execution_box_ended(struct laz_session *session);
-/* ... and what its two timers do; `user` is the session. */
-void laz_execution_code_too_late(void *user);
-void laz_execution_deadline_over(void *user);
+/* A session that does not come up, as the result of the execution it was for; NULL without memory.
+ */
+struct laz_result *laz_execution_not_started(int rc, const char *why);
 
 #endif

@@ -128,7 +128,7 @@ static void session_refuse(struct laz_session *session, int code, const char *te
         session->misbehaved = true;
         laz_session_fail(session, code, text);
     } else if (session->execution) {
-        laz_execution_broken(session, text);
+        session->shared->listener->broken(session, text);
     } else {
         laz_session_fail(session, code, text);
     }
@@ -163,7 +163,7 @@ static bool session_line(void *user, char *line, size_t len)
         else
             laz_session_fail(session, LAZ_ESETUP, message.message ? message.message : "no reason");
     } else {
-        laz_execution_message(session, &message);
+        session->shared->listener->message(session, &message);
     }
     laz_message_fini(&message);
     return rc == 0;
@@ -174,7 +174,7 @@ static bool session_output(void *user, int stream, const char *data, size_t len)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_output(session, stream, data, len);
+        session->shared->listener->output(session, stream, data, len);
     return session->execution || session->state != LAZ_SESSION_IDLE;
 }
 
@@ -192,7 +192,8 @@ static void session_out_of_memory(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_stop(session->execution, LAZ_STOP_MEMORY, 0, session->box->host.memory);
+        session->shared->listener->over_limit(session, LAZ_STOP_MEMORY, 0,
+                                              session->box->host.memory);
     else
         laz_session_fail(session, LAZ_ESETUP, "the session ran out of memory (limits.memory)");
 }
@@ -202,7 +203,7 @@ static void session_read_on(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_read_on(session->execution);
+        session->shared->listener->read_on(session);
 }
 
 static void session_ended(void *user)
@@ -210,7 +211,7 @@ static void session_ended(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        laz_execution_box_ended(session);
+        session->shared->listener->box_ended(session);
     laz_session_stir(session);
 }
 

@@ -10,6 +10,7 @@
 struct laz_audit;
 struct laz_pool;
 struct laz_session;
+struct laz_session_listener;
 
 struct laz_session_shared {
     struct laz_driver *driver;
@@ -19,6 +20,7 @@ struct laz_session_shared {
     struct laz_box_shared *boxes;
     struct laz_tools *tools;
     struct laz_audit *audit; /* NULL: none */
+    const struct laz_session_listener *listener;
     struct laz_session *sessions;
     struct laz_pool *pools;
     unsigned running;    /* executions in boxes */

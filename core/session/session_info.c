@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* session_info.c - what a session is, for those that ask: it changes nothing but that a session is
+ * put on the list of what is looked at after the turn. */
+#include "session/session.h"
+
+#include <stdio.h>
+
+void laz_session_stir(struct laz_session *session)
+{
+    laz_driver_stir(session->shared->driver, &session->stir);
+}
+
+int64_t laz_session_pid(const struct laz_session *session)
+{
+    return session->box ? session->box->process.pid : -1;
+}
+
+const char *laz_session_id(const struct laz_session *session)
+{
+    return session->id;
+}
+
+const char *laz_session_tools(const struct laz_session *session)
+{
+    return session->tools_json;
+}
+
+const char *laz_session_isolation(const struct laz_session *session)
+{
+    return session->isolation ? session->isolation : "null";
+}
+
+const char *laz_session_describe(struct laz_session *session)
+{
+    char pid[24] = "none";
+    enum laz_session_state state = session->state;
+
+    /* The outcome may have come before the last of the output: to who asks it still runs. */
+    if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
+        state = LAZ_SESSION_RUNNING;
+    if (session->box)
+        snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
+    snprintf(session->description, sizeof session->description,
+             "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
+             laz_session_state_name(state), pid,
+             session->shared->boxes->choice.name ? session->shared->boxes->choice.name : "none",
+             session->n_tools);
+    return session->description;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* sessions.c - all sessions and pools of an engine: cancelled, resumed, freed together. */
+#include "session/pool.h"
+#include "session/session.h"
+
+void laz_sessions_cancel(struct laz_session_shared *shared)
+{
+    bool all = atomic_exchange(&shared->driver->cancel_all, false);
+
+    for (struct laz_session *session = shared->sessions; session; session = session->next)
+        if (atomic_exchange(&session->cancel, false) || all)
+            laz_execution_cancel(session);
+    if (all)
+        laz_pools_cancel(shared);
+}
+
+void laz_sessions_free(struct laz_session_shared *shared)
+{
+    laz_pools_free(shared);
+    while (shared->sessions)
+        laz_session_free(shared->sessions);
+}
+
+void laz_sessions_resume(struct laz_session_shared *shared)
+{
+    for (struct laz_session *session = shared->sessions; session; session = session->next)
+        laz_session_be_patient(session);
+}
