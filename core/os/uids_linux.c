@@ -143,34 +143,74 @@ static bool uids_is_named(int fd, const char *path)
     return locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
 }
 
-/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
- * `*made`: there was none; else somebody died who held it. */
-static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int *os_errno)
+/* A new file that is locked before it has its name (open(2), O_TMPFILE), or whoever tidies up could
+ * take the lock in between. -1 with EEXIST: there is one; with another errno: that cannot be done
+ * here, for want of /proc, or of such files. */
+static int uids_make_locked(const struct laz_uids *uids, const char *path)
 {
-    const int how = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    char path[64];
+    char own[40];
+    int fd = laz_posix_above(open(uids->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 
-    *os_errno = 0;
-    uids_path(uids, uid, path, sizeof path);
-    int fd = laz_posix_above(open(path, how | O_EXCL, 0600));
-    *made = fd >= 0;
-    if (fd < 0 && errno == EEXIST)
-        fd = laz_posix_above(open(path, how, 0600));
-    if (fd < 0) {
-        *os_errno = errno;
+    if (fd < 0)
         return -1;
-    }
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+        return fd;
+    int os_errno = errno;
+    (void)close(fd);
+    errno = os_errno;
+    return -1;
+}
+
+/* Locks the file that is there: a descriptor, or -1 when it is taken (*os_errno 0), has just gone
+ * (ENOENT) or cannot be locked. */
+static int uids_lock_there(const char *path, int *os_errno)
+{
+    int fd = laz_posix_above(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+
+    *os_errno = fd < 0 ? errno : 0;
+    if (fd < 0)
+        return -1;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
         if (uids_is_named(fd, path))
             return fd;
-        if (errno && errno != ENOENT)
-            *os_errno = errno; /* with the next it would be no better */
+        *os_errno = errno ? errno : ENOENT;
     } else if (errno != EWOULDBLOCK && errno != EINTR) {
         *os_errno = errno;
     }
     (void)close(fd);
     return -1;
+}
+
+/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
+ * `*made`: there was none; else somebody died who held it. */
+static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int *os_errno)
+{
+    char path[64];
+    int fd = -1;
+
+    uids_path(uids, uid, path, sizeof path);
+    *os_errno = ENOENT;
+    for (int i = 0; i < UIDS_ROUNDS && fd < 0 && *os_errno == ENOENT; i++) {
+        fd = uids_make_locked(uids, path);
+        *made = fd >= 0;
+        if (fd < 0 && errno != EEXIST) { /* it is made without a lock, then */
+            int plain = laz_posix_above(
+                open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+            *made = plain >= 0;
+            *os_errno = plain < 0 ? errno : 0;
+            laz_os_close(&plain);
+            if (*os_errno && *os_errno != EEXIST)
+                return -1;
+        }
+        if (fd < 0)
+            fd = uids_lock_there(path, os_errno);
+    }
+    if (*os_errno == ENOENT)
+        *os_errno = 0; /* others are busy with it */
+    return fd;
 }
 
 /* Only the file that was locked: somebody may have removed it, and others made it anew. */
@@ -198,16 +238,16 @@ static void uids_tidy(const struct laz_uids *uids)
 {
     DIR *dir = laz_posix_opendir(uids->folder);
     struct dirent *entry;
+    char path[64];
     uint32_t uid;
-    bool made;
     int failed;
 
     for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
         if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
             continue;
-        struct uids_taken taken = {uid, uids_lock(uids, uid, &made, &failed)};
-        /* One that was given back meanwhile was made here, and tells of nobody. */
-        if (taken.lock_fd >= 0 && (made || uids_is_free(uid)))
+        uids_path(uids, uid, path, sizeof path);
+        struct uids_taken taken = {uid, uids_lock_there(path, &failed)};
+        if (taken.lock_fd >= 0 && uids_is_free(uid))
             uids_unlock(uids, &taken);
         laz_os_close(&taken.lock_fd);
     }

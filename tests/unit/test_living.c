@@ -537,6 +537,49 @@ static void a_uid_that_is_in_use_without_a_lock_is_passed_over(void)
     laz_uids_free(uids);
 }
 
+/* Engines that start look through the locks. */
+__attribute__((noreturn)) static void tidy_for_ever(const char *range)
+{
+    struct laz_uids *uids;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        HOLDS(laz_uids_new(range, &uids, NULL) == 0);
+        laz_uids_free(uids);
+    }
+}
+
+static void who_tidies_up_never_takes_a_new_lock(void)
+{
+    struct laz_uids *uids = NULL;
+    uint32_t uid = 0, wrong = 0;
+    char range[32];
+
+    if (!laz_os_is_root()) {
+        unit_skip("root", "only root gives uids");
+        return;
+    }
+    const uint32_t first = test_uid(range, sizeof range) + (1u << 22);
+    snprintf(range, sizeof range, "%u-%u", first, first + 1);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
+    pid_t other = idle_under(first);
+    CU_ASSERT_FATAL(other > 0);
+    fflush(stdout);
+    pid_t tidier = fork();
+    if (tidier == 0)
+        tidy_for_ever(range);
+    for (int i = 0; i < 2000; i++) {
+        wrong += laz_uids_take(uids, &uid, NULL) != 0 || uid != first + 1;
+        laz_uids_give_back(uids, uid);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    kill(tidier, SIGKILL);
+    waitpid(tidier, NULL, 0);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    laz_uids_free(uids);
+}
+
 static void a_lock_is_removed_by_its_holder_only(void)
 {
     struct laz_uids *one = NULL, *two = NULL, *three = NULL;
@@ -636,6 +679,7 @@ static const struct unit_test tests[] = {
     UNIT(a_number_is_a_process_of_its_namespace_only),
     UNIT(a_uid_that_is_in_use_without_a_lock_is_passed_over),
     UNIT(a_uid_that_was_kept_back_is_not_given_to_the_next_engine),
+    UNIT(who_tidies_up_never_takes_a_new_lock),
     UNIT(a_lock_is_removed_by_its_holder_only),
     UNIT(locks_of_the_dead_are_removed),
     UNIT(all_of_a_uid_is_nobody_elses),
