@@ -7,7 +7,7 @@
  * in use are looked at too: a setting that has no effect is a mistake whoever is chosen later. */
 #include "engine/tables.h"
 
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

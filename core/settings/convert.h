@@ -3,7 +3,7 @@
 #ifndef LAZ_SETTINGS_CONVERT_H
 #define LAZ_SETTINGS_CONVERT_H
 
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #define LAZ_SIZE_EXPECTED "a size (\"8MiB\", or bytes as an integer)"
 #define LAZ_TIME_EXPECTED "a time (\"30s\", \"5m\", \"250ms\", or seconds as a number)"

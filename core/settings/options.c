@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "os/os.h"
 #include "settings/convert.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

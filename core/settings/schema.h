@@ -4,28 +4,28 @@
 #define LAZ_SETTINGS_SCHEMA_H
 
 #include "settings/settings.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 enum schema_kind {
-    SCHEMA_NAME,         /* char *: the name of a plugin */
-    SCHEMA_BOOLEAN,      /* bool */
-    SCHEMA_COUNT,        /* uint64_t */
-    SCHEMA_SIZE,         /* uint64_t, bytes */
-    SCHEMA_TIME,         /* uint64_t, milliseconds */
-    SCHEMA_LIMIT_COUNT,  /* as COUNT, or "unlimited" */
-    SCHEMA_LIMIT_SIZE,   /* as SIZE, or "unlimited" */
-    SCHEMA_LIMIT_TIME,   /* as TIME, in seconds rounded up, or "unlimited" */
-    SCHEMA_NAMES,        /* struct laz_strv: one name or a list of them */
-    SCHEMA_STRINGS,      /* struct laz_strv */
-    SCHEMA_PATHS,        /* struct laz_strv: absolute paths */
-    SCHEMA_VARIABLES,    /* struct laz_strv: names of environment variables */
-    SCHEMA_ENVIRONMENT,  /* struct laz_strv: NAME=VALUE, from a table of strings */
-    SCHEMA_ENFORCE,      /* uint32_t: bits, from a list of words */
-    SCHEMA_PROGRAMS,     /* struct laz_strv: "default", "any", or a list of names and paths */
-    SCHEMA_UIDS,         /* char *: "auto" or "FIRST-LAST" */
-    SCHEMA_FILE,         /* char *: an absolute path, or "" */
-    SCHEMA_REFUSE,       /* bool: "refuse" is true, "warn" false */
-    SCHEMA_WARM,         /* enum laz_warm */
+    SCHEMA_NAME,        /* char *: the name of a plugin */
+    SCHEMA_BOOLEAN,     /* bool */
+    SCHEMA_COUNT,       /* uint64_t */
+    SCHEMA_SIZE,        /* uint64_t, bytes */
+    SCHEMA_TIME,        /* uint64_t, milliseconds */
+    SCHEMA_LIMIT_COUNT, /* as COUNT, or "unlimited" */
+    SCHEMA_LIMIT_SIZE,  /* as SIZE, or "unlimited" */
+    SCHEMA_LIMIT_TIME,  /* as TIME, in seconds rounded up, or "unlimited" */
+    SCHEMA_NAMES,       /* struct laz_strv: one name or a list of them */
+    SCHEMA_STRINGS,     /* struct laz_strv */
+    SCHEMA_PATHS,       /* struct laz_strv: absolute paths */
+    SCHEMA_VARIABLES,   /* struct laz_strv: names of environment variables */
+    SCHEMA_ENVIRONMENT, /* struct laz_strv: NAME=VALUE, from a table of strings */
+    SCHEMA_ENFORCE,     /* uint32_t: bits, from a list of words */
+    SCHEMA_PROGRAMS,    /* struct laz_strv: "default", "any", or a list of names and paths */
+    SCHEMA_UIDS,        /* char *: "auto" or "FIRST-LAST" */
+    SCHEMA_FILE,        /* char *: an absolute path, or "" */
+    SCHEMA_REFUSE,      /* bool: "refuse" is true, "warn" false */
+    SCHEMA_WARM,        /* enum laz_warm */
     SCHEMA_KINDS
 };
 

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "tool/command.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

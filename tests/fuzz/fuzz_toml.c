@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_toml.c - the TOML reader on any bytes: no crash, and what it accepts it can write and read
  * again to the same text. */
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "settings/settings.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "settings/convert.h"
 #include "settings/settings.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 #include <ftw.h>
 #include <math.h>

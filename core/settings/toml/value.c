@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_value.c - TOML's values: strings, lists and inline tables; the rest is in toml_number.c.
+/* value.c - TOML's values: strings, lists and inline tables; the rest is in number.c.
  *
  * Values nest by recursion; the depth that every node carries bounds it (toml_node refuses one
  * that is too deep before its content is looked at). */
-#include "settings/toml_parser.h"
+#include "settings/toml/parser.h"
 
 #include <string.h>
 

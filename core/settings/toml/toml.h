@@ -3,8 +3,8 @@
  *
  * A document owns all of its nodes and texts and never changes after it was parsed, so it may be
  * shared by threads; it is freed with its last reference.  Sizes and depth are capped. */
-#ifndef LAZ_SETTINGS_TOML_H
-#define LAZ_SETTINGS_TOML_H
+#ifndef LAZ_SETTINGS_TOML_TOML_H
+#define LAZ_SETTINGS_TOML_TOML_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_parser.h - what the files of the TOML reader share. Private to toml*.c.
+/* parser.h - what the files of the TOML reader share. Private to this directory.
  *
  * Functions that read return false after they have noted a problem; the statement they belong to
  * is then given up. */
 #ifndef LAZ_SETTINGS_TOML_PARSER_H
 #define LAZ_SETTINGS_TOML_PARSER_H
 
-#include "settings/toml.h"
+#include "settings/toml/toml.h"
 
 /* How a table or array came to be, and so what may still be added to it. */
 #define TOML_HEADER (1u << 0) /* table: named by a [header]; array: made by [[headers]] */
@@ -45,7 +45,7 @@ bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *form
     LAZ_PRINTF(3, 4);                       /* always false */
 bool toml_no_memory(struct toml_parser *p); /* always false */
 
-/* toml_lex.c: characters, strings, keys */
+/* lex.c: characters, strings, keys */
 static inline int toml_peek(const struct toml_parser *p)
 {
     return p->at < p->len ? (unsigned char)p->text[p->at] : -1;
@@ -70,7 +70,7 @@ bool toml_string(struct toml_parser *p);
 /* One part of a key, into p->scratch; `bare` keys, "basic" or 'literal'. */
 bool toml_key_part(struct toml_parser *p);
 
-/* toml_table.c: tables and the rules of redefinition */
+/* table.c: tables and the rules of redefinition */
 struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_node *table,
                                 const char *key, size_t len);
 bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child);
@@ -84,7 +84,7 @@ bool toml_dotted_key(struct toml_parser *p, struct laz_toml_node *table,
 /* [table] or [[array]]; sets p->current. */
 bool toml_header(struct toml_parser *p);
 
-/* toml_value.c, toml_number.c: values. *node is a new node without a key. */
+/* value.c, number.c: values. *node is a new node without a key. */
 bool toml_value(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node);
 bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_lex.c - TOML's characters, comments, strings and keys.
+/* lex.c - TOML's characters, comments, strings and keys.
  *
  * The whole text was found to be UTF-8 before, so a character is a byte and its continuation bytes,
  * and only control characters have to be refused here.  A wrong character in a string is noted and
  * passed over: a string ends where its quotes end, whatever is in it, so that one mistake in it
  * does not hide the next statement's.
  * Side: host.  Input trusted: yes (the user's configuration), but never followed blindly. */
-#include "settings/toml_parser.h"
+#include "settings/toml/parser.h"
 
 #include "base/utf8.h"
 

@@ -5,8 +5,8 @@
  * so that a user hears of every mistake at once.  Where a broken statement may go on over several
  * lines (a list, a string in triple quotes) reading ends instead of guessing.
  * All nodes and texts live in blocks that are freed together: no walk over the tree, no recursion
- * but that of toml_value.c. */
-#include "settings/toml_parser.h"
+ * but that of value.c. */
+#include "settings/toml/parser.h"
 
 #include "base/utf8.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_table.c - keys and headers: which table a value goes into, and what may not be said twice.
+/* table.c - keys and headers: which table a value goes into, and what may not be said twice.
  *
  * TOML lets a table be opened once by a [header], once by dotted keys, or once as a value, and be
  * made in passing by the headers of the tables inside it.  Flags on the node remember which of
@@ -7,7 +7,7 @@
  * read in linear time.
  * A key that may not be set is noted, and its value is read all the same: the rest of the file can
  * then be checked as if the line were not there. */
-#include "settings/toml_parser.h"
+#include "settings/toml/parser.h"
 
 #include <stdlib.h>
 #include <string.h>

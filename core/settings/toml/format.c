@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_format.c - nodes as text: TOML notation, descriptions and positions for messages. */
-#include "settings/toml.h"
+/* format.c - nodes as text: TOML notation, descriptions and positions for messages. */
+#include "settings/toml/toml.h"
 
 #include "base/json.h"
 #include "base/utf8.h"

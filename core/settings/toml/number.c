@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* toml_number.c - TOML's numbers, dates and times.
+/* number.c - TOML's numbers, dates and times.
  *
  * All of them are one run of characters without space (but the one that may stand between a date
  * and a time), so the run is cut out first and then has to be one of them to its last character.
  * Doubles go through the JSON reader's conversion, which does not look at the locale. */
-#include "settings/toml_parser.h"
+#include "settings/toml/parser.h"
 
 #include "base/json.h"
 
