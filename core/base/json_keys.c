@@ -9,7 +9,7 @@
  * with escapes is decoded once, into one buffer for all. */
 #include "base/json_keys.h"
 
-#include "base/json_lex.h"
+#include "base/json_text.h"
 #include "base/random.h"
 
 #include <stdlib.h>

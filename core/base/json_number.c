@@ -1,15 +1,100 @@
 /* SPDX-License-Identifier: MIT */
-/* json_number.c - numbers exactly as they are written.
+/* json_number.c - numbers in JSON's notation: as doubles, and exactly as they are written.
+ * Side: host and agent.  Input trusted: no.
  *
- * Through a double 9007199254740993 is 9007199254740992, and 10.000000000000000000001 is 10: two
- * texts that somebody else, who gets the text, may take for two numbers.  What is decided about a
- * number that is handed on as text is decided here, on its digits. */
-#include "base/json.h"
-#include "base/json_lex.h"
+ * The process's locale plays no part in it.  A double is not enough to compare numbers: through it
+ * 9007199254740993 is 9007199254740992, and 10.000000000000000000001 is 10, so two texts that
+ * another reader takes for two numbers would be one.  What is decided about a number that is handed
+ * on as text is decided on its digits. */
+#include "base/json_number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_XLOCALE_H
+#include <xlocale.h>
+#endif
 
 #define NUMBER_FAR                                                                                 \
     ((int64_t)1 << 50) /* exponents beyond are all alike: no text has so many digits */
 #define NUMBER_INT ((int64_t)1 << 53)
+
+/* ---- doubles -------------------------------------------------------------------------------- */
+
+/* All of `text` as a number, whatever the locale of the application has for a decimal point. */
+static double number_read(char *text)
+{
+#ifdef HAVE_NEWLOCALE
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc: a constant, no memory */
+    double value = c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
+    if (c_locale)
+        freelocale(c_locale);
+    return value;
+#else
+    char *end, *point = strchr(text, '.');
+    double value = strtod(text, &end);
+    if (*end && point) {
+        *point = localeconv()->decimal_point[0];
+        value = strtod(text, NULL);
+    }
+    return value;
+#endif
+}
+
+double laz_json_strtod(const char *text, size_t len)
+{
+    char copy[512];
+    char *big = NULL;
+    char *use = copy;
+
+    if (len >= sizeof copy) {
+        big = laz_strndup(text, len);
+        if (!big)
+            return NAN;
+        use = big;
+    } else {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    double value = number_read(use);
+    free(big);
+    return value;
+}
+
+void laz_json_format_double(struct laz_buf *buf, double value, bool keep_point)
+{
+    char text[64];
+    size_t n = 0;
+
+    if (fabs(value) < 1e15 && value == floor(value)) {
+        n = (size_t)snprintf(text, sizeof text, value == 0 && signbit(value) ? "-%.0f" : "%.0f",
+                             value == 0 ? 0.0 : value);
+    } else {
+        for (int digits = 15; digits <= 17; digits++) {
+            n = (size_t)snprintf(text, sizeof text, "%.*g", digits, value);
+            for (size_t i = 0; i < n; i++) /* the locale's decimal point */
+                if (!strchr("+-0123456789e.", text[i]))
+                    text[i] = '.';
+            if (digits == 17 || laz_json_strtod(text, n) == value)
+                break;
+        }
+    }
+    laz_buf_append(buf, text, n);
+    if (keep_point && !strpbrk(text, ".e"))
+        laz_buf_puts(buf, ".0");
+}
+
+bool laz_json_to_double(const char *raw, size_t len, double *value)
+{
+    if (!len || !(raw[0] == '-' || (raw[0] >= '0' && raw[0] <= '9')))
+        return false;
+    *value = laz_json_strtod(raw, len);
+    return true;
+}
+
+/* ---- digits --------------------------------------------------------------------------------- */
 
 static int64_t number_exponent(const char *text, const char *end)
 {

@@ -4,9 +4,11 @@
  * The text was scanned before, so the reader need not judge it; it still stops, and says so, at
  * anything it does not understand.  State is the nesting (one byte a level) and what may come next.
  */
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/json_reader.h"
+
 #include "base/json_lex.h"
+#include "base/json_scan.h"
+#include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * accepts cannot surprise the code behind it (see json.h for the list).  No byte is looked at more
  * than a few times, whatever the text: no number is converted, and repeated keys are looked for in
  * linear time (json_keys.c). */
-#include "base/json.h"
+#include "base/json_scan.h"
 
 #include "base/json_keys.h"
 #include "base/json_lex.h"

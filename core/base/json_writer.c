@@ -4,9 +4,12 @@
  * The writer keeps commas, and turns what JSON cannot say into the tagged forms of lazaret/json.h,
  * in this one place for all runtimes.  After a failure (limit, memory, nesting) it writes nothing
  * more, so callers look at the end only. */
+#include "base/json_writer.h"
+
 #include "base/base64.h"
-#include "base/json.h"
 #include "base/json_lex.h"
+#include "base/json_number.h"
+#include "base/json_scan.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>

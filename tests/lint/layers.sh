@@ -27,7 +27,7 @@ found=$(includes | awk '
         may["mcp"] = may["mcp"] " mcp"
         may["agent"] = "base os wire plugin agent"
         # library: files of core that may include its headers
-        only["^(cjson/)?cJSON[.]h$"] = "^core/base/json[a-z_]*[.]c$"
+        only["^(cjson/)?cJSON[.]h$"] = "^core/base/json_tree[.]c$"
         only["^nettle/"] = "^core/base/digest[.]c$"
         only["^ltdl[.]h$"] = "^core/plugin/"
         only["^uv[.]h$"] = "^core/loop/loop[a-z_]*[.][ch]$"

@@ -25,7 +25,7 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
         # file: headers that it may include besides; of systems with fork, the first two
         besides["core/agent/reap.c"] = "fcntl sys/wait"
         besides["core/agent/template.c"] = "fcntl poll sys/wait"
-        besides["core/base/json.c"] = "xlocale"
+        besides["core/base/json_number.c"] = "xlocale"
         besides["core/base/random.c"] = "sys/random"
         include = "^[ \t]*#[ \t]*include[ \t]*<"
         systems = "_WIN32|_WIN64|__MINGW32__|__linux__|__APPLE__|__unix__"

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "base/json_lex.h"
 
 #include <locale.h>
 #include <math.h>

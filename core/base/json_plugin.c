@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* json_api.c - the table of JSON functions that plugins get (lazaret/json.h). */
+/* json_plugin.c - the table of JSON functions that plugins get (lazaret/json.h). */
+#include "base/json_plugin.h"
+
 #include "base/base64.h"
-#include "base/json.h"
-#include "base/json_lex.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 
 static const struct laz_json_api json_api = {
     .size = sizeof json_api,

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* json_scan.h - the strict check of text that claims to be JSON. */
+#ifndef LAZ_BASE_JSON_SCAN_H
+#define LAZ_BASE_JSON_SCAN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAZ_JSON_MAX_DEPTH 64
+
+/* 0 when `text` is exactly one JSON value (white space around it allowed) that lazaret accepts:
+ * at most 64 levels, valid UTF-8, no NUL byte or \u0000, no lone surrogate, no repeated key in an
+ * object, every number within a double's range. Else LAZ_EPARSE, with the byte position. */
+int laz_json_scan(const char *text, size_t len, struct laz_error *err);
+
+/* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
+bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* json_text.c - pieces of scanned JSON text: strings, values and members where they stand in it.
+ * Side: host and agent.  Input trusted: no.
+ *
+ * The text was scanned before (json_scan.c), so these functions judge nothing: they only have to
+ * stay within it, whatever it is. */
+#include "base/json_text.h"
+
+#include "base/json_lex.h"
+#include "base/json_reader.h"
+#include "base/json_scan.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* How many bytes from the start stand for themselves: whole characters. */
+static size_t text_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = (unsigned char)text[i] < 0x80 ? json_plain_span(text + i, len - i)
+                                                 : laz_utf8_span(text + i, len - i);
+        if (!n)
+            break;
+        i += n;
+    }
+    return i;
+}
+
+size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
+{
+    size_t i = 1;
+
+    if (!len || text[0] != '"')
+        return 0;
+    while (i < len && text[i] != '"') {
+        uint32_t code_point;
+        size_t n;
+        if (text[i] != '\\') {
+            n = text_span(text + i, len - i);
+            if (!n)
+                return 0;
+            laz_buf_append(out, text + i, n);
+        } else {
+            if (!laz_json_escape(text + i, len - i, &code_point, &n) || !laz_buf_reserve(out, 4))
+                return 0;
+            out->len += laz_utf8_encode(code_point, out->data + out->len);
+        }
+        i += n;
+    }
+    laz_buf_append(out, "", 0);
+    return i < len ? i + 1 : 0;
+}
+
+/* How many bytes from the start are neither '"' nor '\\'; see json_plain_span. */
+static inline size_t quoted_span(const char *text, size_t len)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    size_t i = 0;
+
+    for (; len - i >= 8; i += 8) {
+        uint64_t w;
+        memcpy(&w, text + i, 8);
+        uint64_t quote = w ^ (ones * '"');
+        uint64_t slash = w ^ (ones * '\\');
+        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & highs)
+            break;
+    }
+    while (i < len && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
+static size_t string_span(const char *text, size_t len)
+{
+    for (size_t i = 1; i < len;) {
+        if (text[i] == '"')
+            return i + 1;
+        if (text[i] == '\\')
+            i += 2;
+        else
+            i += quoted_span(text + i, len - i);
+    }
+    return 0;
+}
+
+/* Does a number or a word end before `c`? */
+static bool span_ends_word(char c)
+{
+    switch (c) {
+    case ',':
+    case ':':
+    case ']':
+    case '}':
+    case '"':
+    case '[':
+    case '{':
+        return true;
+    default:
+        return json_is_space(c);
+    }
+}
+
+size_t laz_json_value_span(const char *text, size_t len)
+{
+    size_t depth = 0;
+    size_t i = 0;
+
+    while (i < len) {
+        char c = text[i];
+        if (c == '"') {
+            size_t n = string_span(text + i, len - i);
+            if (!n)
+                return 0;
+            i += n;
+        } else if (c == '{' || c == '[') {
+            depth++;
+            i++;
+            continue;
+        } else if (c == '}' || c == ']') {
+            if (!depth)
+                return 0;
+            depth--;
+            i++;
+        } else if (c == ',' || c == ':' || json_is_space(c)) {
+            if (!depth)
+                return 0;
+            i++;
+            continue;
+        } else {
+            while (i < len && !span_ends_word(text[i]))
+                i++;
+        }
+        if (!depth)
+            return i;
+    }
+    return 0;
+}
+
+void laz_json_compact(struct laz_buf *buf, const char *text, size_t len)
+{
+    size_t i = 0;
+
+    if (!laz_buf_reserve(buf, len))
+        return;
+    while (i < len) {
+        size_t start = i;
+        if (text[i] == '"') {
+            size_t n = string_span(text + i, len - i);
+            i += n ? n : len - i;
+        } else {
+            while (i < len && text[i] != '"' && !json_is_space(text[i]))
+                i++;
+        }
+        laz_buf_append(buf, text + start, i - start);
+        while (i < len && json_is_space(text[i]))
+            i++;
+    }
+}
+
+bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
+                     size_t *raw_len)
+{
+    struct laz_json_reader *reader = laz_json_reader_new(object, len);
+    struct laz_json_token token;
+    bool found = false;
+
+    if (!reader)
+        return false;
+    if (laz_json_reader_next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
+        while (!found && laz_json_reader_next(reader, &token) == LAZ_JSON_KEY) {
+            found = strcmp(token.text, key) == 0;
+            if (!laz_json_reader_skip(reader, raw, raw_len))
+                found = false;
+        }
+    }
+    laz_json_reader_free(reader);
+    return found;
+}
+
+bool laz_json_to_bool(const char *raw, size_t len, bool *value)
+{
+    if (len == 4 && memcmp(raw, "true", 4) == 0)
+        *value = true;
+    else if (len == 5 && memcmp(raw, "false", 5) == 0)
+        *value = false;
+    else
+        return false;
+    return true;
+}
+
+char *laz_json_to_string(const char *raw, size_t len, size_t *string_len)
+{
+    struct laz_buf buf = LAZ_BUF_INIT;
+
+    laz_buf_append(&buf, "", 0);
+    if (!len || raw[0] != '"' || !laz_json_decode_string(raw, len, &buf)) {
+        laz_buf_fini(&buf);
+        return NULL;
+    }
+    if (string_len)
+        *string_len = buf.len;
+    return laz_buf_steal(&buf);
+}

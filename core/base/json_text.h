@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* json_text.h - pieces of scanned JSON text, found and converted without a tree. */
+#ifndef LAZ_BASE_JSON_TEXT_H
+#define LAZ_BASE_JSON_TEXT_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Members of a scanned object by name: true, and the raw text of the value. */
+bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
+                     size_t *raw_len);
+/* A raw value as a C value; false when it is of another type. For numbers: json_number.h.
+ * laz_json_to_string gives a new string (NULL for another type, or when allocation failed). */
+bool laz_json_to_bool(const char *raw, size_t len, bool *value);
+char *laz_json_to_string(const char *raw, size_t len, size_t *string_len);
+
+/* A scanned value appended to `buf` on one line: white space outside strings is dropped. */
+void laz_json_compact(struct laz_buf *buf, const char *text, size_t len);
+
+/* Decodes the string whose opening quote is at text[0] into `out` (appended). Returns the bytes
+ * consumed, quotes included; 0 when malformed. */
+size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out);
+/* Length in bytes of the value at text[0], which may not begin with white space; 0 if malformed.
+ * For scanned text: only nesting and strings are looked at. */
+size_t laz_json_value_span(const char *text, size_t len);
+
+#endif
