@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* enforce.c - the words for what a backend can enforce and a policy can require. */
+/* enforce.c - looking up bits and words of the table in enforce.h. */
 #include "base/enforce.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include <lazaret/backend.h>
-
 static const struct {
     uint32_t bit;
     const char *name;
 } enforce_words[] = {
-    {LAZ_ENFORCE_FS_READ, "fs_read"},   {LAZ_ENFORCE_FS_WRITE, "fs_write"},
-    {LAZ_ENFORCE_NETWORK, "network"},   {LAZ_ENFORCE_PROCESSES, "processes"},
-    {LAZ_ENFORCE_SYSCALLS, "syscalls"}, {LAZ_ENFORCE_CPU, "cpu"},
-    {LAZ_ENFORCE_MEMORY, "memory"},     {LAZ_ENFORCE_FSIZE, "fsize"},
-    {LAZ_ENFORCE_NPROC, "nproc"},       {LAZ_ENFORCE_NOFILE, "nofile"},
-    {LAZ_ENFORCE_SIGNALS, "signals"},
+#define ENFORCE_ROW(bit, word) {bit, word},
+    LAZ_ENFORCE_WORDS(ENFORCE_ROW, )
+#undef ENFORCE_ROW
 };
 
 #define ENFORCE_WORDS (sizeof enforce_words / sizeof enforce_words[0])

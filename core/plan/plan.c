@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
-#define PLAN_ALL_BITS   (LAZ_ENFORCE_SIGNALS * 2 - 1)
 
 /* Room for one more element; NULL (and the plan has failed) without memory. */
 static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
@@ -228,8 +227,8 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits
 /* The words for some bits: "fs_read, network". */
 static void plan_bit_names(uint32_t bits, struct laz_buf *text)
 {
-    for (uint32_t bit = 1; bit && bit <= PLAN_ALL_BITS; bit <<= 1)
-        if ((bits & bit) && laz_enforce_name(bit))
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (bits & bit)
             laz_buf_printf(text, "%s%s", text->len ? ", " : "", laz_enforce_name(bit));
 }
 
@@ -243,7 +242,7 @@ static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_
                         const char *names, struct laz_buf *text)
 {
     laz_buf_printf(text, "%s, or write sandbox.require = [", remedy);
-    for (uint32_t bit = 1, n = 0; bit <= PLAN_ALL_BITS; bit <<= 1)
+    for (uint32_t bit = 1, n = 0; laz_enforce_name(bit); bit <<= 1)
         if (plan->require & ~missing & bit)
             laz_buf_printf(text, "%s\"%s\"", n++ ? ", " : "", laz_enforce_name(bit));
     laz_buf_printf(text, "] and know what is missing: %s", names);

@@ -8,6 +8,7 @@
 #include "session/audit_events.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "audit/audit.h"
 #include "session/result.h"
 #include "os/os.h"
@@ -93,12 +94,8 @@ static void events_limits(struct laz_audit_line *line, const struct laz_limits *
     struct laz_buf json = LAZ_BUF_INIT;
 
     laz_buf_putc(&json, '{');
-    events_limit(&json, "cpu", limits->cpu_s);
-    events_limit(&json, "memory", limits->memory_bytes);
-    events_limit(&json, "fsize", limits->fsize_bytes);
-    events_limit(&json, "nproc", limits->nproc);
-    events_limit(&json, "nofile", limits->nofile);
-    events_limit(&json, "stack", limits->stack_bytes);
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++)
+        events_limit(&json, laz_limit_table[i].name, laz_limit_value(limits, &laz_limit_table[i]));
     laz_buf_putc(&json, '}');
     laz_audit_json(line, "limits", laz_buf_text(&json), json.len);
     line->members.failed |= json.failed;

@@ -6,6 +6,7 @@
 #include "settings/schema.h"
 
 #include "base/enforce.h"
+#include "base/limits.h"
 #include "base/nearest.h"
 #include "settings/convert.h"
 
@@ -15,7 +16,6 @@
 
 #define FIELD(member) offsetof(struct laz_settings_values, member)
 #define KIB           ((uint64_t)1 << 10)
-#define MIB           ((uint64_t)1 << 20)
 #define GIB           ((uint64_t)1 << 30)
 #define TIB           ((uint64_t)1 << 40)
 #define SECONDS       ((uint64_t)1000)
@@ -42,6 +42,20 @@ const struct schema_section laz_schema_sections[] = {
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
     {NULL, NULL},
 };
+
+#define SCHEMA_WORD(bit, word) "`" word "`"
+
+#define SCHEMA_LIMIT(ID, name, field, kind_of, text, number, min_of, max_of, bit, verdict, by,     \
+                     what)                                                                         \
+    {                                                                                              \
+        .key = "limits." name,                                                                     \
+        .kind = SCHEMA_LIMIT_##kind_of,                                                            \
+        .default_value = text,                                                                     \
+        .offset = FIELD(limits.field),                                                             \
+        .min = min_of,                                                                             \
+        .max = max_of,                                                                             \
+        .help = what,                                                                              \
+    },
 
 const struct schema_key laz_schema[] = {
     {
@@ -197,9 +211,8 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_ENFORCE,
         .default_value = "[\"fs_read\", \"fs_write\", \"network\"]",
         .offset = FIELD(sandbox.require),
-        .help = "What the backend must enforce, or the session is refused: `fs_read`, `fs_write`, "
-                "`network`, `processes`, `syscalls`, `cpu`, `memory`, `fsize`, `nproc`, "
-                "`nofile`, `signals`.",
+        .help = "What the backend must enforce, or the session is refused: " LAZ_ENFORCE_WORDS(
+            SCHEMA_WORD, ", ") ".",
     },
     {
         .key = "sandbox.uids",
@@ -246,62 +259,7 @@ const struct schema_key laz_schema[] = {
         .help = "Room for temporary files, where the backend gives the session a file system of "
                 "its own.",
     },
-    {
-        .key = "limits.cpu",
-        .kind = SCHEMA_LIMIT_TIME,
-        .default_value = "60",
-        .offset = FIELD(limits.cpu_s),
-        .min = 1 * SECONDS,
-        .max = 366 * DAYS,
-        .help = "CPU time of all processes of a session, in the whole life of its box; whole "
-                "seconds.",
-    },
-    {
-        .key = "limits.memory",
-        .kind = SCHEMA_LIMIT_SIZE,
-        .default_value = "\"512MiB\"",
-        .offset = FIELD(limits.memory_bytes),
-        .min = 1 * MIB,
-        .max = 1024 * TIB,
-        .help = "Memory that all processes of a session can write to, together; files in its "
-                "folder for temporary files count as well where there is a control group.",
-    },
-    {
-        .key = "limits.fsize",
-        .kind = SCHEMA_LIMIT_SIZE,
-        .default_value = "\"50MiB\"",
-        .offset = FIELD(limits.fsize_bytes),
-        .max = 1024 * TIB,
-        .help = "Size of a file that is written; 0: none can be.",
-    },
-    {
-        .key = "limits.nproc",
-        .kind = SCHEMA_LIMIT_COUNT,
-        .default_value = "50",
-        .offset = FIELD(limits.nproc),
-        .min = 1,
-        .max = UINT32_MAX,
-        .help = "Processes and threads at the same time.",
-    },
-    {
-        .key = "limits.nofile",
-        .kind = SCHEMA_LIMIT_COUNT,
-        .default_value = "256",
-        .offset = FIELD(limits.nofile),
-        .min = 16,
-        .max = UINT32_MAX,
-        .help = "Open files of one process.",
-    },
-    {
-        .key = "limits.stack",
-        .kind = SCHEMA_LIMIT_SIZE,
-        .default_value = "\"unlimited\"",
-        .offset = FIELD(limits.stack_bytes),
-        .min = 64 * KIB,
-        .max = 1024 * TIB,
-        .help = "Stack of the main thread. `\"unlimited\"` leaves it as it is on the host.",
-    },
-    {
+    LAZ_LIMITS(SCHEMA_LIMIT){
         .key = "env.allow",
         .kind = SCHEMA_VARIABLES,
         .default_value = "[]",

@@ -534,8 +534,3 @@ void laz_settings_document(void (*visit)(void *user, const struct laz_settings_k
         visit(user, &key);
     }
 }
-
-const char *laz_default_limits(void)
-{
-    return "{\"cpu\":60,\"memory\":536870912,\"fsize\":52428800,\"nproc\":50,\"nofile\":256}";
-}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* limits.c - the rows of the table of limits, and what is asked of them. */
+#include "base/limits.h"
+
+#include <string.h>
+
+const struct laz_limit laz_limit_table[LAZ_N_LIMITS] = {
+#define LIMIT_ROW(ID, name, field, kind, text, number, min, max, bit, verdict, kept_by, help)      \
+    [LAZ_LIMIT_##                                                                                  \
+        ID] = {name, "limits." name, offsetof(struct laz_limits, field), bit, verdict, kept_by},
+    LAZ_LIMITS(LIMIT_ROW)
+#undef LIMIT_ROW
+};
+
+const struct laz_limit *laz_limit_of_bit(uint32_t bit)
+{
+    for (size_t i = 0; bit && i < LAZ_N_LIMITS; i++)
+        if (laz_limit_table[i].bit == bit)
+            return &laz_limit_table[i];
+    return NULL;
+}
+
+uint64_t laz_limit_value(const struct laz_limits *limits, const struct laz_limit *limit)
+{
+    uint64_t value;
+
+    memcpy(&value, (const char *)limits + limit->offset, sizeof value);
+    return value;
+}
+
+const char *laz_default_limits(void)
+{
+#define LIMIT_JSON(ID, name, field, kind, text, number, ...) "\"" name "\":" #number
+    return "{" LAZ_LIMITS_WITH_DEFAULT(LIMIT_JSON, ",") "}";
+#undef LIMIT_JSON
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* limits.h - the table of the limits of a session.
+ *
+ * One row a limit.  The keys of [limits] with their defaults, ranges and help, laz_default_limits,
+ * the audit log, what `lazaret doctor` tries and what `lazaret plugins` lists are made from it.
+ * The table is a macro, so that constants (the schema, texts) can be made of it, too. */
+#ifndef LAZ_BASE_LIMITS_H
+#define LAZ_BASE_LIMITS_H
+
+#include <lazaret/backend.h>
+#include <lazaret/lazaret.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the host itself, whatever the backend, can keep a limit by. */
+#define LAZ_LIMIT_BY_GROUP    1u /* a control group */
+#define LAZ_LIMIT_BY_WATCHDOG 2u /* looking at the session's processes from time to time */
+
+/* LIMIT(ID, name, field of struct laz_limits, kind of value, default as TOML, default as number,
+ *       least, most, bit of LAZ_ENFORCE_*, verdict on code that it ended, LAZ_LIMIT_BY_*, help)
+ * Least and most are in bytes, in milliseconds, or a count.  LAZ_VERDICT_OK: the limit ends no
+ * code, it makes calls fail.  The first list has the limits with a default, with AND between
+ * them. */
+/* clang-format off */
+#define LAZ_LIMITS_WITH_DEFAULT(LIMIT, AND) \
+    LIMIT(CPU, "cpu", cpu_s, TIME, "60", 60, 1000, UINT64_C(366) * 86400 * 1000, \
+          LAZ_ENFORCE_CPU, LAZ_VERDICT_CPU_LIMIT, LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
+          "CPU time of all processes of a session, in the whole life of its box; whole seconds.") \
+    AND \
+    LIMIT(MEMORY, "memory", memory_bytes, SIZE, "\"512MiB\"", 536870912, \
+          UINT64_C(1) << 20, UINT64_C(1) << 50, \
+          LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT, \
+          LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
+          "Memory that all processes of a session can write to, together; files in its " \
+          "folder for temporary files count as well where there is a control group.") \
+    AND \
+    LIMIT(FSIZE, "fsize", fsize_bytes, SIZE, "\"50MiB\"", 52428800, 0, UINT64_C(1) << 50, \
+          LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT, 0, \
+          "Size of a file that is written; 0: none can be.") \
+    AND \
+    LIMIT(NPROC, "nproc", nproc, COUNT, "50", 50, 1, UINT32_MAX, \
+          LAZ_ENFORCE_NPROC, LAZ_VERDICT_OK, LAZ_LIMIT_BY_GROUP, \
+          "Processes and threads at the same time.") \
+    AND \
+    LIMIT(NOFILE, "nofile", nofile, COUNT, "256", 256, 16, UINT32_MAX, \
+          LAZ_ENFORCE_NOFILE, LAZ_VERDICT_OK, 0, \
+          "Open files of one process.")
+/* All of them: also those that are unlimited by default. */
+#define LAZ_LIMITS(LIMIT) \
+    LAZ_LIMITS_WITH_DEFAULT(LIMIT, ) \
+    LIMIT(STACK, "stack", stack_bytes, SIZE, "\"unlimited\"", LAZ_UNLIMITED, \
+          UINT64_C(64) << 10, UINT64_C(1) << 50, \
+          0, LAZ_VERDICT_OK, 0, \
+          "Stack of the main thread. `\"unlimited\"` leaves it as it is on the host.")
+/* clang-format on */
+
+enum laz_limit_id {
+#define LAZ_LIMIT_ID(ID, ...) LAZ_LIMIT_##ID,
+    LAZ_LIMITS(LAZ_LIMIT_ID)
+#undef LAZ_LIMIT_ID
+        LAZ_N_LIMITS
+};
+
+struct laz_limit {
+    const char *name; /* "cpu": in plans, in the agent's confinement, in the audit log */
+    const char *key;  /* "limits.cpu": in the configuration */
+    size_t offset;    /* of a uint64_t in struct laz_limits */
+    uint32_t bit;     /* LAZ_ENFORCE_*; 0: no plan declares it */
+    enum laz_verdict verdict;
+    uint32_t kept_by; /* LAZ_LIMIT_BY_* */
+};
+
+extern const struct laz_limit laz_limit_table[LAZ_N_LIMITS]; /* by enum laz_limit_id */
+
+/* The row of a bit of LAZ_ENFORCE_*, or NULL. */
+const struct laz_limit *laz_limit_of_bit(uint32_t bit);
+uint64_t laz_limit_value(const struct laz_limits *limits, const struct laz_limit *limit);
+
+#endif
