@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/enforce.h"
+#include "base/limits.h"
 #include "box/choice.h"
 #include "box/template.h"
 #include "os/os.h"
@@ -88,12 +89,12 @@ static bool doctor_is_shown(void *user, const char *path)
 /* A session without isolation and without limits, and what is laid out for all of them. */
 static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
 {
-    static const char *const open[] = {
-        "sandbox.backend", "none",         "limits.cpu",   "unlimited",    "limits.memory",
-        "unlimited",       "limits.fsize", "unlimited",    "limits.nproc", "unlimited",
-        "limits.nofile",   "unlimited",    "limits.stack", "unlimited",    NULL,
-    };
+    const char *open[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", "none"};
 
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        open[2 + 2 * i] = laz_limit_table[i].key;
+        open[3 + 2 * i] = "unlimited";
+    }
     doctor_progress(doctor, "none", "a session to compare with");
     int rc = doctor_place_open(doctor, open, &doctor->control, err);
     if (!rc)

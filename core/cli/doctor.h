@@ -85,6 +85,8 @@ struct doctor_act {
 };
 
 const struct doctor_act *doctor_acts(size_t *n);
+/* The value under which the acts of a limit are tried; NULL: nothing is tried for this bit. */
+const char *doctor_small_limit(uint32_t bit);
 
 enum doctor_came { DOCTOR_UNTRIED, DOCTOR_WORKED, DOCTOR_DENIED, DOCTOR_FAILED };
 

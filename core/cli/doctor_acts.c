@@ -8,6 +8,7 @@
 #include "cli/doctor.h"
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -22,8 +23,17 @@
         LAZ_ENFORCE_SYSCALLS, name, "call", 0, name, 0, 0, false, DOCTOR_ALWAYS                    \
     }
 
-/* The numbers of limits are over those that doctor_backend.c sets; the acts of a bit that is kept
- * for the session as a whole are shared among processes of which none exceeds it alone. */
+/* The acts of limits exceed these values. */
+static const struct {
+    uint32_t bit;
+    const char *value; /* as in the configuration */
+} acts_limits[] = {
+    {LAZ_ENFORCE_CPU, "1"},    {LAZ_ENFORCE_MEMORY, "128MiB"}, {LAZ_ENFORCE_FSIZE, "1MiB"},
+    {LAZ_ENFORCE_NPROC, "16"}, {LAZ_ENFORCE_NOFILE, "48"},
+};
+
+/* The acts of a bit that is kept for the session as a whole are shared among processes of which
+ * none exceeds the limit alone. */
 static const struct doctor_act acts[] = {
     {LAZ_ENFORCE_FS_READ, "read a file in the home", "read", BAIT(home), NULL, 0, 0, false,
      DOCTOR_ALWAYS},
@@ -76,6 +86,14 @@ const struct doctor_act *doctor_acts(size_t *n)
 {
     *n = sizeof acts / sizeof *acts;
     return acts;
+}
+
+const char *doctor_small_limit(uint32_t bit)
+{
+    for (size_t i = 0; i < sizeof acts_limits / sizeof *acts_limits; i++)
+        if (acts_limits[i].bit == bit)
+            return acts_limits[i].value;
+    return NULL;
 }
 
 static void act_string(struct laz_buf *code, const char *key, const char *text)
@@ -155,23 +173,14 @@ static void act_judge(struct doctor_place *place, const struct doctor_bait *bait
 static void act_judge_end(const struct doctor_act *act, struct laz_result *result,
                           struct doctor_try *tried)
 {
-    static const struct {
-        uint32_t bit;
-        enum laz_verdict verdict;
-    } limits[] = {
-        {LAZ_ENFORCE_CPU, LAZ_VERDICT_CPU_LIMIT},
-        {LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT},
-        {LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT},
-    };
+    const struct laz_limit *limit = laz_limit_of_bit(act->bit);
     enum laz_verdict verdict = laz_result_verdict(result);
     const char *why = laz_result_error(result);
 
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (limits[i].bit == act->bit && limits[i].verdict == verdict) {
-            act_note(tried, DOCTOR_DENIED, laz_verdict_name(verdict));
-            return;
-        }
-    act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
+    if (limit && limit->verdict == verdict)
+        act_note(tried, DOCTOR_DENIED, laz_verdict_name(verdict));
+    else
+        act_note(tried, DOCTOR_FAILED, why && *why ? why : laz_verdict_name(verdict));
 }
 
 int doctor_act_try(struct doctor_place *place, const struct doctor_bait *bait,

@@ -8,6 +8,7 @@
 
 #include "base/enforce.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "settings/settings.h"
 
 #include <pthread.h>
@@ -30,22 +31,12 @@ const char *doctor_state_name(enum doctor_state state)
 /* ---- what the plan says -----------------------------------------------------------------------
  */
 
+/* The value of the limit that the bit is about; 0 for other bits. */
 static uint64_t backend_limit(const struct laz_limits *limits, uint32_t bit)
 {
-    switch (bit) {
-    case LAZ_ENFORCE_CPU:
-        return limits->cpu_s;
-    case LAZ_ENFORCE_MEMORY:
-        return limits->memory_bytes;
-    case LAZ_ENFORCE_FSIZE:
-        return limits->fsize_bytes;
-    case LAZ_ENFORCE_NPROC:
-        return limits->nproc;
-    case LAZ_ENFORCE_NOFILE:
-        return limits->nofile;
-    default:
-        return 0;
-    }
+    const struct laz_limit *limit = laz_limit_of_bit(bit);
+
+    return limit ? laz_limit_value(limits, limit) : 0;
 }
 
 static bool backend_has_word(const struct laz_json *list, const char *word)
@@ -161,26 +152,18 @@ static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
 static int backend_small_limits(struct doctor *doctor, struct doctor_backend *backend,
                                 struct laz_error *err)
 {
-    static const struct {
-        uint32_t bit;
-        const char *key, *value;
-    } small[] = {
-        {LAZ_ENFORCE_CPU, "limits.cpu", "1"},
-        {LAZ_ENFORCE_MEMORY, "limits.memory", "128MiB"},
-        {LAZ_ENFORCE_FSIZE, "limits.fsize", "1MiB"},
-        {LAZ_ENFORCE_NPROC, "limits.nproc", "16"},
-        {LAZ_ENFORCE_NOFILE, "limits.nofile", "48"},
-    };
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
-    const char *pairs[2 * (sizeof small / sizeof *small) + 3] = {"sandbox.backend", backend->name};
+    const char *pairs[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", backend->name};
     struct doctor_place place;
     size_t n = 2;
 
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        if (backend_limit(&values->limits, small[i].bit) == LAZ_UNLIMITED)
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        const struct laz_limit *limit = &laz_limit_table[i];
+        const char *small = doctor_small_limit(limit->bit);
+        if (!small || laz_limit_value(&values->limits, limit) == LAZ_UNLIMITED)
             continue;
-        pairs[n++] = small[i].key;
-        pairs[n++] = small[i].value;
+        pairs[n++] = limit->key;
+        pairs[n++] = small;
     }
     int rc = doctor_place_open(doctor, pairs, &place, err);
     if (rc)
@@ -291,14 +274,12 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
          "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
          "that confines the agent",
          NULL},
-        {LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_NPROC,
-         "use a backend that isolates, where control groups can be had",
-         "so that the kernel counts the session as a whole and not a watchdog from time to time, "
-         "let "
-         "it have a control group: start lazaret as root, or as a user to whom one is delegated "
-         "(systemd-run --user --scope -p Delegate=yes)"},
-        {LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE, "use a backend that isolates", NULL},
     };
+    static const char grouped[] = "use a backend that isolates, where control groups can be had";
+    static const char grouped_weak[] =
+        "so that the kernel counts the session as a whole and not a watchdog from time to time, "
+        "let it have a control group: start lazaret as root, or as a user to whom one is delegated "
+        "(systemd-run --user --scope -p Delegate=yes)";
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
         [DOCTOR_UNSET] = "set the limit (limits.*)",
@@ -307,8 +288,14 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
         [DOCTOR_BROKEN] = "do not rely on this backend here, and report it (SECURITY.md)",
     };
 
+    const struct laz_limit *limit = laz_limit_of_bit(bit);
+
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
+    if (limit && (limit->kept_by & LAZ_LIMIT_BY_GROUP))
+        return state == DOCTOR_WEAK ? grouped_weak : grouped;
+    if (limit)
+        return "use a backend that isolates";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].bits & bit)
             return state == DOCTOR_WEAK && rows[i].weak ? rows[i].weak : rows[i].open;

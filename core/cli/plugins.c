@@ -6,6 +6,7 @@
 
 #include "base/enforce.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "plan/plan.h"
 #include "os/os.h"
 
@@ -85,6 +86,26 @@ static void plugins_line(void *user, const struct laz_plugin_entry *entry)
                    facts.summary);
 }
 
+/* The limits that the host keeps by itself, whatever the backend can. */
+static void plugins_tell_kept_by_host(struct cli *cli)
+{
+    static const struct {
+        uint32_t kept_by;
+        const char *how;
+    } rows[] = {
+        {LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, "a control group or a watchdog"},
+        {LAZ_LIMIT_BY_GROUP, "a control group"},
+    };
+
+    cli_puts(cli, "by the host:");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t k = 0; k < LAZ_N_LIMITS; k++)
+            if (laz_limit_table[k].kept_by == rows[i].kept_by)
+                cli_printf(cli, " %s", laz_limit_table[k].name);
+        cli_printf(cli, " (%s)%s", rows[i].how, i + 1 < sizeof rows / sizeof *rows ? "," : "\n");
+    }
+}
+
 static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops *ops)
 {
     uint32_t bits = ops->can_enforce;
@@ -98,8 +119,7 @@ static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops 
         }
     cli_puts(cli, any ? "\n" : " nothing\n");
     if (laz_backend_is_for(ops, laz_os_platform()))
-        cli_puts(cli, "by the host: cpu memory (a control group or a watchdog), nproc (a control "
-                      "group)\n");
+        plugins_tell_kept_by_host(cli);
 }
 
 static void plugins_tell_options(struct cli *cli, const struct laz_option *options)

@@ -9,6 +9,7 @@
 
 #include "base/enforce.h"
 #include "base/json.h"
+#include "base/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,24 +204,18 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits
                           const struct laz_plan_host *host)
 {
     const bool weakly = !host->is_out_of_reach && !(plan->enforces & LAZ_ENFORCE_FS_WRITE);
-    const struct {
-        uint64_t limit;
-        uint32_t bit;
-        const char *group;
-        bool is_watched;
-    } rows[] = {
-        {limits->cpu_s, LAZ_ENFORCE_CPU, host->cpu, host->is_watched},
-        {limits->memory_bytes, LAZ_ENFORCE_MEMORY, host->memory, host->is_watched},
-        {limits->nproc, LAZ_ENFORCE_NPROC, host->nproc, false},
-    };
+    const char *const groups[LAZ_N_LIMITS] = {[LAZ_LIMIT_CPU] = host->cpu,
+                                              [LAZ_LIMIT_MEMORY] = host->memory,
+                                              [LAZ_LIMIT_NPROC] = host->nproc};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].limit == LAZ_UNLIMITED || (plan->enforces & rows[i].bit))
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        const struct laz_limit *limit = &laz_limit_table[i];
+        if (laz_limit_value(limits, limit) == LAZ_UNLIMITED || (plan->enforces & limit->bit))
             continue;
-        if (rows[i].group)
-            plan_word(plan, rows[i].bit, rows[i].group, weakly);
-        else if (rows[i].is_watched)
-            plan_word(plan, rows[i].bit, "watchdog", true);
+        if (groups[i])
+            plan_word(plan, limit->bit, groups[i], weakly);
+        else if (host->is_watched && (limit->kept_by & LAZ_LIMIT_BY_WATCHDOG))
+            plan_word(plan, limit->bit, "watchdog", true);
     }
 }
 
@@ -232,10 +227,26 @@ static void plan_bit_names(uint32_t bits, struct laz_buf *text)
             laz_buf_printf(text, "%s%s", text->len ? ", " : "", laz_enforce_name(bit));
 }
 
-#define PLAN_GROUP_BITS (LAZ_ENFORCE_CPU | LAZ_ENFORCE_MEMORY)
-static const char plan_group_hint[] =
-    "; cpu and memory need a control group: run lazaret as root, or where a part of the tree is "
-    "delegated to it (systemd-run --user --scope -p Delegate=yes)";
+/* What a watchdog keeps weakly is enforced by a control group alone: a hint, where one of these
+ * limits is missing. */
+static void plan_group_hint(uint32_t missing, struct laz_buf *text)
+{
+    struct laz_buf names = LAZ_BUF_INIT;
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++)
+        if (laz_limit_table[i].kept_by & LAZ_LIMIT_BY_WATCHDOG) {
+            bits |= laz_limit_table[i].bit;
+            laz_buf_printf(&names, "%s%s", names.len ? " and " : "", laz_limit_table[i].name);
+        }
+    if (missing & bits)
+        laz_buf_printf(
+            text,
+            "; %s need a control group: run lazaret as root, or where a part of the tree is "
+            "delegated to it (systemd-run --user --scope -p Delegate=yes)",
+            laz_buf_text(&names));
+    laz_buf_fini(&names);
+}
 
 /* The backend's own remedy, and the settings that take what there is. */
 static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_t missing,
@@ -254,13 +265,14 @@ static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops
     struct laz_buf names = LAZ_BUF_INIT, remedy = LAZ_BUF_INIT;
 
     plan_bit_names(missing, &names);
-    if (LAZ_HAS(ops, remedy))
+    if (LAZ_HAS(ops, remedy)) {
         plan_remedy(plan, ops->remedy, missing, laz_buf_text(&names), &remedy);
-    else
-        laz_buf_printf(&remedy,
-                       "Use another backend (sandbox.backend), set the limit it needs, or take it "
-                       "out of sandbox.require%s",
-                       missing & PLAN_GROUP_BITS ? plan_group_hint : "");
+    } else {
+        laz_buf_puts(&remedy,
+                     "Use another backend (sandbox.backend), set the limit it needs, or take it "
+                     "out of sandbox.require");
+        plan_group_hint(missing, &remedy);
+    }
     int rc = laz_error_set(err, LAZ_EREFUSED, 0,
                            "backend %s does not enforce what sandbox.require asks for: %s. %s",
                            plan->backend, laz_buf_text(&names), laz_buf_text(&remedy));
@@ -416,14 +428,6 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
     return 0;
 }
 
-static bool plan_has_word(const struct laz_strv *words, const char *word)
-{
-    for (size_t i = 0; i < words->n; i++)
-        if (strcmp(words->items[i], word) == 0)
-            return true;
-    return false;
-}
-
 /* These bits are not kept after all. */
 static void plan_lose(struct laz_plan *plan, uint32_t lost)
 {
@@ -445,7 +449,7 @@ int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint3
 
     *lost = 0;
     for (size_t i = 0; i < sizeof arranged / sizeof arranged[0]; i++)
-        if (arranged[i].step->asked && !plan_has_word(steps, arranged[i].name))
+        if (arranged[i].step->asked && !laz_strv_has(steps, arranged[i].name))
             *lost |= arranged[i].step->bits & plan->enforces;
     plan_lose(plan, *lost);
     plan_bit_names(*lost & plan->require, &names);
