@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/enforce.h"
 #include "base/limits.h"
+#include "base/path.h"
 #include "box/choice.h"
 #include "box/template.h"
 #include "os/os.h"
@@ -75,12 +76,10 @@ static bool doctor_is_shown(void *user, const char *path)
     const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
 
     for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->n; i++) {
-            size_t len = strlen(lists[k]->items[i]);
-            if (strncmp(path, lists[k]->items[i], len) == 0 && (!path[len] || path[len] == '/'))
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (laz_path_is_within(path, lists[k]->items[i]))
                 return true;
-        }
-    return strncmp(path, "/usr/", 5) == 0;
+    return laz_path_is_below(path, "/usr");
 }
 
 /* ---- trying -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "plan/policy.h"
 
 #include "base/json.h"
+#include "base/path.h"
 #include "plan/policy_env.h"
 #include "plan/policy_paths.h"
 #include "os/landlock.h"
@@ -119,11 +120,11 @@ static int policy_check_reserved(const char *key, const char *path, struct laz_e
 {
     for (size_t i = 0; i < sizeof policy_reserved / sizeof policy_reserved[0]; i++) {
         const char *own = policy_reserved[i].path;
-        if (strcmp(path, own) == 0 || (policy_reserved[i].below && laz_policy_is_below(path, own)))
+        if (strcmp(path, own) == 0 || (policy_reserved[i].below && laz_path_is_below(path, own)))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s: %s cannot be given, the box has a %s of its own", key, path,
                                  own);
-        if (laz_policy_is_below(own, path))
+        if (laz_path_is_below(own, path))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s: %s cannot be given as a whole, the box has a %s of its own: "
                                  "name the folders in it that are needed",
@@ -185,10 +186,10 @@ static bool policy_lies_in(const struct policy_work *work, const char *path, con
 {
     char *real = path ? policy_followed(work, path) : NULL;
     char *real_folder = policy_followed(work, folder);
-    bool lies = path && (strcmp(path, folder) == 0 || laz_policy_is_below(path, folder));
+    bool lies = path && laz_path_is_within(path, folder);
 
     if (real && real_folder)
-        lies |= strcmp(real, real_folder) == 0 || laz_policy_is_below(real, real_folder);
+        lies |= laz_path_is_within(real, real_folder);
     free(real);
     free(real_folder);
     return lies;

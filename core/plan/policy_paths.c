@@ -10,20 +10,12 @@
 #include "plan/policy_paths.h"
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "plan/policy.h"
 #include "os/os.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool laz_policy_is_below(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    if (len && folder[len - 1] == '/') /* a root */
-        len--;
-    return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
 
 bool laz_policy_is_windows(const char *platform)
 {
@@ -80,7 +72,7 @@ bool laz_policy_is_by_real_paths(const char *platform)
 static char *paths_written_out(const char *path)
 {
     for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
-        if (strcmp(path, paths_links[i]) == 0 || laz_policy_is_below(path, paths_links[i]))
+        if (laz_path_is_within(path, paths_links[i]))
             return laz_strdupf("/private%s", path);
     return laz_strdup(path);
 }
@@ -143,11 +135,6 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
 
 /* ---- what a template does not see ----------------------------------------------------------- */
 
-static bool paths_is_in(const char *path, const char *folder)
-{
-    return strcmp(path, folder) == 0 || laz_policy_is_below(path, folder);
-}
-
 /* May sessions write there, and is it said for the first time? */
 static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, size_t index)
 {
@@ -157,7 +144,7 @@ static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, siz
         return false;
     for (size_t i = 0; i < n; i++)
         if (paths->items[i].rank == LAZ_POLICY_WRITE &&
-            (laz_policy_is_below(path->box, paths->items[i].box) ||
+            (laz_path_is_below(path->box, paths->items[i].box) ||
              (i < index && strcmp(path->box, paths->items[i].box) == 0)))
             return false;
     return true;
@@ -170,11 +157,11 @@ static bool paths_is_alias(const struct laz_policy_path *path,
     struct laz_look look, other;
     bool is_alias = false;
 
-    if (path->kind != LAZ_PATH_READ || paths_is_in(written->box, path->box))
+    if (path->kind != LAZ_PATH_READ || laz_path_is_within(written->box, path->box))
         return false;
     char *real = laz_os_real_path(path->host), *folder = laz_os_real_path(written->host);
     if (real && folder)
-        is_alias = paths_is_in(real, folder) || paths_is_in(folder, real) ||
+        is_alias = laz_path_is_within(real, folder) || laz_path_is_within(folder, real) ||
                    (!laz_os_look(real, true, &look) && !laz_os_look(folder, true, &other) &&
                     look.device == other.device && look.inode == other.inode);
     free(real);
@@ -191,7 +178,7 @@ static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
 
     for (size_t i = 0; i < n; i++) {
         const struct laz_policy_path *path = &paths->items[i];
-        if (paths_is_in(path->box, written->box)) {
+        if (laz_path_is_within(path->box, written->box)) {
             if (path->kind == LAZ_PATH_READ && path->rank <= LAZ_POLICY_RUNTIME)
                 return laz_error_set(err, LAZ_EREFUSED, 0,
                                      "sandbox.write: %s holds %s, from which the language is "
@@ -235,7 +222,8 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
         bool is_file =
             laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_FOLDER;
         for (size_t k = 0; k < n && !rc && from && to; k++)
-            if (paths_is_in(paths->items[k].box, from) && !paths_move(&paths->items[k], from, to))
+            if (laz_path_is_within(paths->items[k].box, from) &&
+                !paths_move(&paths->items[k], from, to))
                 paths->failed = true;
         if (!from || !to) {
             paths->failed = true;
@@ -268,8 +256,7 @@ static bool paths_is_covered(const struct laz_policy_paths *paths,
     if (path->from_settings || path->rank != LAZ_POLICY_SYSTEM)
         return false;
     for (size_t i = 0; i < paths->n; i++)
-        if (paths->items[i].from_settings && (strcmp(paths->items[i].box, path->box) == 0 ||
-                                              laz_policy_is_below(path->box, paths->items[i].box)))
+        if (paths->items[i].from_settings && laz_path_is_within(path->box, paths->items[i].box))
             return true;
     return false;
 }
@@ -283,7 +270,7 @@ static bool paths_is_shown(const struct laz_policy_paths *paths, const struct la
         (path->kind == LAZ_PATH_READ && strcmp(path->host, path->box) != 0))
         return false;
     for (size_t i = 0; i < paths->n; i++) /* the innermost decides */
-        if (laz_policy_is_below(path->box, paths->items[i].box) &&
+        if (laz_path_is_below(path->box, paths->items[i].box) &&
             (!above || strlen(above->box) < strlen(paths->items[i].box)))
             above = &paths->items[i];
     return above && above->kind == LAZ_PATH_READ && strcmp(above->host, above->box) == 0;

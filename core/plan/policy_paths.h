@@ -36,9 +36,6 @@ struct laz_policy_paths { /* begins as {0} */
     bool failed; /* want of memory */
 };
 
-/* Does `path` lie in `folder`? */
-bool laz_policy_is_below(const char *path, const char *folder);
-
 /* Copies the texts. */
 void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,
                           const char *host, const char *box);

@@ -9,6 +9,7 @@
  * list is what that right is given for. */
 #include "plan/programs.h"
 
+#include "base/path.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -87,13 +88,6 @@ static bool programs_is_default(const char *name)
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-static bool programs_is_in(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
-
 static void programs_folder(void *user, const char *path, bool among_libraries)
 {
     struct laz_programs *programs = user;
@@ -118,7 +112,7 @@ static struct laz_programs_folder *programs_find_folder(struct laz_programs *pro
     struct laz_programs_folder *found = NULL;
 
     for (size_t i = 0; !programs->failed && i < programs->n_folders; i++)
-        if (programs_is_in(path, programs->folders[i].path) &&
+        if (laz_path_is_below(path, programs->folders[i].path) &&
             (!found || strlen(found->path) < strlen(programs->folders[i].path)))
             found = &programs->folders[i];
     return found;
@@ -163,7 +157,7 @@ static void programs_etc_file(void *user, uint32_t kind, const char *host, const
     const struct programs_etc *etc = user;
     struct laz_look look;
 
-    if (kind != LAZ_PATH_READ || !programs_is_in(box, LAZ_PROGRAMS_ETC) ||
+    if (kind != LAZ_PATH_READ || !laz_path_is_below(box, LAZ_PROGRAMS_ETC) ||
         laz_os_look(host, true, &look) != 0 || look.kind != LAZ_LOOK_FILE ||
         look.size > PROGRAMS_SMALL)
         return;

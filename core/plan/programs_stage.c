@@ -12,6 +12,7 @@
  * for it below the engine's own.  Where programs cannot be executed there, all are mounted. */
 #include "plan/programs.h"
 
+#include "base/path.h"
 #include "plan/policy.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
@@ -23,13 +24,6 @@
 #include <string.h>
 
 #define STAGE_EMPTY ".empty" /* what folders look like in which nothing is listed */
-
-static bool stage_is_in(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
 
 static const struct laz_programs_folder *stage_folder_of(const struct laz_programs *programs,
                                                          const struct laz_programs_part *part)
@@ -53,7 +47,7 @@ bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
 {
     const char *box, *text;
 
-    if (!stage_has_etc(programs) || !stage_is_in(path, LAZ_PROGRAMS_ETC))
+    if (!stage_has_etc(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
         return false;
     for (size_t i = 0; laz_policy_content(i, &box, &text); i++)
         if (strcmp(box, path) == 0)
@@ -137,7 +131,7 @@ static struct laz_programs_folder *stage_folder_around(struct laz_programs *prog
     struct laz_look look;
 
     for (size_t i = 0; i < programs->n_folders; i++)
-        if (stage_is_in(path, programs->folders[i].path))
+        if (laz_path_is_below(path, programs->folders[i].path))
             folder = &programs->folders[i];
     return folder && !folder->whole && laz_os_look(path, true, &look) == 0 ? folder : NULL;
 }
@@ -145,7 +139,7 @@ static struct laz_programs_folder *stage_folder_around(struct laz_programs *prog
 bool laz_programs_holds(const struct laz_programs *programs, const char *path)
 {
     for (size_t i = 0; i < programs->n_folders; i++)
-        if (stage_is_in(path, programs->folders[i].path))
+        if (laz_path_is_below(path, programs->folders[i].path))
             return true;
     return false;
 }
@@ -195,7 +189,7 @@ static void stage_etc_path(void *user, uint32_t kind, const char *host, const ch
 {
     struct stage_etc *etc = user;
 
-    if (etc->rc || kind != LAZ_PATH_READ || !stage_is_in(box, LAZ_PROGRAMS_ETC))
+    if (etc->rc || kind != LAZ_PATH_READ || !laz_path_is_below(box, LAZ_PROGRAMS_ETC))
         return;
     if (!laz_strv_has(&etc->programs->etc, box)) {
         etc->rc = stage_shown(etc->programs, box, etc->staged, etc->err);

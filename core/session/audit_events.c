@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/path.h"
 #include "audit/audit.h"
 #include "session/result.h"
 #include "os/os.h"
@@ -21,16 +22,6 @@
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
-/* Does `path` lie in the tree of `folder`? Both without a slash at the end. */
-static bool events_is_below(const char *path, const char *folder)
-{
-    size_t len = strlen(folder);
-
-    while (len && folder[len - 1] == '/')
-        len--;
-    return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]);
-}
-
 /* Code that can write the log, or read what others have executed, makes it worthless. */
 static int events_log_is_outside(const struct laz_settings_values *values, struct laz_error *err)
 {
@@ -41,8 +32,8 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
             char *shown = laz_os_real_path(lists[l]->items[i]);
-            bool inside = events_is_below(values->audit.file, lists[l]->items[i]) ||
-                          (file && shown && events_is_below(file, shown));
+            bool inside = laz_path_is_within(values->audit.file, lists[l]->items[i]) ||
+                          (file && shown && laz_path_is_within(file, shown));
             free(shown);
             if (inside) {
                 free(file);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_base.c - errors, buffers, UTF-8, random names, base64, text made visible. */
+/* test_base.c - errors, buffers, UTF-8, random names, base64, text made visible, paths,
+ * the tables of limits and of enforcement bits. */
 #include "unit.h"
 
 #include "base/base64.h"
 #include "base/buf.h"
+#include "base/enforce.h"
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/path.h"
 #include "base/random.h"
 #include "base/siphash.h"
 #include "base/utf8.h"
@@ -304,6 +308,61 @@ static void siphash_is_that_of_its_authors(void)
         CU_ASSERT_EQUAL(laz_siphash(&key, text, rows[i].len), rows[i].hash);
 }
 
+static void path_contains_what_is_below_and_itself(void)
+{
+    static const struct {
+        const char *path, *directory;
+        bool is_below, is_within;
+    } rows[] = {
+        {"/srv/data/x", "/srv/data", true, true},
+        {"/srv/data", "/srv/data", false, true},
+        {"/srv/data/x", "/srv/data/", true, true},
+        {"/srv/data", "/srv/data/", false, true},
+        {"/srv/data2", "/srv/data", false, false},
+        {"/srv", "/srv/data", false, false},
+        {"/srv", "/", true, true},
+        {"C:/a/b", "C:/a", true, true},
+        {"/srv/other/x", "/srv/data", false, false},
+        {"/srv/dat", "/srv/data", false, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CU_ASSERT_EQUAL(laz_path_is_below(rows[i].path, rows[i].directory), rows[i].is_below);
+        CU_ASSERT_EQUAL(laz_path_is_within(rows[i].path, rows[i].directory), rows[i].is_within);
+    }
+}
+
+static void limits_are_found_by_their_bit_and_have_its_word(void)
+{
+    const struct laz_limits limits = {1, 2, 3, 4, 5, 6};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        const struct laz_limit *limit = &laz_limit_table[i];
+        sum += laz_limit_value(&limits, limit);
+        CU_ASSERT_EQUAL(strncmp(limit->key, "limits.", 7), 0);
+        UNIT_TEXT(limit->key + 7, limit->name);
+        if (!limit->bit)
+            continue;
+        CU_ASSERT_PTR_EQUAL(laz_limit_of_bit(limit->bit), limit);
+        UNIT_TEXT(laz_enforce_name(limit->bit), limit->name);
+    }
+    CU_ASSERT_EQUAL(sum, 21); /* each field once */
+    CU_ASSERT_PTR_NULL(laz_limit_of_bit(0));
+    CU_ASSERT_PTR_NULL(laz_limit_of_bit(LAZ_ENFORCE_NETWORK));
+}
+
+static void enforcement_bits_have_words_without_gaps(void)
+{
+    uint32_t bit = 1;
+
+    for (; laz_enforce_name(bit); bit <<= 1)
+        CU_ASSERT_EQUAL(laz_enforce_bit(laz_enforce_name(bit)), bit);
+    CU_ASSERT_EQUAL(bit, LAZ_ENFORCE_SIGNALS << 1);
+    CU_ASSERT_EQUAL(laz_enforce_bit("no such word"), 0);
+    CU_ASSERT_EQUAL(laz_enforce_bit(NULL), 0);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -321,6 +380,9 @@ static const struct unit_test tests[] = {
     UNIT(wiping_leaves_zeros_and_nothing_else),
     UNIT(base64_round_trips_and_refuses),
     UNIT(what_a_terminal_would_obey_is_shown),
+    UNIT(path_contains_what_is_below_and_itself),
+    UNIT(limits_are_found_by_their_bit_and_have_its_word),
+    UNIT(enforcement_bits_have_words_without_gaps),
     {0},
 };
 
