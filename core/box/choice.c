@@ -94,8 +94,7 @@ static int choice_take(struct laz_box_shared *shared, const char *name,
                              ops->platforms, laz_os_platform());
     snprintf(where, sizeof where, "sandbox.%.64s", name);
     laz_buf_fini(&choice->options);
-    rc = laz_settings_check_options(shared->settings,
-                                    laz_settings_plugin_table(shared->settings, "sandbox", name),
+    rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "sandbox", name),
                                     plugin->options, where, NULL, &choice->options, err);
     if (rc)
         return rc;

@@ -106,9 +106,9 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
     int code = where ? 0 : laz_error_nomem(err);
 
     if (code == 0)
-        code = laz_settings_check_options(
-            cli->settings, laz_settings_plugin_table(cli->settings, "sandbox", name),
-            parts->backend->options, where, NULL, &parts->options, err);
+        code =
+            laz_settings_check_options(laz_settings_plugin_table(cli->settings, "sandbox", name),
+                                       parts->backend->options, where, NULL, &parts->options, err);
     free(where);
     if (code == 0)
         code = laz_registry_runtime(parts->registry, runtime, &parts->runtime, err);

@@ -75,9 +75,9 @@ static int inspect_options(struct cli *cli, const struct laz_option *options, co
 
     if (!where)
         laz_error_nomem(&err);
-    if (!where || laz_settings_check_options(
-                      cli->settings, laz_settings_plugin_table(cli->settings, section, name),
-                      options, where, NULL, &json, &err) != 0)
+    if (!where ||
+        laz_settings_check_options(laz_settings_plugin_table(cli->settings, section, name), options,
+                                   where, NULL, &json, &err) != 0)
         status = cli_fail(cli, &err);
     free(where);
     laz_buf_fini(&json);

@@ -36,9 +36,8 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
     return rc;
 }
 
-static int tables_check_one(struct laz_registry *registry, const struct laz_settings *settings,
-                            const char *section, const struct laz_toml_node *table,
-                            struct laz_error *err)
+static int tables_check_one(struct laz_registry *registry, const char *section,
+                            const struct laz_toml_node *table, struct laz_error *err)
 {
     const struct laz_option *options = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
@@ -50,7 +49,7 @@ static int tables_check_one(struct laz_registry *registry, const struct laz_sett
         err->code = rc = LAZ_ECONFIG;
     } else if (rc == 0 && options) {
         char *where = laz_strdupf("%s.%s", section, table->key);
-        rc = where ? laz_settings_check_options(settings, table, options, where, NULL, &text, err)
+        rc = where ? laz_settings_check_options(table, options, where, NULL, &text, err)
                    : laz_error_nomem(err);
         free(where);
     }
@@ -67,7 +66,7 @@ int laz_tables_check(struct laz_registry *registry, const struct laz_settings *s
 
     for (size_t i = 0; (table = laz_settings_plugin_table_at(settings, i, &section)); i++) {
         struct laz_error why = {0};
-        int rc = tables_check_one(registry, settings, section, table, &why);
+        int rc = tables_check_one(registry, section, table, &why);
         if (rc && problems)
             laz_strv_add(problems, why.text);
         if (rc && !result) {

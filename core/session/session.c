@@ -97,9 +97,9 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
     if (rc)
         return rc;
     snprintf(where, sizeof where, "runtime.%s", runtime);
-    rc = laz_settings_check_options(
-        shared->settings, laz_settings_plugin_table(shared->settings, "runtime", runtime),
-        session->runtime->options, where, NULL, &session->runtime_options, err);
+    rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "runtime", runtime),
+                                    session->runtime->options, where, NULL,
+                                    &session->runtime_options, err);
     if (rc)
         return rc;
     session_collect_paths(session);

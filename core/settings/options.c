@@ -449,8 +449,7 @@ static const struct options_type *options_type_of(const struct laz_option *optio
     return &options_types[option->type < n ? option->type : 0];
 }
 
-int laz_settings_check_options(const struct laz_settings *settings,
-                               const struct laz_toml_node *table, const struct laz_option *options,
+int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err)
 {
@@ -459,7 +458,6 @@ int laz_settings_check_options(const struct laz_settings *settings,
     size_t len = 0;
     int rc = 0;
 
-    (void)settings; /* nodes know their document */
     job.writer = job.json->writer_new(0);
     if (!job.writer)
         return laz_error_nomem(err);

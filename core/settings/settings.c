@@ -457,12 +457,10 @@ const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *
     return table;
 }
 
-void laz_settings_position(const struct laz_settings *settings, const struct laz_toml_node *node,
-                           char *out, size_t out_size)
+void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size)
 {
     struct laz_buf where = LAZ_BUF_INIT;
 
-    (void)settings;
     if (node)
         laz_toml_position(&where, node->toml, node->line, node->column);
     snprintf(out, out_size, "%s", laz_buf_text(&where));

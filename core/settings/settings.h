@@ -81,14 +81,12 @@ const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *
  * object, defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
  * keys in `ignore` (NULL, or ends with NULL: "provider") are passed over. Duplicate names and the
  * types of parameters are the tool set's business. Errors: LAZ_ECONFIG with FILE:LINE:COL, several
- * separated by "; ". `settings` may be NULL. */
-int laz_settings_check_options(const struct laz_settings *settings,
-                               const struct laz_toml_node *table, const struct laz_option *options,
+ * separated by "; ". */
+int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err);
-/* "FILE:LINE:COL" of a node of these settings, for messages; "" for NULL. Copied to `out`. */
-void laz_settings_position(const struct laz_settings *settings, const struct laz_toml_node *node,
-                           char *out, size_t out_size);
+/* "FILE:LINE:COL" of a node, for messages; "" for NULL. Copied to `out`. */
+void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
 
 /* For `lazaret config`: each key of the schema in order, then the options of plugins' tables, then
  * "tools" as one list when there are any; its value in TOML notation on one line, and where it came

@@ -117,12 +117,11 @@ static const struct laz_toml_node *providers_tool_node(const struct laz_toml_nod
 }
 
 /* Puts "FILE:LINE:COL: " before the text; what the author of the file can mend is LAZ_ECONFIG. */
-static int providers_locate(const struct laz_settings *settings, const struct laz_toml_node *node,
-                            int code, struct laz_error *err)
+static int providers_locate(const struct laz_toml_node *node, int code, struct laz_error *err)
 {
     char position[PROVIDERS_POSITION];
 
-    laz_settings_position(settings, node, position, sizeof position);
+    laz_settings_position(node, position, sizeof position);
     laz_error_prefix(err, "%s: ", position);
     if (code == LAZ_EINVAL || code == LAZ_ENOENT || code == LAZ_EOS)
         code = LAZ_ECONFIG;
@@ -135,7 +134,6 @@ static int providers_locate(const struct laz_settings *settings, const struct la
 
 /* What every step of making an instance needs. */
 struct provider_making {
-    const struct laz_settings *settings;
     const struct laz_strv *reserved;
     const struct laz_toml_node *table;
     struct laz_tool_set *set;
@@ -155,8 +153,8 @@ static int instance_create(struct provider_instance *instance, const struct laz_
 {
     static const char *const ignore[] = {"provider", NULL};
     struct laz_buf options = LAZ_BUF_INIT;
-    int ret = laz_settings_check_options(making->settings, making->table, plugin->options, "tools",
-                                         ignore, &options, err);
+    int ret =
+        laz_settings_check_options(making->table, plugin->options, "tools", ignore, &options, err);
 
     if (ret)
         goto out;
@@ -164,7 +162,7 @@ static int instance_create(struct provider_instance *instance, const struct laz_
                                          &instance->provider.state, err);
     if (ret) {
         laz_error_prefix(err, "provider %s: ", plugin->name);
-        ret = providers_locate(making->settings, making->table, ret, err);
+        ret = providers_locate(making->table, ret, err);
         goto out;
     }
     instance->created = true;
@@ -190,7 +188,7 @@ static int instance_refused(const struct provider_instance *instance, const stru
                 laz_error_set(err, code, 0, "%s (the first is of provider %s)", text.text,
                               other ? other->name : "the application");
             }
-    return providers_locate(making->settings, node, code, err);
+    return providers_locate(node, code, err);
 }
 
 static int instance_add_tools(struct provider_instance *instance,
@@ -202,13 +200,13 @@ static int instance_add_tools(struct provider_instance *instance,
 
     if (ret) {
         laz_error_prefix(err, "provider %s: ", instance->provider.name);
-        return providers_locate(making->settings, making->table, ret, err);
+        return providers_locate(making->table, ret, err);
     }
     /* The plugin's struct may be longer than ours, never shorter: 1.0 is the first. */
     if (n > PROVIDERS_MAX_TOOLS || (n && (!tools || tools->size < sizeof *tools))) {
         ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
                             instance->provider.name);
-        return providers_locate(making->settings, making->table, ret, err);
+        return providers_locate(making->table, ret, err);
     }
     for (size_t i = 0; !ret && i < n; i++) {
         const struct laz_tool *tool =
@@ -272,7 +270,7 @@ static int providers_add(struct laz_providers *providers, struct laz_registry *r
     int ret = laz_registry_find(registry, LAZ_PLUGIN_TOOL, name, &plugin, err);
 
     if (ret)
-        return providers_locate(making->settings, making->table, ret, err);
+        return providers_locate(making->table, ret, err);
     struct provider_instance *instance = instance_new(providers, plugin);
     if (!instance)
         return laz_error_nomem(err);
@@ -299,7 +297,6 @@ int laz_providers_new(struct laz_registry *registry, const struct laz_settings *
     for (size_t i = 0; !ret && i < n; i++) {
         const char *name = NULL;
         const struct provider_making making = {
-            .settings = settings,
             .reserved = reserved,
             .table = laz_settings_tools_table(settings, i, &name),
             .set = set,

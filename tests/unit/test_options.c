@@ -40,8 +40,7 @@ static const char *checked(const struct laz_option *declared, const char *text, 
     laz_buf_fini(&json);
     if (text)
         CU_ASSERT_EQUAL_FATAL(laz_toml_parse(text, strlen(text), "f", &toml, NULL), 0);
-    *rc = laz_settings_check_options(NULL, toml ? toml->root : NULL, declared, "t", ignore, &json,
-                                     &err);
+    *rc = laz_settings_check_options(toml ? toml->root : NULL, declared, "t", ignore, &json, &err);
     if (*rc == 0)
         CU_ASSERT_EQUAL(laz_json_scan(json.data, json.len, NULL), 0);
     laz_toml_free(toml);

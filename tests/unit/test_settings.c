@@ -219,7 +219,8 @@ static const struct {
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
      "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
-    {"[pool]\nsize = 101\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
+    {"[pool]\nsize = 101\n",
+     "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
     {"[pool]\nsize = 0\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 0"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},
@@ -471,12 +472,12 @@ static void settings_keep_the_tables_of_plugins(void)
     CU_ASSERT_FATAL(table != NULL && laz_toml_get(table, "program") != NULL);
     UNIT_TEXT(laz_toml_get(table, "program")->text, "/b"); /* set alone, the other one is kept */
     CU_ASSERT_FATAL(laz_toml_get(table, "x") != NULL);
-    laz_settings_position(copy, laz_toml_get(table, "x"), where, sizeof where);
+    laz_settings_position(laz_toml_get(table, "x"), where, sizeof where);
     snprintf(expected, sizeof expected, "%s/c.toml:3:5", folder);
     UNIT_TEXT(where, expected);
-    laz_settings_position(copy, laz_toml_get(table, "program"), where, sizeof where);
+    laz_settings_position(laz_toml_get(table, "program"), where, sizeof where);
     UNIT_TEXT(where, "--set");
-    laz_settings_position(copy, NULL, where, sizeof where);
+    laz_settings_position(NULL, where, sizeof where);
     UNIT_TEXT(where, "");
     CU_ASSERT_PTR_NOT_NULL(laz_settings_plugin_table(copy, "runtime", "r"));
     CU_ASSERT_PTR_NULL(laz_settings_plugin_table(copy, "runtime", "bwrap"));
