@@ -159,6 +159,14 @@ static struct laz_result *blocked(const char *format, ...)
     return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, "blocked", text);
 }
 
+/* A hook refused the code (LAZ_EREFUSED, with its reason or ""), or could not be asked. */
+static struct laz_result *blocked_by_hook(int rc, const char *detail)
+{
+    if (rc == LAZ_EREFUSED)
+        return blocked("Execution blocked by pre_execute_hook%s%s", *detail ? ": " : "", detail);
+    return blocked("Execution blocked: pre_execute_hook error: %s", detail);
+}
+
 /* Asks the application's hook. NULL: the code may run. */
 static struct laz_result *execution_ask_application(struct laz_session *session, const char *code,
                                                     size_t len)
@@ -167,7 +175,7 @@ static struct laz_result *execution_ask_application(struct laz_session *session,
 
     if (session->pre_execute &&
         session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
-        return blocked("Execution blocked by pre_execute_hook%s%s", *reason ? ": " : "", reason);
+        return blocked_by_hook(LAZ_EREFUSED, reason);
     return NULL;
 }
 
@@ -473,23 +481,23 @@ static void execution_is_asked(struct laz_execution *execution)
         execution_is_allowed(execution);
     } else {
         execution->phase = LAZ_PHASE_HOOK;
-        if (laz_hook_begin(shared->driver, shared->boxes->spawner,
-                           &shared->values->session.pre_execute_hook, execution->code,
-                           execution->len, execution_hook_answered, execution, &execution->hook,
-                           &err))
-            execution_is_blocked(
-                execution, blocked("Execution blocked: pre_execute_hook error: %s", err.text));
+        int rc = laz_hook_begin(shared->driver, shared->boxes->spawner,
+                                &shared->values->session.pre_execute_hook, execution->code,
+                                execution->len, execution_hook_answered, execution,
+                                &execution->hook, &err);
+        if (rc)
+            execution_is_blocked(execution, blocked_by_hook(rc, err.text));
     }
 }
 
 static void execution_hook_ends(struct laz_execution *execution)
 {
-    char text[LAZ_ERROR_TEXT_SIZE];
-    int rc = laz_hook_end(execution->hook, text, sizeof text);
+    char detail[LAZ_ERROR_TEXT_SIZE];
+    int rc = laz_hook_end(execution->hook, detail, sizeof detail);
 
     execution->hook = NULL;
     if (rc)
-        execution_is_blocked(execution, blocked("%s", text));
+        execution_is_blocked(execution, blocked_by_hook(rc, detail));
     else
         execution_is_allowed(execution);
 }

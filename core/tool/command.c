@@ -324,8 +324,7 @@ int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const cha
                                 &result, &out, &errs, err);
     if (!ret && result.exit_status != 0) {
         hook_reason(result.errors, result.errors_len, reason, reason_size);
-        ret = laz_error_set(err, LAZ_EREFUSED, 0, "Execution blocked by `pre_execute_hook`%s%s",
-                            reason_size && reason[0] ? ": " : "", reason_size ? reason : "");
+        ret = laz_error_set(err, LAZ_EREFUSED, 0, "the hook refused the code");
     }
     laz_buf_fini(&out);
     laz_buf_fini(&errs);

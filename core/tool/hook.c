@@ -112,15 +112,11 @@ int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
     return 0;
 }
 
-int laz_hook_end(struct laz_hook *hook, char *text, size_t text_size)
+int laz_hook_end(struct laz_hook *hook, char *detail, size_t detail_size)
 {
     int rc = hook->rc;
 
-    if (rc == LAZ_EREFUSED)
-        snprintf(text, text_size, "Execution blocked by pre_execute_hook%s%s",
-                 *hook->reason ? ": " : "", hook->reason);
-    else if (rc)
-        snprintf(text, text_size, "Execution blocked: pre_execute_hook error: %s", hook->err.text);
+    snprintf(detail, detail_size, "%s", rc == LAZ_EREFUSED ? hook->reason : hook->err.text);
     laz_hook_forget(hook);
     return rc;
 }

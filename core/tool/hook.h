@@ -18,9 +18,9 @@ int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
                    const struct laz_strv *command, const char *code, size_t len,
                    void (*answered)(void *user), void *user, struct laz_hook **hook,
                    struct laz_error *err);
-/* After it was answered: 0 allows; else `text` says why the code may not run. As laz_hook_forget.
- */
-int laz_hook_end(struct laz_hook *hook, char *text, size_t text_size);
+/* After it was answered: 0 allows; LAZ_EREFUSED: it refused the code, `detail` is its reason or "";
+ * any other error: it could not be asked, `detail` says why. Frees the hook. */
+int laz_hook_end(struct laz_hook *hook, char *detail, size_t detail_size);
 /* The answer is not wanted any more. Frees the hook: now, or when the answer comes. */
 void laz_hook_forget(struct laz_hook *hook);
 
