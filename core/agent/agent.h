@@ -21,7 +21,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define AGENT_PROTOCOL    1
 #define AGENT_EXIT_SETUP  125
 #define AGENT_CHANNEL     3              /* the channel's descriptor; what is above it is closed */
 #define AGENT_MAX_MESSAGE (1024u * 1024) /* of a line to the host, unless init says otherwise */

@@ -9,6 +9,7 @@
 #include "agent/agent.h"
 
 #include "base/json.h"
+#include "base/outcome.h"
 #include "wire/message.h"
 
 #include <stdio.h>
@@ -188,18 +189,10 @@ void agent_services_init(struct agent *agent)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-/* By LAZ_OUTCOME_*; NULL: a value. */
-static const char *const serve_kinds[] = {
-    [LAZ_OUTCOME_VALUE] = NULL,      [LAZ_OUTCOME_RUNTIME] = "runtime",
-    [LAZ_OUTCOME_SYNTAX] = "syntax", [LAZ_OUTCOME_MEMORY] = "memory",
-    [LAZ_OUTCOME_EXIT] = "exit",     [LAZ_OUTCOME_TOO_LARGE] = "too_large",
-    [LAZ_OUTCOME_FSIZE] = "fsize",
-};
-
 static void serve_answer(struct agent *agent, const struct agent_message *request,
                          const struct laz_outcome *outcome)
 {
-    if (outcome->kind >= sizeof serve_kinds / sizeof *serve_kinds) {
+    if (outcome->kind >= LAZ_N_ERROR_KINDS) {
         serve_error(agent, request, "runtime",
                     &(struct laz_outcome){.message = "the runtime gave an unknown outcome"});
     } else if (outcome->kind == LAZ_OUTCOME_VALUE) {
@@ -210,7 +203,7 @@ static void serve_answer(struct agent *agent, const struct agent_message *reques
         struct laz_outcome error = *outcome;
         if (!error.message && error.kind == LAZ_OUTCOME_EXIT)
             error.message = "the code asked to end its process";
-        serve_error(agent, request, serve_kinds[outcome->kind], &error);
+        serve_error(agent, request, laz_error_kinds[outcome->kind].name, &error);
     }
 }
 

@@ -203,12 +203,12 @@ void cli_answer_failure(struct cli *cli, int status)
     static const struct {
         int status;
         enum laz_verdict verdict;
-        const char *kind;
+        const char *kind; /* NULL: the verdict's */
     } rows[] = {
         {CLI_USAGE, LAZ_VERDICT_SETUP_FAILED, "usage"},
-        {CLI_SETUP, LAZ_VERDICT_SETUP_FAILED, "setup"},
+        {CLI_SETUP, LAZ_VERDICT_SETUP_FAILED, NULL},
         {CLI_REFUSED, LAZ_VERDICT_BLOCKED, "refused"},
-        {CLI_INTERRUPTED, LAZ_VERDICT_CANCELLED, "cancelled"},
+        {CLI_INTERRUPTED, LAZ_VERDICT_CANCELLED, NULL},
     };
     struct laz_result *result;
     const char *text;

@@ -192,15 +192,13 @@ void laz_audit_blocked(struct laz_session *session, const char *code, size_t len
 void laz_audit_stopped(const struct laz_execution *execution)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
-    bool cap = execution->stop == LAZ_STOP_TOOL_LIMIT || execution->stop == LAZ_STOP_OUTPUT_LIMIT;
+    const char *cap = laz_stop_reasons[execution->stop].cap;
 
     if (!execution->session->shared->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
         return; /* timeouts and the like are told once, by the verdict */
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     if (cap) {
-        laz_audit_string(&line, "limit",
-                         execution->stop == LAZ_STOP_TOOL_LIMIT ? "max_tool_calls"
-                                                                : "max_output_size");
+        laz_audit_string(&line, "limit", cap);
         laz_audit_number(&line, "value", execution->stop_count);
     } else {
         laz_audit_string(&line, "state", laz_session_state_name(execution->session->state));
@@ -254,7 +252,7 @@ void laz_audit_not_run(struct laz_session *session, const char *type, const stru
     if (!session->shared->audit)
         return;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id);
-    laz_audit_string(&line, "verdict", "setup_failed");
+    laz_audit_string(&line, "verdict", laz_verdict_name(LAZ_VERDICT_SETUP_FAILED));
     laz_audit_string(&line, "error", why->text);
     events_write(session, strcmp(type, "check") == 0 ? "check_complete" : "execute_error", &line,
                  NULL);

@@ -156,7 +156,7 @@ static struct laz_result *blocked(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, "blocked", text);
+    return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, NULL, text);
 }
 
 /* A hook refused the code (LAZ_EREFUSED, with its reason or ""), or could not be asked. */
@@ -189,7 +189,7 @@ static struct laz_result *execution_forbidden(struct laz_session *session, const
         return blocked("Maximum executions (%llu) reached for this session",
                        (unsigned long long)values->session.max_executions);
     if (!laz_utf8_is_valid(code, len) || memchr(code, 0, len))
-        return laz_result_nothing_ran(LAZ_VERDICT_SYNTAX_ERROR, "syntax",
+        return laz_result_nothing_ran(LAZ_VERDICT_SYNTAX_ERROR, NULL,
                                       "the code is not valid UTF-8, or contains a NUL byte");
     size_t characters = laz_utf8_count(code, len);
     if (values->session.max_code_length && characters > values->session.max_code_length)
@@ -373,8 +373,8 @@ static void execution_is_blocked(struct laz_execution *execution, struct laz_res
  */
 struct laz_result *laz_execution_not_started(int rc, const char *why)
 {
-    return rc == LAZ_ECANCELLED ? laz_result_nothing_ran(LAZ_VERDICT_CANCELLED, "cancelled", why)
-                                : laz_result_nothing_ran(LAZ_VERDICT_SETUP_FAILED, "setup", why);
+    return laz_result_nothing_ran(
+        rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
 }
 
 /* The result of what was not put on record to its end says so. */

@@ -34,10 +34,7 @@ static void execution_fill_error(struct laz_execution *execution, const struct l
     if (j->verdict == LAZ_VERDICT_OK)
         return;
     result->has_error = true;
-    result->error_kind =
-        laz_strdup(reported                          ? message->kind
-                   : j->verdict == LAZ_VERDICT_ERROR ? "exit"
-                                                     : laz_verdict_name(j->verdict));
+    result->error_kind = laz_strdup(reported ? message->kind : laz_verdict_error_kind(j->verdict));
     result->error_message =
         laz_execution_words(execution, reported && message->message ? message->message : j->detail);
     execution->out_of_memory |= !result->error_kind || !result->error_message;
@@ -71,7 +68,6 @@ void laz_execution_judge(struct laz_execution *execution)
         .stop_count = execution->stop_count,
         .stop_text = execution->stop_text,
         .message = execution->has_message ? &execution->message : NULL,
-        .ended = box->ended,
         .exit = box->ended ? &box->exit : NULL,
         .cpu_us = box->ended ? cpu_us : 0,
         .box_us = laz_clock_us() - box->started_us,

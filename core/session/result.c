@@ -3,6 +3,7 @@
 #include "session/result.h"
 
 #include "base/json.h"
+#include "base/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *
     result->verdict = verdict;
     result->has_error = true;
     result->detail = laz_strdup(message);
-    result->error_kind = laz_strdup(kind);
+    result->error_kind = laz_strdup(kind ? kind : laz_verdict_error_kind(verdict));
     result->error_message = laz_strdup(message);
     if (!result->detail || !result->error_kind || !result->error_message) {
         laz_result_free(result);

@@ -25,7 +25,7 @@ struct laz_result {
     char *json; /* made when asked for */
 };
 
-/* A result that says why nothing ran. NULL without memory. */
+/* A result that says why nothing ran. `kind` NULL: the verdict's. NULL when allocation failed. */
 struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *kind,
                                           const char *message);
 

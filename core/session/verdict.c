@@ -17,38 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int exit_status;
-} verdicts[] = {
-    [LAZ_VERDICT_OK] = {"ok", 0},
-    [LAZ_VERDICT_ERROR] = {"error", 1},
-    [LAZ_VERDICT_SYNTAX_ERROR] = {"syntax_error", 1},
-    [LAZ_VERDICT_TIMEOUT] = {"timeout", 124},
-    [LAZ_VERDICT_DEADLINE] = {"deadline", 124},
-    [LAZ_VERDICT_CPU_LIMIT] = {"cpu_limit", 137},
-    [LAZ_VERDICT_MEMORY_LIMIT] = {"memory_limit", 137},
-    [LAZ_VERDICT_FSIZE_LIMIT] = {"fsize_limit", 137},
-    [LAZ_VERDICT_TOOL_LIMIT] = {"tool_limit", 137},
-    [LAZ_VERDICT_OUTPUT_LIMIT] = {"output_limit", 137},
-    [LAZ_VERDICT_BLOCKED] = {"blocked", 126},
-    [LAZ_VERDICT_CANCELLED] = {"cancelled", 130},
-    [LAZ_VERDICT_PROTOCOL_ERROR] = {"protocol_error", 70},
-    [LAZ_VERDICT_CRASHED] = {"crashed", 70},
-    [LAZ_VERDICT_SETUP_FAILED] = {"setup_failed", 125},
-};
-
-const char *laz_verdict_name(enum laz_verdict verdict)
-{
-    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].name : "?";
-}
-
-int laz_verdict_exit_status(enum laz_verdict verdict)
-{
-    return (size_t)verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict].exit_status
-                                                                : 70;
-}
-
 static void judge_evidence(struct laz_judgement *judgement, const char *key, int64_t value)
 {
     laz_buf_printf(&judgement->evidence, "%s\"%s\":%lld", judgement->evidence.len ? "," : "", key,
@@ -90,20 +58,10 @@ static void judge_memory(const struct laz_evidence *e, const char *by, struct la
 
 static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
 {
-    static const enum laz_verdict verdict_of[] = {
-        [LAZ_STOP_TIMEOUT] = LAZ_VERDICT_TIMEOUT,
-        [LAZ_STOP_DEADLINE] = LAZ_VERDICT_DEADLINE,
-        [LAZ_STOP_TOOL_LIMIT] = LAZ_VERDICT_TOOL_LIMIT,
-        [LAZ_STOP_OUTPUT_LIMIT] = LAZ_VERDICT_OUTPUT_LIMIT,
-        [LAZ_STOP_CANCELLED] = LAZ_VERDICT_CANCELLED,
-        [LAZ_STOP_PROTOCOL] = LAZ_VERDICT_PROTOCOL_ERROR,
-        [LAZ_STOP_CLOSED] = LAZ_VERDICT_CANCELLED,
-        [LAZ_STOP_CPU] = LAZ_VERDICT_CPU_LIMIT,
-        [LAZ_STOP_MEMORY] = LAZ_VERDICT_MEMORY_LIMIT,
-    };
+    const struct laz_stop_reason *reason = &laz_stop_reasons[e->stop];
     char seconds[48];
 
-    j->verdict = verdict_of[e->stop];
+    j->verdict = reason->verdict;
     j->replace = true;
     judge_seconds(seconds, sizeof seconds, e->stop_ms);
     switch (e->stop) {
@@ -119,7 +77,7 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     case LAZ_STOP_TOOL_LIMIT:
         snprintf(j->detail, sizeof j->detail, "Maximum tool calls (%llu) exceeded",
                  (unsigned long long)e->stop_count);
-        judge_evidence(j, "max_tool_calls", (int64_t)e->stop_count);
+        judge_evidence(j, reason->cap, (int64_t)e->stop_count);
         break;
     case LAZ_STOP_OUTPUT_LIMIT:
         snprintf(j->detail, sizeof j->detail,
@@ -145,38 +103,25 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
     }
 }
 
-/* Kinds of errors that an agent reports. */
-static const struct {
-    const char *kind;
-    enum laz_verdict verdict;
-    bool replace;
-} kinds[] = {
-    {"runtime", LAZ_VERDICT_ERROR, false},     {"syntax", LAZ_VERDICT_SYNTAX_ERROR, false},
-    {"too_large", LAZ_VERDICT_ERROR, false},   {"memory", LAZ_VERDICT_MEMORY_LIMIT, false},
-    {"fsize", LAZ_VERDICT_FSIZE_LIMIT, false}, {"exit", LAZ_VERDICT_ERROR, true},
-};
-
 static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
 {
     const struct laz_message *message = e->message;
-    size_t i = 0;
 
     if (message->type == LAZ_MESSAGE_RESULT) {
         j->verdict = LAZ_VERDICT_OK;
         return;
     }
-    while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].kind, message->kind) != 0)
-        i++;
-    if (i == sizeof kinds / sizeof *kinds) {
+    const struct laz_error_kind *kind = laz_error_kind_find(message->kind);
+    if (!kind) {
         j->verdict = LAZ_VERDICT_PROTOCOL_ERROR;
         j->replace = j->overrules = true;
         snprintf(j->detail, sizeof j->detail,
                  "The sandbox broke the protocol: unknown kind of error");
         return;
     }
-    j->verdict = kinds[i].verdict;
-    j->replace = kinds[i].replace;
-    if (strcmp(message->kind, "exit") == 0) {
+    j->verdict = kind->verdict;
+    j->replace = kind->replace;
+    if (kind == &laz_error_kinds[LAZ_OUTCOME_EXIT]) {
         judge_evidence(j, "exit_status", message->status);
         if (message->status == 0)
             j->verdict = LAZ_VERDICT_OK;

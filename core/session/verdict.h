@@ -4,25 +4,12 @@
 #define LAZ_SESSION_VERDICT_H
 
 #include "base/buf.h"
+#include "base/outcome.h"
 #include "os/process.h"
 #include "wire/message.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/lazaret.h>
-
-/* Why the host itself ended an execution. */
-enum laz_stop {
-    LAZ_STOP_NONE,
-    LAZ_STOP_TIMEOUT,
-    LAZ_STOP_DEADLINE,
-    LAZ_STOP_TOOL_LIMIT,
-    LAZ_STOP_OUTPUT_LIMIT,
-    LAZ_STOP_CANCELLED,
-    LAZ_STOP_PROTOCOL,
-    LAZ_STOP_CLOSED,
-    LAZ_STOP_CPU,
-    LAZ_STOP_MEMORY,
-};
 
 /* Everything that is known when an execution is over. */
 struct laz_evidence {
@@ -31,7 +18,6 @@ struct laz_evidence {
     uint64_t stop_count;               /* of tool_limit; of cpu (ms), memory (bytes) */
     const char *stop_text;             /* of protocol; of cpu, memory: who counted */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
-    bool ended;                        /* the process has ended */
     const struct laz_exit *exit;       /* of the outermost process */
     uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
     bool counts_all;                   /* cpu_us is that of the whole session */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base.c - errors, buffers, UTF-8, random names, base64, text made visible, paths,
- * the tables of limits and of enforcement bits. */
+ * the tables of limits, enforcement bits and outcomes. */
 #include "unit.h"
 
 #include "base/base64.h"
@@ -8,6 +8,7 @@
 #include "base/enforce.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/outcome.h"
 #include "base/path.h"
 #include "base/random.h"
 #include "base/siphash.h"
@@ -363,6 +364,21 @@ static void enforcement_bits_have_words_without_gaps(void)
     CU_ASSERT_EQUAL(laz_enforce_bit(NULL), 0);
 }
 
+static void outcomes_have_a_row_each(void)
+{
+    for (int verdict = LAZ_VERDICT_OK; verdict <= LAZ_VERDICT_SETUP_FAILED; verdict++)
+        CU_ASSERT_PTR_NOT_NULL(laz_verdict_name((enum laz_verdict)verdict));
+    UNIT_TEXT(laz_verdict_name(LAZ_VERDICT_SETUP_FAILED + 1), "?");
+    UNIT_TEXT(laz_verdict_error_kind(LAZ_VERDICT_SYNTAX_ERROR), "syntax");
+    UNIT_TEXT(laz_verdict_error_kind(LAZ_VERDICT_CRASHED), "crashed");
+    CU_ASSERT_PTR_NULL(laz_error_kinds[LAZ_OUTCOME_VALUE].name);
+    for (size_t i = 1; i < LAZ_N_ERROR_KINDS; i++)
+        CU_ASSERT_PTR_EQUAL(laz_error_kind_find(laz_error_kinds[i].name), &laz_error_kinds[i]);
+    CU_ASSERT_PTR_NULL(laz_error_kind_find("no such kind"));
+    for (int stop = LAZ_STOP_NONE + 1; stop < LAZ_N_STOPS; stop++)
+        CU_ASSERT_NOT_EQUAL(laz_stop_reasons[stop].verdict, LAZ_VERDICT_OK);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -383,6 +399,7 @@ static const struct unit_test tests[] = {
     UNIT(path_contains_what_is_below_and_itself),
     UNIT(limits_are_found_by_their_bit_and_have_its_word),
     UNIT(enforcement_bits_have_words_without_gaps),
+    UNIT(outcomes_have_a_row_each),
     {0},
 };
 

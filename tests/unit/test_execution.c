@@ -181,8 +181,7 @@ static void verdict_of_a_death_needs_evidence(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct laz_exit how = {
             .known = true, .status = (int)rows[i].exit_code, .cpu_us = rows[i].cpu_us};
-        struct laz_evidence evidence = {.ended = true,
-                                        .exit = &how,
+        struct laz_evidence evidence = {.exit = &how,
                                         .cpu_us = rows[i].cpu_us,
                                         .box_us = rows[i].box_us,
                                         .exit_code = rows[i].exit_code,
@@ -229,8 +228,7 @@ static void a_signal_is_named_only_when_there_was_one(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct laz_exit how = {.known = true, .status = (int)rows[i].exit_code};
-        struct laz_evidence evidence = {.ended = true,
-                                        .exit = &how,
+        struct laz_evidence evidence = {.exit = &how,
                                         .box_us = 100,
                                         .agent_ended = rows[i].told,
                                         .agent_signal = rows[i].signal,
@@ -261,8 +259,7 @@ static void evidence_does_not_contradict_its_verdict(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_evidence evidence = {.ended = true,
-                                        .cpu_us = rows[i].cpu_us,
+        struct laz_evidence evidence = {.cpu_us = rows[i].cpu_us,
                                         .box_us = 9000000,
                                         .agent_ended = true,
                                         .agent_signal = SIGXCPU,
@@ -282,7 +279,6 @@ static void verdict_of_the_host_comes_first(void)
     struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
     struct laz_evidence evidence = {.stop = LAZ_STOP_TIMEOUT,
                                     .stop_ms = 1000,
-                                    .ended = true,
                                     .exit = &how,
                                     .exit_code = -1,
                                     .limits = &limits};
@@ -371,7 +367,6 @@ static void verdict_of_the_whole_session(void)
                                         .stop_count = rows[i].count,
                                         .stop_text = "who",
                                         .message = rows[i].reported ? &message : NULL,
-                                        .ended = !rows[i].reported,
                                         .exit = rows[i].reported ? NULL : &how,
                                         .cpu_us = rows[i].cpu_us,
                                         .counts_all = true,
