@@ -6,7 +6,7 @@
  * settings say of a folder inside another one then holds, whatever the order in the file (reading
  * allowed within a folder that may be written, say).  Where the settings show a folder as it is on
  * the host, nothing of lazaret's own is put over it.  For a system whose rules hold for the real
- * path of a file alone (policy_real.c), all paths are such, and links are said by the way. */
+ * path of a file alone (policy_paths.c), all paths are such, and links are said by the way. */
 #include "plan/policy.h"
 
 #include "base/json.h"

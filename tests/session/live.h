@@ -62,7 +62,7 @@ void test_expect_with(struct laz_session *session, const char *code,
                       const struct laz_execute_options *options, enum laz_verdict verdict,
                       const char *value);
 /* From now on the clock of the engine stands still: timeouts, deadlines and pauses are over when a
- * test moves it (engine/loop.h). Not for what the watchdog has to look at again and again. */
+ * test moves it (loop/loop.h). Not for what the watchdog has to look at again and again. */
 void test_hold_clock(struct laz_engine *engine);
 struct laz_engine *test_engine_of(struct laz_session *session);
 /* With a held clock the tools slow, late and stuck move it by what they take. The first answers
