@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base64.c - base64 of RFC 4648 section 4, with padding; nothing else is accepted. */
+/* base64.c - base64 by RFC 4648 section 4, with padding; nothing else is accepted. */
 #include "base/base64.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* buf.c - a growing text of bytes, and a growing list of strings. */
+/* buf.c - a growing buffer of bytes, and a growing list of strings. */
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -203,8 +203,8 @@ char *laz_strdupf(const char *format, ...)
     return text;
 }
 
-/* What a pointer leads to that may change at any time, no compiler takes for a memset to leave out.
- */
+/* A compiler may leave out a memset of memory that is not read afterwards, but not a call through a
+ * volatile pointer. */
 static void *(*const volatile buf_set)(void *, int, size_t) = memset;
 
 void laz_wipe(void *data, size_t len)

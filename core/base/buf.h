@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* buf.h - a growing text of bytes, and a growing list of strings.
+/* buf.h - a growing buffer of bytes, and a growing list of strings.
  *
- * Want of memory is remembered, not reported each time: append as much as you like, then ask
- * `failed` once.  `data` is always NUL-terminated after the first append. */
+ * A failed allocation is remembered, not reported each time: append as often as you like, then
+ * check `failed` once.  `data` is always NUL-terminated after the first append. */
 #ifndef LAZ_BASE_BUF_H
 #define LAZ_BASE_BUF_H
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct laz_buf {
-    char *data; /* NULL while nothing was appended */
+    char *data; /* NULL until something is appended */
     size_t len; /* without the NUL */
     size_t cap;
     bool failed;
@@ -32,9 +32,9 @@ void laz_buf_putc(struct laz_buf *buf, char c);
 void laz_buf_printf(struct laz_buf *buf, const char *format, ...) LAZ_PRINTF(2, 3);
 void laz_buf_drop(struct laz_buf *buf, size_t n);    /* removes n bytes from the front */
 const char *laz_buf_text(const struct laz_buf *buf); /* "" when empty; borrowed */
-char *laz_buf_steal(struct laz_buf *buf);            /* gives the text, never NULL unless failed */
+char *laz_buf_steal(struct laz_buf *buf);            /* gives the text; NULL only if failed */
 
-/* A list of strings that ends with NULL, as exec takes it. */
+/* A list of strings that ends with NULL, as exec expects it. */
 struct laz_strv {
     char **items; /* NULL while empty */
     size_t n;
@@ -52,11 +52,11 @@ void laz_strv_add(struct laz_strv *strv, const char *text); /* copies */
 void laz_strv_addf(struct laz_strv *strv, const char *format, ...) LAZ_PRINTF(2, 3);
 bool laz_strv_has(const struct laz_strv *strv, const char *text);
 
-/* Zeros that stay, though nobody reads them again: for secrets. */
+/* Overwrites a secret with zeros; the compiler cannot optimise that away. */
 void laz_wipe(void *data, size_t len);
 
-char *laz_strdup(const char *text);                          /* NULL for NULL or without memory */
+char *laz_strdup(const char *text);                          /* NULL for NULL, or out of memory */
 char *laz_strndup(const char *text, size_t len);             /* copies len bytes, adds a NUL */
-char *laz_strdupf(const char *format, ...) LAZ_PRINTF(1, 2); /* NULL without memory */
+char *laz_strdupf(const char *format, ...) LAZ_PRINTF(1, 2); /* NULL: out of memory */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - time that never goes back, and the time of day for records. */
+/* clock.c - monotonic time, and the time of day for records. */
 #include "base/clock.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static bool clock_utc(time_t seconds, struct tm *utc)
 #ifdef HAVE_GMTIME_R
     return gmtime_r(&seconds, utc) != NULL;
 #else
-    return gmtime_s(utc, &seconds) == 0; /* of Windows: C11 has its arguments the other way round */
+    return gmtime_s(utc, &seconds) == 0; /* Windows; C11 has the arguments in the other order */
 #endif
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - time that never goes back, and the time of day for records. */
+/* clock.h - monotonic time, and the time of day for records. */
 #ifndef LAZ_BASE_CLOCK_H
 #define LAZ_BASE_CLOCK_H
 
 #include <stdint.h>
 
-uint64_t laz_clock_us(void); /* monotonic, microseconds since some point */
+uint64_t laz_clock_us(void); /* monotonic: microseconds since an unspecified point */
 uint64_t laz_clock_ms(void); /* the same in milliseconds */
 
-/* The time of day in UTC, as records and people have it: "2026-01-31T12:34:56.789Z" (ISO 8601). */
+/* The time of day in UTC, as written in records: "2026-01-31T12:34:56.789Z" (ISO 8601). */
 #define LAZ_CLOCK_STAMP 25 /* bytes, with the NUL */
 void laz_clock_stamp(char stamp[LAZ_CLOCK_STAMP]);
 

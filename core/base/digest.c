@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* digest.c - SHA-256 by Nettle, and the only file that knows it.
+/* digest.c - SHA-256 by Nettle; no other file calls that library.
  *
- * Of the libraries at hand Nettle is the smallest that is looked after: it is a dependency of
- * GnuTLS and so of APT, has no state of its own, and uses the processor's instructions for the
- * digest where there are any.  A digest of our own would be short, but nobody would look after it.
- */
+ * Nettle is the smallest available library that is well maintained: GnuTLS, and so APT, depends on
+ * it.  It has no state of its own, and uses the processor's instructions for the digest where there
+ * are any.  An implementation of our own would be short, but would have no maintainer. */
 #include "base/digest.h"
 
 #include <nettle/sha2.h>
@@ -34,7 +33,7 @@ void laz_sha256_hex(struct laz_sha256 *sha256, char hex[LAZ_SHA256_HEX + 1])
     static const char digits[] = "0123456789abcdef";
     uint8_t bytes[SHA256_DIGEST_SIZE];
 
-#if NETTLE_VERSION_MAJOR >= 4 /* there the length went */
+#if NETTLE_VERSION_MAJOR >= 4 /* version 4 has no parameter for the length */
     sha256_digest(digest_state(sha256), bytes);
 #else
     sha256_digest(digest_state(sha256), sizeof bytes, bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* error.c - filling a struct laz_error.
  *
- * The text is one line whatever is put into it: control bytes become spaces, so that an error can
- * be logged and printed anywhere.  One that is too long ends after a whole character. */
+ * The text is always one line: control bytes become spaces, so that an error can be logged and
+ * printed anywhere.  A text that is too long is cut after a whole character. */
 #include "base/error.h"
 
 #include "base/utf8.h"

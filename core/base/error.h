@@ -7,24 +7,24 @@
 #include <stdbool.h>
 
 /* Fills *err (unless NULL) and returns `code`, so that a failing function can end with
- * `return laz_error_set(err, LAZ_ECONFIG, 0, "...")`. The text becomes one line. */
+ * `return laz_error_set(err, LAZ_ECONFIG, 0, "...")`. Control bytes of the text become spaces. */
 int laz_error_set(struct laz_error *err, int code, int os_errno, const char *format, ...)
     LAZ_PRINTF(4, 5);
 
-/* LAZ_EOS with ": " and the words of `os_errno` after the text. */
+/* LAZ_EOS; appends ": " and the system's message for `os_errno` to the text. */
 int laz_error_os(struct laz_error *err, int os_errno, const char *format, ...) LAZ_PRINTF(3, 4);
 
 /* LAZ_ENOMEM, "out of memory". */
 int laz_error_nomem(struct laz_error *err);
 
-/* Was something short for the moment (memory, descriptors, processes, room)? That says nothing
- * about what was tried: nobody may take something weaker because of it. */
+/* True for transient resource exhaustion (memory, descriptors, processes, disk space). Callers must
+ * not fall back to something weaker because of it. */
 bool laz_error_is_shortage(const struct laz_error *err);
 
-/* To whoever asked it is a failure of this kind: returns `code`. */
+/* Replaces the code of the error and keeps its text; returns `code`. */
 int laz_error_as(struct laz_error *err, int code);
 
-/* Puts text before the one that is there. */
+/* Prepends text to the error's text. */
 void laz_error_prefix(struct laz_error *err, const char *format, ...) LAZ_PRINTF(2, 3);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* json.h - JSON inside lazaret; includes the headers of all its parts.
  *
- * Text from anywhere outside is scanned first (json_scan.h); the reader, the pieces and the trees
- * take scanned text only.  Text is made by the writer. */
+ * Text from outside is scanned first (json_scan.h): the reader, the pieces and the trees accept
+ * scanned text only.  The writer makes text. */
 #ifndef LAZ_BASE_JSON_H
 #define LAZ_BASE_JSON_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* json_keys.c - the keys of the objects that a scan is in: is one of them there twice?
+/* json_keys.c - finds repeated keys in the objects that are being scanned.
  * Side: host and agent.  Input trusted: no.
  *
- * What decides is the bytes.  A few keys are compared with each other.  More are put into a table,
- * by a hash whose secret was drawn from the system for this scan alone: who wrote the text cannot
- * foresee which keys would meet there, and learns nothing from one text for the next.  So the time
- * is linear in the text.  No scan but one with a large object asks the system for anything.  A key
- * with escapes is decoded once, into one buffer for all. */
+ * Keys are equal when their bytes are.  A few keys are compared with each other.  More keys are put
+ * into a hash table, with a secret that is drawn from the system for this one scan: the author of
+ * the text cannot predict which keys collide, and learns nothing from one text for the next.  So
+ * the time is linear in the length of the text.  Only the scan of a large object asks the system
+ * for random bytes.  A key with escapes is decoded once, into one buffer for all keys. */
 #include "base/json_keys.h"
 
 #include "base/json_text.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_FEW 8 /* compared with each other: 28 pairs cost less than 8 hashes */
+#define KEYS_FEW 8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
 
 static const char keys_no_memory[] = "out of memory";
 static const char keys_repeated[] = "a key is repeated";
@@ -73,7 +73,7 @@ static const char *keys_compare(const struct json_keys *keys, const struct json_
     return NULL;
 }
 
-/* Room for twice as many as there are, all of it free. */
+/* An empty table with room for twice as many keys as there are. */
 static const char *keys_make_table(struct json_keys *keys, size_t n, size_t *size)
 {
     struct laz_error err;
@@ -126,7 +126,8 @@ const char *json_keys_close(struct json_keys *keys, size_t first)
 
     keys->n = first;
     for (size_t i = 0; i < n; i++) {
-        if (items[i].escaped) { /* the first of them: what was decoded after it is of this object */
+        if (items[i].escaped) { /* the first one: all that was decoded after it belongs to this
+                                   object */
             keys->decoded.len = items[i].at;
             break;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json_keys.h - the keys of the objects that a scan is in: is one of them there twice?
- * Private to json_scan.c. */
+/* json_keys.h - finds repeated keys in the objects that are being scanned. Private to
+ * json_scan.c. */
 #ifndef LAZ_BASE_JSON_KEYS_H
 #define LAZ_BASE_JSON_KEYS_H
 
@@ -12,23 +12,23 @@
 #include <stdint.h>
 
 struct json_key {
-    size_t at; /* in the text, or in `decoded` */
+    size_t at; /* offset in the text, or in `decoded` if escaped */
     size_t len;
     bool escaped;
 };
 
-/* A place of the table. */
+/* A slot of the hash table. */
 struct json_slot {
-    uint32_t number; /* of a key among its object's, from 1; 0: free */
-    uint32_t tag;    /* of its hash, what did not choose the place */
+    uint32_t number; /* index of the key in its object, from 1; 0: free */
+    uint32_t tag;    /* the bits of the hash that did not choose the slot */
 };
 
-/* Zeroed at the beginning. */
+/* Starts zeroed. */
 struct json_keys {
-    const char *text;       /* what is scanned */
-    struct json_key *items; /* of all open objects, innermost last */
+    const char *text;       /* the text being scanned */
+    struct json_key *items; /* keys of all open objects, innermost last */
     size_t n, cap;
-    struct laz_buf decoded; /* those that were written with escapes */
+    struct laz_buf decoded; /* keys that were written with escapes */
     struct json_slot *slots;
     size_t cap_slots;
     struct laz_siphash_key secret;
@@ -37,10 +37,10 @@ struct json_keys {
 
 void json_keys_fini(struct json_keys *keys);
 
-/* A key, as it stands between its quotes at text[at], scanned. NULL, or what went wrong. */
+/* Adds the scanned key between the quotes at text[at]. Returns NULL, or what went wrong. */
 const char *json_keys_add(struct json_keys *keys, size_t at, size_t len, bool escaped);
-/* The innermost object, whose keys begin with the number `first`, ends; its keys go. NULL, or what
- * is wrong. */
+/* The innermost object ends; its keys begin at index `first`. Checks and removes them. Returns
+ * NULL, or what is wrong. */
 const char *json_keys_close(struct json_keys *keys, size_t first);
 
 #endif

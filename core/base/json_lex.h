@@ -13,7 +13,7 @@ static inline bool json_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Does the byte stand for itself in a string, and is it all of a character? */
+/* Is the byte a whole character that stands for itself in a string? */
 static inline bool json_is_plain(char byte)
 {
     unsigned char c = (unsigned char)byte;
@@ -22,8 +22,8 @@ static inline bool json_is_plain(char byte)
 }
 
 /* How many bytes from the start are plain: printable ASCII but '"' and '\'.
- * Eight at a time; a byte of a word is flagged when its high bit is set, when it is below 0x20, or
- * when it equals one of the two (the carry-free test for a zero byte). */
+ * Tests eight bytes at a time. A byte of the word is flagged when its high bit is set, when it is
+ * below 0x20, or when it equals one of the two characters (a test for a zero byte after XOR). */
 static inline size_t json_plain_span(const char *text, size_t len)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);

@@ -2,10 +2,10 @@
 /* json_number.c - numbers in JSON's notation: as doubles, and exactly as they are written.
  * Side: host and agent.  Input trusted: no.
  *
- * The process's locale plays no part in it.  A double is not enough to compare numbers: through it
+ * The process's locale has no influence.  Doubles are not enough to compare numbers: as a double
  * 9007199254740993 is 9007199254740992, and 10.000000000000000000001 is 10, so two texts that
- * another reader takes for two numbers would be one.  What is decided about a number that is handed
- * on as text is decided on its digits. */
+ * another reader sees as different numbers would be equal.  Decisions about a number that is passed
+ * on as text are made on its digits. */
 #include "base/json_number.h"
 
 #include <locale.h>
@@ -18,16 +18,17 @@
 #endif
 
 #define NUMBER_FAR                                                                                 \
-    ((int64_t)1 << 50) /* exponents beyond are all alike: no text has so many digits */
+    ((int64_t)1 << 50) /* larger exponents need no exact value: no text has so many digits */
 #define NUMBER_INT ((int64_t)1 << 53)
 
 /* ---- doubles -------------------------------------------------------------------------------- */
 
-/* All of `text` as a number, whatever the locale of the application has for a decimal point. */
+/* All of `text` as a number, whatever decimal point the application's locale has. */
 static double number_read(char *text)
 {
 #ifdef HAVE_NEWLOCALE
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc: a constant, no memory */
+    locale_t c_locale =
+        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* in glibc a constant: nothing is allocated */
     double value = c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
     if (c_locale)
         freelocale(c_locale);

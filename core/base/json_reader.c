@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* json_reader.c - a pull reader over scanned JSON text: tokens one by one, no tree.
  *
- * The text was scanned before, so the reader need not judge it; it still stops, and says so, at
- * anything it does not understand.  State is the nesting (one byte a level) and what may come next.
- */
+ * The text was scanned before, so the reader need not validate it.  It still stops at anything that
+ * it does not understand, and reports that (laz_json_reader_failed).  Its state is the nesting, one
+ * byte a level, and what may come next. */
 #include "base/json_reader.h"
 
 #include "base/json_lex.h"
@@ -29,7 +29,7 @@ struct laz_json_reader {
     size_t depth;
     char open[LAZ_JSON_MAX_DEPTH];
     bool failed;
-    struct laz_buf string; /* of the last token */
+    struct laz_buf string; /* the text of the last token */
 };
 
 struct laz_json_reader *laz_json_reader_new(const char *text, size_t len)
@@ -69,8 +69,8 @@ static bool reader_in_object(const struct laz_json_reader *reader)
     return reader->depth && reader->open[reader->depth - 1] == '{';
 }
 
-/* Goes to the first byte of the next token, past white space and one comma, and tells its type.
- * May be repeated without effect. */
+/* Moves to the first byte of the next token, over white space and one comma, and returns its type.
+ * Another call has no further effect. */
 uint32_t laz_json_reader_peek(struct laz_json_reader *reader)
 {
     if (reader->state == READER_DONE)

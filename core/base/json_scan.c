@@ -2,10 +2,9 @@
 /* json_scan.c - the strict scan that every JSON text passes first.
  * Side: host and agent.  Input trusted: no.
  *
- * The scan is one loop with a stack of its own: it cannot be driven into recursion, and what it
- * accepts cannot surprise the code behind it (see json.h for the list).  No byte is looked at more
- * than a few times, whatever the text: no number is converted, and repeated keys are looked for in
- * linear time (json_keys.c). */
+ * The scan is one loop with a stack of its own, so no text causes recursion.  json_scan.h lists
+ * what later code may rely on.  Each byte is read only a few times, whatever the text: no number is
+ * converted, and repeated keys are found in linear time (json_keys.c). */
 #include "base/json_scan.h"
 
 #include "base/json_keys.h"
@@ -50,7 +49,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The four hex digits at text[0..3] as a number, -1 when they are not. */
+/* The four hex digits at text[0..3] as a number; -1 if they are not hex digits. */
 static int hex_four(const char *text, size_t len)
 {
     int value = 0;
@@ -100,7 +99,7 @@ bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t 
     return true;
 }
 
-/* The escape sequence at *i; *i is behind it then. */
+/* Checks the escape sequence at *i and moves *i behind it. */
 static bool scan_escape(struct scan *scan, size_t *i)
 {
     uint32_t code_point;
@@ -114,7 +113,7 @@ static bool scan_escape(struct scan *scan, size_t *i)
     return true;
 }
 
-/* A string whose opening quote is at `at`; leaves `at` after the closing one. */
+/* A string whose opening quote is at `at`; moves `at` behind the closing quote. */
 static bool scan_string(struct scan *scan, bool *escaped)
 {
     size_t i = scan->at + 1;
@@ -147,8 +146,8 @@ static bool scan_string(struct scan *scan, bool *escaped)
 
 /* ---- numbers: their form, and whether a double can hold them ---- */
 
-/* The digits of 2^1024 - 2^970, halfway between the largest double and the next one that there
- * would be: what is as large is rounded to infinity (IEEE 754-2008, 4.3.1). */
+/* The digits of 2^1024 - 2^970, halfway between the largest double and the next one if the range
+ * went on: numbers from here on are rounded to infinity (IEEE 754-2008, 4.3.1). */
 static const char too_large[] =
     "17976931348623158079372897140530341507993413271003782693617377898044496829276475094664901797"
     "75872070963302864166928879109465555478519404026306574886715058206819089020007083836762738548"
@@ -162,8 +161,8 @@ _Static_assert(sizeof too_large == TOO_LARGE_DIGITS + 1, "all of its digits");
 /* The parts of a number. */
 struct number {
     const char *whole, *whole_end;
-    const char *fraction, *fraction_end; /* the same when there is none */
-    const char *exponent, *exponent_end; /* with its sign; the same when there is none */
+    const char *fraction, *fraction_end; /* equal when there is none */
+    const char *exponent, *exponent_end; /* with its sign; equal when there is none */
 };
 
 static const char *number_digits(const char *p, const char *end)
@@ -173,7 +172,7 @@ static const char *number_digits(const char *p, const char *end)
     return p;
 }
 
-/* The exponent, or one that is so large that no text has as many digits. */
+/* The exponent; a huge one is replaced by one that is larger than any text has digits. */
 static int64_t number_exponent(const struct number *number)
 {
     const char *p = number->exponent;
@@ -187,8 +186,8 @@ static int64_t number_exponent(const struct number *number)
     return negative ? -value : value;
 }
 
-/* Is it less than 2^1024 - 2^970? Looked at digit by digit: to convert a number costs up to a
- * hundred times as much as to read it. */
+/* Is it less than 2^1024 - 2^970? The digits are compared one by one, because converting a number
+ * costs up to a hundred times as much as reading it. */
 static bool number_is_finite(const struct number *number)
 {
     const char *p = number->whole;
@@ -197,7 +196,7 @@ static bool number_is_finite(const struct number *number)
     if (digits < 300 && number->exponent_end - number->exponent < 1)
         return true;
     digits += number_exponent(number);
-    for (; p < number->fraction_end; p++) { /* to the first that counts */
+    for (; p < number->fraction_end; p++) { /* up to the first digit that is not 0 */
         if (p == number->whole_end) {
             p = number->fraction;
             if (p == number->fraction_end)

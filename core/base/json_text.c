@@ -2,8 +2,8 @@
 /* json_text.c - pieces of scanned JSON text: strings, values and members where they stand in it.
  * Side: host and agent.  Input trusted: no.
  *
- * The text was scanned before (json_scan.c), so these functions judge nothing: they only have to
- * stay within it, whatever it is. */
+ * The text was scanned before (json_scan.c), so these functions do not validate it. They stay
+ * within its bounds whatever it is. */
 #include "base/json_text.h"
 
 #include "base/json_lex.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* How many bytes from the start stand for themselves: whole characters. */
+/* How many bytes from the start are whole characters that stand for themselves. */
 static size_t text_span(const char *text, size_t len)
 {
     size_t i = 0;

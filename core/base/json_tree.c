@@ -2,8 +2,8 @@
 /* json_tree.c - JSON as a tree, by cJSON.
  * Side: host and agent.  Input trusted: no.
  *
- * Only this file calls cJSON, and it passes on no text that was not scanned (json_scan.c): cJSON
- * alone accepts repeated keys, invalid UTF-8 and trailing text. */
+ * Only this file calls cJSON, and only with text that was scanned (json_scan.c): cJSON by itself
+ * accepts repeated keys, invalid UTF-8 and trailing text. */
 #include "base/json_tree.h"
 
 #include "base/json_scan.h"

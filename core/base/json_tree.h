@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_tree.h - JSON as a tree, for documents put together or taken apart in no fixed order. */
+/* json_tree.h - JSON as a tree, for documents that are built or read in no fixed order. */
 #ifndef LAZ_BASE_JSON_TREE_H
 #define LAZ_BASE_JSON_TREE_H
 
@@ -17,7 +17,7 @@ const struct laz_json *laz_json_get(const struct laz_json *object, const char *k
 const struct laz_json *laz_json_first(const struct laz_json *container); /* first child or NULL */
 const struct laz_json *laz_json_next(const struct laz_json *node);
 const char *laz_json_key(const struct laz_json *node);    /* name of a member; NULL elsewhere */
-const char *laz_json_string(const struct laz_json *node); /* NULL for other types, and for NULL */
+const char *laz_json_string(const struct laz_json *node); /* NULL for NULL and other types */
 double laz_json_number(const struct laz_json *node);      /* 0 for other types */
 bool laz_json_is_true(const struct laz_json *node);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* json_writer.c - writing JSON text front to back, with a limit on its size.
  *
- * The writer keeps commas, and turns what JSON cannot say into the tagged forms of lazaret/json.h,
- * in this one place for all runtimes.  After a failure (limit, memory, nesting) it writes nothing
- * more, so callers look at the end only. */
+ * The writer sets commas, and writes what JSON cannot represent in the tagged forms of
+ * lazaret/json.h, here for all runtimes.  After a failure (limit, memory, nesting) it writes
+ * nothing more, so callers check for failure once, at the end. */
 #include "base/json_writer.h"
 
 #include "base/base64.h"
@@ -22,7 +22,7 @@ struct laz_json_writer {
     struct laz_buf buf;
     size_t limit;
     size_t depth;
-    bool comma; /* something stands before, on this level */
+    bool comma; /* a value stands before, on this level */
     bool too_large;
     bool failed;
 };
@@ -70,7 +70,7 @@ const char *laz_json_writer_text(struct laz_json_writer *writer, size_t *len, bo
     return writer->buf.data;
 }
 
-/* Room for `len` more bytes under the limit? */
+/* Is there room for `len` more bytes under the limit? */
 static bool writer_may(struct laz_json_writer *writer, size_t len)
 {
     if (laz_json_writer_failed(writer))
@@ -138,7 +138,7 @@ void laz_json_write_double(struct laz_json_writer *writer, double value, bool ke
     }
 }
 
-/* Writes what stands for the ASCII character, which is no plain byte; what is behind it. */
+/* Writes the escape of an ASCII character that is not plain; returns the position behind it. */
 static inline char *quote_escape(char *to, char c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -157,8 +157,8 @@ static inline char *quote_escape(char *to, char c)
     return to + 6;
 }
 
-/* Writes what stands for the first of the bytes and perhaps others, none of them plain; *to is
- * behind it then. Tells how many bytes of the text that was; each becomes up to six. */
+/* Writes the first character of `text`, which is not plain, and moves *to behind it. Returns how
+ * many bytes of the text were used; each of them becomes up to six. */
 static inline size_t quote_some(char **to, const char *text, size_t len)
 {
     unsigned char c = (unsigned char)text[0];
@@ -178,7 +178,7 @@ static inline size_t quote_some(char **to, const char *text, size_t len)
     return n;
 }
 
-#define QUOTE_PIECE 1024 /* bytes; room is made for all that they may become */
+#define QUOTE_PIECE 1024 /* bytes; room is reserved for the longest form of each */
 
 void laz_json_quote(struct laz_buf *buf, const char *text, size_t len)
 {

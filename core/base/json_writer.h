@@ -26,10 +26,10 @@ const char *laz_json_writer_text(struct laz_json_writer *writer, size_t *len, bo
 bool laz_json_writer_failed(const struct laz_json_writer *writer);
 void laz_json_writer_reset(struct laz_json_writer *writer);
 
-/* `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, NUL too: for
- * messages to people; values go through the writer. */
+/* `text` as a JSON string, quotes included. Bytes that are not UTF-8, and NUL, become U+FFFD: this
+ * is for messages; values go through the writer. */
 void laz_json_quote(struct laz_buf *buf, const char *text, size_t len);
-/* Appends a list of strings. */
+/* Appends a list of strings as a JSON array. */
 void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings);
 
 #endif

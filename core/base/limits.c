@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limits.c - the rows of the table of limits, and what is asked of them. */
+/* limits.c - the rows of the table of limits, and functions over them. */
 #include "base/limits.h"
 
 #include <string.h>

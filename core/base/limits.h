@@ -3,7 +3,7 @@
  *
  * One row a limit.  The keys of [limits] with their defaults, ranges and help, laz_default_limits,
  * the audit log, what `lazaret doctor` tries and what `lazaret plugins` lists are made from it.
- * The table is a macro, so that constants (the schema, texts) can be made of it, too. */
+ * The table is a macro, so that constants (the schema, texts) can be made from it as well. */
 #ifndef LAZ_BASE_LIMITS_H
 #define LAZ_BASE_LIMITS_H
 
@@ -13,15 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the host itself, whatever the backend, can keep a limit by. */
+/* The host's own means to keep a limit, whatever the backend. */
 #define LAZ_LIMIT_BY_GROUP    1u /* a control group */
-#define LAZ_LIMIT_BY_WATCHDOG 2u /* looking at the session's processes from time to time */
+#define LAZ_LIMIT_BY_WATCHDOG 2u /* a watchdog that looks at the session's processes */
 
 /* LIMIT(ID, name, field of struct laz_limits, kind of value, default as TOML, default as number,
  *       least, most, bit of LAZ_ENFORCE_*, verdict on code that it ended, LAZ_LIMIT_BY_*, help)
- * Least and most are in bytes, in milliseconds, or a count.  LAZ_VERDICT_OK: the limit ends no
- * code, it makes calls fail.  The first list has the limits with a default, with AND between
- * them. */
+ * Least and most are bytes, milliseconds or a count.  LAZ_VERDICT_OK: the limit makes calls fail
+ * and does not end the code.  This list has the limits with a default, with AND between them. */
 /* clang-format off */
 #define LAZ_LIMITS_WITH_DEFAULT(LIMIT, AND) \
     LIMIT(CPU, "cpu", cpu_s, TIME, "60", 60, 1000, UINT64_C(366) * 86400 * 1000, \
@@ -46,7 +45,7 @@
     LIMIT(NOFILE, "nofile", nofile, COUNT, "256", 256, 16, UINT32_MAX, \
           LAZ_ENFORCE_NOFILE, LAZ_VERDICT_OK, 0, \
           "Open files of one process.")
-/* All of them: also those that are unlimited by default. */
+/* All limits: those with a default, then those that are unlimited by default. */
 #define LAZ_LIMITS(LIMIT) \
     LAZ_LIMITS_WITH_DEFAULT(LIMIT, ) \
     LIMIT(STACK, "stack", stack_bytes, SIZE, "\"unlimited\"", LAZ_UNLIMITED, \
@@ -64,7 +63,7 @@ enum laz_limit_id {
 
 struct laz_limit {
     const char *name; /* "cpu": in plans, in the agent's confinement, in the audit log */
-    const char *key;  /* "limits.cpu": in the configuration */
+    const char *key;  /* "limits.cpu": in the configuration and in messages */
     size_t offset;    /* of a uint64_t in struct laz_limits */
     uint32_t bit;     /* LAZ_ENFORCE_*; 0: no plan declares it */
     enum laz_verdict verdict;

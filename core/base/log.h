@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - messages for the person who runs lazaret, handed to whoever wants them.
+/* log.h - messages for the person who runs lazaret, passed to a sink.
  *
- * Core never prints: it calls the sink it was given.  Without a sink messages are dropped. */
+ * Core never prints: it calls the sink that it was given.  Without a sink messages are discarded.
+ */
 #ifndef LAZ_BASE_LOG_H
 #define LAZ_BASE_LOG_H
 
@@ -12,7 +13,7 @@
 struct laz_log {
     void (*sink)(void *user, uint32_t level, const char *text); /* LAZ_LOG_*; may be NULL */
     void *user;
-    uint32_t level; /* messages above it are dropped */
+    uint32_t level; /* messages above this level are discarded */
 };
 
 void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...) LAZ_PRINTF(3, 4);

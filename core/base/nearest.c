@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest.c - the closest known word.
  *
- * The distance is the restricted one of Damerau: a swap of neighbours counts once, because it is
- * the commonest slip of a hand.  Words are cut at a fixed length, so the work is bounded whatever
- * is typed and no memory is taken. */
+ * The distance is the restricted Damerau-Levenshtein distance: swapping two neighbouring letters
+ * counts as one edit, because it is the most common typing error.  Words are cut at a fixed length,
+ * so the work is bounded and nothing is allocated. */
 #include "base/nearest.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ const char *laz_nearest_best(const struct laz_nearest *nearest)
 
     if (!nearest->best)
         return NULL;
-    /* One slip in a short word, about one in three letters of a long one. */
+    /* One edit in a short word; in a long one, one edit for about three letters. */
     len = strlen(nearest->typed);
     return nearest->distance <= (len < 4 ? 1 : (len + 2) / 3) ? nearest->best : NULL;
 }

@@ -5,7 +5,7 @@
  *     laz_nearest_init(&nearest, typed);
  *     for (each known word)
  *         laz_nearest_try(&nearest, word);
- *     laz_nearest_best(&nearest);   the word, or NULL when nothing is close enough to be helpful */
+ *     laz_nearest_best(&nearest);   the word, or NULL when none is close enough */
 #ifndef LAZ_BASE_NEAREST_H
 #define LAZ_BASE_NEAREST_H
 
@@ -17,9 +17,8 @@ struct laz_nearest {
     size_t distance;
 };
 
-/* Edits (insert, delete, replace, swap of two neighbours) from one word to the other, in bytes and
- * without regard to the case of ASCII letters. Words longer than 64 bytes are compared as far as
- * that. */
+/* The number of edits (insert, delete, replace, swap two neighbours) from one word to the other, in
+ * bytes, ignoring the case of ASCII letters. Only the first 64 bytes of a word are compared. */
 size_t laz_edit_distance(const char *a, const char *b);
 
 void laz_nearest_init(struct laz_nearest *nearest, const char *typed); /* borrows */

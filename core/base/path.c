@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What follows `directory` in `path`: "/..." or "" inside of it; NULL outside. */
+/* The rest of `path` behind `directory`: "/..." or ""; NULL: `path` is not in it. */
 static const char *path_rest(const char *path, const char *directory)
 {
     size_t len = strlen(directory);

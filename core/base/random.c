@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* random.c - bytes and tokens from the system's random source.
  *
- * getentropy (POSIX.1-2024, also glibc, musl, macOS) gives at most 256 bytes a call and never less
- * than asked.  Where it is not there, the system is Windows, and rand_s of its C library the way to
- * the system's generator.  There is no weaker fallback on purpose. */
+ * getentropy (POSIX.1-2024, also glibc, musl, macOS) gives at most 256 bytes a call, and never
+ * fewer than asked for.  Windows does not have it; there rand_s of the C library asks the system's
+ * generator.  There is no weaker fallback on purpose. */
 #ifndef HAVE_GETENTROPY
 #define _CRT_RAND_S /* <stdlib.h> declares rand_s */
 #endif
@@ -18,7 +18,7 @@
 #include <sys/random.h>
 #endif
 
-#define RANDOM_PIECE 256 /* what getentropy gives at once */
+#define RANDOM_PIECE 256 /* the most that getentropy gives in one call */
 
 /* Fills at most RANDOM_PIECE bytes: 0 or an errno. */
 static int random_fill(unsigned char *bytes, size_t n)
@@ -65,7 +65,7 @@ int laz_random_name(char *out, size_t len, struct laz_error *err)
         if (rc)
             return rc;
         for (size_t i = 0; i < sizeof bytes && done < len; i++)
-            if (bytes[i] < 248) /* 4 * 62: no letter more likely than another */
+            if (bytes[i] < 248) /* 4 * 62: no character is more likely than another */
                 out[done++] = letters[bytes[i] % 62];
     }
     out[len] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random.h - bytes and tokens from the system's random source, and their comparison. */
+/* random.h - bytes and tokens from the system's random source, and comparing them. */
 #ifndef LAZ_BASE_RANDOM_H
 #define LAZ_BASE_RANDOM_H
 
@@ -13,7 +13,7 @@
 int laz_random_bytes(void *out, size_t len, struct laz_error *err);
 /* `len` characters of [A-Za-z0-9], evenly distributed, and a NUL. */
 int laz_random_name(char *out, size_t len, struct laz_error *err);
-/* In a time that depends on `len` alone. */
+/* Compares in a time that depends on `len` alone. */
 bool laz_equal_constant_time(const void *a, const void *b, size_t len);
 
 #endif

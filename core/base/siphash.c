@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* siphash.c - SipHash-2-4, of Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012).
  *
- * For tables of what strangers name: texts that fall into one place of the table can only be made
- * by who knows the key.  None of the libraries at hand has it: Nettle's digests and codes cost
- * fifty times as much for a name of some bytes. */
+ * For hash tables of untrusted names: only someone who knows the key can make names that collide.
+ * None of the libraries in use has it, and Nettle's digests and MACs cost fifty times as much for a
+ * short name. */
 #include "base/siphash.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ uint64_t laz_siphash(const struct laz_siphash_key *key, const void *data, size_t
 
     for (; len >= 8; bytes += 8, len -= 8) {
         uint64_t word = 0;
-        for (unsigned i = 0; i < 8; i++) /* the first byte is the lowest, on any processor */
+        for (unsigned i = 0; i < 8; i++) /* little-endian on any processor */
             word |= (uint64_t)bytes[i] << (8 * i);
         siphash_word(&s, word);
     }

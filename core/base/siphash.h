@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* siphash.h - SipHash-2-4: a hash of short texts that nobody foresees who has not the key. */
+/* siphash.h - SipHash-2-4: a hash of short texts that cannot be predicted without the key. */
 #ifndef LAZ_BASE_SIPHASH_H
 #define LAZ_BASE_SIPHASH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.c - UTF-8 as RFC 3629 has it. */
+/* utf8.c - UTF-8 as RFC 3629 defines it. */
 #include "base/utf8.h"
 
 #include <string.h>

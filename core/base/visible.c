@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* visible.c - text of strangers for a terminal: shown, never obeyed. */
+/* visible.c - untrusted text for a terminal, which shows it and does not act on it. */
 #include "base/visible.h"
 
 #include "base/utf8.h"
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes a character has by its first one (RFC 3629, section 3); 0: none begins so. */
+/* The length of a character by its first byte (RFC 3629, section 3); 0: no character begins so. */
 static size_t visible_expected(unsigned char first)
 {
     if (first < 0x80)
@@ -19,7 +19,7 @@ static size_t visible_expected(unsigned char first)
     return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/* Marks that change the direction of what follows or break lines (Unicode Standard Annex 9). */
+/* Marks that change the direction of the text behind them, or break lines (UAX 9). */
 static bool visible_is_mark(uint32_t c)
 {
     return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
@@ -36,7 +36,7 @@ static uint32_t visible_code(const char *text, size_t n)
     return code;
 }
 
-/* As laz_buf_printf(out, "\\%c%0*x", kind, digits, code), but for the time it takes. */
+/* The same as laz_buf_printf(out, "\\%c%0*x", kind, digits, code), but faster. */
 static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_t code)
 {
     char text[2 + 8] = {'\\', kind};
@@ -46,7 +46,7 @@ static void visible_hex(struct laz_buf *out, char kind, unsigned digits, uint32_
     laz_buf_append(out, text, 2 + digits);
 }
 
-/* One whole character, or one byte that is none (n 0). */
+/* One whole character of n bytes; n 0: one byte that is not UTF-8. */
 static void visible_put(const struct laz_visible *visible, struct laz_buf *out, const char *text,
                         size_t n)
 {
@@ -61,7 +61,7 @@ static void visible_put(const struct laz_visible *visible, struct laz_buf *out, 
         laz_buf_append(out, text, n);
 }
 
-/* What is at `text`, of `len` bytes; 0: more of it may come. */
+/* Handles the character at `text`; returns its length. 0: it is incomplete, more may come. */
 static size_t visible_next(struct laz_visible *visible, struct laz_buf *out, const char *text,
                            size_t len)
 {

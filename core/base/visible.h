@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* visible.h - text of strangers for a terminal: shown, never obeyed.
+/* visible.h - untrusted text for a terminal, which shows it and does not act on it.
  *
- * Escape sequences move the cursor, set the title, answer as if keys were pressed; a carriage
- * return or a backspace covers what was written before; direction marks of Unicode reorder it.
- * All of them, and bytes that are no UTF-8, are written as \x1b or \u202e.  Tabs and newlines stay;
- * a carriage return becomes a newline, so that progress bars can be read. */
+ * Escape sequences move the cursor, set the title, or make the terminal answer as if keys were
+ * pressed; a carriage return or a backspace hides earlier text; direction marks of Unicode reorder
+ * it.  All of these, and bytes that are not UTF-8, are written as escapes such as \x1b or \u202e.
+ * Tabs and newlines stay; a carriage return becomes a newline, so that progress bars are
+ * readable. */
 #ifndef LAZ_BASE_VISIBLE_H
 #define LAZ_BASE_VISIBLE_H
 
@@ -13,11 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Text that comes in pieces; zeroed at the beginning. */
+/* For a text that arrives in pieces; starts zeroed. */
 struct laz_visible {
-    bool one_line; /* set by the caller: line breaks are made visible, too */
+    bool one_line; /* set by the caller: line breaks are shown as escapes, too */
     bool returned; /* the last character was a carriage return */
-    char held[4];  /* the beginning of a character */
+    char held[4];  /* the first bytes of an incomplete character */
     size_t n_held;
 };
 

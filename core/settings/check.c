@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - a document against the schema: which node belongs to which key, and what does not
- * belong.
+/* check.c - checks a document against the schema: which node belongs to which key, and which
+ * belongs to none.
  *
- * Only the form is checked here; whether a value fits its key is found out by converting it.
- * What a file says about a key replaces what was said before; tables with free keys (those of
+ * Only the structure is checked here; whether a value is right for its key shows when it is
+ * converted.  A key in a later document replaces the earlier one.  Tables with free keys (those of
  * plugins, and env.set) are merged key by key, so that one option can be changed alone. */
 #include "settings/state.h"
 
@@ -18,7 +18,7 @@ struct check {
     struct settings_problems *problems;
 };
 
-/* A key as it is written in messages, below its section ("" at the top). Gives a new string. */
+/* The key for messages, with its section ("" at the top level). Gives a new string. */
 static char *check_name(const char *section, const struct laz_toml_node *node)
 {
     struct laz_buf name = LAZ_BUF_INIT;
@@ -56,7 +56,7 @@ static void check_unknown(struct check *check, const char *section,
     free(name);
 }
 
-/* Adds to `table` what `old` has and it has not. */
+/* Adds to `table` the keys that only `old` has. */
 static void check_merge(struct check *check, struct laz_toml_node *table,
                         const struct laz_toml_node *old)
 {
@@ -106,7 +106,8 @@ static void check_tool_table(struct check *check, const struct laz_toml_node *ta
         if (provider->type != LAZ_TOML_STRING || !laz_is_plugin_name(provider->text, provider->len))
             check_mismatch(check, "tools", provider,
                            "the name of a tool provider (provider = \"command\")");
-    } else if (!check->toml->n_problems) { /* else it may be in a line that cannot be read */
+    } else if (!check->toml
+                    ->n_problems) { /* otherwise the line that cannot be read may contain it */
         laz_settings_problem_add(check->problems, table->line, table->column,
                                  "tools.provider: expected the name of a tool provider "
                                  "(provider = \"command\"), found nothing");

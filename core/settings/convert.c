@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* convert.c - sizes, times and words in a configuration as C values. */
+/* convert.c - converts sizes, times and words of a configuration to C values. */
 #include "settings/convert.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static const struct convert_unit size_units[] = {
     {NULL, 0},
 };
 
-/* In microseconds, so that a fraction of a millisecond is seen and rounded up. */
+/* In microseconds, so that fractions of a millisecond are noticed and rounded up. */
 static const struct convert_unit time_units[] = {
     {"ms", 1000},
     {"s", UINT64_C(1000) * 1000},
@@ -34,8 +34,8 @@ static const struct convert_unit time_units[] = {
     {NULL, 0},
 };
 
-/* A number with at most three digits behind the point, and a unit; in thousandths of the factor's
- * unit. Fractions of bytes are not refused here. */
+/* A number with at most three decimals, and a unit. The result is in thousandths of the unit of the
+ * factors. Fractions of bytes are accepted here. */
 static bool convert_text(const char *text, size_t len, const struct convert_unit *units,
                          uint64_t *thousandths)
 {
@@ -106,7 +106,7 @@ bool laz_convert_time(const struct laz_toml_node *node, uint64_t *ms)
     return true;
 }
 
-/* The largest unit that divides the value without rest. */
+/* Uses the largest unit of which the value is a multiple. */
 static void convert_format(struct laz_buf *buf, uint64_t value, const struct convert_unit *units)
 {
     const struct convert_unit *best = units;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* document.c - prints docs/configuration.md.
  *
- * A program of the build, not installed.  The tables of the page come from the schema, so the page
- * cannot say something else than what the reader of the configuration does; a test compares the
- * page in the source tree with what this prints, and `make docs` writes it again. */
+ * A program for the build, which is not installed.  The tables of the page come from the schema, so
+ * the page cannot disagree with how the configuration is read.  A test compares the page in the
+ * source tree with the output of this program; `make docs` writes the page. */
 #include "settings/convert.h"
 #include "settings/schema.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - the table of a plugin in the configuration, checked against the options that the
- * plugin declares, as the JSON object that the plugin receives.
+/* options.c - checks the table of a plugin in the configuration against the options that the plugin
+ * declares, and makes it the JSON object that the plugin receives.
  *
  * The declaration is data of the plugin, so the host parses, checks and documents a plugin's part
- * of the configuration as it does its own.  Defaults are text in TOML's notation and go the same
- * way as what a user writes.  All mistakes are looked for; the error has as many as its text can
- * hold. */
+ * of the configuration like its own.  Defaults are text in TOML notation and are checked like a
+ * user's values.  All mistakes are collected; the error has as many as its text can hold. */
 #include "settings/settings.h"
 
 #include "base/json.h"
@@ -28,11 +27,11 @@ struct options_job {
     bool nomem;
 };
 
-/* Where the job is: the table as it is named in messages, and what its options' keys begin with. */
+/* The table that is being checked: its name in messages, and the prefix of its options' keys. */
 struct options_place {
     const char *name;                  /* "tools", "tools.tool" */
     const char *prefix;                /* "", "tool." */
-    const struct laz_toml_node *table; /* NULL: nothing is set */
+    const struct laz_toml_node *table; /* NULL: no option is set */
 };
 
 /* ---- problems ---------------------------------------------------------------------------------*/
@@ -73,7 +72,7 @@ static void options_missing(struct options_job *job, const struct options_place 
 /* ---- values -----------------------------------------------------------------------------------*/
 
 struct options_type {
-    /* Writes a value of this type, or notes that the node is none. */
+    /* Writes a value of this type, or adds the problem that the node is not one. */
     void (*write)(struct options_job *job, const char *where, const char *key,
                   const struct laz_toml_node *node, const struct laz_option *option);
     const char *expected;
@@ -85,7 +84,8 @@ static void options_wrong(struct options_job *job, const char *where, const char
                           const struct laz_toml_node *node, const struct laz_option *option)
 {
     options_mismatch(job, where, key, node, options_type_of(option)->expected);
-    job->json->write_null(job->writer); /* never seen: the job fails; keeps the text whole */
+    job->json->write_null(
+        job->writer); /* keeps the JSON well-formed; the job fails, so it is never used */
 }
 
 static bool options_is_text(const struct laz_toml_node *node)
@@ -168,7 +168,8 @@ static void options_any(struct options_job *job, const char *where, const char *
             if (table && !json->key(job->writer, child->key, child->key_len))
                 options_mismatch(job, where, key, child, "a key without NUL characters");
             else
-                options_any(job, where, key, child); /* as deep as the document */
+                options_any(job, where, key,
+                            child); /* recursion is bounded by the depth of the document */
         (table ? json->object_end : json->array_end)(job->writer);
         break;
     case LAZ_TOML_STRING:
@@ -218,7 +219,7 @@ static bool parameter_any(const struct laz_toml_node *node)
     return true;
 }
 
-/* In the order in which they are written. */
+/* In the order in which they are written to the JSON. */
 static const struct {
     const char *key;
     bool (*fits)(const struct laz_toml_node *node);
@@ -314,7 +315,7 @@ static void options_parameters(struct options_job *job, const char *where, const
 
 /* ---- tables -----------------------------------------------------------------------------------*/
 
-/* The part of the option's key that is written in this place's table; NULL: it is of another. */
+/* The last part of the option's key if it belongs to the table with this prefix, otherwise NULL. */
 static const char *options_key_here(const struct laz_option *option, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -351,7 +352,7 @@ static void options_check_keys(struct options_job *job, const struct options_pla
     }
 }
 
-/* One option of a table, from what was set or from its default. */
+/* Writes one option of a table: the value that is set, or the default. */
 static void options_one(struct options_job *job, const struct options_place *place,
                         const struct laz_option *option, const char *key)
 {
@@ -409,7 +410,8 @@ static void options_tables(struct options_job *job, const char *where, const cha
         for (const struct laz_toml_node *item = node->first; item; item = item->next) {
             struct options_place place = {name, prefix, item};
             if (item->type == LAZ_TOML_TABLE)
-                options_table(job, &place); /* as deep as the option's key has dots */
+                options_table(job,
+                              &place); /* recursion is bounded by the dots in the option's key */
             else
                 options_mismatch(job, where, key, item, "a table");
         }

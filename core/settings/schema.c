@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* schema.c - the table of all keys of the configuration.
  *
- * One row a key: its type, default, range and meaning.  Reading, checking, `lazaret config` and
- * docs/configuration.md are made from it; a new key is a row here and a field in settings.h. */
+ * One row a key: its type, default, range and meaning; those of [limits] come from base/limits.h.
+ * Reading, checking, `lazaret config` and docs/configuration.md are made from it.  A new key is a
+ * row here and a field in settings.h. */
 #include "settings/schema.h"
 
 #include "base/enforce.h"

@@ -51,15 +51,15 @@ size_t laz_schema_count(void);
 /* The row of a key, or NULL. */
 const struct schema_key *laz_schema_find(const char *section, const char *key, size_t len);
 const struct schema_section *laz_schema_section(const char *name, size_t len);
-/* "a time": the word for a key's type in the documents. */
+/* The name of a key's type in the documents, such as "time". */
 const char *laz_schema_type(const struct schema_key *key);
-/* What a value of the key has to be, range included, for messages. Appended. */
+/* Appends what a value of the key has to be, with its range, for messages. */
 void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key);
-/* For a key that is not known: the words after "unknown key", which name the nearest one. */
+/* For an unknown key: appends a hint at the nearest known key, if there is one. */
 void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *key);
 
-/* Puts the value of a node into its field of `values`. 0, LAZ_ENOMEM, or LAZ_ECONFIG: then *wrong
- * is the node that does not fit, and `why` says what was expected in its place. */
+/* Converts the value of a node and stores it in its field of `values`. Returns 0, LAZ_ENOMEM, or
+ * LAZ_ECONFIG: then *wrong is the node that is not right, and `why` says what was expected. */
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
                        struct laz_buf *why);

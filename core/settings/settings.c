@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.c - settings as an object: defaults, files and --set over each other, and what is in
- * force.
+/* settings.c - settings as an object: defaults, then a file, then --set, each over the one before.
  *
- * All three are documents and go the same way: the schema's defaults are put together into one, so
- * a default is checked as strictly as what a user writes.  A document that has a problem changes
- * nothing at all.
- * Side: host.  Input trusted: yes, but a mistake must never end in a weaker sandbox: what is not
- * understood is refused. */
+ * All three are documents and are handled alike: the schema's defaults are put together into one,
+ * so a default is checked as strictly as a user's value.  A document with a problem changes nothing
+ * at all.
+ * Side: host.  Input trusted: yes, but a mistake must never lead to a weaker sandbox, so whatever
+ * is not understood is refused. */
 #include "config.h"
 #include "settings/state.h"
 
@@ -63,7 +62,7 @@ static bool problem_is_after(const struct settings_problem *a, const struct sett
     return a->line != b->line ? a->line > b->line : a->column > b->column;
 }
 
-/* By position; an insertion sort keeps the order of equals, and there are few. */
+/* Sorts by position. Insertion sort is stable, and there are few problems. */
 static void problems_sort(struct settings_problems *problems)
 {
     for (size_t i = 1; i < problems->n; i++) {
@@ -75,7 +74,7 @@ static void problems_sort(struct settings_problems *problems)
     }
 }
 
-/* Makes them the settings' problems, and the first one the error. */
+/* Moves the problems to the settings, and makes the first one the error. */
 static int problems_report(struct laz_settings *settings, struct settings_problems *problems,
                            struct laz_error *err)
 {
@@ -135,7 +134,7 @@ static bool settings_is_default(const struct laz_toml_node *node)
     return strcmp(node->toml->name, SETTINGS_DEFAULT) == 0 && !node->toml->has_lines;
 }
 
-/* All values from all nodes. Only nodes of the newest document can have a problem. */
+/* Converts all nodes to values. Only nodes of the newest document can have a problem. */
 static void settings_convert(const struct settings_nodes *nodes, struct laz_settings_values *values,
                              struct settings_problems *problems)
 {
@@ -143,7 +142,7 @@ static void settings_convert(const struct settings_nodes *nodes, struct laz_sett
 
     for (size_t i = 0; i < laz_schema_count(); i++) {
         const struct laz_toml_node *node = nodes->keys[i], *wrong = NULL;
-        /* that no runtime was chosen is something else than that python was */
+        /* it matters whether python was chosen or nothing was: NULL says that nothing was */
         if (!node ||
             (laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
              settings_is_default(node)))
@@ -176,7 +175,7 @@ static bool settings_keep(struct laz_settings *settings, struct laz_toml *toml)
     return true;
 }
 
-/* Puts a document over what is set, or changes nothing. Takes the document in either case. */
+/* Applies a document to the settings; on failure they are unchanged. Always takes the document. */
 static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
                           struct laz_error *err)
 {
@@ -344,7 +343,7 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
 
 /* ---- one key ----------------------------------------------------------------------------------*/
 
-/* Does the key take text, so that a bare word or number means a string? */
+/* Does the key have a text as its value, so that a bare word or number is a string? */
 static bool settings_takes_text(const char *key)
 {
     for (const struct schema_key *row = laz_schema; row->key; row++)
@@ -360,7 +359,7 @@ static bool settings_is_quoted_or_nested(const char *value)
     return *value && strchr("\"'[{", *value);
 }
 
-/* `value` in TOML's notation, else as a bare string. */
+/* Reads `value` in TOML notation, or else as a bare string. */
 static int settings_parse_pair(const char *key, const char *value, struct laz_toml **toml,
                                struct laz_error *err)
 {

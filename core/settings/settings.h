@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* settings.h - validated settings: one field for each key of the configuration.
  *
- * The schema table in schema.c drives parsing, checking, defaults, `lazaret config` and the
- * documents; nothing else knows a key's name.  What belongs to plugins ([sandbox.NAME],
- * [runtime.NAME], [[tools]]) is kept as TOML nodes with their positions until the plugin's own
- * option table is known. */
+ * Parsing, checking, defaults, `lazaret config` and the documents use the schema table in schema.c.
+ * The tables of plugins ([sandbox.NAME], [runtime.NAME], [[tools]]) are kept as TOML nodes with
+ * their positions until the plugin's own table of options is known. */
 #ifndef LAZ_SETTINGS_SETTINGS_H
 #define LAZ_SETTINGS_SETTINGS_H
 
@@ -17,10 +16,10 @@
 
 #include <stdbool.h>
 
-/* How sessions of a pool are started: from a template, cold, or from one where that works. */
+/* How sessions of a pool start: from a template, cold, or from a template where that works. */
 enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
 
-/* Counts and times: 0 means unlimited where the documents say so. */
+/* Counts and times: 0 means unlimited where docs/configuration.md says so. */
 struct laz_settings_values {
     struct {
         char *runtime; /* NULL: not set ("python" is the schema's default) */
@@ -69,29 +68,29 @@ struct laz_toml_node;
  */
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,
                                                       const char *section, const char *name);
-/* All of them: the one at `index` with its section (borrowed), its key is the plugin's name; NULL
- * past the last. */
+/* The table at `index` of all of them, with its section (borrowed); its key is the plugin's name.
+ * NULL behind the last one. */
 const struct laz_toml_node *laz_settings_plugin_table_at(const struct laz_settings *settings,
                                                          size_t index, const char **section);
-/* Number of [[tools]] tables, and one of them with its provider's name (borrowed). */
+/* The number of [[tools]] tables; one of them, with the name of its provider (borrowed). */
 size_t laz_settings_tools(const struct laz_settings *settings);
 const struct laz_toml_node *laz_settings_tools_table(const struct laz_settings *settings,
                                                      size_t index, const char **provider);
 /* Checks a table (NULL: all defaults) against a plugin's options and appends it to `json` as one
- * object, defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
- * keys in `ignore` (NULL, or ends with NULL: "provider") are passed over. Duplicate names and the
- * types of parameters are the tool set's business. Errors: LAZ_ECONFIG with FILE:LINE:COL, several
+ * object, with defaults filled in. `where` is the table's name in messages ("sandbox.bwrap"). The
+ * keys in `ignore` (a list that ends with NULL, or NULL) are skipped. Duplicate names and the types
+ * of parameters are checked by the tool set. Errors: LAZ_ECONFIG with FILE:LINE:COL, several
  * separated by "; ". */
 int laz_settings_check_options(const struct laz_toml_node *table, const struct laz_option *options,
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err);
-/* "FILE:LINE:COL" of a node, for messages; "" for NULL. Copied to `out`. */
+/* Copies "FILE:LINE:COL" of a node to `out`, for messages; "" for NULL. */
 void laz_settings_position(const struct laz_toml_node *node, char *out, size_t out_size);
 
-/* For `lazaret config`: each key of the schema in order, then the options of plugins' tables, then
- * "tools" as one list when there are any; its value in TOML notation on one line, and where it came
- * from ("default", "FILE:LINE", "--set"). "KEY = VALUE" lines
- * of it are a file that sets the same. Borrowed for the call of visit. */
+/* For `lazaret config`: visits each key of the schema in order, then the options in tables of
+ * plugins, then "tools" as one list if there are any. `value` is in TOML notation on one line,
+ * `origin` is "default", "FILE:LINE" or "--set". Lines "KEY = VALUE" make a file that sets the
+ * same. All texts are borrowed for the call. */
 void laz_settings_visit(const struct laz_settings *settings,
                         void (*visit)(void *user, const char *key, const char *value,
                                       const char *origin),

@@ -2,8 +2,8 @@
 /* state.h - what a struct laz_settings is made of. Private to core/settings.
  *
  * Settings are the nodes in force, one for each key of the schema, and the values made from them.
- * Reading a document makes a new set of nodes beside the old one; only when every one of them could
- * be converted does it take the old one's place. */
+ * Reading a document makes a new set of nodes beside the old one, which replaces it only when every
+ * node could be converted. */
 #ifndef LAZ_SETTINGS_STATE_H
 #define LAZ_SETTINGS_STATE_H
 
@@ -33,23 +33,23 @@ struct settings_problems {
     const struct laz_toml *toml;
     struct settings_problem *items;
     size_t n, cap;
-    bool failed; /* without memory */
+    bool failed; /* an allocation failed */
 };
 
 struct laz_settings {
     struct laz_settings_values values;
     struct settings_nodes nodes;
-    struct laz_toml **documents; /* the defaults, then each that was read */
+    struct laz_toml **documents; /* the defaults, then each document that was read */
     size_t n_documents;
-    struct laz_strv problems; /* of the last load or set */
+    struct laz_strv problems; /* problems of the last load or set */
 };
 
 void laz_settings_problem_add(struct settings_problems *problems, uint32_t line, uint32_t column,
                               const char *format, ...) LAZ_PRINTF(4, 5);
 
-/* check.c: takes the nodes of a document into `nodes`, which has those that were in force; notes
- * unknown keys and tables of the wrong form. Tables of a plugin and
- * env.set are merged with what they replace, so `toml` must not be shared yet. */
+/* check.c: puts the nodes of a document into `nodes`, which has the nodes in force so far; adds a
+ * problem for each unknown key and each table of the wrong form. Tables of a plugin and env.set are
+ * merged with those that they replace, so `toml` must not be shared yet. */
 void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
                         struct settings_problems *problems);
 

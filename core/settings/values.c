@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - from nodes of a configuration to the fields of laz_settings_values, by kind.
+/* values.c - converts nodes of a configuration to fields of laz_settings_values, by kind.
  *
- * A converter either fills its field or says which node does not fit and what was expected there;
- * it never fills half of it with something else. */
+ * A converter either sets its field, or reports which node is not right and what was expected
+ * there; it never sets a part of the field. */
 #include "settings/schema.h"
 
 #include "base/enforce.h"
@@ -19,7 +19,7 @@ struct values_job {
     struct laz_buf *why;
 };
 
-/* The node is not what the key takes. */
+/* The node is not a value for the key. */
 static int values_mismatch(struct values_job *job, const struct laz_toml_node *node)
 {
     job->wrong = node;
@@ -92,7 +92,7 @@ static int values_number(struct values_job *job, const struct laz_toml_node *nod
 
 /* ---- lists ------------------------------------------------------------------------------------*/
 
-/* Letters, digits and '_', not a digit first; what lazaret itself sets is not the user's. */
+/* A name has letters, digits and '_', and no digit first; names that lazaret sets are refused. */
 static const char *values_variable_problem(const char *name, size_t len)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
@@ -231,7 +231,7 @@ static int values_enforce(struct values_job *job, const struct laz_toml_node *no
     return 0;
 }
 
-/* "FIRST-LAST", decimal, without signs or space. */
+/* "FIRST-LAST": decimal numbers without signs or space. */
 static bool values_is_range(const char *text)
 {
     uint64_t bounds[2] = {0, 0};

@@ -219,8 +219,7 @@ static const struct {
      "1:14: audit.file: expected an absolute path, or \"\" for none, found string \"log\""},
     {"audit.on_error = \"ignore\"\n",
      "1:18: audit.on_error: expected \"refuse\" or \"warn\", found string \"ignore\""},
-    {"[pool]\nsize = 101\n",
-     "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
+    {"[pool]\nsize = 101\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 101"},
     {"[pool]\nsize = 0\n", "2:8: pool.size: expected an integer from 1 to 100, found integer 0"},
     {"sandbox.programs = \"all\"\n", "1:20: sandbox.programs: expected \"default\", \"any\", or a "
                                      "list of names and absolute paths, found string \"all\""},

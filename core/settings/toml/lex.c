@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* lex.c - TOML's characters, comments, strings and keys.
  *
- * The whole text was found to be UTF-8 before, so a character is a byte and its continuation bytes,
- * and only control characters have to be refused here.  A wrong character in a string is noted and
- * passed over: a string ends where its quotes end, whatever is in it, so that one mistake in it
- * does not hide the next statement's.
- * Side: host.  Input trusted: yes (the user's configuration), but never followed blindly. */
+ * The whole text was checked to be UTF-8 before, so a character is a byte and its continuation
+ * bytes, and only control characters have to be refused here.  A wrong character in a string is
+ * reported and skipped: a string ends at its closing quotes whatever is in it, so one mistake in it
+ * does not hide mistakes in later statements.
+ * Side: host.  Input trusted: yes (the user's configuration), but it is checked all the same. */
 #include "settings/toml/parser.h"
 
 #include "base/utf8.h"
@@ -45,7 +45,7 @@ bool toml_newline(struct toml_parser *p)
     return true;
 }
 
-/* Control characters may stand nowhere but tab; newlines are the caller's business. */
+/* No control character but tab is allowed anywhere; the caller handles newlines. */
 static bool lex_is_control(int c)
 {
     return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f;
@@ -117,7 +117,7 @@ static int lex_hex(int c)
     return -1;
 }
 
-/* \uXXXX and \UXXXXXXXX; the backslash and the letter have been passed. */
+/* \uXXXX and \UXXXXXXXX, from behind the letter. */
 static void lex_unicode_escape(struct toml_parser *p, struct toml_mark mark, int digits)
 {
     uint32_t code = 0;
@@ -141,7 +141,8 @@ static void lex_unicode_escape(struct toml_parser *p, struct toml_mark mark, int
                      digits, (unsigned)code);
 }
 
-/* In a """string""", a backslash at the end of a line takes away the space up to the next text. */
+/* In a """string""", a backslash at the end of a line removes the white space up to the next text.
+ */
 static bool lex_line_joint(struct toml_parser *p)
 {
     size_t ahead = 1;
@@ -186,8 +187,8 @@ static void lex_escape(struct toml_parser *p, bool multi)
     }
 }
 
-/* Quotes at the cursor: how many of the same in a row, at most 5 (two of the text, three that end
- * it). */
+/* The number of equal quotes in a row at the cursor, at most 5: two that belong to the text, and
+ * three that end it. */
 static size_t lex_quotes(const struct toml_parser *p, int quote)
 {
     size_t n = 0;
@@ -238,7 +239,7 @@ static bool lex_multi_line(struct toml_parser *p, int quote)
     struct toml_mark mark = toml_here(p);
 
     toml_skip(p, 3);
-    toml_newline(p); /* the first one is no part of the text */
+    toml_newline(p); /* the first newline does not belong to the text */
     for (;;) {
         int c = toml_peek(p);
         if (c < 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* number.c - TOML's numbers, dates and times.
  *
- * All of them are one run of characters without space (but the one that may stand between a date
- * and a time), so the run is cut out first and then has to be one of them to its last character.
- * Doubles go through the JSON reader's conversion, which does not look at the locale. */
+ * Each of them is a run of characters without a space, but for the space that may stand between a
+ * date and a time.  So the run is cut out first, and then has to match one of the forms as a whole.
+ * Doubles are converted as in JSON, independent of the locale. */
 #include "settings/toml/parser.h"
 
 #include "base/json.h"
@@ -46,8 +46,8 @@ static int number_digit_of(int c)
 
 /* ---- integers and floats ----------------------------------------------------------------------*/
 
-/* A run of digits of a base, with single underscores between them; appended to `out` without
- * them. False when there is none, or an underscore stands elsewhere. */
+/* Appends a run of digits to `out`, without the single underscores that may stand between them.
+ * False when there is no digit, or an underscore stands elsewhere. */
 static bool number_digits(struct number_text *t, int base, struct laz_buf *out)
 {
     bool digit = false;
@@ -151,7 +151,7 @@ static int number_float(struct number_text t, struct laz_buf *scratch, double *v
 
 /* ---- dates and times --------------------------------------------------------------------------*/
 
-/* Exactly n digits with a value from min to max; -1: not so. */
+/* The value of exactly n digits, from min to max; -1: anything else. */
 static int date_field(struct number_text *t, int n, int min, int max)
 {
     int value = 0;
@@ -208,7 +208,7 @@ static bool date_offset(struct number_text *t)
     return date_field(t, 2, 0, 23) >= 0 && number_take(t, ':') && date_field(t, 2, 0, 59) >= 0;
 }
 
-/* Which of the four it is; false: none. */
+/* Finds out which of the four it is; false: none of them. */
 static bool date_kind(struct number_text t, enum laz_toml_type *type)
 {
     if (t.end - t.at > 2 && t.at[2] == ':') {

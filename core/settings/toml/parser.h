@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* parser.h - what the files of the TOML reader share. Private to this directory.
  *
- * Functions that read return false after they have noted a problem; the statement they belong to
- * is then given up. */
+ * Functions that read return false after they have added a problem; the rest of the statement is
+ * then skipped. */
 #ifndef LAZ_SETTINGS_TOML_PARSER_H
 #define LAZ_SETTINGS_TOML_PARSER_H
 
 #include "settings/toml/toml.h"
 
-/* How a table or array came to be, and so what may still be added to it. */
+/* How a table or array was made, which decides what may still be added to it. */
 #define TOML_HEADER (1u << 0) /* table: named by a [header]; array: made by [[headers]] */
 #define TOML_DOTTED (1u << 1) /* table: made by a dotted key */
 #define TOML_CLOSED (1u << 2) /* written as a value: { } or [ ] */
@@ -29,7 +29,7 @@ struct toml_parser {
     struct toml_slot *slots;       /* every key of the document, by table and name */
     size_t n_slots, used_slots;    /* n_slots is a power of two */
     bool nomem;
-    bool lost; /* where the next statement begins cannot be told: reading ends */
+    bool lost; /* it is not known where the next statement begins: reading ends */
 };
 
 struct toml_mark {
@@ -37,7 +37,7 @@ struct toml_mark {
 };
 
 /* toml.c: memory, problems */
-void *toml_alloc(struct laz_toml *toml, size_t size); /* zeroed; NULL without memory */
+void *toml_alloc(struct laz_toml *toml, size_t size); /* zeroed; NULL: out of memory */
 const char *toml_keep(struct toml_parser *p, const char *text, size_t len);
 struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
                                 struct toml_mark mark, uint32_t depth);
@@ -58,16 +58,19 @@ static inline struct toml_mark toml_here(const struct toml_parser *p)
 {
     return (struct toml_mark){p->line, p->column};
 }
-void toml_skip(struct toml_parser *p, size_t n);   /* n bytes; keeps line and column */
-void toml_space(struct toml_parser *p);            /* spaces and tabs */
-bool toml_comment(struct toml_parser *p);          /* when one stands here, up to its newline */
+void toml_skip(struct toml_parser *p, size_t n); /* skips n bytes; keeps line and column right */
+void toml_space(struct toml_parser *p);          /* skips spaces and tabs */
+bool toml_comment(
+    struct toml_parser *p); /* skips a comment, if one begins here, up to its newline */
 bool toml_is_newline(const struct toml_parser *p); /* "\n" or "\r\n" */
-bool toml_newline(struct toml_parser *p);          /* passes over one; false when none is here */
-bool toml_line_end(struct toml_parser *p);         /* space, comment, then newline or end */
-void toml_found(const struct toml_parser *p, char *out, size_t size); /* what stands here */
-/* A string of any of the four kinds, decoded into p->scratch. */
+bool toml_newline(struct toml_parser *p); /* skips a newline; false if there is none here */
+bool toml_line_end(
+    struct toml_parser *p); /* skips space and a comment, then a newline or the end */
+void toml_found(const struct toml_parser *p, char *out,
+                size_t size); /* the text at the cursor, for messages */
+/* Decodes a string of any of the four kinds into p->scratch. */
 bool toml_string(struct toml_parser *p);
-/* One part of a key, into p->scratch; `bare` keys, "basic" or 'literal'. */
+/* Decodes one part of a key into p->scratch; it is bare, "basic" or 'literal'. */
 bool toml_key_part(struct toml_parser *p);
 
 /* table.c: tables and the rules of redefinition */
@@ -75,13 +78,13 @@ struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_nod
                                 const char *key, size_t len);
 bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child);
 void toml_append(struct laz_toml_node *parent, struct laz_toml_node *child);
-/* `key = value` into `table`. */
+/* Reads `key = value` into `table`. */
 bool toml_pair(struct toml_parser *p, struct laz_toml_node *table);
-/* A dotted key up to its last part, from `table`: *owner is the table that the last part, in
- * p->scratch, goes into. */
+/* Reads a dotted key, starting from `table`: *owner is the table for the last part, which is in
+ * p->scratch. */
 bool toml_dotted_key(struct toml_parser *p, struct laz_toml_node *table,
                      struct laz_toml_node **owner, struct toml_mark *last);
-/* [table] or [[array]]; sets p->current. */
+/* Reads [table] or [[array]] and sets p->current. */
 bool toml_header(struct toml_parser *p);
 
 /* value.c, number.c: values. *node is a new node without a key. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - keys and headers: which table a value goes into, and what may not be said twice.
+/* table.c - keys and headers: the table that a value belongs to, and what is defined twice.
  *
- * TOML lets a table be opened once by a [header], once by dotted keys, or once as a value, and be
- * made in passing by the headers of the tables inside it.  Flags on the node remember which of
- * them it was.  All keys of the document are in one hash table, so that a file of many keys is
- * read in linear time.
- * A key that may not be set is noted, and its value is read all the same: the rest of the file can
- * then be checked as if the line were not there. */
+ * In TOML a table is defined once: by a [header], by dotted keys, or as a value; headers of tables
+ * inside it may create it implicitly before.  Flags on the node record which of these happened. All
+ * keys of the document are in one hash table, so a file with many keys is read in linear time.
+ * A key that may not be set is reported, and its value is still read: the rest of the file can then
+ * be checked as if the line were not there. */
 #include "settings/toml/parser.h"
 
 #include <stdlib.h>
@@ -83,7 +82,7 @@ bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_tom
     return true;
 }
 
-/* Gives a node the key in p->scratch and puts it into the table. */
+/* Adds a node to the table under the key in p->scratch. */
 static bool table_put(struct toml_parser *p, struct laz_toml_node *table,
                       struct laz_toml_node *child, struct toml_mark key)
 {
@@ -108,7 +107,7 @@ static struct laz_toml_node *table_make(struct toml_parser *p, struct laz_toml_n
     return made;
 }
 
-/* The key in p->scratch as it is shown in messages. */
+/* The key in p->scratch as messages show it. */
 static const char *table_key(struct toml_parser *p)
 {
     return laz_buf_text(&p->scratch);
@@ -123,7 +122,7 @@ static bool table_defined(struct toml_parser *p, struct toml_mark mark,
 
 /* ---- key = value ------------------------------------------------------------------------------*/
 
-/* The table that a part of a dotted key leads to, made when it is not there. */
+/* The table that a part of a dotted key leads to; it is made if it does not exist. */
 static struct laz_toml_node *table_through_key(struct toml_parser *p, struct laz_toml_node *table,
                                                struct toml_mark mark)
 {
@@ -211,7 +210,7 @@ table_through_header(struct toml_parser *p, struct laz_toml_node *table, struct 
     if (!next)
         return table_make(p, table, LAZ_TOML_TABLE, mark, 0);
     if (next->type == LAZ_TOML_ARRAY && !(next->flags & TOML_CLOSED))
-        return next->last; /* of an array of tables, the newest */
+        return next->last; /* the newest table of an array of tables */
     if (next->type == LAZ_TOML_TABLE && !(next->flags & TOML_CLOSED))
         return next;
     toml_problem(p, mark, "'%s' was set to a value in line %u: a header cannot add to it",
@@ -259,7 +258,8 @@ static struct laz_toml_node *table_open_item(struct toml_parser *p, struct laz_t
     return item;
 }
 
-/* The parts of a header between its brackets. *table is NULL when it names what it may not. */
+/* Reads the parts of a header between its brackets. *table is NULL if it names something that it
+ * may not. */
 static bool table_path(struct toml_parser *p, bool item, struct toml_mark bracket,
                        struct laz_toml_node **table)
 {
@@ -291,7 +291,7 @@ bool toml_header(struct toml_parser *p)
     bool item = toml_peek_at(p, 1) == '[';
     char found[64];
 
-    /* until the header is known to be right, keys go where nobody looks */
+    /* until the header is known to be right, keys go into a table that is discarded */
     p->current = toml_node(p, LAZ_TOML_TABLE, bracket, 0);
     if (!p->current)
         return false;

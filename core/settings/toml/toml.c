@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* toml.c - reading a TOML document: memory, problems, the loop over its statements.
  *
- * TOML is made of lines: a statement that cannot be read is given up and the next line is tried,
- * so that a user hears of every mistake at once.  Where a broken statement may go on over several
- * lines (a list, a string in triple quotes) reading ends instead of guessing.
- * All nodes and texts live in blocks that are freed together: no walk over the tree, no recursion
- * but that of value.c. */
+ * TOML is made of lines: a statement that cannot be read is skipped and reading goes on with the
+ * next line, so that a user sees all mistakes at once.  Where a broken statement may go on over
+ * several lines (a list, a string in triple quotes), reading ends instead of guessing.
+ * All nodes and texts live in blocks that are freed together, without a walk over the tree.  Only
+ * value.c uses recursion. */
 #include "settings/toml/parser.h"
 
 #include "base/utf8.h"
@@ -186,7 +186,7 @@ static void toml_statements(struct toml_parser *p)
     }
 }
 
-/* The first byte that is not part of valid UTF-8 is a problem, and nothing after it is read. */
+/* The first byte that is not valid UTF-8 is a problem, and nothing behind it is read. */
 static void toml_check_encoding(struct toml_parser *p)
 {
     struct toml_parser probe = *p;
@@ -207,7 +207,7 @@ static void toml_check_encoding(struct toml_parser *p)
     p->lost = true;
 }
 
-/* A parser of a new document that has only its root. */
+/* Starts a parser with a new document that has only its root. */
 static int toml_begin(struct toml_parser *p, const char *name, bool has_lines,
                       struct laz_error *err)
 {
@@ -231,7 +231,7 @@ static void toml_feed(struct toml_parser *p, const char *text, size_t len)
     toml_check_encoding(p);
 }
 
-/* Hands the document over, with the first problem as the error when there is one. */
+/* Gives the document to the caller; its first problem, if any, is the error. */
 static int toml_finish(struct toml_parser *p, struct laz_toml **toml, struct laz_error *err)
 {
     struct laz_toml *made = p->toml;
@@ -276,7 +276,7 @@ int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_to
         return rc;
     toml_feed(&p, text, len);
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        p.at = 3; /* a byte order mark is no character of the text */
+        p.at = 3; /* skips a byte order mark */
     toml_statements(&p);
     return toml_finish(&p, toml, err);
 }

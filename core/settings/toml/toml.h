@@ -2,7 +2,7 @@
 /* toml.h - reading TOML 1.0 into a tree in which every node knows where it was written.
  *
  * A document owns all of its nodes and texts and never changes after it was parsed, so it may be
- * shared by threads; it is freed with its last reference.  Sizes and depth are capped. */
+ * shared by threads; it is freed with its last reference.  Sizes and depth are limited. */
 #ifndef LAZ_SETTINGS_TOML_TOML_H
 #define LAZ_SETTINGS_TOML_TOML_H
 
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define LAZ_TOML_MAX_SIZE     ((size_t)1 << 20) /* bytes of a file */
-#define LAZ_TOML_MAX_DEPTH    64                /* tables and arrays within each other */
-#define LAZ_TOML_MAX_PROBLEMS 100               /* of one document; more are not kept */
+#define LAZ_TOML_MAX_DEPTH    64                /* nesting of tables and arrays */
+#define LAZ_TOML_MAX_PROBLEMS 100               /* of one document; further ones are discarded */
 
 enum laz_toml_type {
     LAZ_TOML_TABLE,
@@ -50,7 +50,7 @@ struct laz_toml_node {
                          RFC 3339 with "T" and "Z" */
     size_t len;
     const struct laz_toml *toml; /* the document it is part of */
-    uint32_t flags;              /* the parser's */
+    uint32_t flags;              /* private to the parser */
     uint32_t depth;              /* the root has 0 */
 };
 
@@ -69,30 +69,32 @@ struct laz_toml {
     _Atomic uint32_t refs;
 };
 
-/* Reads a document. `text` is only borrowed; `name` is copied. With LAZ_EPARSE *toml is given all
- * the same: its problems, and the tree of what could be read. LAZ_ETOOBIG and LAZ_ENOMEM give
- * nothing. The caller frees it with laz_toml_free. */
+/* Reads a document. Borrows `text`, copies `name`. With LAZ_EPARSE *toml is set as well: it has the
+ * problems, and the tree of what could be read. With LAZ_ETOOBIG and LAZ_ENOMEM it is not set. The
+ * caller frees it with laz_toml_free. */
 int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_toml **toml,
                    struct laz_error *err);
 /* Reads a key ("a.b") and a value, two separate texts, as if they were one line `key = value`;
  * nothing else may be in either. `key` NULL: the key "value". */
 int laz_toml_parse_pair(const char *key, const char *value, const char *name,
                         struct laz_toml **toml, struct laz_error *err);
-struct laz_toml *laz_toml_ref(struct laz_toml *toml); /* any thread; returns it */
-void laz_toml_free(struct laz_toml *toml); /* gives one reference back; NULL is allowed */
+struct laz_toml *
+laz_toml_ref(struct laz_toml *toml);       /* adds a reference and returns `toml`; any thread */
+void laz_toml_free(struct laz_toml *toml); /* drops one reference; NULL is allowed */
 
 /* The child of a table with this key; NULL: none, or not a table. */
 struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char *key);
-/* A child for `table`, a copy of `node` that shares its children; both documents must be kept.
- * Only while `toml`, the table's document, is not shared yet. False without memory. */
+/* Adds to `table` a copy of `node`, which shares its children; both documents must be kept. Only
+ * while `toml`, the table's document, is not shared yet. False: out of memory. */
 bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
                     const struct laz_toml_node *node);
-bool laz_toml_has_nul(const struct laz_toml_node *node); /* a string with a NUL character in it */
+bool laz_toml_has_nul(
+    const struct laz_toml_node *node); /* is it a string with a NUL character in it? */
 
 const char *laz_toml_type_name(enum laz_toml_type type); /* "string", "list", ... for messages */
 /* For messages: the type and, of short scalars, the value: `string "abc"`, "integer 5". */
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
-/* The value in TOML notation, on one line; tables inline. */
+/* The value in TOML notation on one line, with inline tables. */
 void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node);
 void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len);
 void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len); /* bare or quoted */

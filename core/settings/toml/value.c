@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* value.c - TOML's values: strings, lists and inline tables; the rest is in number.c.
  *
- * Values nest by recursion; the depth that every node carries bounds it (toml_node refuses one
- * that is too deep before its content is looked at). */
+ * Nested values are read by recursion.  Every node has its depth, which bounds the recursion:
+ * toml_node refuses a node that is too deep before its content is read. */
 #include "settings/toml/parser.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static bool value_string(struct toml_parser *p, uint32_t depth, struct laz_toml_
     return made->text != NULL;
 }
 
-/* Space, newlines and comments: what may stand between the items of a list. */
+/* Skips space, newlines and comments, which may stand between the items of a list. */
 static bool value_gap(struct toml_parser *p)
 {
     do {
@@ -71,7 +71,7 @@ static bool value_array(struct toml_parser *p, uint32_t depth, struct laz_toml_n
         *node = array;
         return true;
     }
-    /* Where a broken list ends can only be told when it ends on this line. */
+    /* The end of a broken list is known only if it is on this line. */
     const char *rest = p->text + p->at;
     const char *newline = memchr(rest, '\n', p->len - p->at);
     if (!memchr(rest, ']', newline ? (size_t)(newline - rest) : p->len - p->at))
