@@ -31,20 +31,20 @@
           UINT64_C(1) << 20, UINT64_C(1) << 50, \
           LAZ_ENFORCE_MEMORY, LAZ_VERDICT_MEMORY_LIMIT, \
           LAZ_LIMIT_BY_GROUP | LAZ_LIMIT_BY_WATCHDOG, \
-          "Memory that all processes of a session can write to, together; files in its " \
-          "folder for temporary files count as well where there is a control group.") \
+          "Memory that all processes of a session can write to, together. Where there is a " \
+          "control group, files in the session's directory for temporary files count as well.") \
     AND \
     LIMIT(FSIZE, "fsize", fsize_bytes, SIZE, "\"50MiB\"", 52428800, 0, UINT64_C(1) << 50, \
           LAZ_ENFORCE_FSIZE, LAZ_VERDICT_FSIZE_LIMIT, 0, \
-          "Size of a file that is written; 0: none can be.") \
+          "Size of a file that is written; 0: no file can be written.") \
     AND \
     LIMIT(NPROC, "nproc", nproc, COUNT, "50", 50, 1, UINT32_MAX, \
           LAZ_ENFORCE_NPROC, LAZ_VERDICT_OK, LAZ_LIMIT_BY_GROUP, \
-          "Processes and threads at the same time.") \
+          "Number of processes and threads at the same time.") \
     AND \
     LIMIT(NOFILE, "nofile", nofile, COUNT, "256", 256, 16, UINT32_MAX, \
           LAZ_ENFORCE_NOFILE, LAZ_VERDICT_OK, 0, \
-          "Open files of one process.")
+          "Number of open files of one process.")
 /* All limits: those with a default, then those that are unlimited by default. */
 #define LAZ_LIMITS(LIMIT) \
     LAZ_LIMITS_WITH_DEFAULT(LIMIT, ) \

@@ -32,14 +32,14 @@ const struct schema_section laz_schema_sections[] = {
                 "of the backend NAME; `lazaret plugins NAME` lists them."},
     {"limits", "What a sandboxed session may use up. `\"unlimited\"` removes a limit."},
     {"env", "The environment variables that code in the box sees. Beyond these it gets a fixed, "
-            "small set that names no secret: the language, the time zone, a search path and a "
-            "home folder of its own."},
-    {"audit", "A log of what was executed and which tools were called, in which nothing can be "
-              "changed unnoticed: see `audit.md`."},
+            "small set without secrets: the language, the time zone, a search path and a home "
+            "directory of its own."},
+    {"audit", "A log of what was executed and which tools were called. Changes to it can be "
+              "detected: see `audit.md`."},
     {"pool", "Sessions that are kept ready."},
     {"runtime", "Options of a runtime, in a table of its own: `[runtime.r]`. `lazaret plugins r` "
                 "lists them."},
-    {"plugins", "Where plugins are looked for."},
+    {"plugins", "Where lazaret looks for plugins."},
     {"tools", "Tools that code may call. See [Declaring tools](#declaring-tools)."},
     {NULL, NULL},
 };
@@ -65,7 +65,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "\"python\"",
         .offset = FIELD(session.runtime),
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
-                "While it is not set, `lazaret run FILE` goes by the file's suffix.",
+                "If it is not set, `lazaret run FILE` chooses by the suffix of the file.",
     },
     {
         .key = "session.timeout",
@@ -73,8 +73,8 @@ const struct schema_key laz_schema[] = {
         .default_value = "30",
         .offset = FIELD(session.timeout_ms),
         .max = 366 * DAYS,
-        .help = "Wall clock of the code in one execution. It stands still while a tool or a "
-                "decision of the host is awaited.",
+        .help = "Wall clock time of the code in one execution. The clock stops while a tool call "
+                "or a decision of the host is awaited.",
     },
     {
         .key = "session.deadline",
@@ -82,7 +82,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "300",
         .offset = FIELD(session.deadline_ms),
         .max = 366 * DAYS,
-        .help = "Wall clock of everything in one execution, tools included.",
+        .help = "Wall clock time of one execution as a whole, tools included.",
     },
     {
         .key = "session.start_timeout",
@@ -91,7 +91,7 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(session.start_timeout_ms),
         .min = 100,
         .max = 1 * DAYS,
-        .help = "From the start of the child process until its interpreter is ready.",
+        .help = "Time from the start of the child process until its interpreter is ready.",
     },
     {
         .key = "session.max_executions",
@@ -99,7 +99,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "0",
         .offset = FIELD(session.max_executions),
         ANY_COUNT,
-        .help = "Executions of a session; further ones are blocked.",
+        .help = "Number of executions of a session; further ones are blocked.",
     },
     {
         .key = "session.max_tool_calls",
@@ -107,7 +107,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "0",
         .offset = FIELD(session.max_tool_calls),
         ANY_COUNT,
-        .help = "Calls of tools in one execution; one more ends it.",
+        .help = "Number of tool calls in one execution; one more ends the execution.",
     },
     {
         .key = "session.max_code_length",
@@ -115,7 +115,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "100000",
         .offset = FIELD(session.max_code_length),
         ANY_COUNT,
-        .help = "Characters of the code of one execution; longer code is blocked.",
+        .help = "Length in characters of the code of one execution; longer code is blocked.",
     },
     {
         .key = "session.max_output_lines",
@@ -123,7 +123,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "0",
         .offset = FIELD(session.max_output_lines),
         ANY_COUNT,
-        .help = "Lines of output that are kept of one execution; the rest is dropped and the "
+        .help = "Lines of output of one execution that are kept; the rest is discarded, and the "
                 "result says so.",
     },
     {
@@ -132,8 +132,8 @@ const struct schema_key laz_schema[] = {
         .default_value = "\"8MiB\"",
         .offset = FIELD(session.max_output_size),
         ANY_SIZE,
-        .help = "Output that is kept of one execution; the rest is dropped and the result says "
-                "so. Code that writes 64 times as much is ended.",
+        .help = "Size of the output of one execution that is kept; the rest is discarded, and the "
+                "result says so. Code that writes 64 times as much is ended.",
     },
     {
         .key = "session.max_message_size",
@@ -142,7 +142,7 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(session.max_message_size),
         .min = 4 * KIB,
         .max = 1 * GIB,
-        .help = "One message from the sandbox: the arguments of a tool call, or a result.",
+        .help = "Size of a message from the sandbox: the arguments of a tool call, or a result.",
     },
     {
         .key = "session.max_value_size",
@@ -151,53 +151,52 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(session.max_value_size),
         .min = 4 * KIB,
         .max = 1 * GIB,
-        .help = "One message into the sandbox: code, or the value a tool returns.",
+        .help = "Size of a message into the sandbox: code, or the value that a tool returns.",
     },
     {
         .key = "session.validate",
         .kind = SCHEMA_BOOLEAN,
         .default_value = "true",
         .offset = FIELD(session.validate),
-        .help = "Look at the code before it runs: its syntax, and patterns that are worth a "
-                "warning.",
+        .help = "Check the code before it runs: its syntax, and patterns that are worth a warning.",
     },
     {
         .key = "session.sanitize_errors",
         .kind = SCHEMA_BOOLEAN,
         .default_value = "false",
         .offset = FIELD(session.sanitize_errors),
-        .help = "Remove paths, hosts and process numbers from the messages of failing tools before "
-                "the code sees them, and from the error and the traceback of a result.",
+        .help = "Remove paths, host names and process ids from the messages of failing tools "
+                "before the code sees them, and from the error and the traceback of a result.",
     },
     {
         .key = "session.verbose",
         .kind = SCHEMA_BOOLEAN,
         .default_value = "false",
         .offset = FIELD(session.verbose),
-        .help = "Tell what happens while it happens.",
+        .help = "Log what happens as it happens.",
     },
     {
         .key = "session.pre_execute_hook",
         .kind = SCHEMA_STRINGS,
         .default_value = "[]",
         .offset = FIELD(session.pre_execute_hook),
-        .help =
-            "A command of the host, asked before each execution: it gets the code on standard "
-            "input. Exit status 0 allows the execution; any other blocks it, with the first "
-            "line of its standard error as the reason. Empty: nobody is asked. The program may be "
-            "writable by nobody else.",
+        .help = "A command of the host that is run before each execution: it gets the code on "
+                "standard input. Exit status 0 allows the execution; any other status blocks it, "
+                "with the first line of its standard error as the reason. Empty: no command. No "
+                "other user may be able to write the program.",
     },
     {
         .key = "sandbox.backend",
         .kind = SCHEMA_NAMES,
         .default_value = "\"auto\"",
         .offset = FIELD(sandbox.backend),
-        .help = "What builds the box: a name, or a list of names of which the first that really "
-                "works is taken. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
-                "`landlock`; on macOS `seatbelt`; on Windows `windows-job`, which limits and does "
-                "not isolate. `\"none\"` is no sandbox at all and, as `windows-job`, needs "
-                "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
-                "[other systems](platforms.md).",
+        .help =
+            "The backend that makes the box: a name, or a list of names, of which the first that "
+            "works is used. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
+            "`landlock`; on macOS `seatbelt`; on Windows `windows-job`, which limits and does "
+            "not isolate. `\"none\"` is no sandbox at all and, as `windows-job`, needs "
+            "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
+            "[other systems](platforms.md).",
     },
     {
         .key = "sandbox.strict",
@@ -205,7 +204,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "true",
         .offset = FIELD(sandbox.strict),
         .help = "With `false`, a session for which no backend works starts without a sandbox, "
-                "after a warning. Leave it alone unless the code is your own.",
+                "after a warning. Do not change it unless the code is your own.",
     },
     {
         .key = "sandbox.require",
@@ -221,17 +220,18 @@ const struct schema_key laz_schema[] = {
         .default_value = "\"auto\"",
         .offset = FIELD(sandbox.uids),
         .help = "When lazaret is started by root: the range, `\"FIRST-LAST\"`, from which each "
-                "session gets a user id of its own. Nothing else may use them: what is left of a "
-                "session is killed by its user id.",
+                "session gets a user id of its own. Nothing else may use these ids: remaining "
+                "processes of a session are killed by its user id.",
     },
     {
         .key = "sandbox.programs",
         .kind = SCHEMA_PROGRAMS,
         .default_value = "\"default\"",
         .offset = FIELD(sandbox.programs),
-        .help = "What may be executed inside: `\"default\"` (the runtime's own helpers and a few "
-                "POSIX tools), a list of names and absolute paths, in which `\"default\"` stands "
-                "for those, or `\"any\"` program of the host. A folder stands for all in it. See "
+        .help = "Programs that may be executed inside: `\"default\"` (helpers of the runtime and a "
+                "few POSIX tools), a list of names and absolute paths, in which `\"default\"` "
+                "stands for those, or `\"any\"` program of the host. A directory stands for all "
+                "programs in it. See "
                 "[Programs](sandbox.md#programs).",
     },
     {
@@ -239,15 +239,15 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_PATHS,
         .default_value = "[]",
         .offset = FIELD(sandbox.read),
-        .help = "Files and folders of the host that code can read.",
+        .help = "Files and directories of the host that code can read.",
     },
     {
         .key = "sandbox.write",
         .kind = SCHEMA_PATHS,
         .default_value = "[]",
         .offset = FIELD(sandbox.write),
-        .help = "Files and folders of the host that code can read and write. A template sees "
-                "nothing of them: see [sessions from a template]"
+        .help = "Files and directories of the host that code can read and write. A template cannot "
+                "see them: see [sessions from a template]"
                 "(sandbox.md#sessions-from-a-template).",
     },
     {
@@ -257,15 +257,15 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(sandbox.tmp_size),
         .min = 64 * KIB,
         .max = TIB,
-        .help = "Room for temporary files, where the backend gives the session a file system of "
-                "its own.",
+        .help =
+            "Space for temporary files, if the backend gives the session a file system of its own.",
     },
     LAZ_LIMITS(SCHEMA_LIMIT){
         .key = "env.allow",
         .kind = SCHEMA_VARIABLES,
         .default_value = "[]",
         .offset = FIELD(env.allow),
-        .help = "Names of variables whose value on the host is passed on.",
+        .help = "Names of variables that are passed on with their values on the host.",
     },
     {
         .key = "env.set",
@@ -279,27 +279,28 @@ const struct schema_key laz_schema[] = {
         .kind = SCHEMA_FILE,
         .default_value = "\"\"",
         .offset = FIELD(audit.file),
-        .help = "The file the log is appended to, one JSON object a line; see `audit.md`. It and "
-                "its folders are made where they are missing, and may be writable by nobody else. "
-                "Empty: none.",
+        .help = "The file to which the log is appended, one JSON object a line; see `audit.md`. It "
+                "and its directories are made if they are missing, and no other user may be able "
+                "to write them. Empty: no log.",
     },
     {
         .key = "audit.on_error",
         .kind = SCHEMA_REFUSE,
         .default_value = "\"refuse\"",
         .offset = FIELD(audit.refuse),
-        .help = "What a log that cannot be written (a full disk) means: `\"refuse\"`, no session "
-                "is opened, nothing executed and no tool called that is not on record; "
-                "`\"warn\"`, a warning, and how many records are missing is told as soon as the "
-                "log can be written again.",
+        .help = "What happens when the log cannot be written (a full disk). `\"refuse\"`: no "
+                "session is opened, no code executed and no tool called without a record. "
+                "`\"warn\"`: there is a warning, and the log says how many records are missing as "
+                "soon as it can be written again.",
     },
     {
         .key = "audit.sync",
         .kind = SCHEMA_BOOLEAN,
         .default_value = "false",
         .offset = FIELD(audit.sync),
-        .help = "Wait for the disk after each record, so that a loss of power takes none; costs "
-                "milliseconds each. Without it the end of the process takes none either.",
+        .help = "Wait for the disk after each record, so that no record is lost in a power "
+                "failure; each record then takes milliseconds. Even without it, no record is lost "
+                "when the process ends.",
     },
     {
         .key = "pool.size",
@@ -308,32 +309,32 @@ const struct schema_key laz_schema[] = {
         .offset = FIELD(pool.size),
         .min = 1,
         .max = 100,
-        .help = "Sessions of a pool.",
+        .help = "Number of sessions of a pool.",
     },
     {
         .key = "pool.warm",
         .kind = SCHEMA_WARM,
         .default_value = "\"auto\"",
         .offset = FIELD(pool.warm),
-        .help = "How they are started. `\"template\"`: from a process inside the box that has "
-                "loaded the language and runs no code itself, in milliseconds; where that does "
-                "not work it is an error. `\"cold\"`: each in a box of its own. `\"auto\"`: from "
-                "a template where that works, else cold.",
+        .help = "How the sessions start. `\"template\"`: in milliseconds, from a process inside "
+                "the box that has loaded the language and runs no code itself; if that does not "
+                "work, it is an error. `\"cold\"`: each in a box of its own. `\"auto\"`: from a "
+                "template if that works, otherwise cold.",
     },
     {
         .key = "pool.reset",
         .kind = SCHEMA_BOOLEAN,
         .default_value = "true",
         .offset = FIELD(pool.reset),
-        .help = "A fresh session for each use: what one caller leaves behind no other finds.",
+        .help = "A fresh session for each use: no caller finds what another one left behind.",
     },
     {
         .key = "pool.preload",
         .kind = SCHEMA_STRINGS,
         .default_value = "[]",
         .offset = FIELD(pool.preload),
-        .help = "Packages that a template loads in advance, by the names under which the language "
-                "loads them; not from a folder of `sandbox.write`, which a template finds empty.",
+        .help = "Packages that a template loads in advance, by their names in the language; not "
+                "from a directory of `sandbox.write`, which is empty for a template.",
     },
     {
         .key = "pool.max_sessions",
@@ -341,7 +342,7 @@ const struct schema_key laz_schema[] = {
         .default_value = "100",
         .offset = FIELD(pool.max_sessions),
         ANY_COUNT,
-        .help = "Sessions of all pools of an engine together.",
+        .help = "Number of sessions of all pools of an engine together.",
     },
     {
         .key = "pool.max_waiting",
@@ -349,7 +350,8 @@ const struct schema_key laz_schema[] = {
         .default_value = "1000",
         .offset = FIELD(pool.max_waiting),
         ANY_COUNT,
-        .help = "Callers that may wait for a session of a pool; one more is refused at once.",
+        .help =
+            "Number of callers that may wait for a session of a pool; one more is refused at once.",
     },
     {
         .key = "pool.renew_after",
@@ -357,17 +359,17 @@ const struct schema_key laz_schema[] = {
         .default_value = "1000",
         .offset = FIELD(pool.renew_after),
         ANY_COUNT,
-        .help = "Sessions after which a template is replaced: it bounds how many share what only a "
-                "new process changes, the layout of memory and Python's hash secret among it. 0: "
-                "never.",
+        .help = "Number of sessions after which a template is replaced. Sessions of one template "
+                "share what only a new process changes, such as the memory layout and Python's "
+                "hash secret. 0: never.",
     },
     {
         .key = "plugins.path",
         .kind = SCHEMA_PATHS,
         .default_value = "[]",
         .offset = FIELD(plugins.path),
-        .help = "Folders that are searched before the installed one. Neither they nor the plugins "
-                "in them, nor a folder above, may be writable by others.",
+        .help = "Directories that are searched before the installed one. No other user may be able "
+                "to write them, the plugins in them, or a directory above.",
     },
     {.key = NULL},
 };
