@@ -36,7 +36,8 @@ struct toml_mark {
     uint32_t line, column;
 };
 
-/* toml.c: memory, problems */
+/* tree.c: memory, nodes, problems */
+struct laz_toml *toml_new(const char *name, bool has_lines); /* NULL: out of memory */
 void *toml_alloc(struct laz_toml *toml, size_t size); /* zeroed; NULL: out of memory */
 const char *toml_keep(struct toml_parser *p, const char *text, size_t len);
 struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,

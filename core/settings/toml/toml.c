@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* toml.c - reading a TOML document: memory, problems, the loop over its statements.
+/* toml.c - reading a TOML document: the loop over its statements.
  *
  * TOML is made of lines: a statement that cannot be read is skipped and reading goes on with the
  * next line, so that a user sees all mistakes at once.  Where a broken statement may go on over
  * several lines (a list, a string in triple quotes), reading ends instead of guessing.
- * All nodes and texts live in blocks that are freed together, without a walk over the tree.  Only
- * value.c uses recursion. */
+ * Only value.c uses recursion. */
 #include "settings/toml/parser.h"
 
 #include "base/utf8.h"
@@ -14,141 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- memory -----------------------------------------------------------------------------------*/
-
-#define BLOCK_SIZE ((size_t)16 * 1024)
-
-struct toml_block {
-    struct toml_block *next;
-    size_t used, size;
-    _Alignas(max_align_t) char data[];
-};
-
-void *toml_alloc(struct laz_toml *toml, size_t size)
-{
-    struct toml_block *block = toml->memory;
-    const size_t align = _Alignof(max_align_t);
-
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size = (size + align - 1) & ~(align - 1);
-    if (!block || block->size - block->used < size) {
-        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        block = calloc(1, sizeof *block + room);
-        if (!block)
-            return NULL;
-        block->size = room;
-        block->next = toml->memory;
-        toml->memory = block;
-    }
-    void *memory = block->data + block->used;
-    block->used += size;
-    return memory;
-}
-
-bool toml_no_memory(struct toml_parser *p)
-{
-    p->nomem = true;
-    return false;
-}
-
-const char *toml_keep(struct toml_parser *p, const char *text, size_t len)
-{
-    char *copy = toml_alloc(p->toml, len + 1);
-
-    if (!copy) {
-        toml_no_memory(p);
-        return NULL;
-    }
-    if (len)
-        memcpy(copy, text, len);
-    return copy;
-}
-
-struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
-                                struct toml_mark mark, uint32_t depth)
-{
-    if (depth > LAZ_TOML_MAX_DEPTH) {
-        toml_problem(p, mark, "tables and lists are nested more than %d deep", LAZ_TOML_MAX_DEPTH);
-        return NULL;
-    }
-    struct laz_toml_node *node = toml_alloc(p->toml, sizeof *node);
-    if (!node) {
-        toml_no_memory(p);
-        return NULL;
-    }
-    node->type = type;
-    node->line = mark.line;
-    node->column = mark.column;
-    node->toml = p->toml;
-    node->depth = depth;
-    return node;
-}
-
-static struct laz_toml *toml_new(const char *name, bool has_lines)
-{
-    struct laz_toml *toml = calloc(1, sizeof *toml);
-
-    if (!toml)
-        return NULL;
-    toml->refs = 1;
-    toml->has_lines = has_lines;
-    toml->name = laz_strdup(name);
-    if (!toml->name) {
-        free(toml);
-        return NULL;
-    }
-    return toml;
-}
-
-struct laz_toml *laz_toml_ref(struct laz_toml *toml)
-{
-    toml->refs++;
-    return toml;
-}
-
-void laz_toml_free(struct laz_toml *toml)
-{
-    if (!toml || --toml->refs)
-        return;
-    while (toml->memory) {
-        struct toml_block *next = toml->memory->next;
-        free(toml->memory);
-        toml->memory = next;
-    }
-    for (size_t i = 0; i < toml->n_problems; i++)
-        free(toml->problems[i].text);
-    free(toml->problems);
-    free(toml->name);
-    free(toml);
-}
-
-/* ---- problems ---------------------------------------------------------------------------------*/
-
-bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *format, ...)
-{
-    struct laz_toml *toml = p->toml;
-    struct laz_error text;
-    va_list args;
-
-    if (toml->n_problems >= LAZ_TOML_MAX_PROBLEMS) {
-        p->lost = true;
-        return false;
-    }
-    if (!toml->problems)
-        toml->problems = calloc(LAZ_TOML_MAX_PROBLEMS, sizeof *toml->problems);
-    if (!toml->problems)
-        return toml_no_memory(p);
-    va_start(args, format);
-    vsnprintf(text.text, sizeof text.text, format, args);
-    va_end(args);
-    char *copy = laz_strdup(text.text);
-    if (!copy)
-        return toml_no_memory(p);
-    toml->problems[toml->n_problems++] = (struct laz_toml_problem){mark.line, mark.column, copy};
-    return false;
-}
 
 /* ---- statements -------------------------------------------------------------------------------*/
 
@@ -345,20 +209,6 @@ int laz_toml_parse_pair(const char *key, const char *value, const char *name,
     return toml_finish(&p, toml, err);
 }
 
-/* ---- looking into a tree ----------------------------------------------------------------------*/
-
-struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char *key)
-{
-    size_t len = strlen(key);
-
-    if (!table || table->type != LAZ_TOML_TABLE)
-        return NULL;
-    for (struct laz_toml_node *child = table->first; child; child = child->next)
-        if (child->key_len == len && memcmp(child->key, key, len) == 0)
-            return child;
-    return NULL;
-}
-
 bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
                     const struct laz_toml_node *node)
 {
@@ -370,27 +220,4 @@ bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
     copy->next = NULL;
     toml_append(table, copy);
     return true;
-}
-
-bool laz_toml_has_nul(const struct laz_toml_node *node)
-{
-    return node->type == LAZ_TOML_STRING && memchr(node->text, '\0', node->len) != NULL;
-}
-
-const char *laz_toml_type_name(enum laz_toml_type type)
-{
-    static const char *const names[] = {
-        [LAZ_TOML_TABLE] = "table",
-        [LAZ_TOML_ARRAY] = "list",
-        [LAZ_TOML_STRING] = "string",
-        [LAZ_TOML_INTEGER] = "integer",
-        [LAZ_TOML_FLOAT] = "number",
-        [LAZ_TOML_BOOLEAN] = "boolean",
-        [LAZ_TOML_DATETIME] = "date and time",
-        [LAZ_TOML_LOCAL_DATETIME] = "date and time",
-        [LAZ_TOML_LOCAL_DATE] = "date",
-        [LAZ_TOML_LOCAL_TIME] = "time",
-    };
-
-    return names[type];
 }
