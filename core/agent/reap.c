@@ -18,8 +18,8 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
-#include "os/posix.h"
-#include "os/tree.h"
+#include "os/posix/posix.h"
+#include "os/process_tree.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -21,7 +21,7 @@
 #include "os/io.h"
 #include "os/namespaces.h"
 #include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 #include "os/signals.h"
 
 #include <errno.h>

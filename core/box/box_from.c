@@ -15,7 +15,7 @@
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 #include "os/signals.h"
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };

@@ -8,7 +8,7 @@
 #include "box/template.h"
 #include "os/io.h"
 #include "os/os.h"
-#include "os/tree.h"
+#include "os/process_tree.h"
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {

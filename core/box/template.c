@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "base/visible.h"
 #include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 #include "wire/message.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* filter.h - filters of system calls (seccomp(2)): what a confined process may ask the kernel.
  *
- * Made when lazaret is built, from core/os/filter_rules.c.  Cannot be taken off, and every child
- * inherits it. */
+ * Made when lazaret is built, from core/os/linux/filter_rules.c.  Cannot be taken off, and every
+ * child inherits it. */
 #ifndef LAZ_OS_FILTER_H
 #define LAZ_OS_FILTER_H
 

@@ -5,7 +5,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-make=core/os/filter-make
+make=core/os/linux/filter-make
 if [ ! -x "$make" ]; then
     case ,${LAZARET_TEST_NEED-}, in
         *,filter,* | *,all,*) echo "needed but missing: filter: built without one"; exit 1 ;;

@@ -71,7 +71,7 @@ case $(ulimit -S -c) in
     0 | 1) echo "core: the hard limit is that small already" ;;
     *) noticed core test_agent agent_confines_itself_before_ready ;;
 esac
-if [ -e core/os/filter_made.h ]; then
+if [ -e core/os/linux/filter_made.h ]; then
     noticed landlock test_confine landlock_keeps_files_from_the_code
     noticed filter test_confine code_cannot_make_what_the_filter_refuses
 fi

@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #if defined LAZ_FILTER && defined __x86_64__
-#include "os/filter_made.h"
+#include "os/linux/filter_made.h"
 
 #define NOWHERE "/nonexistent-lazaret/x"
 #define HIGH    UINT64_C(0x100000000) /* above what the kernel looks at of an int */

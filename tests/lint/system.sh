@@ -64,17 +64,17 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
 [ -z "$found" ] || wrong "$found"
 
 # A descriptor that is made is given a number above those of the standard streams, in the same
-# expression: see laz_posix_above in core/os/posix.h.
+# expression: see laz_posix_above in core/os/posix/posix.h.
 makers='accept4?|dup|epoll_create1?|eventfd|fopen|freopen|inotify_init1?|kqueue|memfd_create|mkostemp'
 makers="$makers|mkstemp|open|openat|opendir|pipe2?|signalfd|socket|socketpair|timerfd_create|tmpfile"
 found=$(lint_files -path './core/os/*.c' -o -path './core/agent/*.c' |
-    grep -vE '_windows[.]c$|^core/os/filter_make[.]c$' | # a program of the build
+    grep -vE '/windows/|^core/os/linux/filter_make[.]c$' | # a program of the build
     awk -v top="$srcdir" -v makers="$makers" '
     BEGIN {
-        exempt["core/os/fds_posix.c"] = "is where they are given"
-        exempt["core/os/fds_linux.c open"] = exempt["core/os/child_linux.c open"] = "in a child"
-        exempt["core/os/child_linux.c openat"] = "in a child"
-        exempt["core/os/child_linux.c syscall(SYS_pidfd_open"] = "spawner_lift, process_posix.c"
+        exempt["core/os/posix/descriptors.c"] = "is where they are given"
+        exempt["core/os/linux/descriptors.c open"] = exempt["core/os/linux/child.c open"] = "in a child"
+        exempt["core/os/linux/child.c openat"] = "in a child"
+        exempt["core/os/linux/child.c syscall(SYS_pidfd_open"] = "spawner_lift, spawner.c"
         exempt["core/agent/template.c open"] = "is to be standard input"
         call = "(^|[^A-Za-z0-9_.>])((" makers ")|syscall[(]SYS_(pidfd_open|landlock_create_ruleset))[(,]"
     }

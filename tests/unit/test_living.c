@@ -11,7 +11,7 @@
 #include "os/io.h"
 #include "os/os.h"
 #include "os/process.h"
-#include "os/tree.h"
+#include "os/process_tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

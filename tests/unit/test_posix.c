@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_posix.c - calls in which POSIX systems differ give the same answers everywhere: the rules
- * that posix_linux.c and posix_darwin.c, tree_*.c and other_*.c have to keep. */
+ * that the files of core/os/linux and core/os/darwin keep. */
 #include "unit.h"
 
 #include "base/clock.h"
 #include "os/io.h"
 #include "os/os.h"
-#include "os/posix.h"
+#include "os/posix/posix.h"
 #include "os/process.h"
 #include "os/thread.h"
-#include "os/tree.h"
+#include "os/process_tree.h"
 #include "os/wake.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "tool/command.h"
 #include "os/os.h"
-#include "os/windows.h"
+#include "os/windows/windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "os/append.h"
 #include "os/io.h"
 #include "os/os.h"
-#include "os/windows.h"
+#include "os/windows/windows.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "os/io.h"
 #include "os/os.h"
-#include "os/windows.h"
+#include "os/windows/windows.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "os/io.h"
 #include "os/library.h"
 #include "os/os.h"
-#include "os/windows.h"
+#include "os/windows/windows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c - from a request to a running program.  System: macOS.
+ * Side: host.  Input trusted: yes.
+ *
+ * posix_spawn(2) in the child of a fork(2), in place of execve(2) (POSIX_SPAWN_SETEXEC): only so
+ * can a process have another user and session and yet inherit nothing but what is listed
+ * (POSIX_SPAWN_CLOEXEC_DEFAULT), whatever other threads of the application open meanwhile.  All
+ * that it needs is made before the fork, so that the child makes system calls only.  What came of
+ * it is read from a pipe whose other end the new program does not have.
+ *
+ * There is no parent-death signal: a reaper and an agent notice the end of their host by themselves
+ * (laz_os_die_with_parent, the channel).  Control groups and keyrings do not exist. */
+#include "os/posix/child.h"
+
+#include "os/io.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum child_step { CHILD_SESSION, CHILD_USER, CHILD_FOLDER, CHILD_EXEC };
+
+static const char *const child_steps[] = {
+    [CHILD_SESSION] = "it gets no session of its own",
+    [CHILD_USER] = "it cannot be given its user",
+    [CHILD_FOLDER] = "its working folder cannot be entered",
+    [CHILD_EXEC] = "it cannot be executed",
+};
+
+struct child_failure {
+    int step;
+    int os_errno;
+};
+
+/* All that the child needs, made before it exists. */
+struct child_plan {
+    const struct laz_spawn *spawn;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    bool has_actions, has_attributes;
+    int *moved; /* copies of the descriptors above every number of the child */
+    size_t n_moved;
+    int error_fd; /* write end of the pipe for struct child_failure */
+};
+
+/* ---- in the child --------------------------------------------------------------------------- */
+
+static void child_fail(const struct child_plan *plan, enum child_step step, int os_errno)
+{
+    struct child_failure failure = {.step = (int)step, .os_errno = os_errno};
+
+    (void)!write(plan->error_fd, &failure, sizeof failure);
+    _exit(127);
+}
+
+static void child_main(const struct child_plan *plan)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    pid_t self;
+
+    if (spawn->group && setsid() < 0)
+        child_fail(plan, CHILD_SESSION, errno);
+    if (spawn->uid != LAZ_SPAWN_SAME_ID && (setgroups(0, NULL) != 0 || setgid(spawn->gid) != 0 ||
+                                            setuid(spawn->uid) != 0 || setuid(0) == 0))
+        child_fail(plan, CHILD_USER, errno);
+    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
+        child_fail(plan, CHILD_FOLDER, errno);
+    int failed =
+        posix_spawn(&self, spawn->argv[0], &plan->actions, &plan->attributes,
+                    (char *const *)(uintptr_t)spawn->argv, (char *const *)(uintptr_t)spawn->env);
+    child_fail(plan, CHILD_EXEC, failed);
+}
+
+/* ---- in the host ---------------------------------------------------------------------------- */
+
+static int child_check_fds(const struct laz_spawn *spawn, int *above, struct laz_error *err)
+{
+    *above = 3;
+    for (size_t i = 0; i < spawn->n_fds; i++) {
+        int child = spawn->fds[i].child;
+        if (child < 0)
+            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has number %d",
+                                 child);
+        for (size_t k = 0; k < i; k++)
+            if (spawn->fds[k].child == child)
+                return laz_error_set(err, LAZ_EINVAL, 0, "descriptor %d of a child is given twice",
+                                     child);
+        if (child >= *above)
+            *above = child + 1;
+    }
+    return 0;
+}
+
+/* Every source is first copied above all numbers of the child: none that is still needed is
+ * overwritten, whatever the numbers are. */
+static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    bool standard[3] = {false, false, false};
+    int above, rc = child_check_fds(spawn, &above, err);
+
+    if (rc)
+        return rc;
+    plan->moved = calloc(spawn->n_fds + 1, sizeof *plan->moved);
+    if (!plan->moved)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < spawn->n_fds && !rc; i++) {
+        const struct laz_spawn_fd *fd = &spawn->fds[i];
+        if (fd->child < 3)
+            standard[fd->child] = true;
+        if (fd->parent < 0) {
+            rc =
+                posix_spawn_file_actions_addopen(&plan->actions, fd->child, "/dev/null", O_RDWR, 0);
+            continue;
+        }
+        int moved = fcntl(fd->parent, F_DUPFD_CLOEXEC, above);
+        if (moved < 0)
+            return laz_error_os(err, errno, "%s cannot be started: its descriptors cannot be set",
+                                spawn->argv[0]);
+        plan->moved[plan->n_moved++] = moved;
+        rc = posix_spawn_file_actions_adddup2(&plan->actions, moved, fd->child);
+    }
+    for (int i = 0; i < 3 && !rc; i++)
+        if (!standard[i])
+            rc = posix_spawn_file_actions_addopen(&plan->actions, i, "/dev/null", O_RDWR, 0);
+    return rc ? laz_error_os(err, rc, "the descriptors of %s cannot be set", spawn->argv[0]) : 0;
+}
+
+static int child_plan_make(struct child_plan *plan, struct laz_error *err)
+{
+    sigset_t none, all;
+    int failed = posix_spawn_file_actions_init(&plan->actions);
+
+    plan->has_actions = !failed;
+    if (!failed)
+        failed = posix_spawnattr_init(&plan->attributes);
+    plan->has_attributes = plan->has_actions && !failed;
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL); /* are the default, always */
+    sigdelset(&all, SIGSTOP);
+    if (!failed)
+        failed = posix_spawnattr_setflags(&plan->attributes,
+                                          POSIX_SPAWN_SETEXEC | POSIX_SPAWN_CLOEXEC_DEFAULT |
+                                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    if (!failed)
+        failed = posix_spawnattr_setsigdefault(&plan->attributes, &all);
+    if (!failed)
+        failed = posix_spawnattr_setsigmask(&plan->attributes, &none);
+    if (failed)
+        return laz_error_os(err, failed, "no process can be prepared for %s", plan->spawn->argv[0]);
+    return child_plan_fds(plan, err);
+}
+
+static void child_plan_fini(struct child_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_moved; i++)
+        laz_os_close(&plan->moved[i]);
+    free(plan->moved);
+    laz_os_close(&plan->error_fd);
+    if (plan->has_actions)
+        posix_spawn_file_actions_destroy(&plan->actions);
+    if (plan->has_attributes)
+        posix_spawnattr_destroy(&plan->attributes);
+}
+
+static void child_discard(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* 0: the program runs. Else the step that failed, for a person. */
+static int child_outcome(const struct child_plan *plan, int errors, struct laz_error *err)
+{
+    struct child_failure failure;
+    ssize_t n;
+
+    do
+        n = read(errors, &failure, sizeof failure);
+    while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof failure)
+        return 0;
+    if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
+        failure.step = CHILD_EXEC;
+    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", plan->spawn->argv[0],
+                        child_steps[failure.step]);
+}
+
+int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
+                       struct laz_error *err)
+{
+    struct child_plan plan = {.spawn = spawn, .error_fd = -1};
+    int errors = -1;
+    int rc = child_plan_make(&plan, err);
+
+    (void)warden; /* there is none */
+
+    if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
+        goto out;
+    pid_t pid = fork();
+    if (pid == 0)
+        child_main(&plan);
+    if (pid < 0) {
+        rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+        goto out;
+    }
+    laz_os_close(&plan.error_fd);
+    process->pidfd = laz_os_pidfd(pid);
+    if (process->pidfd < 0) {
+        rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
+        (void)kill(pid, SIGKILL);
+        if (spawn->group) /* and what it has started by now */
+            (void)kill(-pid, SIGKILL);
+        child_discard(pid);
+        goto out;
+    }
+    rc = child_outcome(&plan, errors, err);
+    if (rc)
+        child_discard(pid);
+    else
+        process->pid = pid;
+out:
+    laz_os_close(&errors);
+    child_plan_fini(&plan);
+    return rc;
+}
+
+/* Sessions have no uid of their own here (uids.c). */
+bool laz_os_end_all_of(uint32_t uid)
+{
+    (void)uid;
+    return false;
+}

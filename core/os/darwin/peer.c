@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.c - who is at the other end of a socket, in the kernel's words.  System: macOS.
+ * Side: host.  Input trusted: no (the peer may be anybody).
+ *
+ * LOCAL_PEERCRED and LOCAL_PEERPID (sys/un.h, unix(4)) tell the uid and the pid of the process that
+ * connected.  There are no pid namespaces: one box is told from another by the token alone. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/ucred.h>
+#include <sys/un.h>
+
+int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
+{
+    struct xucred cred;
+    socklen_t cred_len = sizeof cred, pid_len;
+    pid_t pid = 0;
+
+    pid_len = sizeof pid;
+    if (getsockopt(fd, SOL_LOCAL, LOCAL_PEERCRED, &cred, &cred_len) != 0 ||
+        getsockopt(fd, SOL_LOCAL, LOCAL_PEERPID, &pid, &pid_len) != 0)
+        return laz_error_os(err, errno, "the system does not tell who connected");
+    if (cred.cr_version != XUCRED_VERSION)
+        return laz_error_set(err, LAZ_EOS, 0,
+                             "the system tells who connected in a form of its own");
+    *peer = (struct laz_peer){.uid = cred.cr_uid, .pid = pid};
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* uids.c - sessions have no uid of their own.  System: macOS.
+ *
+ * A uid without an account is possible, but what the directory service, the keychain and launchd(8)
+ * make of one was never tried, and sessions of root under root's own uid would be no sandbox: so
+ * root is refused, and told what to do. */
+#include "os/os.h"
+
+int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err)
+{
+    (void)range;
+    *uids = NULL;
+    if (!laz_os_is_root())
+        return laz_error_set(err, LAZ_EREFUSED, 0, "only root can give sessions uids of their own");
+    return laz_error_set(err, LAZ_EREFUSED, 0,
+                         "sessions of root need uids of their own, which lazaret cannot give them "
+                         "on macOS: run it as an ordinary user");
+}
+
+void laz_uids_free(struct laz_uids *uids)
+{
+    (void)uids;
+}
+
+int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
+{
+    (void)uids;
+    (void)uid;
+    return laz_error_set(err, LAZ_EREFUSED, 0, "there are no uids for sessions on macOS");
+}
+
+void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
+{
+    (void)uids;
+    (void)uid;
+}

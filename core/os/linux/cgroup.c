@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+/* cgroup.c - the control group of one session, of either version.  System: Linux.
+ * Side: host.  Input trusted: yes (files of the kernel).
+ *
+ * A group is one folder for each hierarchy that has a part of it.  The first process enters before
+ * it runs anything: version 2 by CLONE_INTO_CGROUP (clone(2), Linux 5.7), version 1 by the child's
+ * own "0" in `tasks`, because to write a number into cgroup.procs takes a lock of all processes and
+ * some milliseconds.  Few descriptors stay open, for a host of many sessions has not many: what is
+ * asked once is opened when it is asked.  Memory that runs out is told by an event: version 2 by
+ * POLLPRI on memory.events, which an epoll makes readable; version 1 by an eventfd. */
+#include "os/linux/cgroup_places.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CGROUP_KILL_ROUNDS 200
+#define CGROUP_KILL_MS     5
+#define CGROUP_KEPT_MOST   4
+#define CGROUP_LEFT        ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
+
+struct cgroup_part {
+    int version;
+    char *folder;
+};
+
+struct laz_cgroup {
+    struct laz_cgroups *owner;
+    struct laz_cgroup *next_kept;
+    uint64_t memory_bytes, pids; /* its limits */
+    struct cgroup_part parts[LAZ_CGROUP_WHATS];
+    int n_parts;
+    bool is_to_enter;
+    bool is_killed;           /* nothing can start in it any more */
+    int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
+    int event_fd;             /* see laz_cgroup_event_fd */
+    int events;               /* version 2: memory.events */
+    int cpu_fd, peak_fd;      /* counters */
+    uint64_t ran_out;         /* version 1: how often the event came */
+};
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+int cgroup_file(const char *folder, const char *file, int flags)
+{
+    char path[CGROUP_FOLDER_MAX + 320];
+
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return laz_posix_above(open(path, flags | O_CLOEXEC));
+}
+
+int cgroup_write(const char *folder, const char *file, const char *text)
+{
+    int fd = cgroup_file(folder, file, O_WRONLY);
+    int os_errno = 0;
+
+    if (fd < 0)
+        return errno;
+    if (write(fd, text, strlen(text)) < 0)
+        os_errno = errno;
+    (void)close(fd);
+    return os_errno;
+}
+
+static bool cgroup_pread(int fd, char *text, size_t size)
+{
+    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
+
+    text[n > 0 ? n : 0] = '\0';
+    return n >= 0;
+}
+
+bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
+{
+    int fd = cgroup_file(folder, file, O_RDONLY);
+    bool read = cgroup_pread(fd, text, size);
+
+    laz_os_close(&fd);
+    return read;
+}
+
+static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
+                                             enum laz_cgroup_what what)
+{
+    return group->of[what] < 0 ? NULL : &group->parts[group->of[what]];
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups, int what,
+                                               bool to_enter)
+{
+    return to_enter && what == LAZ_CGROUP_CPU && groups->cpu_to_enter.version
+               ? &groups->cpu_to_enter
+               : &groups->places[what];
+}
+
+const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
+                                           enum laz_cgroup_what what)
+{
+    static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
+
+    return names[cgroup_place(groups, (int)what, true)->version];
+}
+
+/* The folders, all of one name that is new in each place. */
+static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
+{
+    struct laz_cgroups *groups = group->owner;
+
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
+        const struct cgroup_place *place = cgroup_place(groups, what, group->is_to_enter);
+        int i = 0;
+        group->of[what] = -1;
+        if (!place->version)
+            continue;
+        char *folder = laz_strdupf("%s/%s", place->folder, name);
+        if (!folder)
+            return ENOMEM;
+        while (i < group->n_parts && strcmp(group->parts[i].folder, folder) != 0)
+            i++;
+        if (i == group->n_parts && mkdir(folder, 0755) != 0) {
+            int os_errno = errno;
+            free(folder);
+            return os_errno;
+        }
+        group->of[what] = i;
+        if (i < group->n_parts)
+            free(folder);
+        else
+            group->parts[group->n_parts++] = (struct cgroup_part){place->version, folder};
+    }
+    return 0;
+}
+
+static void cgroup_drop_folders(struct laz_cgroup *group)
+{
+    for (int i = 0; i < group->n_parts; i++) {
+        cgroup_remove(group->owner, group->parts[i].folder);
+        free(group->parts[i].folder);
+    }
+    group->n_parts = 0;
+}
+
+void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size)
+{
+    struct laz_cgroup_name *next = &groups->next;
+
+    snprintf(name, size, "lazaret-%llu-%llu-%llu-%llu", (unsigned long long)next->pid_namespace,
+             (unsigned long long)next->pid, (unsigned long long)next->start,
+             (unsigned long long)next->number++);
+}
+
+static int cgroup_make(struct laz_cgroup *group)
+{
+    int os_errno = EEXIST;
+
+    for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
+        char name[CGROUP_NAME_SIZE];
+        /* several engines of one process count in the same place */
+        cgroup_next_name(group->owner, name, sizeof name);
+        os_errno = cgroup_make_folders(group, name);
+        if (os_errno)
+            cgroup_drop_folders(group);
+    }
+    return os_errno;
+}
+
+/* One limit; *file names it when it is not taken. */
+static int cgroup_set(const struct cgroup_part *part, const char *name, uint64_t value,
+                      bool optional, const char **file)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    int os_errno = cgroup_write(part->folder, name, text);
+    if (!os_errno || (optional && os_errno == ENOENT))
+        return 0;
+    *file = name;
+    return os_errno;
+}
+
+static int cgroup_limit_memory(const struct cgroup_part *part, uint64_t bytes, const char **file)
+{
+    int rc;
+
+    if (part->version == 2) {
+        rc = cgroup_set(part, "memory.max", bytes, false, file);
+        if (!rc)
+            rc = cgroup_set(part, "memory.swap.max", 0, true, file);
+        return rc ? rc : cgroup_set(part, "memory.oom.group", 1, true, file); /* Linux 4.19 */
+    }
+    rc = cgroup_set(part, "memory.limit_in_bytes", bytes, false, file);
+    if (rc)
+        return rc;
+    rc = cgroup_write(part->folder, "memory.swappiness", "0"); /* where swap is not counted */
+    return rc && rc != ENOENT && rc != EINVAL
+               ? rc
+               : cgroup_set(part, "memory.memsw.limit_in_bytes", bytes, true, file);
+}
+
+static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_part *part)
+{
+    struct epoll_event wanted = {.events = EPOLLPRI};
+    char text[32];
+
+    if (part->version == 2) {
+        group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
+        group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
+        cgroup_pread(group->events, text, sizeof text); /* what was not read counts as new */
+        return group->events >= 0 && group->event_fd >= 0 &&
+                       epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
+                   ? 0
+                   : errno;
+    }
+    int control = cgroup_file(part->folder, "memory.oom_control", O_RDONLY);
+    group->event_fd = laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    snprintf(text, sizeof text, "%d %d", group->event_fd, control);
+    int os_errno = group->event_fd < 0 || control < 0
+                       ? errno
+                       : cgroup_write(part->folder, "cgroup.event_control", text);
+    laz_os_close(&control);
+    return os_errno;
+}
+
+static int cgroup_limit(const struct laz_cgroup *group, const char **file)
+{
+    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_part *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
+    int rc = 0;
+
+    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT)
+        rc = cgroup_limit_memory(memory, group->memory_bytes, file);
+    if (!rc && processes && group->pids != LAZ_CGROUP_NO_LIMIT)
+        rc = cgroup_set(processes, "pids.max", group->pids, false, file);
+    return rc;
+}
+
+/* What tells of it while it is used. */
+static int cgroup_watch(struct laz_cgroup *group, const char **file)
+{
+    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    int rc = 0;
+
+    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT) {
+        *file = "memory events";
+        rc = cgroup_watch_memory(group, memory);
+    }
+    if (!rc && memory) {
+        *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
+        group->peak_fd = cgroup_file(memory->folder, *file, O_RDONLY);
+        if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
+            rc = errno;
+    }
+    if (rc || !cpu)
+        return rc;
+    *file = cpu->version == 2 ? "cpu.stat" : "cpuacct.usage";
+    group->cpu_fd = cgroup_file(cpu->folder, *file, O_RDONLY);
+    return group->cpu_fd < 0 ? errno : 0;
+}
+
+static void cgroup_unwatch(struct laz_cgroup *group)
+{
+    laz_os_close(&group->event_fd);
+    laz_os_close(&group->events);
+    laz_os_close(&group->cpu_fd);
+    laz_os_close(&group->peak_fd);
+}
+
+static void cgroup_drop(struct laz_cgroup *group)
+{
+    cgroup_unwatch(group);
+    cgroup_drop_folders(group);
+    free(group);
+}
+
+static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                      bool to_enter, struct laz_cgroup **out, struct laz_error *err)
+{
+    struct laz_cgroup *group = calloc(1, sizeof *group);
+    const char *file = "";
+
+    if (!group)
+        return laz_error_nomem(err);
+    group->owner = groups;
+    group->is_to_enter = to_enter;
+    group->memory_bytes = memory_bytes;
+    group->pids = pids;
+    group->event_fd = group->events = group->cpu_fd = group->peak_fd = -1;
+    cgroup_remove_busy(groups);
+    int os_errno = cgroup_make(group);
+    if (!os_errno)
+        os_errno = cgroup_limit(group, &file);
+    if (!os_errno)
+        os_errno = cgroup_watch(group, &file);
+    if (os_errno) {
+        const char *folder = group->n_parts ? group->parts[0].folder : "a control group";
+        int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", folder, *file ? ": " : "", file,
+                              *file ? "set" : "made");
+        cgroup_drop(group);
+        return rc;
+    }
+    *out = group;
+    return 0;
+}
+
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                   struct laz_cgroup **group, struct laz_error *err)
+{
+    return cgroup_new(groups, memory_bytes, pids, false, group, err);
+}
+
+int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                            struct laz_cgroup **group, struct laz_error *err)
+{
+    struct laz_cgroup *kept = groups->kept;
+    const char *file;
+
+    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
+        return cgroup_new(groups, memory_bytes, pids, true, group, err);
+    groups->kept = kept->next_kept;
+    groups->n_kept--;
+    if (cgroup_watch(kept, &file)) {
+        cgroup_drop(kept);
+        return cgroup_new(groups, memory_bytes, pids, true, group, err);
+    }
+    *group = kept;
+    return 0;
+}
+
+/* Can nobody tell it from a new one? Memory that is freed late would count for the next session. */
+static bool cgroup_is_as_new(struct laz_cgroup *group)
+{
+    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    char text[32];
+
+    if (group->is_killed || laz_cgroup_out_of_memory(group))
+        return false;
+    for (int i = 0; i < group->n_parts; i++)
+        if (group->parts[i].version != 1 ||
+            !cgroup_read(group->parts[i].folder, "cgroup.procs", text, sizeof text) || *text)
+            return false;
+    if (memory && (!cgroup_read(memory->folder, "memory.usage_in_bytes", text, sizeof text) ||
+                   strtoull(text, NULL, 10) > CGROUP_LEFT ||
+                   cgroup_write(memory->folder, "memory.max_usage_in_bytes", "0")))
+        return false;
+    return !cpu || cgroup_write(cpu->folder, "cpuacct.usage", "0") == 0;
+}
+
+/* To make and to remove a group costs the kernel as much as a process. */
+void laz_cgroup_free(struct laz_cgroup *group)
+{
+    if (!group)
+        return;
+    struct laz_cgroups *owner = group->owner;
+    if (!group->is_to_enter || owner->n_kept >= CGROUP_KEPT_MOST || !cgroup_is_as_new(group)) {
+        cgroup_drop(group);
+        return;
+    }
+    cgroup_unwatch(group);
+    group->next_kept = owner->kept;
+    owner->kept = group;
+    owner->n_kept++;
+}
+
+void cgroup_drop_kept(struct laz_cgroups *groups)
+{
+    while (groups->kept) {
+        struct laz_cgroup *group = groups->kept;
+        groups->kept = group->next_kept;
+        groups->n_kept--;
+        cgroup_drop(group);
+    }
+}
+
+/* ---- entering ------------------------------------------------------------------------------- */
+
+int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door,
+                    struct laz_error *err)
+{
+    *door = (struct laz_cgroup_door){.into = -1};
+    for (int i = 0; i < group->n_parts; i++) {
+        const struct cgroup_part *part = &group->parts[i];
+        int fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
+                                    : cgroup_file(part->folder, "tasks", O_WRONLY);
+        if (fd >= 0 && part->version == 2)
+            door->into = fd;
+        else if (fd >= 0 && door->n_tasks < sizeof door->tasks / sizeof *door->tasks)
+            door->tasks[door->n_tasks++] = fd;
+        if (fd < 0) {
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            laz_cgroup_close(door);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void laz_cgroup_close(struct laz_cgroup_door *door)
+{
+    laz_os_close(&door->into);
+    for (size_t i = 0; i < door->n_tasks; i++)
+        laz_os_close(&door->tasks[i]);
+    door->n_tasks = 0;
+}
+
+/* The kernel goes by the rights of whoever opened the file (cgroups(7)), and for a process that
+ * moves itself alone it waits for nobody. */
+int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, struct laz_error *err)
+{
+    *n = 0;
+    for (int i = 0; i < group->n_parts; i++) {
+        const struct cgroup_part *part = &group->parts[i];
+        int fd = cgroup_file(part->folder, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
+        if (fd < 0) {
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            while (*n)
+                laz_os_close(&fds[--*n]);
+            return rc;
+        }
+        fds[(*n)++] = fd;
+    }
+    return 0;
+}
+
+bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
+{
+    char proc[48], text[8192];
+    int found = 0;
+
+    if (!group->n_parts)
+        return true;
+    const char *name = strrchr(group->parts[0].folder, '/');
+    size_t len = strlen(name);
+    snprintf(proc, sizeof proc, "/proc/%lld", (long long)pid);
+    if (!cgroup_read(proc, "cgroup", text, sizeof text))
+        return false;
+    for (const char *at = text; (at = strstr(at, name)); at += len)
+        found += at[len] == '\n';
+    return found == group->n_parts;
+}
+
+int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error *err)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lld", (long long)pid);
+    for (int i = 0; i < group->n_parts; i++) {
+        int os_errno = cgroup_write(group->parts[i].folder, "cgroup.procs", number);
+        if (os_errno)
+            return laz_error_os(err, os_errno, "a process cannot be put into %s",
+                                group->parts[i].folder);
+    }
+    return 0;
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
+{
+    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_CPU);
+    char text[1024];
+    uint64_t value = 0;
+
+    if (!part || !cgroup_pread(group->cpu_fd, text, sizeof text))
+        return 0;
+    if (part->version == 1)
+        return strtoull(text, NULL, 10) / 1000; /* nanoseconds */
+    return laz_cgroup_counter(text, "usage_usec", &value) ? value : 0;
+}
+
+uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
+{
+    char text[32];
+
+    return cgroup_pread(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+}
+
+int laz_cgroup_event_fd(const struct laz_cgroup *group)
+{
+    return group->event_fd;
+}
+
+uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
+{
+    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    uint64_t value = 0, kills = 0;
+    char text[1024];
+
+    if (group->event_fd < 0)
+        return 0;
+    if (part->version == 2) { /* reading it takes the event back */
+        if (cgroup_pread(group->events, text, sizeof text))
+            laz_cgroup_counter(text, "oom_kill", &value);
+        return value;
+    }
+    if (read(group->event_fd, &value, sizeof value) == sizeof value)
+        group->ran_out += value;
+    if (!group->ran_out)
+        return 0;
+    /* the event comes before the kill, so the count of kills may be behind */
+    if (cgroup_read(part->folder, "memory.oom_control", text, sizeof text))
+        laz_cgroup_counter(text, "oom_kill", &kills);
+    return kills > group->ran_out ? kills : group->ran_out;
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+/* Does a text as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? The name of one may
+ * begin with that of another. */
+bool laz_cgroup_is_named(const char *self, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = self; (at = strstr(at, name)); at += len)
+        if (at > self && at[-1] == '/' && (!at[len] || at[len] == '/' || at[len] == '\n'))
+            return true;
+    return false;
+}
+
+/* SIGKILL to a process as long as it is in the group: not to another that got its number. */
+static void cgroup_kill_one(pid_t pid, const char *folder)
+{
+    char proc[48], text[8192];
+    int pidfd = laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
+
+    if (pidfd < 0)
+        return;
+    snprintf(proc, sizeof proc, "/proc/%d", (int)pid);
+    if (cgroup_read(proc, "cgroup", text, sizeof text) &&
+        laz_cgroup_is_named(text, strrchr(folder, '/') + 1))
+        laz_os_pidfd_kill(pidfd);
+    laz_os_close(&pidfd);
+}
+
+bool cgroup_kill_all(const char *folder, int version)
+{
+    char text[64 << 10];
+
+    if (version == 2 && cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14 */
+        return true;
+    (void)cgroup_write(folder, "pids.max", "0"); /* nothing new comes while they are killed */
+    for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
+        if (!cgroup_read(folder, "cgroup.procs", text, sizeof text) || !*text)
+            return true;
+        for (char *p = text; *p;) {
+            char *end;
+            long pid = strtol(p, &end, 10);
+            if (end == p || *end != '\n')
+                break; /* the last one was cut off: the next round has it */
+            if (pid > 0)
+                cgroup_kill_one((pid_t)pid, folder);
+            p = end + 1;
+        }
+        if (cgroup_read(folder, "cgroup.procs", text, sizeof text) && *text)
+            (void)poll(NULL, 0, CGROUP_KILL_MS);
+    }
+    return false;
+}
+
+bool laz_cgroup_kill(struct laz_cgroup *group)
+{
+    group->is_killed = true;
+    /* all parts have the same processes: the best way is that of version 2, then that of pids */
+    for (int i = 0; i < group->n_parts; i++)
+        if (group->parts[i].version == 2)
+            return cgroup_kill_all(group->parts[i].folder, 2);
+    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_PIDS);
+    if (!part && group->n_parts)
+        part = &group->parts[0];
+    return !part || cgroup_kill_all(part->folder, part->version);
+}

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* cgroup_places.c - where this process may make control groups.  System: Linux.
+ * Side: host.  Input trusted: yes (files of the kernel).
+ *
+ * A new group goes below the process's own, so that every limit that is on lazaret is on its
+ * sessions too.  Version 2 takes controllers only where no process is (cgroups(7), "no internal
+ * processes"): there an ancestor will do if it was left to us, by its owner for an ordinary user,
+ * by the mark that systemd puts on it (xattr trusted.delegate) for root.  Groups that a dead host
+ * left are told by their names: number, start and namespace of its process.  A number of another
+ * process namespace, which may be gone with the host, says nothing here: so each host holds a lock
+ * in every place, on the byte with the number of its namespace, and where nobody holds that one the
+ * groups of that namespace are removed if they are empty, as they are when a namespace has ended.
+ * A host that lives, or may live, is never taken for a dead one.
+ *
+ * Processors are handed out level by level: groups that stood beside the host would each get as
+ * much as the host itself, and would keep it waiting all the more the more of them there are.  So
+ * where groups have a share of the processors those of one engine stand in one group, the nest, and
+ * get together what the host, or any process beside it, gets alone. */
+#include "os/linux/cgroup_places.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define PLACES_TEXT    ((size_t)1 << 20)
+#define PLACES_BUSY_MS 1000 /* what a group that is being left gets to become empty */
+#define PLACES_STEP_MS 5
+
+static const struct {
+    const char *v1, *v2;
+} places_controllers[LAZ_CGROUP_WHATS] = {
+    [LAZ_CGROUP_MEMORY] = {"memory", "memory"},
+    [LAZ_CGROUP_PIDS] = {"pids", "pids"},
+    [LAZ_CGROUP_CPU] = {"cpuacct", ""}, /* version 2 counts it in every group */
+    [LAZ_CGROUP_SHARE] = {"cpu", "cpu"},
+};
+
+/* ---- version 2 ------------------------------------------------------------------------------ */
+
+static bool places_has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = text; (p = strstr(p, word)); p += n)
+        if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+static bool places_may_write(const char *folder, const char *file)
+{
+    char path[CGROUP_FOLDER_MAX + 64];
+
+    snprintf(path, sizeof path, "%s%s%s", folder, *file ? "/" : "", file);
+    return access(path, *file ? W_OK : W_OK | X_OK) == 0;
+}
+
+/* Was this part of the tree left to us? */
+static bool places_is_delegated(const char *folder)
+{
+    char mark[8];
+
+    if (!laz_os_is_root())
+        return true; /* only what is ours can be written, and that is looked at anyway */
+    return getxattr(folder, "trusted.delegate", mark, sizeof mark) == 1 && mark[0] == '1';
+}
+
+/* Can groups in this one have the controller? It is switched on where that needs no more than to
+ * say so; `look`: where it would. */
+static bool places_controller(const char *folder, const char *controller, bool look)
+{
+    char text[4096], word[16];
+
+    if (cgroup_read(folder, "cgroup.subtree_control", text, sizeof text) &&
+        places_has_word(text, controller))
+        return true;
+    if (!cgroup_read(folder, "cgroup.controllers", text, sizeof text) ||
+        !places_has_word(text, controller))
+        return false;
+    if (look) /* the root, which has no type, may have processes of its own */
+        return places_may_write(folder, "cgroup.subtree_control") &&
+               (!cgroup_read(folder, "cgroup.type", text, sizeof text) ||
+                (cgroup_read(folder, "cgroup.procs", text, sizeof text) && !*text));
+    snprintf(word, sizeof word, "+%s", controller);
+    return cgroup_write(folder, "cgroup.subtree_control", word) == 0;
+}
+
+/* The folder itself or one above it, the one that gives the most; 0: none can be used. */
+static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t top, bool look)
+{
+    int best = -1;
+
+    char *folder = laz_strdup(own);
+    groups->out_of_memory |= !folder;
+    for (bool first = true; folder; first = false) {
+        bool usable = (first || places_is_delegated(folder)) && places_may_write(folder, "") &&
+                      places_may_write(folder, "cgroup.procs");
+        bool memory = usable && places_controller(folder, "memory", look);
+        bool pids = usable && places_controller(folder, "pids", look);
+        if (usable && memory + pids > best) {
+            const bool given[] = {[LAZ_CGROUP_MEMORY] = memory,
+                                  [LAZ_CGROUP_PIDS] = pids,
+                                  [LAZ_CGROUP_CPU] = true,
+                                  [LAZ_CGROUP_SHARE] = places_controller(folder, "cpu", look)};
+            best = memory + pids;
+            for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
+                struct cgroup_place *place = &groups->places[what];
+                free(place->folder);
+                place->folder = given[what] ? laz_strdup(folder) : NULL;
+                place->version = place->folder ? 2 : 0;
+                groups->out_of_memory |= given[what] && !place->folder;
+            }
+        }
+        char *slash = strrchr(folder, '/');
+        if (best == 2 || !slash || (size_t)(slash - folder) < top)
+            break;
+        *slash = '\0';
+    }
+    free(folder);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+/* laz_cgroup_folder, which gives NULL for what is not there and without memory. */
+static char *places_folder(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                           const char *controller, size_t *top)
+{
+    errno = 0;
+    char *folder = laz_cgroup_folder(mountinfo, self, controller, top);
+    groups->out_of_memory |= !folder && errno == ENOMEM;
+    return folder;
+}
+
+static void places_find_v1(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                           int what, struct cgroup_place *place)
+{
+    size_t top;
+    char *own = places_folder(groups, mountinfo, self, places_controllers[what].v1, &top);
+
+    if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
+        *place = (struct cgroup_place){1, own};
+        own = NULL;
+    }
+    free(own);
+}
+
+static void places_find(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                        bool look)
+{
+    size_t top;
+    char *own = places_folder(groups, mountinfo, self, "", &top);
+
+    if (own && strlen(own) < CGROUP_FOLDER_MAX)
+        places_find_v2(groups, own, top, look);
+    free(own);
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+        if (!groups->places[what].version)
+            places_find_v1(groups, mountinfo, self, what, &groups->places[what]);
+    if (groups->places[LAZ_CGROUP_CPU].version == 2 &&
+        groups->places[LAZ_CGROUP_MEMORY].version != 2 &&
+        groups->places[LAZ_CGROUP_PIDS].version != 2)
+        places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU, &groups->cpu_to_enter);
+}
+
+/* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: it cannot be
+ * told. `*ended`: it only waits for its parent; one whose first thread has ended and others have
+ * not is a zombie that lives. */
+static uint64_t places_start(uint64_t pid, bool *ended)
+{
+    char folder[48], text[1024];
+    unsigned long long start = 0;
+    long threads;
+    char state;
+
+    *ended = false;
+    snprintf(folder, sizeof folder, "/proc/%llu", (unsigned long long)pid);
+    if (!cgroup_read(folder, "stat", text, sizeof text))
+        return 0;
+    const char *p = strrchr(text, ')');
+    if (!p || sscanf(p + 1,
+                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld "
+                     "%*d %llu",
+                     &state, &threads, &start) != 3)
+        return 0;
+    *ended = state == 'X' || (state == 'Z' && threads <= 1);
+    return start;
+}
+
+/* Does the process count its time as this one does? In another time namespace (Linux 5.6) /proc
+ * shows another start of the very same process. */
+static bool places_same_time(uint64_t pid)
+{
+    struct stat own, other;
+    char path[48];
+
+    if (stat("/proc/self/ns/time", &own) != 0)
+        return errno == ENOENT;
+    snprintf(path, sizeof path, "/proc/%llu/ns/time", (unsigned long long)pid);
+    return stat(path, &other) == 0 && own.st_ino == other.st_ino;
+}
+
+/* Has the host that made the name ended for certain? Whatever keeps this from being seen, want of
+ * descriptors or a /proc that hides processes, is no answer: what a host that lives has in a group
+ * would be killed. */
+static bool places_host_is_gone(const struct laz_cgroup_name *name)
+{
+    bool ended;
+
+    if (name->pid < 1 || name->pid > INT32_MAX)
+        return false;
+    if (kill((pid_t)name->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    uint64_t start = places_start(name->pid, &ended);
+    if (!start)
+        return false;
+    return start == name->start ? ended : places_same_time(name->pid);
+}
+
+/* In a file that only we, or root, can write: others can lock it for reading at the most, which
+ * keeps groups from being removed and nothing else. The lock is the open file's (fcntl(2),
+ * F_OFD_SETLK), and goes with the process. */
+static struct flock places_lock(short type, uint64_t pid_namespace)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)pid_namespace, .l_len = 1};
+}
+
+/* Without a lock, for want of descriptors say, an empty group of ours may be removed, and a session
+ * not be started. */
+static void places_use(struct laz_cgroups *groups, const struct cgroup_place *place)
+{
+    struct flock lock = places_lock(F_RDLCK, groups->next.pid_namespace);
+    int fd = cgroup_file(place->folder, "cgroup.procs", O_RDONLY);
+
+    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        groups->in_use[groups->n_in_use++] = fd;
+    else
+        laz_os_close(&fd);
+}
+
+/* Does a host of that namespace live, or may it? */
+static bool places_are_used(const char *folder, uint64_t pid_namespace)
+{
+    struct flock lock = places_lock(F_WRLCK, pid_namespace);
+    int fd = cgroup_file(folder, "cgroup.procs", O_RDONLY);
+    bool used = fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+
+    laz_os_close(&fd);
+    return used;
+}
+
+/* Is /proc that of this process namespace? One of another tells of other processes by our numbers.
+ */
+static bool places_proc_is_ours(void)
+{
+    char text[24];
+    ssize_t n = readlink("/proc/self", text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    return strtol(text, NULL, 10) == (long)getpid();
+}
+
+/* Removes a group of a dead host; `kills`: what is in it is ended first. */
+static void places_remove(const char *path, int version, bool kills)
+{
+    if (rmdir(path) == 0 || errno != EBUSY || !kills)
+        return;
+    cgroup_kill_all(path, version);
+    for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
+         ms += PLACES_STEP_MS)
+        (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
+}
+
+/* The same for those in a nest. */
+static void places_remove_nested(const char *nest, int version, bool kills)
+{
+    struct dirent *entry;
+    struct laz_cgroup_name name;
+    DIR *dir = laz_posix_opendir(nest);
+
+    while (dir && (entry = readdir(dir))) {
+        char path[CGROUP_FOLDER_MAX + 16 + 1024];
+        snprintf(path, sizeof path, "%s/%s", nest, entry->d_name);
+        if (laz_cgroup_name_parse(entry->d_name, &name))
+            places_remove(path, version, kills);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* Removes what hosts of this user left when they died. What is in it is ended where they were of
+ * this process namespace; of another one not all of it could be seen. */
+static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
+{
+    struct dirent *entry;
+    DIR *dir = laz_posix_opendir(folder);
+
+    while (dir && (entry = readdir(dir))) {
+        char path[CGROUP_FOLDER_MAX + 16 + 512];
+        struct laz_cgroup_name name;
+        struct stat st;
+        if (!laz_cgroup_name_parse(entry->d_name, &name))
+            continue;
+        const bool is_here = name.pid_namespace == pid_namespace;
+        if (is_here ? !places_host_is_gone(&name) : places_are_used(folder, name.pid_namespace))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+            continue;
+        places_remove_nested(path, version, is_here);
+        places_remove(path, version, is_here);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* A host that is started anew can find itself in another group than the one that died: beside it,
+ * as a rule. The number of links tells which of those have groups below them. What is named as ours
+ * is no place but a nest of a host above: nobody holds a lock in it. */
+static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
+{
+    char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
+    struct laz_cgroup_name name;
+    struct dirent *entry;
+    struct stat st;
+
+    places_sweep(place->folder, place->version, pid_namespace);
+    snprintf(above, sizeof above, "%.*s/cgroup.procs",
+             (int)(strrchr(place->folder, '/') - place->folder), place->folder);
+    if (access(above, F_OK) != 0)
+        return; /* the mount ends here */
+    *strrchr(above, '/') = '\0';
+    DIR *dir = laz_posix_opendir(above);
+    while (dir && (entry = readdir(dir))) {
+        snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
+        if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
+            !laz_cgroup_name_parse(entry->d_name, &name) && strcmp(path, place->folder) != 0 &&
+            lstat(path, &st) == 0 && st.st_nlink > 2)
+            places_sweep(path, place->version, pid_namespace);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+static struct cgroup_place *places_at(struct laz_cgroups *groups, int what)
+{
+    return what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
+}
+
+/* One of them, or NULL: there is none, or an earlier one is the same. */
+static const struct cgroup_place *places_of(struct laz_cgroups *groups, int what)
+{
+    const struct cgroup_place *place = places_at(groups, what);
+
+    for (int i = 0; i < what && place->version; i++)
+        if (groups->places[i].version && strcmp(groups->places[i].folder, place->folder) == 0)
+            return NULL;
+    return place->version ? place : NULL;
+}
+
+/* Makes the nest in the place of the share; its path, or NULL. */
+static char *places_make_nest(struct laz_cgroups *groups)
+{
+    const struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
+    int os_errno = EEXIST;
+
+    for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
+        char name[CGROUP_NAME_SIZE];
+        cgroup_next_name(groups, name, sizeof name);
+        char *nest = laz_strdupf("%s/%s", share->folder, name);
+        groups->out_of_memory |= !nest;
+        if (!nest)
+            break;
+        if (mkdir(nest, 0755) == 0)
+            return nest;
+        os_errno = errno;
+        free(nest);
+    }
+    return NULL;
+}
+
+/* All groups that have a share of the processors, and what of them is of the same hierarchy, are
+ * made in a nest. Where there can be none they have no share. */
+static void places_nest(struct laz_cgroups *groups)
+{
+    struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
+    char *outer = share->folder;
+
+    if (!share->version)
+        return;
+    groups->nest = places_make_nest(groups);
+    bool good = groups->nest;
+    for (int what = 0; what < LAZ_CGROUP_WHATS && good; what++) {
+        const struct cgroup_place *place = &groups->places[what];
+        const char *controller = places_controllers[what].v2;
+        if (place->version == 2 && *controller && strcmp(place->folder, outer) == 0)
+            good = places_controller(groups->nest, controller, false);
+    }
+    share->folder = NULL;
+    for (int what = 0; what <= LAZ_CGROUP_WHATS && good; what++) {
+        struct cgroup_place *place = places_at(groups, what);
+        if (place != share && (!place->version || strcmp(place->folder, outer) != 0))
+            continue;
+        free(place->folder);
+        place->folder = laz_strdup(groups->nest);
+        groups->out_of_memory |= !place->folder;
+    }
+    if (!good)
+        share->version = 0; /* laz_cgroups_free removes what was made */
+    free(outer);
+}
+
+int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err)
+{
+    struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
+    struct laz_cgroups *made = calloc(1, sizeof *made);
+    struct laz_error why = {0};
+    struct stat st;
+
+    if (!made)
+        return laz_error_nomem(err);
+    int rc = laz_os_read_file("/proc/self/mountinfo", PLACES_TEXT, &mountinfo, &why);
+    if (!rc)
+        rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
+    if (rc) {
+        made->out_of_memory = laz_error_is_shortage(&why);
+    } else if (places_proc_is_ours() && stat("/proc/self/ns/pid", &st) == 0) {
+        bool ended;
+        made->next.pid_namespace = st.st_ino;
+        made->next.pid = (uint64_t)getpid();
+        made->next.start = places_start(made->next.pid, &ended);
+        if (made->next.start)
+            places_find(made, laz_buf_text(&mountinfo), laz_buf_text(&self), look);
+    }
+    laz_buf_fini(&mountinfo);
+    laz_buf_fini(&self);
+    for (int what = 0; what <= LAZ_CGROUP_WHATS && !look; what++) {
+        const struct cgroup_place *place = places_of(made, what);
+        if (!place)
+            continue;
+        places_use(made, place);
+        places_sweep_around(place, made->next.pid_namespace);
+    }
+    if (!look)
+        places_nest(made);
+    if (made->out_of_memory) { /* no weaker limits because of it */
+        laz_cgroups_free(made);
+        return laz_error_nomem(err);
+    }
+    *groups = made;
+    return 0;
+}
+
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what)
+{
+    static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
+
+    return groups ? names[groups->places[what].version] : NULL;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void cgroup_remove(struct laz_cgroups *groups, const char *folder)
+{
+    /* a process that has ended can be in its group for a moment yet */
+    if (rmdir(folder) != 0 && errno == EBUSY)
+        laz_strv_add(&groups->busy, folder);
+}
+
+void cgroup_remove_busy(struct laz_cgroups *groups)
+{
+    struct laz_strv busy = groups->busy;
+
+    groups->busy = (struct laz_strv)LAZ_STRV_INIT;
+    for (size_t i = 0; i < busy.n; i++)
+        cgroup_remove(groups, busy.items[i]);
+    laz_strv_fini(&busy);
+}
+
+void laz_cgroups_free(struct laz_cgroups *groups)
+{
+    if (!groups)
+        return;
+    cgroup_drop_kept(groups);
+    cgroup_remove_busy(groups);
+    if (groups->nest)
+        cgroup_remove(groups, groups->nest);
+    free(groups->nest);
+    for (int ms = 0; groups->busy.n && ms < PLACES_BUSY_MS; ms += PLACES_STEP_MS) {
+        (void)poll(NULL, 0, PLACES_STEP_MS); /* version 1 has no event for it */
+        cgroup_remove_busy(groups);
+    }
+    laz_strv_fini(&groups->busy);
+    while (groups->n_in_use > 0)
+        laz_os_close(&groups->in_use[--groups->n_in_use]);
+    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+        free(groups->places[what].folder);
+    free(groups->cpu_to_enter.folder);
+    free(groups);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* child.c - from a request to a running program.  System: Linux.
+ * Side: host.  Input trusted: yes.
+ *
+ * The application may have many threads, locks held and fork handlers installed, so the child makes
+ * system calls only: no allocation, no lock, no wrapper of the C library that looks at threads
+ * (setresuid would signal threads that are not there).  clone3 with CLONE_VFORK holds the spawner's
+ * thread until exec worked or the child ended: what came of it is then in a pipe, without waiting
+ * for an end of file that a process forked elsewhere could hold back.  CLONE_PIDFD gives a
+ * descriptor of the child before anybody could reap it. */
+#include "os/cgroup.h"
+#include "os/posix/child.h"
+#include "os/linux/descriptors.h"
+#include "os/os.h"
+#include "os/warden.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined SYS_setresuid32 /* 32-bit systems: the plain calls take 16 bits */
+#define CHILD_SETRESUID SYS_setresuid32
+#define CHILD_SETRESGID SYS_setresgid32
+#define CHILD_SETGROUPS SYS_setgroups32
+#else
+#define CHILD_SETRESUID SYS_setresuid
+#define CHILD_SETRESGID SYS_setresgid
+#define CHILD_SETGROUPS SYS_setgroups
+#endif
+
+#define CHILD_END_ROUNDS 50   /* who is to be killed may be faster at it */
+#define CHILD_END_MS     5000 /* for a child that makes three calls */
+
+enum child_step {
+    CHILD_PRIORITY,
+    CHILD_GROUP,
+    CHILD_SESSION,
+    CHILD_WARDEN,
+    CHILD_DESCRIPTORS,
+    CHILD_USER,
+    CHILD_KEYS,
+    CHILD_FOLDER,
+    CHILD_SIGNAL,
+    CHILD_EXEC,
+};
+
+static const char *const child_steps[] = {
+    [CHILD_PRIORITY] = "its priority cannot be lowered to the usual one",
+    [CHILD_GROUP] = "it cannot be put into its control group",
+    [CHILD_SESSION] = "it gets no session of its own",
+    [CHILD_WARDEN] =
+        "the process that would end it after this one (lazaret-agent --warden) is gone",
+    [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
+    [CHILD_USER] = "it cannot be given its user",
+    [CHILD_KEYS] = "it gets no keyring of its own",
+    [CHILD_FOLDER] = "its working folder cannot be entered",
+    [CHILD_SIGNAL] = "its parent-death signal cannot be set",
+    [CHILD_EXEC] = "it cannot be executed",
+};
+
+struct child_failure {
+    int step;
+    int os_errno;
+};
+
+struct child_fd {
+    int parent, child;
+    int moved; /* above every number of the child; written in the child only */
+};
+
+/* All that the child needs, made before it exists. */
+struct child_plan {
+    void (*main)(struct child_plan *plan); /* in the child; does not return */
+    const struct laz_spawn *spawn;
+    struct child_fd *fds; /* ordered by `child`; 0, 1 and 2 are there */
+    size_t n_fds;
+    int above;    /* the first number above those of the child */
+    int error_fd; /* write end of the pipe for struct child_failure */
+    pid_t parent;
+    int warden;   /* -1: none */
+    bool entered; /* the child is born in its group of version 2 */
+};
+
+/* ---- in the child --------------------------------------------------------------------------- */
+
+static void child_fail(const struct child_plan *plan, enum child_step step)
+{
+    struct child_failure failure = {.step = (int)step, .os_errno = errno};
+
+    (void)!write(plan->error_fd, &failure, sizeof failure);
+    _exit(127);
+}
+
+/* What a host has been given to answer in time would let its sessions keep the machine from all
+ * others (sched(7)); and nobody of a real-time policy enters a group of version 1 that has no time
+ * for those. Less than the usual, a policy or a nice value, is left to it. */
+static void child_drop_priority(const struct child_plan *plan)
+{
+    static const struct sched_param none;
+
+    if (!plan->spawn->no_priority)
+        return;
+    long policy = syscall(SYS_sched_getscheduler, 0);
+    if (policy < 0)
+        child_fail(plan, CHILD_PRIORITY);
+    policy &= ~(long)SCHED_RESET_ON_FORK;
+    if ((policy == SCHED_FIFO || policy == SCHED_RR) &&
+        syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &none) != 0)
+        child_fail(plan, CHILD_PRIORITY);
+    /* the kernel's answer is 20 - the nice value */
+    if (syscall(SYS_getpriority, PRIO_PROCESS, 0) > 20 &&
+        syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) != 0)
+        child_fail(plan, CHILD_PRIORITY);
+}
+
+/* With the rights of the host. */
+static void child_enter_group(const struct child_plan *plan)
+{
+    const struct laz_cgroup_door *door = plan->spawn->cgroup;
+
+    if (!door)
+        return;
+    for (size_t i = 0; i < door->n_tasks; i++)
+        if (write(door->tasks[i], "0", 1) != 1)
+            child_fail(plan, CHILD_GROUP);
+    if (door->into < 0 || plan->entered)
+        return;
+    int fd = openat(door->into, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "0", 1) != 1)
+        child_fail(plan, CHILD_GROUP);
+}
+
+/* Every source is first moved out of the way, then put where it belongs: no number that is still
+ * needed is overwritten, whatever the numbers are. */
+static void child_place_fds(struct child_plan *plan)
+{
+    int null_fd = -1, first_gap = 3;
+    bool closed = true;
+
+    plan->error_fd = fcntl(plan->error_fd, F_DUPFD_CLOEXEC, plan->above);
+    if (plan->error_fd < 0)
+        _exit(127);
+    for (size_t i = 0; i < plan->n_fds; i++) {
+        struct child_fd *fd = &plan->fds[i];
+        int from = fd->parent;
+        if (from < 0 && null_fd < 0)
+            null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (from < 0)
+            from = null_fd;
+        fd->moved = fcntl(from, F_DUPFD_CLOEXEC, plan->above);
+        if (fd->moved < 0)
+            child_fail(plan, CHILD_DESCRIPTORS);
+    }
+    for (size_t i = 0; i < plan->n_fds; i++)
+        if (dup2(plan->fds[i].moved, plan->fds[i].child) < 0)
+            child_fail(plan, CHILD_DESCRIPTORS);
+    for (size_t i = 0; i < plan->n_fds; i++) {
+        int child = plan->fds[i].child;
+        if (child < first_gap)
+            continue;
+        if (child > first_gap)
+            closed &= laz_os_close_range((unsigned)first_gap, (unsigned)child - 1);
+        first_gap = child + 1;
+    }
+    if (plan->error_fd > first_gap)
+        closed &= laz_os_close_range((unsigned)first_gap, (unsigned)plan->error_fd - 1);
+    if (!closed || !laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX))
+        child_fail(plan, CHILD_DESCRIPTORS); /* it would inherit what is the host's */
+}
+
+/* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. The
+ * kernel is asked: the C library would refuse the two signals that it uses itself. */
+static void child_default_signals(void)
+{
+    static const unsigned long as_default[16]; /* the kernel's struct, all zero: SIG_DFL */
+
+    for (int signal = 1; signal < NSIG; signal++)
+        (void)syscall(SYS_rt_sigaction, signal, as_default, NULL, (size_t)(NSIG - 1) / 8);
+}
+
+static void child_set_user(const struct child_plan *plan)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+
+    if (spawn->uid == LAZ_SPAWN_SAME_ID)
+        return;
+    if (syscall(CHILD_SETGROUPS, 0, NULL) != 0 ||
+        syscall(CHILD_SETRESGID, spawn->gid, spawn->gid, spawn->gid) != 0 ||
+        syscall(CHILD_SETRESUID, spawn->uid, spawn->uid, spawn->uid) != 0)
+        child_fail(plan, CHILD_USER);
+}
+
+/* A session keyring is inherited like a descriptor: whoever has it can read the keys in it (tickets
+ * of Kerberos, say), whatever its uid and namespaces.  Where the call does not exist, or a filter
+ * refuses it, the child cannot use it either. */
+static void child_set_keys(const struct child_plan *plan)
+{
+    if (plan->spawn->own_keys && syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
+        errno != ENOSYS && errno != EPERM)
+        child_fail(plan, CHILD_KEYS);
+}
+
+static void child_main(struct child_plan *plan)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    static const unsigned long nothing_blocked[16];
+
+    child_drop_priority(plan);
+    child_enter_group(plan);
+    if (spawn->group && setsid() < 0)
+        child_fail(plan, CHILD_SESSION);
+    if (spawn->group && spawn->death_signal && plan->warden >= 0 &&
+        !laz_warden_take(plan->warden, spawn->death_signal))
+        child_fail(plan, CHILD_WARDEN);
+    child_place_fds(plan);
+    child_default_signals();
+    child_set_user(plan);
+    child_set_keys(plan); /* as the new user, whose quota it counts against */
+    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
+        child_fail(plan, CHILD_FOLDER);
+    if (spawn->death_signal) {
+        /* After the change of user, which clears it. Who asks first looks second: a parent that
+         * ended in between sends nothing. */
+        if (prctl(PR_SET_PDEATHSIG, (unsigned long)spawn->death_signal, 0, 0, 0) != 0)
+            child_fail(plan, CHILD_SIGNAL);
+        if (getppid() != plan->parent)
+            _exit(127);
+    }
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing_blocked, NULL, (size_t)(NSIG - 1) / 8);
+    (void)execve(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv,
+                 (char *const *)(uintptr_t)spawn->env);
+    child_fail(plan, CHILD_EXEC);
+    _exit(127);
+}
+
+/* Kills what runs under the uid of the plan. The change of user made it a process that nobody may
+ * trace, and the kernel signals all others in one go: those of that uid, if no capability has
+ * outlived the change, which securebits of the host could bring about (capabilities(7)). */
+static void child_end_all(struct child_plan *plan)
+{
+    const uid_t uid = plan->spawn->uid;
+
+    struct __user_cap_header_struct self = {.version = _LINUX_CAPABILITY_VERSION_3};
+    static const struct __user_cap_data_struct none[2];
+    struct __user_cap_data_struct left[2];
+
+    if (syscall(CHILD_SETRESUID, uid, uid, uid) != 0 || getuid() != uid || geteuid() != uid)
+        _exit(1);
+    if (syscall(SYS_capset, &self, none) != 0 || syscall(SYS_capget, &self, left) != 0 ||
+        memcmp(left, none, sizeof none) != 0)
+        _exit(1);
+    (void)kill(-1, SIGKILL);
+    _exit(0);
+}
+
+/* ---- in the host ---------------------------------------------------------------------------- */
+
+static int child_compare(const void *a, const void *b)
+{
+    const struct child_fd *x = a, *y = b;
+
+    return x->child < y->child ? -1 : x->child > y->child;
+}
+
+static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
+{
+    const struct laz_spawn *spawn = plan->spawn;
+    bool standard[3] = {false, false, false};
+
+    plan->fds = calloc(spawn->n_fds + 3, sizeof *plan->fds);
+    if (!plan->fds)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < spawn->n_fds; i++) {
+        int child = spawn->fds[i].child;
+        if (child < 0)
+            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has number %d",
+                                 child);
+        if (child < 3)
+            standard[child] = true;
+        plan->fds[plan->n_fds++] = (struct child_fd){spawn->fds[i].parent, child, -1};
+    }
+    for (int i = 0; i < 3; i++)
+        if (!standard[i])
+            plan->fds[plan->n_fds++] = (struct child_fd){-1, i, -1};
+    qsort(plan->fds, plan->n_fds, sizeof *plan->fds, child_compare);
+    for (size_t i = 1; i < plan->n_fds; i++)
+        if (plan->fds[i].child == plan->fds[i - 1].child)
+            return laz_error_set(err, LAZ_EINVAL, 0, "descriptor %d of a child is given twice",
+                                 plan->fds[i].child);
+    plan->above = plan->fds[plan->n_fds - 1].child + 1;
+    return 0;
+}
+
+/* A child that runs plan->main; *waited tells whether it has got to exec when this returns. */
+static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
+{
+    pid_t pid;
+
+    *waited = true;
+#ifdef SYS_clone3
+    struct clone_args args = {
+        .flags = CLONE_PIDFD | CLONE_VFORK,
+        .pidfd = (uint64_t)(uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+    };
+#ifdef CLONE_INTO_CGROUP
+    if (plan->spawn->cgroup && plan->spawn->cgroup->into >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)plan->spawn->cgroup->into;
+        plan->entered = true;
+        pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+        if (pid == 0)
+            plan->main(plan);
+        if (pid > 0)
+            return pid;
+        plan->entered = false; /* Linux before 5.7: the child enters by itself */
+        args.flags &= ~(uint64_t)CLONE_INTO_CGROUP;
+        args.cgroup = 0;
+    }
+#endif
+    pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (pid == 0)
+        plan->main(plan);
+    if (pid > 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return pid;
+#endif
+    /* Refused by an old kernel, or by a filter around the application. */
+    *waited = false;
+#ifdef HAVE__FORK
+    pid = _Fork();
+#else
+    pid = fork();
+#endif
+    if (pid == 0)
+        plan->main(plan);
+    if (pid > 0)
+        *pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
+    return pid;
+}
+
+/* With what it has started by now: bwrap's inner process would wait for ever. */
+static void child_discard(const struct laz_spawn *spawn, pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    if (spawn->group)
+        (void)kill(-pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* 0: the program runs. Else the step that failed, for a person. */
+static int child_outcome(const struct child_plan *plan, int errors, bool waited,
+                         struct laz_error *err)
+{
+    struct child_failure failure;
+    ssize_t n;
+
+    if (waited && laz_os_nonblock(errors, true, err)) /* it could be heard of never */
+        return LAZ_EOS;
+    do {
+        n = read(errors, &failure, sizeof failure);
+    } while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof failure)
+        return 0;
+    if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
+        failure.step = CHILD_EXEC;
+    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", plan->spawn->argv[0],
+                        child_steps[failure.step]);
+}
+
+int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
+                       struct laz_error *err)
+{
+    struct child_plan plan = {
+        .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid(), .warden = warden};
+    int errors = -1;
+    bool waited;
+    int rc = child_plan_fds(&plan, err);
+
+    if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
+        goto out;
+    pid_t pid = child_clone(&plan, &process->pidfd, &waited);
+    if (pid < 0) {
+        rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
+        goto out;
+    }
+    laz_os_close(&plan.error_fd);
+    if (process->pidfd < 0) {
+        rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
+        child_discard(spawn, pid);
+        goto out;
+    }
+    rc = child_outcome(&plan, errors, waited, err);
+    if (rc)
+        child_discard(spawn, pid);
+    else
+        process->pid = pid;
+out:
+    laz_os_close(&errors);
+    laz_os_close(&plan.error_fd);
+    free(plan.fds);
+    return rc;
+}
+
+bool laz_os_end_all_of(uint32_t uid)
+{
+    const struct laz_spawn spawn = {.uid = uid};
+    struct child_plan plan = {.main = child_end_all, .spawn = &spawn, .error_fd = -1};
+    struct laz_exit how = {.signal = SIGKILL};
+    sigset_t all, before;
+    bool waited;
+
+    if (uid == 0 || uid == LAZ_SPAWN_SAME_ID || geteuid() != 0)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < CHILD_END_ROUNDS && how.signal == SIGKILL; i++) {
+        struct laz_process process = LAZ_PROCESS_INIT;
+        process.pid = child_clone(&plan, &process.pidfd, &waited);
+        bool ended = process.pid >= 0 && laz_process_wait(&process, CHILD_END_MS, &how);
+        if (!ended && process.pid >= 0) { /* a machine out of breath; it is not left as a child */
+            laz_process_signal(&process, SIGKILL);
+            laz_process_wait(&process, CHILD_END_MS, &how);
+        }
+        if (!ended)
+            how = (struct laz_exit){.known = true, .status = 1};
+        laz_process_close(&process);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return how.signal == 0 && (!how.known || how.status == 0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* epoll.c - descriptors that the kernel tells of, epoll(7).  System: Linux. */
+#include "os/epoll.h"
+
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+#define EPOLL_BATCH 64
+
+int laz_os_epoll_new(void)
+{
+    return laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
+}
+
+/* Errors and ends are told whatever is asked for, epoll_ctl(2): where nothing is, once and not
+ * again before the next change. */
+static int epoll_control(int epoll, int operation, int fd, bool read, bool write, void *user)
+{
+    struct epoll_event event = {.data.ptr = user};
+
+    event.events = (read ? EPOLLIN : 0) | (write ? EPOLLOUT : 0);
+    if (!event.events)
+        event.events = EPOLLONESHOT;
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+bool laz_os_epoll_add(int epoll, int fd, bool read, bool write, void *user)
+{
+    return epoll_control(epoll, EPOLL_CTL_ADD, fd, read, write, user) == 0;
+}
+
+bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user)
+{
+    return epoll_control(epoll, EPOLL_CTL_MOD, fd, read, write, user) == 0;
+}
+
+bool laz_os_epoll_remove(int epoll, int fd)
+{
+    return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL) == 0 || errno == ENOENT;
+}
+
+size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n)
+{
+    struct epoll_event told[EPOLL_BATCH];
+
+    int found = epoll_wait(epoll, told, n < EPOLL_BATCH ? (int)n : EPOLL_BATCH, 0);
+    for (int i = 0; i < found; i++) {
+        bool over = (told[i].events & (EPOLLHUP | EPOLLERR)) != 0;
+        events[i] = (struct laz_epoll_event){.user = told[i].data.ptr,
+                                             .read = over || (told[i].events & EPOLLIN),
+                                             .write = over || (told[i].events & EPOLLOUT)};
+    }
+    return found > 0 ? (size_t)found : 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.c - installs a filter of system calls that was made with the build.  System: Linux.
+ *
+ * Nothing is computed here: the program is constant data.  SECCOMP_FILTER_FLAG_TSYNC (Linux 3.17)
+ * puts it on all threads or, when one of them has another filter, on none. */
+#include "os/filter.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef LAZ_FILTER
+#include "os/linux/filter_made.h"
+#define FILTER_OF(name, program)                                                                   \
+    {                                                                                              \
+        name, program, sizeof program / sizeof program[0]                                          \
+    }
+#else
+#define FILTER_OF(name, program)                                                                   \
+    {                                                                                              \
+        name, NULL, 0                                                                              \
+    }
+#endif
+
+static const struct {
+    const char *name;
+    const struct sock_filter *program;
+    size_t len;
+} filters[] = {
+    FILTER_OF(LAZ_FILTER_SESSION, filter_session),
+    FILTER_OF(LAZ_FILTER_SAME_USER, filter_same_user),
+};
+
+int laz_os_filter(const char *name, struct laz_error *err)
+{
+    size_t i = 0;
+
+    while (i < sizeof filters / sizeof filters[0] && strcmp(filters[i].name, name) != 0)
+        i++;
+    if (i == sizeof filters / sizeof filters[0])
+        return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
+    if (!filters[i].len)
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "this lazaret was built without filters of system calls");
+    struct sock_fprog program = {
+        .len = (unsigned short)filters[i].len,
+        .filter = (struct sock_filter *)(uintptr_t)filters[i].program,
+    };
+    long rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    if (rc > 0)
+        return laz_error_set(
+            err, LAZ_EOS, 0,
+            "the filter of system calls does not fit thread %ld, which has another", rc);
+    if (rc < 0)
+        return laz_error_os(err, errno, "the filter of system calls cannot be installed");
+    return 0;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_rules.c - what the filter of system calls lets through, as data.
+ *
+ * An allowlist of what interpreters, their packages and ordinary child processes use.  What is not
+ * here fails with EPERM.  So it goes, without a line of its own, for mounting, namespaces, modules,
+ * tracing (ptrace, process_vm_readv, pidfd_getfd, kcmp), bpf, perf_event_open, userfaultfd,
+ * io_uring, keys, clocks, System V and POSIX queues, handles of files, quotas, swapping, rebooting,
+ * new filters, changes of uid, and sockets: the agent has its connection, and code needs none.
+ * The numbers are those of asm-generic, as all supported architectures have them.
+ *
+ * The filter "same-user" is for sessions that share their uid with files and processes of the host:
+ * Landlock does not govern metadata nor scheduling, so none of them may be changed. */
+#include "os/linux/filter_rules.h"
+
+#include <stddef.h>
+
+const char filter_unknown[] = "clone3 openat2";
+
+const struct filter_group filter_groups[] = {
+    {FILTER_BOTH, "memory", "allocators, stacks of threads, just-in-time code",
+     "brk mmap munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock "
+     "munlockall pkey_alloc pkey_free pkey_mprotect membarrier"},
+    {FILTER_BOTH, "descriptors", "reading and writing what is open",
+     "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close "
+     "close_range dup dup2 dup3 flock fsync fdatasync sync_file_range ftruncate fallocate "
+     "fadvise64 readahead sendfile copy_file_range splice tee pipe pipe2"},
+    {FILTER_BOTH, "files", "names of files; which of them exist is the box's matter",
+     "stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents "
+     "getdents64 getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 "
+     "link linkat symlink symlinkat readlink readlinkat truncate umask getxattr lgetxattr "
+     "fgetxattr listxattr llistxattr flistxattr"},
+    {FILTER_SESSION, "metadata", "cp -p, tar, touch: times, owners and attributes",
+     "utime utimes futimesat utimensat chown fchown lchown fchownat setxattr lsetxattr fsetxattr "
+     "removexattr lremovexattr fremovexattr"},
+    {FILTER_SESSION, "watches", "waiting for changes of files",
+     "inotify_init inotify_init1 inotify_add_watch inotify_rm_watch"},
+    {FILTER_BOTH, "processes", "children and threads",
+     "fork vfork execve exit exit_group wait4 waitid getpid getppid gettid getpgid getpgrp setpgid "
+     "getsid setsid set_tid_address set_robust_list get_robust_list rseq arch_prctl "
+     "riscv_flush_icache futex futex_waitv pidfd_open pidfd_send_signal getrusage times"},
+    {FILTER_BOTH, "signals", "handlers, and signals among the session's own processes",
+     "rt_sigaction rt_sigprocmask rt_sigpending rt_sigreturn rt_sigsuspend rt_sigtimedwait "
+     "rt_sigqueueinfo rt_tgsigqueueinfo sigaltstack signalfd signalfd4 kill tkill tgkill pause "
+     "restart_syscall"},
+    {FILTER_BOTH, "scheduling", "how many processors there are, and being nice",
+     "sched_yield sched_getaffinity sched_getattr sched_getparam sched_getscheduler "
+     "sched_get_priority_max sched_get_priority_min sched_rr_get_interval getpriority ioprio_get "
+     "getcpu"},
+    {FILTER_SESSION, "others", "what changes any process of the same uid",
+     "sched_setaffinity setpriority"},
+    {FILTER_BOTH, "identity", "who and where the process is",
+     "getuid geteuid getgid getegid getresuid getresgid getgroups capget uname sysinfo getrlimit"},
+    {FILTER_BOTH, "time", "reading clocks, sleeping, timers",
+     "time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep alarm getitimer "
+     "setitimer timer_create timer_settime timer_gettime timer_getoverrun timer_delete "
+     "timerfd_create timerfd_settime timerfd_gettime"},
+    {FILTER_BOTH, "waiting", "event loops",
+     "poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait "
+     "epoll_pwait2 eventfd eventfd2"},
+    {FILTER_BOTH, "random", "seeds", "getrandom"},
+    {FILTER_BOTH, "pairs", "the two ends of a socketpair, and the agent's channel",
+     "recvfrom recvmsg recvmmsg sendmsg sendmmsg shutdown getsockname getpeername getsockopt"},
+    {0, NULL, NULL, NULL},
+};
+
+#define INT        UINT64_C(0xffffffff)
+#define ALL        UINT64_MAX
+#define SET_ID     UINT64_C(06000)     /* S_ISUID, S_ISGID */
+#define CREATES    UINT64_C(020000100) /* __O_TMPFILE, O_CREAT: only then there is a mode */
+#define NAMESPACES UINT64_C(0x7e020000)
+#define IOCTL(number)                                                                              \
+    {                                                                                              \
+        FILTER_BOTH, "ioctl",                                                                      \
+        {                                                                                          \
+            {                                                                                      \
+                1, INT, number                                                                     \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define PRCTL(option)                                                                              \
+    {                                                                                              \
+        FILTER_BOTH, "prctl",                                                                      \
+        {                                                                                          \
+            {                                                                                      \
+                0, INT, option                                                                     \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define OPTION(name)                                                                               \
+    {                                                                                              \
+        FILTER_BOTH, "setsockopt",                                                                 \
+        {                                                                                          \
+            {1, INT, 1},                                                                           \
+            {                                                                                      \
+                2, INT, name                                                                       \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define FCNTL(command)                                                                             \
+    {                                                                                              \
+        FILTER_BOTH, "fcntl",                                                                      \
+        {                                                                                          \
+            {                                                                                      \
+                1, INT, command                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define LIMIT(resource)                                                                            \
+    {FILTER_BOTH, "setrlimit", {{0, INT, resource}}},                                              \
+    {                                                                                              \
+        FILTER_BOTH, "prlimit64",                                                                  \
+        {                                                                                          \
+            {0, INT, 0},                                                                           \
+            {                                                                                      \
+                1, INT, resource                                                                   \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+const struct filter_rule filter_rules[] = {
+    /* A set-id file in a folder of the host would lend its owner's rights to whoever runs it. */
+    {FILTER_BOTH, "open", {{1, CREATES, 0}}},
+    {FILTER_BOTH, "open", {{2, SET_ID, 0}}},
+    {FILTER_BOTH, "openat", {{2, CREATES, 0}}},
+    {FILTER_BOTH, "openat", {{3, SET_ID, 0}}},
+    {FILTER_BOTH, "creat", {{1, SET_ID, 0}}},
+    {FILTER_SESSION, "chmod", {{1, SET_ID, 0}}},
+    {FILTER_SESSION, "fchmod", {{1, SET_ID, 0}}},
+    {FILTER_SESSION, "fchmodat", {{2, SET_ID, 0}}},
+    /* Pipes with a name and plain files, no devices. */
+    {FILTER_BOTH, "mknod", {{1, 0170000 | SET_ID, 0010000}}},
+    {FILTER_BOTH, "mknod", {{1, 0170000 | SET_ID, 0100000}}},
+    {FILTER_BOTH, "mknodat", {{2, 0170000 | SET_ID, 0010000}}},
+    {FILTER_BOTH, "mknodat", {{2, 0170000 | SET_ID, 0100000}}},
+    /* Threads and children, no namespaces. (CLONE_NEWTIME is only taken by clone3 and unshare.) */
+    {FILTER_BOTH, "clone", {{0, NAMESPACES, 0}}},
+    /* A file without a name (AT_EMPTY_PATH) need not lie where programs may be executed. */
+    {FILTER_BOTH, "execveat", {{4, 0x1000, 0}}},
+    /* To ask, and to set what is set already. */
+    {FILTER_BOTH, "personality", {{0, INT, 0xffffffff}}},
+    {FILTER_BOTH, "personality", {{0, INT, 0}}},
+    /* With others of the uid around: the calling thread alone. */
+    {FILTER_SAME_USER, "setpriority", {{0, INT, 0}, {1, INT, 0}}},
+    {FILTER_SAME_USER, "sched_setaffinity", {{0, INT, 0}}},
+    /* AF_UNIX and connected for good: SOCK_STREAM and SOCK_SEQPACKET. A pair of SOCK_DGRAM could
+     * send to any other address. */
+    {FILTER_BOTH, "socketpair", {{0, INT, 1}, {1, 0xf, 1}}},
+    {FILTER_BOTH, "socketpair", {{0, INT, 1}, {1, 0xf, 5}}},
+    {FILTER_BOTH, "sendto", {{4, ALL, 0}}},
+    OPTION(2),  /* SO_REUSEADDR */
+    OPTION(7),  /* SO_SNDBUF */
+    OPTION(8),  /* SO_RCVBUF */
+    OPTION(13), /* SO_LINGER */
+    OPTION(16), /* SO_PASSCRED */
+    OPTION(20), /* SO_RCVTIMEO */
+    OPTION(21), /* SO_SNDTIMEO */
+    /* Asking for any limit, lowering one's own. Not RLIMIT_CORE (4): its value 1 keeps a crash from
+     * the host's handler of core dumps, which 0 does not. */
+    {FILTER_BOTH, "prlimit64", {{2, ALL, 0}}},
+    LIMIT(0),
+    LIMIT(1),
+    LIMIT(2),
+    LIMIT(3),
+    LIMIT(5),
+    LIMIT(6),
+    LIMIT(7),
+    LIMIT(8),
+    LIMIT(9),
+    LIMIT(10),
+    LIMIT(11),
+    LIMIT(12),
+    LIMIT(13),
+    LIMIT(14),
+    LIMIT(15),
+    /* Not F_SETLEASE: whoever opens a file of the same user, outside as well, would wait for its
+     * holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
+     * others. */
+    FCNTL(0),          /* F_DUPFD */
+    FCNTL(1),          /* F_GETFD */
+    FCNTL(2),          /* F_SETFD */
+    FCNTL(3),          /* F_GETFL */
+    FCNTL(4),          /* F_SETFL */
+    FCNTL(5),          /* F_GETLK */
+    FCNTL(6),          /* F_SETLK */
+    FCNTL(7),          /* F_SETLKW */
+    FCNTL(9),          /* F_GETOWN */
+    FCNTL(36),         /* F_OFD_GETLK */
+    FCNTL(37),         /* F_OFD_SETLK */
+    FCNTL(38),         /* F_OFD_SETLKW */
+    FCNTL(1025),       /* F_GETLEASE */
+    FCNTL(1027),       /* F_DUPFD_QUERY */
+    FCNTL(1028),       /* F_CREATED_QUERY */
+    FCNTL(1030),       /* F_DUPFD_CLOEXEC */
+    FCNTL(1031),       /* F_SETPIPE_SZ */
+    FCNTL(1032),       /* F_GETPIPE_SZ */
+    FCNTL(1033),       /* F_ADD_SEALS */
+    FCNTL(1034),       /* F_GET_SEALS */
+    FCNTL(1035),       /* F_GET_RW_HINT */
+    FCNTL(1036),       /* F_SET_RW_HINT */
+    FCNTL(1037),       /* F_GET_FILE_RW_HINT */
+    FCNTL(1038),       /* F_SET_FILE_RW_HINT */
+    PRCTL(1),          /* PR_SET_PDEATHSIG */
+    PRCTL(2),          /* PR_GET_PDEATHSIG */
+    PRCTL(3),          /* PR_GET_DUMPABLE */
+    PRCTL(7),          /* PR_GET_KEEPCAPS */
+    PRCTL(15),         /* PR_SET_NAME */
+    PRCTL(16),         /* PR_GET_NAME */
+    PRCTL(21),         /* PR_GET_SECCOMP */
+    PRCTL(23),         /* PR_CAPBSET_READ */
+    PRCTL(27),         /* PR_GET_SECUREBITS */
+    PRCTL(29),         /* PR_SET_TIMERSLACK */
+    PRCTL(30),         /* PR_GET_TIMERSLACK */
+    PRCTL(37),         /* PR_GET_CHILD_SUBREAPER */
+    PRCTL(38),         /* PR_SET_NO_NEW_PRIVS */
+    PRCTL(39),         /* PR_GET_NO_NEW_PRIVS */
+    PRCTL(41),         /* PR_SET_THP_DISABLE */
+    PRCTL(42),         /* PR_GET_THP_DISABLE */
+    PRCTL(52),         /* PR_GET_SPECULATION_CTRL */
+    PRCTL(0x53564d41), /* PR_SET_VMA, by which allocators name their memory */
+    /* Terminals of its own and properties of descriptors. Not TIOCSTI and TIOCLINUX, which type
+     * into a terminal, nor anything of a device. */
+    IOCTL(0x5401),     /* TCGETS */
+    IOCTL(0x5402),     /* TCSETS */
+    IOCTL(0x5403),     /* TCSETSW */
+    IOCTL(0x5404),     /* TCSETSF */
+    IOCTL(0x5409),     /* TCSBRK */
+    IOCTL(0x540a),     /* TCXONC */
+    IOCTL(0x540b),     /* TCFLSH */
+    IOCTL(0x540e),     /* TIOCSCTTY */
+    IOCTL(0x540f),     /* TIOCGPGRP */
+    IOCTL(0x5410),     /* TIOCSPGRP */
+    IOCTL(0x5411),     /* TIOCOUTQ */
+    IOCTL(0x5413),     /* TIOCGWINSZ */
+    IOCTL(0x5414),     /* TIOCSWINSZ */
+    IOCTL(0x541b),     /* FIONREAD */
+    IOCTL(0x5421),     /* FIONBIO */
+    IOCTL(0x5422),     /* TIOCNOTTY */
+    IOCTL(0x5429),     /* TIOCGSID */
+    IOCTL(0x5441),     /* TIOCGPTPEER */
+    IOCTL(0x5450),     /* FIONCLEX */
+    IOCTL(0x5451),     /* FIOCLEX */
+    IOCTL(0x5452),     /* FIOASYNC */
+    IOCTL(0x80045430), /* TIOCGPTN */
+    IOCTL(0x40045431), /* TIOCSPTLCK */
+    IOCTL(0x40049409), /* FICLONE: cp */
+    {0, NULL, {{0, 0, 0}}},
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* landlock.c - confinement by Landlock, at the version that the kernel has.  System: Linux.
+ * Side: box.  Input trusted: yes (the host's rules).
+ *
+ * A version of the interface is a set of rights that can be refused: what it does not know stays
+ * allowed, except that renaming between folders is refused until it can be allowed (version 2).  So
+ * the caller is told what is in force, and may not ask for more than there is.  The numbers are
+ * those of the kernel's own header; the system's may be older than the kernel that runs. */
+#include "os/landlock.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef LANDLOCK_ACCESS_FS_REFER /* version 2, Linux 5.19 */
+#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE /* version 3, Linux 6.2 */
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV /* version 5, Linux 6.10 */
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#endif
+#ifndef LANDLOCK_ACCESS_NET_BIND_TCP /* version 4, Linux 6.7 */
+#define LANDLOCK_ACCESS_NET_BIND_TCP    (1ULL << 0)
+#define LANDLOCK_ACCESS_NET_CONNECT_TCP (1ULL << 1)
+#endif
+#ifndef LANDLOCK_SCOPE_SIGNAL /* version 6, Linux 6.12 */
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
+#define LANDLOCK_SCOPE_SIGNAL               (1ULL << 1)
+#endif
+
+/* The kernel's struct landlock_ruleset_attr of version 6. An older kernel takes it as well: what it
+ * does not know has to be zero. */
+struct landlock_attr {
+    uint64_t files, network, scope;
+};
+
+#define LANDLOCK_FILES_1  (LANDLOCK_ACCESS_FS_REFER - 1) /* the thirteen rights of version 1 */
+#define LANDLOCK_OF_FILES /* what can be allowed for something that is no folder */                \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |   \
+     LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+
+/* What each version added. */
+static const struct {
+    int abi;
+    struct landlock_attr adds;
+} landlock_versions[] = {
+    {1, {.files = LANDLOCK_FILES_1}},
+    {2, {.files = LANDLOCK_ACCESS_FS_REFER}},
+    {3, {.files = LANDLOCK_ACCESS_FS_TRUNCATE}},
+    {4, {.network = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP}},
+    {5, {.files = LANDLOCK_ACCESS_FS_IOCTL_DEV}},
+    {6, {.scope = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL}},
+};
+
+/* What a right of ours is in the kernel's. Device nodes are never made. */
+static const struct {
+    uint32_t right;
+    uint64_t files;
+} landlock_rights[] = {
+    {LAZ_LANDLOCK_READ, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR},
+    {LAZ_LANDLOCK_WRITE, LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE |
+                             LANDLOCK_ACCESS_FS_REFER | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                             LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                             LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                             LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM},
+    {LAZ_LANDLOCK_EXEC, LANDLOCK_ACCESS_FS_EXECUTE},
+    {LAZ_LANDLOCK_DEV, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE},
+    {LAZ_LANDLOCK_TERMINAL,
+     LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_IOCTL_DEV},
+};
+
+#define LANDLOCK_COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+int laz_os_landlock_abi(void)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0,
+                       (unsigned)LANDLOCK_CREATE_RULESET_VERSION);
+
+    return abi > 0 ? (int)abi : 0;
+}
+
+/* All that version `abi` can refuse. */
+static struct landlock_attr landlock_known(int abi)
+{
+    struct landlock_attr attr = {0};
+
+    for (size_t i = 0; i < LANDLOCK_COUNT(landlock_versions); i++) {
+        if (landlock_versions[i].abi > abi)
+            break;
+        attr.files |= landlock_versions[i].adds.files;
+        attr.network |= landlock_versions[i].adds.network;
+        attr.scope |= landlock_versions[i].adds.scope;
+    }
+    return attr;
+}
+
+static int landlock_rule_add(int ruleset, uint64_t known, const struct laz_landlock_rule *rule,
+                             struct laz_error *err)
+{
+    struct landlock_path_beneath_attr beneath = {0};
+    struct stat st;
+    int rc = 0;
+
+    for (size_t i = 0; i < LANDLOCK_COUNT(landlock_rights); i++)
+        if (rule->rights & landlock_rights[i].right)
+            beneath.allowed_access |= landlock_rights[i].files;
+    int fd = laz_posix_above(open(rule->path, O_PATH | O_CLOEXEC));
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        if (!rule->optional || (errno != ENOENT && errno != EACCES && errno != ENOTDIR))
+            rc = laz_error_os(err, errno, "Landlock: %s cannot be allowed", rule->path);
+        goto out;
+    }
+    if ((rule->rights & LAZ_LANDLOCK_WRITE) && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+        beneath.allowed_access |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+    beneath.allowed_access &= S_ISDIR(st.st_mode) ? known : known & LANDLOCK_OF_FILES;
+    beneath.parent_fd = fd;
+    if (beneath.allowed_access &&
+        syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0u) != 0)
+        rc = laz_error_os(err, errno, "Landlock: %s cannot be allowed", rule->path);
+out:
+    if (fd >= 0)
+        (void)close(fd);
+    return rc;
+}
+
+int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset,
+                         struct laz_error *err)
+{
+    const struct landlock_attr attr = landlock_known(abi);
+    int kernel = laz_os_landlock_abi(), rc = 0;
+
+    *ruleset = -1;
+    if (abi < 1 || kernel < abi)
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "Landlock: version %d was asked for, the kernel has %d%s", abi, kernel,
+                             kernel ? "" : " (none, or it is switched off or filtered)");
+    int fd = laz_posix_above((int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0u));
+    if (fd < 0)
+        return laz_error_os(err, errno, "Landlock: no set of rules can be made");
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = landlock_rule_add(fd, attr.files, &rules[i], err);
+    if (rc)
+        (void)close(fd);
+    else
+        *ruleset = fd;
+    return rc;
+}
+
+int laz_os_landlock_enter(int ruleset, struct laz_error *err)
+{
+    if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
+        return laz_error_os(err, errno, "Landlock: the rules cannot be put in force");
+    return 0;
+}
+
+int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
+                    struct laz_landlock *in_force, struct laz_error *err)
+{
+    const struct landlock_attr attr = landlock_known(abi);
+    int ruleset, rc = laz_os_landlock_make(abi, rules, n, &ruleset, err);
+
+    if (rc)
+        return rc;
+    rc = laz_os_landlock_enter(ruleset, err);
+    (void)close(ruleset);
+    if (!rc && in_force)
+        *in_force = (struct laz_landlock){abi, attr.files, attr.network, attr.scope};
+    return rc;
+}

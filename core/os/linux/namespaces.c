@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* namespaces.c - namespaces within a box, and what is made anew in them.  System: Linux.
+ * Side: box.  Input trusted: yes (the host's `init`).
+ *
+ * clone3(2) is called by number: glibc has no way to it, and its fork(2) none to namespaces.  Where
+ * the caller has one thread nobody else can hold a lock, so the copy is sound but for what glibc
+ * keeps of the thread's id; a later fork(2) of the copy sets that right, and runs the handlers of
+ * pthread_atfork(3).  Every mount is of a kind that user namespaces may mount; what the box locked
+ * stays locked (mount_namespaces(7)). */
+#include "os/namespaces.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <malloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
+#endif
+
+#define NAMESPACES_APART    (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS)
+#define NAMESPACES_SHM_PART 4u /* of the room for temporary files, as in a box */
+
+unsigned laz_os_threads(void)
+{
+    struct stat st;
+
+    /* A link for each folder in it, and two of its own. */
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 0;
+}
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+#define NAMESPACES_LARGE ((uintptr_t)2 << 20) /* that of x86-64 and of most others */
+#define NAMESPACES_LOOKS 4096u /* at so many: address space may be reserved by the TiB */
+
+#if defined __GLIBC__ && !defined LAZ_SANITIZE
+#define NAMESPACES_HEAP_BLOCK                                                                      \
+    (32 << 20) /* larger ones are mapped by themselves: the most it may be */
+#define NAMESPACES_HEAP_HOLES ((size_t)64 << 20)
+
+void laz_os_one_heap(void)
+{
+    mallopt(M_MMAP_THRESHOLD, NAMESPACES_HEAP_BLOCK);
+}
+
+/* Gives all the free places in the heap away: what is allocated from here on lies together at its
+ * end. A large page that is written to after a copy was made falls apart into small ones. */
+static void namespaces_fill_heap(void)
+{
+    const uintptr_t end = (uintptr_t)sbrk(0);
+    size_t given = 0;
+
+    for (size_t size = 64 << 10; size >= 16; size -= size > 1024 ? size / 64 * 16 : 16)
+        for (;;) {
+            void *place = malloc(size);
+            if (!place || (uintptr_t)place >= end || given > NAMESPACES_HEAP_HOLES) {
+                free(place);
+                break;
+            }
+            given += size;
+        }
+}
+#else
+void laz_os_one_heap(void)
+{
+}
+
+static void namespaces_fill_heap(void)
+{
+}
+#endif
+
+void laz_os_large_pages(void)
+{
+
+    char line[512], rights[5];
+    unsigned long from, to, inode;
+    unsigned looks = 0;
+    FILE *maps;
+
+    namespaces_fill_heap();
+    maps = laz_posix_fopen("/proc/self/maps");
+    /* Not of a file, and written to: heaps. Where it cannot be done nothing is lost. */
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, rights, &inode) != 4 ||
+            strcmp(rights, "rw-p") != 0 || inode != 0)
+            continue;
+        uintptr_t first = ((uintptr_t)from + NAMESPACES_LARGE - 1) & ~(NAMESPACES_LARGE - 1);
+        uintptr_t last = (uintptr_t)to & ~(NAMESPACES_LARGE - 1);
+        for (; first < last && looks < NAMESPACES_LOOKS; first += NAMESPACES_LARGE, looks++)
+            madvise((void *)first, NAMESPACES_LARGE, MADV_COLLAPSE); // NOLINT
+    }
+    if (maps)
+        fclose(maps);
+}
+
+int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
+{
+    struct clone_args args = {.flags = NAMESPACES_APART, .exit_signal = SIGCHLD};
+    long made = syscall(SYS_clone3, &args, sizeof args);
+
+    if (made < 0)
+        return laz_error_os(err, errno, "no namespaces can be made for a session");
+    *pid = (pid_t)made;
+    return 0;
+}
+
+static int namespaces_write(const char *path, const char *text)
+{
+    int fd = laz_posix_above(open(path, O_WRONLY | O_CLOEXEC));
+    ssize_t n = fd >= 0 ? write(fd, text, strlen(text)) : -1;
+    int failed = errno;
+
+    if (fd >= 0)
+        (void)close(fd);
+    errno = failed;
+    return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
+{
+    char uids[40], gids[40];
+
+    snprintf(uids, sizeof uids, "%u %u 1", (unsigned)uid, (unsigned)uid);
+    snprintf(gids, sizeof gids, "%u %u 1", (unsigned)gid, (unsigned)gid);
+    if (namespaces_write("/proc/self/setgroups", "deny") ||
+        namespaces_write("/proc/self/uid_map", uids) ||
+        namespaces_write("/proc/self/gid_map", gids))
+        return laz_error_os(err, errno, "the user of the session cannot be set");
+    return 0;
+}
+
+/* ---- mounts --------------------------------------------------------------------------------- */
+
+#define NAMESPACES_PLAIN (MS_NOSUID | MS_NODEV)
+
+/* An empty file system of `size` bytes, 0 for none at all. A place that is not there is passed over
+ * when `optional`. */
+static int namespaces_empty(const char *place, uint64_t size, const char *mode, bool optional,
+                            struct laz_error *err)
+{
+    char data[64];
+    unsigned long flags = NAMESPACES_PLAIN | (size ? 0 : MS_RDONLY);
+
+    snprintf(data, sizeof data, "size=%llu,mode=%s", (unsigned long long)(size ? size : 4096),
+             mode);
+    if (mount("tmpfs", place, "tmpfs", flags, data) == 0 || (optional && errno == ENOENT))
+        return 0;
+    return laz_error_os(err, errno, "no file system of the session's own can be put on %s", place);
+}
+
+/* As in a box: read-only, and two files covered that every kernel has and that tell of the host. */
+static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
+{
+    static const char *const covered[] = {"/proc/cmdline", "/proc/interrupts"};
+    const unsigned long flags = NAMESPACES_PLAIN | MS_NOEXEC;
+    char pid[16];
+
+    if (mount("proc", "/proc", "proc", flags, NULL))
+        return laz_error_os(err, errno, "no /proc of the session's own can be mounted");
+    /* Without checkpoints in the kernel (CONFIG_CHECKPOINT_RESTORE) ids count from 2. */
+    snprintf(pid, sizeof pid, "%u", (unsigned)last_pid);
+    namespaces_write("/proc/sys/kernel/ns_last_pid", pid);
+    for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
+        if ((mount("/dev/null", covered[i], NULL, MS_BIND, NULL) ||
+             mount(NULL, covered[i], NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL)) &&
+            errno != ENOENT)
+            return laz_error_os(err, errno, "%s cannot be covered", covered[i]);
+    if (mount(NULL, "/proc", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL))
+        return laz_error_os(err, errno, "/proc cannot be made read-only");
+    return 0;
+}
+
+/* Terminals and queues would otherwise be those of all sessions. */
+static int namespaces_devices(struct laz_error *err)
+{
+    if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+              "newinstance,ptmxmode=0666,mode=620") &&
+        errno != ENOENT)
+        return laz_error_os(err, errno, "no terminals of the session's own can be mounted");
+    if (mount("mqueue", "/dev/mqueue", "mqueue", NAMESPACES_PLAIN | MS_NOEXEC, NULL) &&
+        errno != ENOENT)
+        return laz_error_os(err, errno, "no queues of the session's own can be mounted");
+    return 0;
+}
+
+/* With all that is mounted in it: a part of it may be read-only. */
+static int namespaces_show(const struct laz_strv *pairs, struct laz_error *err)
+{
+    for (size_t i = 0; pairs && i + 1 < pairs->n; i += 2)
+        if (mount(pairs->items[i], pairs->items[i + 1], NULL, MS_BIND | MS_REC, NULL))
+            return laz_error_os(err, errno, "%s cannot be shown to the session",
+                                pairs->items[i + 1]);
+    return 0;
+}
+
+int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, struct laz_error *err)
+{
+    int rc = 0;
+
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        return laz_error_os(err, errno, "the session's mounts cannot be made its own");
+    rc = namespaces_proc(last_pid, err);
+    if (!rc)
+        rc = namespaces_show(mounts->shown, err);
+    if (!rc)
+        rc = namespaces_devices(err);
+    if (!rc)
+        rc =
+            namespaces_empty("/dev/shm", mounts->tmp_size / NAMESPACES_SHM_PART, "0755", true, err);
+    if (!rc && mounts->hidden)
+        rc = namespaces_empty(mounts->hidden, 0, "0555", false, err);
+    if (!rc && strcmp(mounts->home, "/tmp") != 0)
+        rc = namespaces_empty("/tmp", mounts->tmp_size, "0700", true, err);
+    if (!rc)
+        rc = namespaces_empty(mounts->home, mounts->tmp_size, "0700", false, err);
+    if (!rc && chdir(mounts->home))
+        rc = laz_error_os(err, errno, "%s cannot be entered", mounts->home);
+    return rc;
+}
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+bool laz_os_own_cgroup_root(void)
+{
+    return unshare(CLONE_NEWCGROUP) == 0;
+}
+
+int laz_os_bound_capabilities(struct laz_error *err)
+{
+    for (unsigned long capability = 0; capability < 64; capability++) {
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0)
+            continue;
+        if (errno == EINVAL && capability > 0)
+            break; /* the kernel has no more */
+        return laz_error_os(err, errno, "capability %lu cannot be given up", capability);
+    }
+    return 0;
+}
+
+/* The ambient set follows the permitted one. */
+int laz_os_drop_capabilities(struct laz_error *err)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+
+    if (syscall(SYS_capset, &head, none))
+        return laz_error_os(err, errno, "capabilities cannot be given up");
+    return 0;
+}
+
+void laz_os_set_open(bool open)
+{
+    prctl(PR_SET_DUMPABLE, open ? 1 : 0, 0, 0, 0);
+}
+
+void laz_os_default_signals(void)
+{
+    struct sigaction now;
+
+    for (int number = 1; number < NSIG; number++)
+        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+            sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - following and ending a child by its pidfd.  System: Linux.
+ *
+ * A pidfd means one process for ever, a pid only until it is reaped, and the application may reap
+ * any child at any time (waitpid(-1), or SIGCHLD ignored).  So everything goes by pidfd; that the
+ * end of a child was learned by somebody else is an answer (`known` false), not an error. */
+#include "base/clock.h"
+#include "os/os.h"
+#include "os/io.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+#define PROCESS_LOOK_NS      1000000
+#define PROCESS_SIGNAL_GROUP (1u << 2) /* PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9 */
+
+/* waitid with the usage of the child, which the C library's wrapper leaves out. */
+static int process_waitid(int pidfd, siginfo_t *info, int options, struct rusage *usage)
+{
+    info->si_pid = 0;
+    return (int)syscall(SYS_waitid, P_PIDFD, pidfd, info, options, usage);
+}
+
+void laz_process_signal(const struct laz_process *process, int signal)
+{
+    if (process->pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, 0u);
+}
+
+bool laz_process_signal_group(const struct laz_process *process, int signal)
+{
+    if (process->pidfd < 0 || process->pid <= 1)
+        return false;
+    if (syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, PROCESS_SIGNAL_GROUP) == 0)
+        return true;
+    if (errno != EINVAL)
+        return errno == EPERM; /* there is somebody */
+    /* By number, which is the process's as long as it has not been reaped, and afterwards nobody's
+     * as long as there is somebody in its group. */
+    if (syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0u) != 0 &&
+        (kill(process->pid, 0) == 0 || errno != ESRCH))
+        return false;
+    return kill(-process->pid, signal) == 0 || errno == EPERM;
+}
+
+static void process_describe(const siginfo_t *info, const struct rusage *usage,
+                             struct laz_exit *how)
+{
+    how->known = true;
+    if (info->si_code == CLD_EXITED)
+        how->status = info->si_status;
+    else
+        how->signal = info->si_status;
+    how->cpu_us = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u +
+                  (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+    how->max_rss_bytes = (uint64_t)usage->ru_maxrss * 1024u;
+}
+
+bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
+{
+    struct laz_exit none = {.known = false, .status = -1};
+    struct rusage usage = {0};
+    siginfo_t info;
+    int rc;
+
+    if (process->pidfd < 0)
+        return false;
+    do {
+        rc = process_waitid(process->pidfd, &info, WEXITED | WNOHANG, &usage);
+    } while (rc < 0 && errno == EINTR);
+    if (rc == 0 && info.si_pid == 0)
+        return false;
+    /* Not our child any more: reaped by somebody else, or by an earlier call. */
+    if (rc < 0 && !laz_os_pidfd_has_ended(process->pidfd))
+        return false;
+    if (how) {
+        *how = none;
+        if (rc == 0)
+            process_describe(&info, &usage, how);
+    }
+    return true;
+}
+
+bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit *how)
+{
+    uint64_t now = laz_clock_ms();
+    uint64_t end = ms > UINT64_MAX - now ? UINT64_MAX : now + ms;
+
+    if (process->pidfd < 0)
+        return false;
+    for (;;) {
+        now = laz_clock_ms();
+        uint64_t left = now < end ? end - now : 0;
+        struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
+        int n = poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
+        if (n == 1 || left == 0)
+            return laz_process_reap(process, how);
+        if (n < 0 && errno != EINTR) { /* then by asking the child itself, again and again */
+            const struct timespec pause = {.tv_nsec = PROCESS_LOOK_NS};
+            if (laz_process_reap(process, how))
+                return true;
+            nanosleep(&pause, NULL);
+        }
+    }
+}
+
+void laz_process_close(struct laz_process *process)
+{
+    laz_os_close(&process->pidfd);
+    process->pid = -1;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* system.c - what the loader and interpreters need to find of this system.  System: Linux.
+ *
+ * Only what everybody may read and what holds no secret: not /etc as a whole, and of /etc/ssl the
+ * certificates, not the private keys.  Unless all programs of the host are wanted, only libraries
+ * and data of /usr: the programs are added one by one. */
+#include "os/os.h"
+
+#include <lazaret/backend.h>
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum system_use {
+    SYSTEM_ALWAYS,
+    SYSTEM_WHOLE, /* with all programs */
+    SYSTEM_PARTS, /* when programs are chosen one by one */
+    SYSTEM_LINK,  /* then, too, and only where it is a link: else it is a folder of programs */
+};
+
+/* 32-bit libraries are left out: programs that need them are killed by the filter, anyway. */
+static const struct {
+    const char *path;
+    enum system_use use;
+} system_paths[] = {
+    {"/usr", SYSTEM_WHOLE},
+    {"/usr/lib", SYSTEM_PARTS},
+    {"/usr/lib64", SYSTEM_PARTS},
+    {"/usr/share", SYSTEM_PARTS},
+    {"/usr/local/lib", SYSTEM_PARTS},
+    {"/usr/local/lib64", SYSTEM_PARTS},
+    {"/usr/local/share", SYSTEM_PARTS},
+    {"/usr/bin", SYSTEM_LINK},
+    {"/usr/sbin", SYSTEM_LINK},
+    {"/bin", SYSTEM_WHOLE}, /* links into /usr where the trees are merged, folders elsewhere */
+    {"/sbin", SYSTEM_WHOLE},
+    {"/bin", SYSTEM_LINK},
+    {"/sbin", SYSTEM_LINK},
+    {"/lib", SYSTEM_ALWAYS},
+    {"/lib64", SYSTEM_ALWAYS},
+    {"/etc/ld.so.cache", SYSTEM_ALWAYS},
+    {"/etc/alternatives", SYSTEM_ALWAYS}, /* R, BLAS and others are links through it on Debian */
+    {"/etc/localtime", SYSTEM_ALWAYS},
+    {"/etc/timezone", SYSTEM_ALWAYS},
+    {"/etc/ssl/certs", SYSTEM_ALWAYS},
+    {"/etc/ssl/openssl.cnf", SYSTEM_ALWAYS},
+    {"/etc/ca-certificates", SYSTEM_ALWAYS},
+    {"/etc/pki/tls/certs", SYSTEM_ALWAYS},
+    {"/etc/pki/ca-trust", SYSTEM_ALWAYS},
+    {"/nix/store", SYSTEM_ALWAYS}, /* programs and libraries cannot be told apart there */
+    {"/gnu/store", SYSTEM_ALWAYS},
+};
+
+static bool system_is_used(enum system_use use, bool programs, bool link)
+{
+    switch (use) {
+    case SYSTEM_WHOLE:
+        return programs;
+    case SYSTEM_PARTS:
+        return !programs;
+    case SYSTEM_LINK:
+        return !programs && link;
+    default:
+        return true;
+    }
+}
+
+void laz_os_system_paths(bool programs,
+                         void (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user)
+{
+    for (size_t i = 0; i < sizeof system_paths / sizeof system_paths[0]; i++) {
+        char target[PATH_MAX];
+        struct stat st;
+        const char *path = system_paths[i].path;
+
+        if (lstat(path, &st) != 0 ||
+            !system_is_used(system_paths[i].use, programs, S_ISLNK(st.st_mode)))
+            continue;
+        if (S_ISLNK(st.st_mode) && strncmp(path, "/etc/", 5) != 0) { /* /bin, not /etc/localtime */
+            ssize_t len = readlink(path, target, sizeof target - 1);
+            if (len <= 0)
+                continue;
+            target[len] = '\0';
+            visit(user, LAZ_PATH_SYMLINK, target, path);
+        } else {
+            visit(user, LAZ_PATH_READ, path, path);
+        }
+    }
+}
+
+const char *laz_os_platform(void)
+{
+    return "linux";
+}

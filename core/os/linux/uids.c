@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* uids.c - a uid of its own for each session, when lazaret runs as root.  System: Linux.
+ *
+ * One shared uid would let sessions signal and trace each other where no namespace is between
+ * them, and let one session use up the processes of all.  A uid is taken by a lock (flock) on a
+ * file with its number; the kernel gives the lock up when its holder dies, so no uid is lost and
+ * none is given out twice, by however many processes of the machine.  Two that do not see each
+ * other's locks, in containers say, are kept apart by the size of the range; and a uid under which
+ * something runs, whatever it is, is passed over: what is left under a uid is killed in the end.
+ *
+ * The range "auto" lies where nothing usual is: below 2^31 (uid maps are written as signed numbers
+ * by some tools), above subordinate uids (100000 to 600100000), containers of systemd (524288 to
+ * 1879048191) and the ids that directory services make up (200000 to 2000200000).  In a container
+ * whose map does not reach that far, it is a gap that neither people nor services use. */
+#include "base/random.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UIDS_FIRST       2080000000u
+#define UIDS_LAST        2147352575u /* above: files of foreign images (systemd), and 2^31 */
+#define UIDS_SMALL_FIRST 60578u      /* between users of containers and dynamic users of systemd */
+#define UIDS_SMALL_LAST  61183u
+#define UIDS_MAX         4294967293u
+#define UIDS_ROUNDS      10 /* with a moment between them, where the range is narrow */
+#define UIDS_NARROW      16
+#define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
+#define UIDS_LOOKED_AT   256    /* locks, for those that the dead left */
+
+struct uids_taken {
+    uint32_t uid;
+    int lock_fd;
+};
+
+struct laz_uids {
+    uint32_t first, last;
+    char folder[32];
+    struct uids_taken *taken;
+    size_t n_taken, cap_taken;
+};
+
+/* Is the whole range mapped in the user namespace we are in? */
+static bool uids_are_mapped(uint32_t first, uint32_t last)
+{
+    unsigned long long inside, outside, count;
+    bool mapped = false;
+    FILE *map = laz_posix_fopen("/proc/self/uid_map");
+
+    if (!map)
+        return true; /* no user namespaces in this kernel */
+    while (!mapped && fscanf(map, "%llu %llu %llu", &inside, &outside, &count) == 3)
+        mapped = first >= inside && last < inside + count;
+    (void)fclose(map);
+    return mapped;
+}
+
+static bool uids_number(const char *text, size_t len, uint32_t *number)
+{
+    unsigned long long value = 0;
+
+    if (len == 0 || len > 10)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (unsigned)(text[i] - '0');
+    }
+    if (value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
+static int uids_range(struct laz_uids *uids, const char *range, struct laz_error *err)
+{
+    const char *dash;
+
+    if (!range || strcmp(range, "auto") == 0) {
+        uids->first = UIDS_FIRST;
+        uids->last = UIDS_LAST;
+        if (!uids_are_mapped(uids->first, uids->last)) {
+            uids->first = UIDS_SMALL_FIRST;
+            uids->last = UIDS_SMALL_LAST;
+        }
+    } else {
+        dash = strchr(range, '-');
+        if (!dash || !uids_number(range, (size_t)(dash - range), &uids->first) ||
+            !uids_number(dash + 1, strlen(dash + 1), &uids->last) || uids->first == 0 ||
+            uids->first > uids->last || uids->last > UIDS_MAX)
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "sandbox.uids: expected \"auto\" or \"FIRST-LAST\" with numbers "
+                                 "from 1 to %u, found \"%s\"",
+                                 UIDS_MAX, range);
+    }
+    if (!uids_are_mapped(uids->first, uids->last))
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "sandbox.uids: %u to %u are not all mapped in this container; set a "
+                             "range that /proc/self/uid_map holds, or run lazaret as an ordinary "
+                             "user",
+                             uids->first, uids->last);
+    return 0;
+}
+
+/* A folder that only root can enter, made when it is missing. */
+static bool uids_folder(struct laz_uids *uids, const char *path)
+{
+    struct stat st;
+
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 077))
+        return false;
+    if (access(path, W_OK | X_OK) != 0)
+        return false;
+    snprintf(uids->folder, sizeof uids->folder, "%s", path);
+    return true;
+}
+
+static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%u", uids->folder, uid);
+}
+
+/* False with errno 0: another file has the name. */
+static bool uids_is_named(int fd, const char *path)
+{
+    struct stat locked, named;
+
+    if (fstat(fd, &locked) != 0 || lstat(path, &named) != 0)
+        return false;
+    errno = 0;
+    return locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
+}
+
+/* A new file that is locked before it has its name (open(2), O_TMPFILE), or whoever tidies up could
+ * take the lock in between. -1 with EEXIST: there is one; with another errno: that cannot be done
+ * here, for want of /proc, or of such files. */
+static int uids_make_locked(const struct laz_uids *uids, const char *path)
+{
+    char own[40];
+    int fd = laz_posix_above(open(uids->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+
+    if (fd < 0)
+        return -1;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+        return fd;
+    int os_errno = errno;
+    (void)close(fd);
+    errno = os_errno;
+    return -1;
+}
+
+/* Locks the file that is there: a descriptor, or -1 when it is taken (*os_errno 0), has just gone
+ * (ENOENT) or cannot be locked. */
+static int uids_lock_there(const char *path, int *os_errno)
+{
+    int fd = laz_posix_above(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+
+    *os_errno = fd < 0 ? errno : 0;
+    if (fd < 0)
+        return -1;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
+        if (uids_is_named(fd, path))
+            return fd;
+        *os_errno = errno ? errno : ENOENT;
+    } else if (errno != EWOULDBLOCK && errno != EINTR) {
+        *os_errno = errno;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+/* Locks the file of a uid: a descriptor, or -1 when it is taken (*os_errno 0) or cannot be.
+ * `*made`: there was none; else somebody died who held it. */
+static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int *os_errno)
+{
+    char path[64];
+    int fd = -1;
+
+    uids_path(uids, uid, path, sizeof path);
+    *os_errno = ENOENT;
+    for (int i = 0; i < UIDS_ROUNDS && fd < 0 && *os_errno == ENOENT; i++) {
+        fd = uids_make_locked(uids, path);
+        *made = fd >= 0;
+        if (fd < 0 && errno != EEXIST) { /* it is made without a lock, then */
+            int plain = laz_posix_above(
+                open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+            *made = plain >= 0;
+            *os_errno = plain < 0 ? errno : 0;
+            laz_os_close(&plain);
+            if (*os_errno && *os_errno != EEXIST)
+                return -1;
+        }
+        if (fd < 0)
+            fd = uids_lock_there(path, os_errno);
+    }
+    if (*os_errno == ENOENT)
+        *os_errno = 0; /* others are busy with it */
+    return fd;
+}
+
+/* Only the file that was locked: somebody may have removed it, and others made it anew. */
+static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
+{
+    char path[64];
+
+    uids_path(uids, taken->uid, path, sizeof path);
+    if (uids_is_named(taken->lock_fd, path))
+        (void)unlink(path); /* before the lock goes */
+    laz_os_close(&taken->lock_fd);
+}
+
+/* Does nothing run under the uid, as far as this process namespace goes? Without a process the
+ * kernel does not even know it (getpriority(2), ESRCH). */
+static bool uids_is_free(uint32_t uid)
+{
+    errno = 0;
+    return getpriority(PRIO_USER, uid) == -1 && errno == ESRCH;
+}
+
+/* Removes files of locks that nobody holds, for their holders were killed. One under whose uid
+ * something is left stays: it tells of that. */
+static void uids_tidy(const struct laz_uids *uids)
+{
+    DIR *dir = laz_posix_opendir(uids->folder);
+    struct dirent *entry;
+    char path[64];
+    uint32_t uid;
+    int failed;
+
+    for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
+        if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
+            continue;
+        uids_path(uids, uid, path, sizeof path);
+        struct uids_taken taken = {uid, uids_lock_there(path, &failed)};
+        if (taken.lock_fd >= 0 && uids_is_free(uid))
+            uids_unlock(uids, &taken);
+        laz_os_close(&taken.lock_fd);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *err)
+{
+    struct laz_uids *made;
+    int rc;
+
+    if (!laz_os_is_root())
+        return laz_error_set(err, LAZ_EREFUSED, 0, "only root can give sessions uids of their own");
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return laz_error_nomem(err);
+    rc = uids_range(made, range, err);
+    if (!rc && !uids_folder(made, "/run/lazaret") && !uids_folder(made, "/tmp/lazaret-uids"))
+        rc = laz_error_set(err, LAZ_ESETUP, errno,
+                           "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
+                           "neither is, or can be made, a folder of root with mode 0700");
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    uids_tidy(made);
+    *uids = made;
+    return 0;
+}
+
+/* Room for one more is there. */
+static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, int *failed)
+{
+    const uint32_t count = uids->last - uids->first + 1;
+    const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
+
+    /* Best is one under which nothing runs. Where there is none left, one that its last session
+     * gave back will do: what it left was killed, and may not be quite gone. */
+    for (uint64_t i = 0; i < 2 * tries && !*failed; i++) {
+        uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
+        bool made;
+        struct uids_taken taken = {candidate, uids_lock(uids, candidate, &made, failed)};
+        if (taken.lock_fd < 0)
+            continue;
+        if (uids_is_free(candidate) || (made && i >= tries)) {
+            uids->taken[uids->n_taken++] = taken;
+            *uid = candidate;
+            return true;
+        }
+        if (made)
+            uids_unlock(uids, &taken);
+        laz_os_close(&taken.lock_fd);
+    }
+    return false;
+}
+
+/* Who tidies up takes each lock for a moment: in a narrow range, such a moment looks as if all
+ * were in use. */
+int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
+{
+    static const struct timespec moment = {0, 2000000};
+    const int rounds = uids->last - uids->first < UIDS_NARROW ? UIDS_ROUNDS : 1;
+    uint32_t start;
+    int failed = 0;
+    int rc = laz_random_bytes(&start, sizeof start, err);
+
+    if (rc)
+        return rc;
+    if (uids->n_taken == uids->cap_taken) {
+        size_t cap = uids->cap_taken ? uids->cap_taken * 2 : 8;
+        struct uids_taken *taken = realloc(uids->taken, cap * sizeof *taken);
+        if (!taken)
+            return laz_error_nomem(err);
+        uids->taken = taken;
+        uids->cap_taken = cap;
+    }
+    for (int i = 0; i < rounds && !failed; i++) {
+        if (i)
+            nanosleep(&moment, NULL);
+        if (uids_take_one(uids, start, uid, &failed))
+            return 0;
+    }
+    if (failed)
+        return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
+                            uids->folder);
+    return laz_error_set(err, LAZ_EBUSY, 0,
+                         "all uids from %u to %u are in use: widen sandbox.uids or close sessions",
+                         uids->first, uids->last);
+}
+
+void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
+{
+    for (size_t i = 0; uids && i < uids->n_taken; i++) {
+        if (uids->taken[i].uid != uid)
+            continue;
+        uids_unlock(uids, &uids->taken[i]);
+        uids->taken[i] = uids->taken[--uids->n_taken];
+        return;
+    }
+}
+
+void laz_uids_free(struct laz_uids *uids)
+{
+    if (!uids)
+        return;
+    for (size_t i = 0; i < uids->n_taken; i++) {
+        /* Kept back: something may be left under it. Its file stays and tells of that, as that of a
+         * host that was killed does. */
+        if (uids_is_free(uids->taken[i].uid))
+            uids_unlock(uids, &uids->taken[i]);
+        laz_os_close(&uids->taken[i].lock_fd);
+    }
+    free(uids->taken);
+    free(uids);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* fd_passing.c - descriptors that come with the bytes of a Unix socket (unix(7), SCM_RIGHTS).
+ *
+ * On Linux one read never takes the descriptors of two messages: what came with a message is handed
+ * out before anything that was sent after it.  What does not fit is closed by the kernel. */
+#include "os/io.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(LAZ_OS_HANDOVER * sizeof(int))];
+    } control;
+    struct iovec part = {data, len};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof control.room};
+    ssize_t got;
+
+    *n_fds = 0;
+    do
+        got = laz_posix_receive(fd, &message);
+    while (got < 0 && errno == EINTR);
+    for (struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL; head;
+         head = CMSG_NXTHDR(&message, head)) {
+        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(fds, CMSG_DATA(head), n * sizeof(int));
+        for (size_t i = 0; i < n; i++)
+            fds[i] = laz_posix_above(fds[i]); /* -1: without a number it is not had */
+        *n_fds = n;
+    }
+    return got;
+}
+
+bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(LAZ_OS_HANDOVER * sizeof(int))];
+    } control;
+    struct iovec part = {(void *)(uintptr_t)data, len};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = CMSG_SPACE(n_fds * sizeof(int))};
+    ssize_t sent;
+
+    memset(&control, 0, sizeof control);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+    memcpy(CMSG_DATA(head), fds, n_fds * sizeof(int));
+    do
+        sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)len;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* interrupt.c - being asked to end, by a signal.  System: POSIX.
+ *
+ * The signals are blocked in every thread and taken by one that waits for them: no handler, hence
+ * no global, and nothing to restrict what may be done on their arrival.  The second signal ends the
+ * process in the usual way, for the case that the first one leads nowhere.  At the end the thread
+ * is sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
+#include "os/interrupt.h"
+
+#include "os/posix/posix.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define INTERRUPT_AGAIN_MS 50
+
+struct laz_interrupt {
+    sigset_t signals, before;
+    pthread_t thread;
+    bool running;
+    atomic_bool ending;
+    void (*asked)(void *user);
+    void *user;
+};
+
+int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err)
+{
+    struct laz_interrupt *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    sigemptyset(&made->signals);
+    sigaddset(&made->signals, SIGINT);
+    sigaddset(&made->signals, SIGTERM);
+    sigaddset(&made->signals, SIGHUP);
+    int failed = pthread_sigmask(SIG_BLOCK, &made->signals, &made->before);
+    if (failed) {
+        free(made);
+        return laz_error_os(err, failed, "signals cannot be blocked");
+    }
+    *interrupt = made;
+    return 0;
+}
+
+static void *interrupt_wait(void *user)
+{
+    struct laz_interrupt *interrupt = user;
+    int signal_number;
+
+    if (sigwait(&interrupt->signals, &signal_number) != 0 || atomic_load(&interrupt->ending))
+        return NULL;
+    do
+        interrupt->asked(interrupt->user);
+    while ((signal_number = laz_posix_await_signal(&interrupt->signals, INTERRUPT_AGAIN_MS)) == 0 &&
+           !atomic_load(&interrupt->ending));
+    if (atomic_load(&interrupt->ending))
+        return NULL;
+    signal(signal_number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &interrupt->signals, NULL);
+    raise(signal_number);
+    return NULL;
+}
+
+int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *user), void *user,
+                        struct laz_error *err)
+{
+    interrupt->asked = asked;
+    interrupt->user = user;
+    int failed = pthread_create(&interrupt->thread, NULL, interrupt_wait, interrupt);
+    if (failed)
+        return laz_error_os(err, failed, "the thread that waits for Ctrl-C cannot be started");
+    interrupt->running = true;
+    return 0;
+}
+
+void laz_interrupt_free(struct laz_interrupt *interrupt)
+{
+    if (!interrupt)
+        return;
+    if (interrupt->running) {
+        atomic_store(&interrupt->ending, true);
+        pthread_kill(interrupt->thread, SIGTERM);
+        pthread_join(interrupt->thread, NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+    free(interrupt);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* io.c - reading and writing of connections, pipes and files, and waiting for them.
+ * System: POSIX. */
+#include "os/io.h"
+
+#include "base/clock.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define IO_PARTS 8
+
+static ssize_t io_result(ssize_t n)
+{
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return 0;
+    return n < 0 ? -1 : n;
+}
+
+ssize_t laz_os_read(int fd, void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, data, len);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+        errno = 0;
+    return n == 0 ? -1 : io_result(n);
+}
+
+static int io_write_all(int fd, const char *data, size_t len, size_t *done)
+{
+    while (*done < len) {
+        ssize_t n = write(fd, data + *done, len - *done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        if (n == 0)
+            return ENOSPC;
+        *done += (size_t)n;
+    }
+    return 0;
+}
+
+/* Beyond RLIMIT_FSIZE write(2) sends its thread SIGXFSZ, which would end the application: it is
+ * held back, and taken from the thread again (sigpending(2)). */
+int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
+{
+    sigset_t limit, before, pending;
+    int taken;
+
+    *done = 0;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    int failed = io_write_all(fd, data, len, done);
+    if (failed && !was_pending && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1)
+        sigwait(&limit, &taken);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+static int io_poll_ms(uint64_t ms)
+{
+    return ms == LAZ_OS_FOREVER ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+bool laz_os_await(int fd, uint64_t ms)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+
+    return poll(&wanted, 1, io_poll_ms(ms)) > 0;
+}
+
+int laz_os_watchable(int fd)
+{
+    return fd;
+}
+
+int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
+{
+    struct pollfd fds[IO_PARTS];
+
+    if (n > IO_PARTS) {
+        errno = EINVAL;
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        fds[i] = (struct pollfd){.fd = awaited[i].fd, .events = POLLIN};
+    int ready = poll(fds, n, io_poll_ms(ms));
+    for (size_t i = 0; i < n; i++)
+        awaited[i].ready = ready > 0 && fds[i].revents;
+    return ready < 0 && errno == EINTR ? 0 : ready;
+}
+
+size_t laz_os_pending(int fd)
+{
+    int there = 0;
+
+    return ioctl(fd, FIONREAD, &there) == 0 && there > 0 ? (size_t)there : 0;
+}
+
+/* ---- connections that block ----------------------------------------------------------------- */
+
+bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n)
+{
+    size_t done = 0; /* of the first part */
+
+    while (n) {
+        struct iovec pieces[IO_PARTS];
+        struct msghdr message = {.msg_iov = pieces};
+        for (size_t i = 0; i < n && i < IO_PARTS; i++) {
+            size_t sent = i ? 0 : done;
+            pieces[i].iov_base = (char *)(uintptr_t)parts[i].data + sent;
+            pieces[i].iov_len = parts[i].len - sent;
+            message.msg_iovlen = i + 1;
+        }
+        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR)
+            return false;
+        for (done += sent > 0 ? (size_t)sent : 0; n && done >= parts->len; n--, parts++)
+            done -= parts->len;
+    }
+    return true;
+}
+
+ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms)
+{
+    const uint64_t until = wait_ms > 0 ? laz_clock_ms() + (uint64_t)wait_ms : 0;
+
+    for (;;) {
+        if (wait_ms > 0) {
+            struct pollfd wanted = {.fd = fd, .events = POLLIN};
+            uint64_t now = laz_clock_ms();
+            int n = poll(&wanted, 1, now < until ? (int)(until - now) : 0);
+            if (n == 0)
+                return -1;
+            if (n < 0 && errno == EINTR)
+                continue;
+        }
+        ssize_t got = recv(fd, data, len, wait_ms < 0 ? 0 : MSG_DONTWAIT);
+        if (got >= 0)
+            return got;
+        bool none = errno == EAGAIN || errno == EWOULDBLOCK;
+        if (none && wait_ms == 0)
+            return -1;
+        if (errno != EINTR && !(none && wait_ms > 0))
+            return 0;
+    }
+}
+
+bool laz_os_write_waiting(int fd, const void *data, size_t len)
+{
+    const char *text = data;
+
+    while (len) {
+        ssize_t n = write(fd, text, len);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+            poll(&wanted, 1, -1);
+        } else if (n < 0 && errno != EINTR) {
+            return false;
+        } else if (n > 0) {
+            text += n;
+            len -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+/* ---- connections that do not ---------------------------------------------------------------- */
+
+ssize_t laz_os_send(int fd, const void *data, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = send(fd, data, len, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return io_result(n);
+}
+
+int laz_os_accept(int listener)
+{
+    int fd;
+
+    do
+        fd = laz_posix_above(accept(listener, NULL, NULL));
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -1;
+    if (laz_posix_accepted(fd) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+        int failed = errno;
+        (void)close(fd);
+        errno = failed;
+        return -1;
+    }
+    return fd;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.c - what starting a program takes: links, file, interpreter, loader.
+ * System: POSIX.
+ *
+ * A program is more than its name: /usr/bin/awk is a link to a link to mawk, a script names its
+ * interpreter in its first line (execve(2)), and a binary may name its loader, which the kernel
+ * opens for execution as well.  Whoever lets a program be executed, and nothing else, needs all of
+ * them, each by the path it really has. */
+#include "os/os.h"
+#include "os/posix/programs.h"
+#include "os/posix/posix.h"
+
+#include <lazaret/backend.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROGRAMS_LINKS 40   /* as the kernel follows, path_resolution(7) */
+#define PROGRAMS_DEEP  5    /* interpreters of interpreters, execve(2) */
+#define PROGRAMS_HEAD  1024 /* holds the first line, and usually the loader's name */
+
+struct programs_walk {
+    bool (*visit)(void *user, uint32_t kind, const char *host, const char *box);
+    void *user;
+    struct laz_error *err;
+};
+
+static int programs_follow(const struct programs_walk *walk, const char *path, unsigned depth);
+
+/* ---- what a file needs ---------------------------------------------------------------------- */
+
+/* The next word of a script's first line, ended in place; NULL: there is none. */
+static char *programs_word(char **line)
+{
+    char *word = *line + strspn(*line, " \t");
+    size_t len = strcspn(word, " \t");
+
+    if (!len)
+        return NULL;
+    *line = word + len + (word[len] != '\0');
+    word[len] = '\0';
+    return word;
+}
+
+/* "#!/bin/sh -e": the interpreter; of "#!/usr/bin/env NAME" that program too. */
+static int programs_script(const struct programs_walk *walk, char *line, unsigned depth)
+{
+    char *interpreter, *word, *named = NULL;
+
+    line[strcspn(line, "\n")] = '\0';
+    interpreter = programs_word(&line);
+    if (!interpreter || interpreter[0] != '/')
+        return 0;
+    int rc = programs_follow(walk, interpreter, depth + 1);
+    if (rc || strcmp(strrchr(interpreter, '/'), "/env") != 0)
+        return rc;
+    while ((word = programs_word(&line)) && (word[0] == '-' || strchr(word, '=')))
+        ;
+    if (!word)
+        return 0;
+    rc = laz_os_find_program(word, &named, walk->err);
+    if (!rc)
+        rc = programs_follow(walk, named, depth + 1);
+    free(named);
+    return rc;
+}
+
+static int programs_file(const struct programs_walk *walk, const char *path, unsigned depth)
+{
+    char head[PROGRAMS_HEAD + 1] = {0}, loader[PATH_MAX];
+    int rc = 0;
+
+    if (!walk->visit(walk->user, LAZ_PATH_READ, path, path))
+        return 0;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (fd < 0) /* executable, and not readable: there is no more to learn */
+        return 0;
+    ssize_t n = pread(fd, head, PROGRAMS_HEAD, 0);
+    if (n > 2 && memcmp(head, "#!", 2) == 0) {
+        rc = programs_script(walk, head + 2, depth);
+    } else {
+        laz_programs_loader(path, fd, head, n > 0 ? (size_t)n : 0, loader, sizeof loader);
+        if (loader[0] == '/')
+            rc = programs_follow(walk, loader, depth + 1);
+    }
+    close(fd);
+    return rc;
+}
+
+/* ---- where a name leads --------------------------------------------------------------------- */
+
+/* Is `path` the same place in every box, because its first folder is a link that boxes have, too
+ * (/bin is usr/bin)? */
+static bool programs_is_below_link(const char *path)
+{
+    static const char *const links[] = {"/bin/", "/sbin/", "/lib/", "/lib64/", "/usr/sbin/"};
+
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        if (strncmp(path, links[i], strlen(links[i])) == 0)
+            return true;
+    return false;
+}
+
+/* `path` with the links of its folders resolved, that of its last part kept: a new string. */
+static char *programs_canonical(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *name = strrchr(path, '/') + 1;
+    size_t len = (size_t)(name - path);
+
+    if (len >= sizeof folder) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
+    memcpy(folder, path, len);
+    folder[len] = '\0';
+    char *real = realpath(folder, NULL);
+    if (!real)
+        return NULL;
+    char *canonical = laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
+    free(real);
+    return canonical;
+}
+
+static int programs_wrong(const struct programs_walk *walk, const char *path, int number)
+{
+    return laz_error_set(walk->err, LAZ_ENOENT, number,
+                         "%s does not exist or is not a program that can be executed", path);
+}
+
+/* Where a link leads: a new string. */
+static char *programs_target(const char *link, const char *text)
+{
+    const char *name = strrchr(link, '/') + 1;
+
+    return text[0] == '/' ? laz_strdup(text)
+                          : laz_strdupf("%.*s%s", (int)(name - link), link, text);
+}
+
+static int programs_step(const struct programs_walk *walk, char **path, unsigned depth, bool *done)
+{
+    char text[PATH_MAX];
+    struct stat st;
+    int rc = 0;
+
+    char *here = programs_canonical(*path);
+    if (!here)
+        return programs_wrong(walk, *path, errno);
+    if (strcmp(here, *path) != 0 && !programs_is_below_link(*path))
+        (void)walk->visit(walk->user, LAZ_PATH_SYMLINK, here, *path);
+    if (lstat(here, &st) != 0) {
+        rc = programs_wrong(walk, here, errno);
+    } else if (S_ISLNK(st.st_mode)) {
+        ssize_t len = readlink(here, text, sizeof text - 1);
+        if (len <= 0) {
+            rc = programs_wrong(walk, here, errno);
+        } else {
+            text[len] = '\0';
+            *done = !walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
+            char *next = programs_target(here, text);
+            free(*path);
+            *path = next;
+            rc = next ? 0 : laz_error_nomem(walk->err);
+        }
+    } else if (S_ISDIR(st.st_mode)) {
+        *done = true;
+        (void)walk->visit(walk->user, LAZ_PATH_READ, here, here);
+    } else if (S_ISREG(st.st_mode) && (st.st_mode & 0111)) {
+        *done = true;
+        rc = programs_file(walk, here, depth);
+    } else {
+        rc = programs_wrong(walk, here, 0);
+    }
+    free(here);
+    return rc;
+}
+
+static int programs_follow(const struct programs_walk *walk, const char *path, unsigned depth)
+{
+    char *at = laz_strdup(path);
+    bool done = false;
+    int rc = at ? 0 : laz_error_nomem(walk->err);
+
+    if (depth > PROGRAMS_DEEP)
+        rc = programs_wrong(walk, path, ELOOP);
+    for (unsigned i = 0; !rc && !done; i++)
+        rc = i < PROGRAMS_LINKS ? programs_step(walk, &at, depth, &done)
+                                : programs_wrong(walk, path, ELOOP);
+    free(at);
+    return rc;
+}
+
+int laz_os_program_parts(const char *path,
+                         bool (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user, struct laz_error *err)
+{
+    const struct programs_walk walk = {visit, user, err};
+
+    if (path[0] != '/')
+        return programs_wrong(&walk, path, 0);
+    return programs_follow(&walk, path, 0);
+}
+
+/* ---- folders of programs -------------------------------------------------------------------- */
+
+void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
+                            void *user)
+{
+    for (size_t i = 0; laz_programs_folders[i]; i++)
+        visit(user, laz_programs_folders[i], false);
+    for (size_t i = 0; laz_programs_among_libraries[i]; i++) {
+        glob_t found;
+        if (glob(laz_programs_among_libraries[i], GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (size_t k = 0; k < found.gl_pathc; k++) {
+            char *real = realpath(found.gl_pathv[k], NULL);
+            struct stat st;
+            if (real && strcmp(real, found.gl_pathv[k]) == 0 && stat(real, &st) == 0 &&
+                S_ISDIR(st.st_mode))
+                visit(user, real, true);
+            free(real);
+        }
+        globfree(&found);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime_directory.c - the folder of an engine, and the removal of those that nobody uses any
+ * more. Side: host.  Input trusted: no (/tmp is open to everybody).
+ *
+ * A folder is in use while somebody holds a lock (flock) on the folder itself; the kernel gives
+ * the lock up when its holder dies, however it dies.  Between making a folder and locking it a
+ * cleaner may come and remove it: so after locking, the name must still lead to the folder that
+ * was locked, else another one is made.  System: POSIX. */
+#include "base/random.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_PARENT "/tmp" /* never $TMPDIR: the path of a socket has about 104 bytes */
+#define FOLDER_PREFIX "lazaret-"
+#define FOLDER_RANDOM 8
+
+static bool folder_is_ours(const char *name)
+{
+    size_t prefix = strlen(FOLDER_PREFIX);
+
+    if (strncmp(name, FOLDER_PREFIX, prefix) != 0 || strlen(name) != prefix + FOLDER_RANDOM)
+        return false;
+    for (const char *c = name + prefix; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
+            return false;
+    return true;
+}
+
+/* Opens and locks a folder of this user; -1 when it is somebody else's, or in use. */
+static int folder_lock(const char *path)
+{
+    struct stat locked, named;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &locked) == 0 && locked.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &named) == 0 &&
+        named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static void folder_clean_stale(void)
+{
+    struct dirent *entry;
+    DIR *dir = laz_posix_opendir(FOLDER_PARENT);
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir))) {
+        char path[sizeof FOLDER_PARENT + sizeof FOLDER_PREFIX + FOLDER_RANDOM + 2];
+        if (!folder_is_ours(entry->d_name))
+            continue;
+        snprintf(path, sizeof path, FOLDER_PARENT "/%.*s",
+                 (int)(strlen(FOLDER_PREFIX) + FOLDER_RANDOM), entry->d_name);
+        int fd = folder_lock(path);
+        if (fd < 0)
+            continue;
+        laz_os_remove_tree(path);
+        (void)close(fd);
+    }
+    (void)closedir(dir);
+}
+
+int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+{
+    char name[FOLDER_RANDOM + 1];
+    unsigned mode = laz_os_is_root() ? 0711 : 0700;
+
+    folder_clean_stale();
+    for (int attempt = 0; attempt < 100; attempt++) {
+        int rc = laz_random_name(name, FOLDER_RANDOM, err);
+        if (rc)
+            return rc;
+        char *made = laz_strdupf(FOLDER_PARENT "/" FOLDER_PREFIX "%s", name);
+        if (!made)
+            return laz_error_nomem(err);
+        if (mkdir(made, 0700) == 0) {
+            int fd = folder_lock(made);
+            if (fd >= 0 && fchmod(fd, (mode_t)mode) == 0) {
+                *path = made;
+                *lock_fd = fd;
+                return 0;
+            }
+            laz_os_close(&fd);
+            (void)rmdir(made);
+        } else if (errno != EEXIST) {
+            rc = laz_error_set(err, LAZ_EOS, errno,
+                               "the folder %s cannot be made: %s; lazaret keeps the sockets of its "
+                               "sessions in " FOLDER_PARENT ", which has to be writable and not "
+                               "full",
+                               made, strerror(errno));
+            free(made);
+            return rc;
+        }
+        free(made);
+    }
+    return laz_error_set(err, LAZ_EOS, EEXIST, "no folder could be made in " FOLDER_PARENT);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* shared_directory.c - folders that engines of one user share, one after the other and at once.
+ * Side: host.  Input trusted: yes (only this user can write there).
+ *
+ * What is put together from files of the host is the same for every engine until one of them
+ * changes: it is kept in a folder that only this user can write, under a name that stands for its
+ * content.  A user of it holds a shared lock (flock) on it; one that nobody holds, and nobody has
+ * used for a day (where there are many, for ten minutes), is removed by the next who adds one.  The
+ * name must still lead to what was locked, for a cleaner may have been faster.  They lie where the
+ * system itself clears up (/run, a user's XDG_RUNTIME_DIR), never in /tmp; where there is no such
+ * place an engine makes its own, for nothing depends on them.  System: POSIX. */
+#include "base/buf.h"
+#include "base/random.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+#include "os/trust.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHARED_NAME   "lazaret-shared"
+#define SHARED_UNUSED 86400 /* seconds */
+#define SHARED_MANY   8     /* then it is this long */
+#define SHARED_SOON   600
+#define SHARED_RANDOM 12
+
+/* Nobody but this user can change what is in it. */
+static bool shared_is_ours(const struct stat *st)
+{
+    return S_ISDIR(st->st_mode) && st->st_uid == geteuid() && !(st->st_mode & 022);
+}
+
+static bool shared_is_place(const char *path)
+{
+    /* sessions of root have uids of their own */
+    unsigned mode = laz_os_is_root() ? 0755 : 0700;
+    struct stat st;
+
+    if (lstat(path, &st) != 0 &&
+        (errno != ENOENT || laz_os_make_folder(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ||
+         lstat(path, &st) != 0))
+        return false;
+    return shared_is_ours(&st) && (st.st_mode & mode) == mode;
+}
+
+char *laz_os_shared_folder(void)
+{
+    const char *runtime = laz_os_is_root() ? "/run" : laz_os_getenv("XDG_RUNTIME_DIR");
+    char *path = NULL;
+
+    if (runtime && laz_trust_folder(runtime, NULL) == 0)
+        path = laz_strdupf("%s/" SHARED_NAME, runtime);
+    if (path && shared_is_place(path) && laz_os_can_execute_below(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Opens and locks; -1 when it is not there, not ours, or being removed. */
+static int shared_lock(const char *path, int how)
+{
+    struct stat locked, named;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &locked) == 0 && shared_is_ours(&locked) && flock(fd, how | LOCK_NB) == 0 &&
+        lstat(path, &named) == 0 && named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+int laz_os_shared_use(const char *path)
+{
+    int fd = shared_lock(path, LOCK_SH);
+
+    if (fd >= 0)
+        (void)futimens(fd, NULL); /* when it was used last */
+    return fd;
+}
+
+char *laz_os_shared_draft(const char *parent)
+{
+    char random[SHARED_RANDOM + 1];
+
+    return laz_random_name(random, SHARED_RANDOM, NULL) ? NULL
+                                                        : laz_strdupf("%s/.%s", parent, random);
+}
+
+void laz_os_shared_clean(const char *parent)
+{
+    struct dirent *entry;
+    DIR *dir = laz_posix_opendir(parent);
+    unsigned n = 0;
+
+    if (!dir)
+        return;
+    while (readdir(dir))
+        n++;
+    const time_t unused = n > SHARED_MANY + 2 ? SHARED_SOON : SHARED_UNUSED;
+    rewinddir(dir);
+    while ((entry = readdir(dir))) {
+        struct stat st;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *path = laz_strdupf("%s/%s", parent, entry->d_name);
+        int fd = -1;
+        if (path && lstat(path, &st) == 0 && time(NULL) - st.st_mtime > unused)
+            fd = shared_lock(path, LOCK_EX);
+        if (fd >= 0)
+            laz_os_remove_tree(path);
+        laz_os_close(&fd);
+        free(path);
+    }
+    (void)closedir(dir);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* sockets.c - the one socket between host and agent.  System: POSIX.
+ * Side: both.  Input trusted: yes (paths of the host); what is read from the socket is not.
+ *
+ * The socket lies in a folder of mode 0700 that belongs to the session's uid, so between bind and
+ * chown nobody can connect who could not afterwards.  The umask is the application's and is not
+ * touched. */
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+char *laz_os_socket_name(const char *folder)
+{
+    return laz_strdupf("%s/socket/ipc.sock", folder);
+}
+
+int laz_os_take_end(int listener)
+{
+    (void)listener;
+    return -1;
+}
+
+static int sockets_address(const char *path, struct sockaddr_un *address, struct laz_error *err)
+{
+    size_t len = strlen(path);
+
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (len == 0 || len >= sizeof address->sun_path)
+        return laz_error_set(err, LAZ_ETOOBIG, 0,
+                             "%s: the path of a socket must have 1 to %zu bytes, this has %zu",
+                             path, sizeof address->sun_path - 1, len);
+    memcpy(address->sun_path, path, len + 1);
+    return 0;
+}
+
+/* Owner and mode of a socket that was just bound, whatever the umask made of them. */
+static int sockets_own(const char *path, uint32_t uid, uint32_t gid)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return -1;
+    if (!S_ISSOCK(st.st_mode)) {
+        errno = ENOTSOCK;
+        return -1;
+    }
+    if ((st.st_mode & 07777) != 0600 && chmod(path, 0600) != 0)
+        return -1;
+    if (uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID)
+        return lchown(path, uid, gid); /* (uid_t)-1 leaves an id as it is */
+    return 0;
+}
+
+int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err)
+{
+    struct sockaddr_un address;
+    bool bound = false;
+    int rc = sockets_address(path, &address, err);
+
+    if (rc)
+        return rc;
+    int sock = laz_posix_socket(AF_UNIX, false);
+    if (sock < 0)
+        return laz_error_os(err, errno, "no socket could be made");
+    (void)fchmod(sock, 0600); /* Linux: the mode that bind gives to the path */
+    if (bind(sock, (struct sockaddr *)&address, sizeof address) != 0)
+        goto fail;
+    bound = true;
+    if (sockets_own(path, uid, gid) != 0 || listen(sock, 1) != 0)
+        goto fail;
+    *fd = sock;
+    return 0;
+fail:
+    rc = laz_error_os(err, errno, "cannot listen at %s", path);
+    if (bound)
+        (void)unlink(path);
+    (void)close(sock);
+    return rc;
+}
+
+bool laz_os_is_ipv6(const char *text)
+{
+    unsigned char address[16];
+
+    return inet_pton(AF_INET6, text, address) == 1;
+}
+
+int laz_os_connect(const char *path, int *fd, struct laz_error *err)
+{
+    struct sockaddr_un address;
+    int rc = sockets_address(path, &address, err);
+
+    if (rc)
+        return rc;
+    int sock = laz_posix_socket(AF_UNIX, true);
+    if (sock < 0)
+        return laz_error_os(err, errno, "no socket could be made");
+    while (connect(sock, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (errno == EINTR)
+            continue;
+        rc = laz_error_os(err, errno, "cannot connect to %s", path);
+        (void)close(sock);
+        return rc;
+    }
+    *fd = sock;
+    return 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* spawner.c - the spawner: one thread that makes all children of an engine.  System: POSIX.
+ *
+ * Callers put a request into a list and wait for the answer; the thread takes them in turn.  All
+ * signals are blocked in it, so that none of the application's handlers ever runs there.  Between
+ * its making and its program a child may not go on: a file system does not answer, or somebody has
+ * stopped it.  Then the thread waits with it (vfork(2)), and the caller, who does not, kills it. */
+#include "base/clock.h"
+#include "os/posix/child.h"
+#include "os/io.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+#include "os/thread.h"
+#include "os/warden.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define SPAWNER_MS      10000  /* that a child may take at least to get to its program */
+#define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
+
+struct spawner_request {
+    const struct laz_spawn *spawn;
+    struct laz_process *process;
+    struct laz_error *err;
+    int rc;
+    bool done, killed;
+    struct spawner_request *next;
+};
+
+struct laz_spawner {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t wanted; /* a request came, or the end */
+    pthread_cond_t served; /* a request is done */
+    struct spawner_request *first, **last;
+    bool ending;
+    struct laz_warden warden; /* of the thread */
+};
+
+static uint64_t spawner_ms(const struct laz_spawn *spawn)
+{
+    return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
+}
+
+/* A warden that was killed is replaced; what it had in its care keeps its death signals. */
+static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *request)
+{
+    const struct laz_spawn *spawn = request->spawn;
+    struct laz_process *process = request->process;
+
+    if (spawn->group && spawn->death_signal && !laz_warden_is_up(&spawner->warden)) {
+        request->rc = laz_warden_start(&spawner->warden, spawner_ms(spawn), process, request->err);
+        pthread_mutex_lock(&spawner->mutex); /* nobody is about to signal it */
+        laz_process_close(process);
+        bool killed = request->killed;
+        pthread_mutex_unlock(&spawner->mutex);
+        if (request->rc || killed)
+            return;
+    }
+    request->rc = laz_os_child_start(spawn, spawner->warden.fd, process, request->err);
+}
+
+static void *spawner_main(void *data)
+{
+    struct laz_spawner *spawner = data;
+
+    pthread_mutex_lock(&spawner->mutex);
+    for (;;) {
+        struct spawner_request *request = spawner->first;
+        if (!request) {
+            if (spawner->ending)
+                break;
+            pthread_cond_wait(&spawner->wanted, &spawner->mutex);
+            continue;
+        }
+        spawner->first = request->next;
+        if (!spawner->first)
+            spawner->last = &spawner->first;
+        pthread_mutex_unlock(&spawner->mutex);
+        spawner_serve(spawner, request);
+        pthread_mutex_lock(&spawner->mutex);
+        request->done = true;
+        if (request->rc) /* here, where nobody is about to signal it */
+            laz_os_close(&request->process->pidfd);
+        pthread_cond_broadcast(&spawner->served);
+    }
+    pthread_mutex_unlock(&spawner->mutex);
+    laz_warden_end(&spawner->warden);
+    return NULL;
+}
+
+const char *laz_os_signal_words(int signal)
+{
+    return strsignal(signal);
+}
+
+int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
+{
+    struct laz_spawner *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return laz_error_nomem(err);
+    made->last = &made->first;
+    made->warden = (struct laz_warden)LAZ_WARDEN_INIT;
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->wanted, NULL);
+    laz_os_condition_init(&made->served);
+    int failed = laz_os_thread(&made->thread, 0, spawner_main, made);
+    if (failed) {
+        pthread_cond_destroy(&made->served);
+        pthread_cond_destroy(&made->wanted);
+        pthread_mutex_destroy(&made->mutex);
+        free(made);
+        return laz_error_os(err, failed, "the thread that starts processes could not be made");
+    }
+    *spawner = made;
+    return 0;
+}
+
+int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err)
+{
+    spawner->warden.program = strdup(agent);
+    return spawner->warden.program ? 0 : laz_error_nomem(err);
+}
+
+void laz_spawner_free(struct laz_spawner *spawner)
+{
+    if (!spawner)
+        return;
+    pthread_mutex_lock(&spawner->mutex);
+    spawner->ending = true;
+    pthread_cond_signal(&spawner->wanted);
+    pthread_mutex_unlock(&spawner->mutex);
+    pthread_join(spawner->thread, NULL);
+    pthread_cond_destroy(&spawner->served);
+    pthread_cond_destroy(&spawner->wanted);
+    pthread_mutex_destroy(&spawner->mutex);
+    free(spawner);
+}
+
+/* Waits for its turn and its end. The lock is held. */
+static void spawner_await(struct laz_spawner *spawner, struct spawner_request *request)
+{
+    volatile const int *pidfd = &request->process->pidfd; /* written by the kernel, as it is made */
+    uint64_t until_us = 0;
+
+    while (!request->done) {
+        bool waits = *pidfd >= 0;
+        if (waits && !until_us)
+            until_us = laz_clock_us() + spawner_ms(request->spawn) * 1000;
+        bool over = !laz_os_condition_wait(&spawner->served, &spawner->mutex,
+                                           waits ? until_us : laz_clock_us() + SPAWNER_LOOK_US);
+        if (over && waits && !request->done && laz_clock_us() >= until_us) {
+            laz_os_pidfd_kill(*pidfd);
+            request->killed = true;
+            until_us = 0;
+        }
+    }
+}
+
+/* The kernel has chosen the number of its descriptor. Here, where nobody is about to signal it. */
+static int spawner_lift(const struct laz_spawn *spawn, struct laz_process *process,
+                        struct laz_error *err)
+{
+    process->pidfd = laz_posix_above(process->pidfd);
+    if (process->pidfd >= 0)
+        return 0;
+    int rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
+    (void)kill(spawn->group ? -process->pid : process->pid, SIGKILL);
+    while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return rc;
+}
+
+/* It was killed on its way: nothing of it runs, or will. */
+static int spawner_late(const struct laz_spawn *spawn, struct laz_process *process,
+                        struct laz_error *err)
+{
+    (void)laz_process_wait(process, SPAWNER_MS, NULL);
+    laz_process_close(process);
+    return laz_error_set(
+        err, LAZ_ETIMEOUT, 0,
+        "%s was not started within %g seconds, and was ended: its file system does "
+        "not answer, or somebody has stopped the process",
+        spawn->argv[0], (double)spawner_ms(spawn) / 1000.0);
+}
+
+int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn,
+                      struct laz_process *process, struct laz_error *err)
+{
+    struct spawner_request request = {.spawn = spawn, .process = process, .err = err};
+
+    if (!spawn->argv || !spawn->argv[0] || spawn->argv[0][0] != '/')
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "a program is started by its absolute path, not "
+                             "as \"%s\"",
+                             spawn->argv && spawn->argv[0] ? spawn->argv[0] : "");
+    if (spawn->job)
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: this system has no job objects",
+                             spawn->argv[0]);
+    *process = (struct laz_process)LAZ_PROCESS_INIT;
+    pthread_mutex_lock(&spawner->mutex);
+    *spawner->last = &request;
+    spawner->last = &request.next;
+    pthread_cond_signal(&spawner->wanted);
+    spawner_await(spawner, &request);
+    pthread_mutex_unlock(&spawner->mutex);
+    if (request.rc)
+        return request.rc;
+    return request.killed ? spawner_late(spawn, process, err) : spawner_lift(spawn, process, err);
+}
+
+bool laz_process_has(const struct laz_process *process, int64_t pid)
+{
+    (void)process;
+    (void)pid;
+    return true;
+}

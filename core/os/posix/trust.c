@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* trust.c - the walk to a file on which this process relies.
+ * Side: host.  Input trusted: no (who can write the file, or a folder above, runs code as the
+ * host).
+ *
+ * The path is walked from "/" by descriptors, a name at a time, and no link is ever followed by the
+ * kernel: the text of a link takes its place in the path, and is walked like the rest.  So each
+ * folder is the one that was looked at, however its name is exchanged meanwhile, and what links
+ * skip is judged as well as where they lead.  System: POSIX. */
+#include "os/trust.h"
+
+#include "os/io.h"
+#include "os/os.h"
+#include "os/posix/posix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRUST_LINKS 40 /* as the kernel follows, path_resolution(7) */
+
+struct trust_walk {
+    const char *path;    /* as it was given */
+    char at[PATH_MAX];   /* where the walk is */
+    char rest[PATH_MAX]; /* what is left of it */
+    int folder;          /* the one that was reached */
+    bool is_shared;      /* others can write there, too: it is sticky */
+    uid_t top;           /* the owner of "/" */
+    unsigned links;
+};
+
+/* ---- one file, link or folder --------------------------------------------------------------- */
+
+static bool trust_is_owner(const struct trust_walk *walk, uid_t uid)
+{
+    return uid == 0 || uid == geteuid() || (uid == walk->top && !walk->is_shared);
+}
+
+/* Is nobody in the group but root, the owner, or the user of this process? An access list makes the
+ * bits of the group those of everybody it names (acl(5)). */
+static bool trust_is_group(const struct trust_walk *walk, const char *name, const struct stat *st)
+{
+    uint32_t gid = (uint32_t)st->st_gid;
+
+    if (laz_posix_has_acl(walk->folder, name))
+        return false;
+    return laz_posix_is_root_group(gid) || laz_os_is_private_group(gid, (uint32_t)st->st_uid) ||
+           laz_os_is_private_group(gid, (uint32_t)geteuid());
+}
+
+static int trust_refuse(const struct trust_walk *walk, const struct stat *st, const char *wrong,
+                        const char *remedy, struct laz_error *err)
+{
+    size_t at = strlen(walk->at), path = strlen(walk->path);
+    bool above = at < path || strcmp(walk->at + at - path, walk->path) != 0;
+
+    return laz_error_set(err, LAZ_EREFUSED, 0,
+                         "%s: %s this %s (mode %04o)%s%s; lazaret relies on nothing that others "
+                         "can change: %s %s",
+                         walk->at, wrong,
+                         S_ISDIR(st->st_mode)   ? "folder"
+                         : S_ISLNK(st->st_mode) ? "link"
+                                                : "file",
+                         (unsigned)st->st_mode & 07777, above ? ", on the way to " : "",
+                         above ? walk->path : "", remedy, walk->at);
+}
+
+/* `name` in the folder that was reached. `on_way`: it may be sticky. */
+static int trust_judge(struct trust_walk *walk, const char *name, const struct stat *st,
+                       bool on_way, struct laz_error *err)
+{
+    char wrong[64];
+    bool others = st->st_mode & S_IWOTH;
+    bool group = (st->st_mode & S_IWGRP) && !trust_is_group(walk, name, st);
+    bool sticky = on_way && S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX);
+
+    if (!trust_is_owner(walk, st->st_uid)) {
+        snprintf(wrong, sizeof wrong, "uid %lu, not root or uid %lu, owns",
+                 (unsigned long)st->st_uid, (unsigned long)geteuid());
+        return trust_refuse(walk, st, wrong, geteuid() ? "chown" : "chown root", err);
+    }
+    if (S_ISLNK(st->st_mode)) /* its mode means nothing */
+        return 0;
+    if (!sticky && others)
+        return trust_refuse(walk, st, "every user can write",
+                            st->st_mode & S_IWGRP ? "chmod go-w" : "chmod o-w", err);
+    snprintf(wrong, sizeof wrong, "the group %lu can write", (unsigned long)st->st_gid);
+    if (!sticky && group)
+        return trust_refuse(walk, st, wrong, "chmod g-w", err);
+    if (S_ISDIR(st->st_mode))
+        walk->is_shared = others || group;
+    return 0;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static int trust_failed(const struct trust_walk *walk, int number, struct laz_error *err)
+{
+    return laz_error_os(err, number, "%s", walk->path);
+}
+
+/* Enters a folder, which must be the one that was looked at. */
+static int trust_enter(struct trust_walk *walk, const char *name, const struct stat *looked)
+{
+    struct stat st;
+    int fd = laz_posix_enter(walk->folder, name);
+    int failed = fd < 0 || fstat(fd, &st) != 0 ? errno : 0;
+
+    if (!failed && (st.st_dev != looked->st_dev || st.st_ino != looked->st_ino))
+        failed = ESTALE;
+    if (failed) {
+        laz_os_close(&fd);
+        return failed;
+    }
+    laz_os_close(&walk->folder);
+    walk->folder = fd;
+    return 0;
+}
+
+static int trust_begin(struct trust_walk *walk, bool on_way, struct laz_error *err)
+{
+    struct stat st;
+
+    strcpy(walk->at, "/");
+    walk->is_shared = false;
+    laz_os_close(&walk->folder);
+    walk->folder = laz_posix_enter(AT_FDCWD, "/");
+    if (walk->folder < 0 || fstat(walk->folder, &st) != 0)
+        return trust_failed(walk, errno, err);
+    walk->top = st.st_uid;
+    return trust_judge(walk, ".", &st, on_way, err);
+}
+
+/* Takes the next name off the rest: false when there is none. *last: nothing is behind it. */
+static bool trust_next(struct trust_walk *walk, char name[NAME_MAX + 1], bool *last, int *failed)
+{
+    char *from = walk->rest + strspn(walk->rest, "/");
+    size_t len = strcspn(from, "/");
+    char *behind = from + len + strspn(from + len, "/");
+
+    if (len > NAME_MAX) {
+        *failed = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(name, from, len);
+    name[len] = '\0';
+    *last = !*behind;
+    memmove(walk->rest, behind, strlen(behind) + 1);
+    return len > 0;
+}
+
+/* Puts the name behind where the walk is; "..": takes one away. */
+static int trust_name(struct trust_walk *walk, const char *name)
+{
+    size_t len = strlen(walk->at), n = strlen(name);
+    char *slash = strrchr(walk->at, '/');
+
+    if (strcmp(name, "..") == 0) {
+        slash[slash == walk->at] = '\0';
+        return 0;
+    }
+    if (len + n + 2 > sizeof walk->at)
+        return ENAMETOOLONG;
+    snprintf(walk->at + len, sizeof walk->at - len, "%s%s", len > 1 ? "/" : "", name);
+    return 0;
+}
+
+/* The text of a link takes its place. *absolute: the walk begins anew. */
+static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
+{
+    char text[PATH_MAX], whole[2 * PATH_MAX + 2];
+    ssize_t len = readlinkat(walk->folder, name, text, sizeof text - 1);
+
+    if (len <= 0)
+        return len < 0 ? errno : ENOENT;
+    text[len] = '\0';
+    if (++walk->links > TRUST_LINKS)
+        return ELOOP;
+    int n = snprintf(whole, sizeof whole, "%s/%s", text, walk->rest);
+    if (n < 0 || (size_t)n >= sizeof walk->rest)
+        return ENAMETOOLONG;
+    memcpy(walk->rest, whole, (size_t)n + 1);
+    *absolute = text[0] == '/';
+    return trust_name(walk, ".."); /* the link stands for nothing any more */
+}
+
+/* Walks to the last name, which is in `name`, and what it is in *st; the folder it is in is open.
+ */
+static int trust_walk(struct trust_walk *walk, bool is_folder, char name[NAME_MAX + 1],
+                      struct stat *st, struct laz_error *err)
+{
+    bool last = !walk->rest[strspn(walk->rest, "/")];
+    int rc = trust_begin(walk, !last || !is_folder, err), failed = 0;
+
+    strcpy(name, ".");
+    if (!rc && last && fstat(walk->folder, st) != 0)
+        failed = errno;
+    while (!rc && !failed && trust_next(walk, name, &last, &failed)) {
+        bool absolute = false;
+        if (strcmp(name, ".") != 0)
+            failed = trust_name(walk, name);
+        if (!failed && fstatat(walk->folder, name, st, AT_SYMLINK_NOFOLLOW) != 0)
+            failed = errno;
+        if (failed)
+            break;
+        rc = trust_judge(walk, name, st, !last || !is_folder, err);
+        if (!rc && S_ISLNK(st->st_mode)) {
+            failed = trust_link(walk, name, &absolute);
+            if (!failed && absolute)
+                rc = trust_begin(walk, true, err);
+        } else if (!rc && last) {
+            return 0;
+        } else if (!rc) {
+            failed = S_ISDIR(st->st_mode) ? trust_enter(walk, name, st) : ENOTDIR;
+        }
+    }
+    return rc || !failed ? rc : trust_failed(walk, failed, err);
+}
+
+static int trust_set_out(struct trust_walk *walk, const char *path, struct laz_error *err)
+{
+    size_t len = 0;
+
+    walk->path = path;
+    walk->folder = -1;
+    walk->links = 0;
+    if (path[0] != '/') {
+        if (!getcwd(walk->rest, sizeof walk->rest))
+            return trust_failed(walk, errno, err);
+        len = strlen(walk->rest);
+        walk->rest[len++] = '/'; /* in place of the NUL */
+    }
+    if (len + strlen(path) >= sizeof walk->rest)
+        return trust_failed(walk, ENAMETOOLONG, err);
+    strcpy(walk->rest + len, path);
+    return 0;
+}
+
+/* What is at the end of the way. *fd: the file, open for reading; NULL: it need not be. */
+static int trust_path(const char *path, bool is_folder, int *fd, struct laz_error *err)
+{
+    struct trust_walk walk;
+    char name[NAME_MAX + 1];
+    struct stat st, opened;
+
+    int rc = trust_set_out(&walk, path, err);
+    if (!rc)
+        rc = trust_walk(&walk, is_folder, name, &st, err);
+    if (!rc && (is_folder ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
+        rc = laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
+                           is_folder ? "folder" : "regular file");
+    if (!rc && fd) {
+        *fd = laz_posix_above(
+            openat(walk.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        int failed = *fd < 0 || fstat(*fd, &opened) != 0 ? errno : 0;
+        if (!failed && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
+            failed = ESTALE;
+        if (failed) {
+            laz_os_close(fd);
+            rc = trust_failed(&walk, failed, err);
+        }
+    }
+    laz_os_close(&walk.folder);
+    return rc;
+}
+
+static int trust_absolute(const char *path, bool is_folder, struct laz_error *err)
+{
+    if (!laz_os_is_absolute(path))
+        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: not an absolute path", path);
+    return trust_path(path, is_folder, NULL, err);
+}
+
+int laz_trust_file(const char *path, struct laz_error *err)
+{
+    return trust_absolute(path, false, err);
+}
+
+int laz_trust_folder(const char *path, struct laz_error *err)
+{
+    return trust_absolute(path, true, err);
+}
+
+int laz_trust_read(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
+{
+    int fd = -1;
+    int rc = trust_path(path, false, &fd, err);
+
+    if (!rc)
+        rc = laz_posix_read_all(fd, path, max, buf, err);
+    laz_os_close(&fd);
+    return rc;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* library.c - the system's loader of libraries.  System: Windows.
+ *
+ * What a library needs is looked for beside it and in the system's folders, never in the working
+ * folder or in %PATH% (LOAD_LIBRARY_SEARCH_*). */
+#include "os/library.h"
+
+#include "os/windows/windows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local struct laz_error library_error;
+
+/* Fails only where the system is older than Windows 8 and lacks an update of 2011. */
+void laz_library_secure(void)
+{
+    (void)SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+    (void)SetDllDirectoryW(L""); /* for what asks for the old order: without the working folder */
+}
+
+/* The folder of a library that others build upon: what they need of it is beside it (R's packages,
+ * Python's extensions), and no longer found by %PATH%. */
+static void library_add_folder(const char *path)
+{
+    wchar_t *folder = laz_windows_path(path);
+    wchar_t *end = folder ? wcsrchr(folder, L'\\') : NULL;
+
+    if (end && path[1] == ':') {
+        *end = L'\0';
+        (void)AddDllDirectory(folder);
+    }
+    free(folder);
+}
+
+void *laz_library_open(const char *path, bool global, const char **words)
+{
+    struct laz_error why; /* filled first: to ask for the thread's own resets the last error */
+    wchar_t *wide = laz_windows_path(path);
+    HMODULE library = NULL;
+
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+    if (wide) /* the folder of a library is searched only for one with its whole path */
+        library = LoadLibraryExW(wide, NULL,
+                                 LOAD_LIBRARY_SEARCH_DEFAULT_DIRS |
+                                     (path[1] == ':' ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0));
+    if (!library) {
+        laz_windows_fail(&why, "%s", path);
+        library_error = why;
+        *words = library_error.text;
+    } else if (global) {
+        laz_library_keep(path); /* names belong to a library here: nothing has to be made global */
+        library_add_folder(path);
+    }
+    free(wide);
+    return library;
+}
+
+void laz_library_keep(const char *path)
+{
+    wchar_t *wide = laz_windows_path(path);
+    HMODULE library;
+
+    if (wide)
+        (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN, wide, &library);
+    free(wide);
+}
+
+void laz_library_close(void *library)
+{
+    if (library)
+        FreeLibrary(library);
+}
