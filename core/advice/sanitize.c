@@ -12,7 +12,7 @@
  * the message. */
 #include "advice/sanitize.h"
 
-#include "os/os.h"
+#include "os/sockets.h"
 
 #include <stdbool.h>
 #include <stdint.h>

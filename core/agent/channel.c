@@ -8,7 +8,7 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "os/os.h"
+#include "os/io.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,9 +11,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
 #include "os/filter.h"
 #include "os/landlock.h"
-#include "os/os.h"
+#include "os/landlock_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "agent/agent.h"
 
 #include "os/library.h"
-#include "os/os.h"
+#include "os/streams.h"
 #include "os/warden.h"
 
 #include <locale.h>

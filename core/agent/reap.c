@@ -15,10 +15,10 @@
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/pidfd.h"
+#include "os/posix/signals.h"
 #include "os/process.h"
-#include "os/posix/posix.h"
 #include "os/process_tree.h"
 
 #include <errno.h>

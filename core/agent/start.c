@@ -9,8 +9,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
+#include "os/io.h"
 #include "os/namespaces.h"
-#include "os/os.h"
+#include "os/sockets.h"
 #include "wire/message.h"
 
 #include <stdio.h>

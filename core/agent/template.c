@@ -18,10 +18,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "os/descriptors.h"
+#include "os/fd_passing.h"
 #include "os/io.h"
 #include "os/namespaces.h"
-#include "os/os.h"
-#include "os/fd_passing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,10 +12,20 @@
 #include "base/random.h"
 #include "box/shared.h"
 #include "box/template.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/fd_passing.h"
+#include "os/io.h"
+#include "os/peer.h"
+#include "os/pidfd.h"
+#include "os/process.h"
 #include "os/signals.h"
+#include "os/sockets.h"
+#include "os/spawner.h"
+#include "os/uids.h"
+#include "os/usage.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <stdio.h>

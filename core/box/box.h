@@ -16,8 +16,8 @@
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "os/cgroup.h"
-#include "os/io.h"
 #include "os/process.h"
+#include "os/usage.h"
 #include "wire/frame.h"
 
 #include <lazaret/lazaret.h>

@@ -13,9 +13,11 @@
 #include "base/random.h"
 #include "box/shared.h"
 #include "box/template.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/descriptors.h"
 #include "os/fd_passing.h"
+#include "os/pidfd.h"
+#include "os/process.h"
 #include "os/signals.h"
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };

@@ -5,7 +5,6 @@
 
 #include "box/shared.h"
 #include "os/io.h"
-#include "os/os.h"
 
 #define OUTPUT_READ      ((size_t)64 << 10) /* bytes read at once */
 #define OUTPUT_COMPLAINT ((size_t)8 << 10)  /* kept of a start's standard error, to explain it */

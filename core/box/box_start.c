@@ -9,9 +9,21 @@
 #include "base/random.h"
 #include "box/shared.h"
 #include "box/template.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/process.h"
+#include "os/programs.h"
 #include "os/signals.h"
+#include "os/sockets.h"
+#include "os/spawner.h"
+#include "os/system.h"
 #include "os/trust.h"
+#include "os/uids.h"
+#include "os/usage.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,9 +6,12 @@
 
 #include "box/shared.h"
 #include "box/template.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/pidfd.h"
 #include "os/process_tree.h"
+#include "os/spawner.h"
+#include "os/system.h"
+#include "os/usage.h"
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {

@@ -17,8 +17,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/visible.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/descriptors.h"
 #include "os/fd_passing.h"
+#include "os/spawner.h"
+#include "os/users.h"
 #include "wire/message.h"
 
 #include <errno.h>

@@ -10,7 +10,8 @@
 #include "audit/audit_chain.h"
 #include "audit/audit_line.h"
 #include "os/append.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/files.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,9 @@
 #include "base/path.h"
 #include "box/choice.h"
 #include "box/template.h"
-#include "os/os.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+#include "os/system.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>

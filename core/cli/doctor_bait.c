@@ -8,7 +8,11 @@
 #include "cli/doctor.h"
 
 #include "base/random.h"
-#include "os/os.h"
+#include "os/bait.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/users.h"
 
 #include <stdlib.h>
 #include <string.h>

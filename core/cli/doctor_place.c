@@ -8,8 +8,9 @@
 #include "cli/doctor.h"
 
 #include "session/session.h"
-#include "os/os.h"
+#include "os/process.h"
 #include "os/signals.h"
+#include "os/spawner.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>

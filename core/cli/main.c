@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 
 #include "os/library.h"
-#include "os/os.h"
+#include "os/streams.h"
 
 static int main_dispatch(struct cli *cli)
 {

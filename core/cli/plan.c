@@ -11,7 +11,9 @@
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "engine/tables.h"
-#include "os/os.h"
+#include "os/cgroup.h"
+#include "os/system.h"
+#include "os/users.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>

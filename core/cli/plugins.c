@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "plan/plan.h"
-#include "os/os.h"
+#include "os/system.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
  * numbers.  What may be read is bounded here; how long code may be is the session's business. */
 #include "cli/cli.h"
 
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/files.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,7 +8,8 @@
 #include "loop/loop_uv.h"
 
 #include "base/clock.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/streams.h"
 
 #include <stdlib.h>
 

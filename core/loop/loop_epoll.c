@@ -12,8 +12,8 @@
  * there already for its own. */
 #include "loop/loop_uv.h"
 
+#include "os/descriptors.h"
 #include "os/epoll.h"
-#include "os/os.h"
 
 #include <errno.h>
 #include <stdlib.h>

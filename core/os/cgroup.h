@@ -84,22 +84,4 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group);
 /* Kills whatever is in it. True when nothing is left, or will be in a moment. */
 bool laz_cgroup_kill(struct laz_cgroup *group);
 
-/* ---- the parts that only read text, for tests ----------------------------------------------- */
-
-/* The folder of the process's own group in the hierarchy of a controller ("memory"; "": version 2),
- * from the texts of /proc/self/mountinfo and /proc/self/cgroup (proc(5), cgroups(7)). NULL when the
- * hierarchy is not mounted, or the group lies outside of what is. `*top`: bytes of it that are the
- * mount point. */
-char *laz_cgroup_folder(const char *mountinfo, const char *self, const char *controller,
-                        size_t *top);
-/* A line "KEY NUMBER" of a file of counters. */
-bool laz_cgroup_counter(const char *text, const char *key, uint64_t *value);
-/* The names of our groups: who made it, as "lazaret-NAMESPACE-PID-START-NUMBER". */
-struct laz_cgroup_name {
-    uint64_t pid_namespace, pid, start, number;
-};
-bool laz_cgroup_name_parse(const char *text, struct laz_cgroup_name *name);
-/* Is a process with this /proc/PID/cgroup in a group of the name? */
-bool laz_cgroup_is_named(const char *self, const char *name);
-
 #endif

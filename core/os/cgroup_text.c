@@ -4,10 +4,10 @@
  * may show any of them.
  *
  * proc(5) has the form of mountinfo, cgroups(7) that of /proc/PID/cgroup. */
-#include "base/buf.h"
-#include "os/cgroup.h"
+#include "os/cgroup_text.h"
 
-#include <stdio.h>
+#include "base/buf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,4 +168,16 @@ bool laz_cgroup_name_parse(const char *text, struct laz_cgroup_name *name)
         text = end;
     }
     return *text == '\0';
+}
+
+/* Does a text as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? The name of one may
+ * begin with that of another. */
+bool laz_cgroup_is_named(const char *self, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = self; (at = strstr(at, name)); at += len)
+        if (at > self && at[-1] == '/' && (!at[len] || at[len] == '/' || at[len] == '\n'))
+            return true;
+    return false;
 }

@@ -7,7 +7,7 @@
  * /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)).  Of Homebrew there is what
  * its formulae install (Cellar) and the links to it, for the agent's own libraries and the
  * interpreters; not etc and var, where programs keep their settings and data. */
-#include "os/os.h"
+#include "os/default_paths.h"
 
 #include <lazaret/backend.h>
 

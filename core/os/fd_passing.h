@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* fd_passing.h - a connected pair of sockets, descriptors sent through one, and who it was that
- * sent. Side: host. */
+/* fd_passing.h - descriptors sent through sockets, and which process sent them. */
 #ifndef LAZ_OS_FD_PASSING_H
 #define LAZ_OS_FD_PASSING_H
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/* ---- every POSIX system, in the agent -------------------------------------------------------- */
+
+/* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
+ * caller owns them): at most so many, all of one message. Returns what read(2) returns. */
+#define LAZ_OS_HANDOVER 8
+ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds);
+/* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
+ * gone. */
+bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds);
+
+/* ---- Linux, in the host ---------------------------------------------------------------------- */
+
 #define LAZ_PASS_MOST 16 /* descriptors of one message */
 
 /* Two ends of one connection, closed by exec. The host's end does not block, and the kernel notes
- * for it who sends (unix(7), SO_PASSCRED) until laz_os_forget_senders. */
+ * the sender of what arrives there (unix(7), SO_PASSCRED) until laz_os_forget_senders. */
 int laz_os_channel(int *host, int *other, struct laz_error *err);
 
 /* A pair of sockets that keep messages apart (SOCK_SEQPACKET), closed by exec: 0, or -1 with errno.
  */
 int laz_os_message_pair(int ends[2]);
 
-/* A process that sent something, in the kernel's words, whatever it calls itself. */
+/* A process that sent something, according to the kernel, whatever the process claims. */
 struct laz_sender {
-    int64_t pid; /* in the namespace of the receiver; 0: not told */
+    int64_t pid; /* in the namespace of the receiver; 0: not known */
     uint32_t uid;
 };
 
-/* As laz_os_read, from one sender; descriptors that came with it are closed unseen. */
+/* As laz_os_read, from one sender; descriptors that came with it are closed unread. */
 ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *sender);
 void laz_os_forget_senders(int fd);
 
 /* Sends all of it in one message with `n` descriptors, without waiting. 0, or an errno: nothing was
  * sent. */
 int laz_os_send_fds(int fd, const void *data, size_t len, const int *fds, size_t n);
-
-/* A descriptor of the process `pid`, when it is the first one of a pid namespace that was made
- * directly inside of the one with the inode `above` (ioctl_ns(2)). LAZ_EPROTO: it is something
- * else, or has ended. */
-int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err);
 
 #endif

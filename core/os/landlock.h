@@ -51,8 +51,4 @@ int laz_os_landlock_enter(int ruleset, struct laz_error *err);
 int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
                     struct laz_landlock *in_force, struct laz_error *err);
 
-/* The letters of `rights`, and back; 0: a letter is not known. `text` has room for 6. */
-void laz_landlock_letters(uint32_t rights, char *text);
-uint32_t laz_landlock_rights(const char *letters);
-
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* landlock_text.c - the rights of a Landlock rule as letters: what a plan says and an agent reads.
  * System: any; a plan for Linux can be made and shown everywhere. */
+#include "os/landlock_text.h"
+
 #include "os/landlock.h"
 
 static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h - the numbers of signals, also for systems that have none.
+/* signals.h - the numbers and names of signals, also for systems that have none.
  *
- * How a process ended is told by the number of a signal, and what ends one is asked for by it.
- * Where <signal.h> does not know them they are numbers only, those of Linux. */
+ * The end of a process is reported by the number of a signal, and requested by it.  Where
+ * <signal.h> does not define one, it is a number only, that of Linux. */
 #ifndef LAZ_OS_SIGNALS_H
 #define LAZ_OS_SIGNALS_H
 
@@ -17,5 +17,8 @@
 #ifndef SIGXFSZ
 #define SIGXFSZ 25
 #endif
+
+/* The description of a signal; borrowed until the thread calls it again. */
+const char *laz_os_signal_words(int signal);
 
 #endif

@@ -7,10 +7,12 @@
  * systems, for they keep sessions apart by namespaces; what serves only templates fails all the
  * same, should somebody call it. */
 #include "os/cgroup.h"
+#include "os/fd_passing.h"
 #include "os/filter.h"
 #include "os/landlock.h"
 #include "os/namespaces.h"
-#include "os/fd_passing.h"
+#include "os/pidfd.h"
+#include "os/process.h"
 #include "os/warden.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #ifndef LAZ_OS_WARDEN_H
 #define LAZ_OS_WARDEN_H
 
+#include "base/error.h"
 #include "os/process.h"
 
 struct laz_warden {

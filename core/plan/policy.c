@@ -13,9 +13,12 @@
 #include "base/path.h"
 #include "plan/policy_env.h"
 #include "plan/policy_paths.h"
+#include "os/default_paths.h"
+#include "os/files.h"
 #include "os/landlock.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/paths.h"
+#include "os/spawner.h"
+#include "os/system.h"
 #include "os/trust.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  * On Windows the case of a name means nothing, so there it opens no way around any of this. */
 #include "plan/policy_env.h"
 
-#include "os/os.h"
+#include "os/system.h"
 
 #include <stdlib.h>
 #include <string.h>

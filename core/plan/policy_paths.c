@@ -12,7 +12,8 @@
 #include "base/buf.h"
 #include "base/path.h"
 #include "plan/policy.h"
-#include "os/os.h"
+#include "os/files.h"
+#include "os/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,10 @@
 
 #include "base/digest.h"
 #include "plan/policy.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/shared_directory.h"
+#include "os/system.h"
 
 #include <lazaret/backend.h>
 

@@ -9,8 +9,11 @@
 #include "plan/policy.h"
 
 #include "base/random.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/spawner.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <inttypes.h>

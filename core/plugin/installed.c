@@ -4,7 +4,8 @@
  * A file of its own, so that a test can be linked with other places. */
 #include "plugin/plugin.h"
 
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/paths.h"
 
 #include <stdlib.h>
 

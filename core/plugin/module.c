@@ -21,7 +21,7 @@
 #include <ltdl.h>
 
 #include "os/library.h"
-#include "os/os.h"
+#include "os/paths.h"
 #include "os/trust.h"
 #include "plugin/descriptor.h"
 

@@ -16,7 +16,10 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
 #include "os/trust.h"
 #include "plugin/descriptor.h"
 

@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "audit/audit.h"
 #include "session/result.h"
-#include "os/os.h"
+#include "os/paths.h"
 
 #include <limits.h>
 #include <stdlib.h>

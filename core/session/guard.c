@@ -12,8 +12,8 @@
 
 #include "session/execution.h"
 #include "os/cgroup.h"
-#include "os/os.h"
 #include "os/process_tree.h"
+#include "os/system.h"
 
 #define GUARD_CPU_LEAST_MS   5  /* a look at a counter costs microseconds */
 #define GUARD_TREE_LEAST_MS  20 /* and one at /proc some hundred */

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
-#include "os/os.h"
+#include "os/paths.h"
 #include "settings/convert.h"
 #include "settings/toml/toml.h"
 

@@ -9,7 +9,9 @@
 #include "config.h"
 #include "settings/state.h"
 
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/files.h"
+#include "os/paths.h"
 #include "os/trust.h"
 #include "settings/convert.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/enforce.h"
 #include "base/nearest.h"
-#include "os/os.h"
+#include "os/paths.h"
 #include "settings/convert.h"
 
 #include <stdlib.h>

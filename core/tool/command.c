@@ -10,9 +10,14 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
+#include "os/paths.h"
+#include "os/process.h"
 #include "os/signals.h"
+#include "os/spawner.h"
+#include "os/system.h"
 #include "os/trust.h"
 
 #include <errno.h>

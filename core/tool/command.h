@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "os/process.h"
+#include "os/spawner.h"
 
 #include <lazaret/tool.h>
 

@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "os/spawner.h"
 #include "tool/tools.h"
-#include "os/process.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 

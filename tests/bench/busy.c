@@ -8,7 +8,7 @@
  * for the samples and for their floor alike. */
 #include "bench.h"
 
-#include "os/os.h"
+#include "os/system.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -9,8 +9,14 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/process.h"
+#include "os/programs.h"
+#include "os/spawner.h"
+#include "os/system.h"
+#include "os/uids.h"
+#include "os/users.h"
 
 #include <signal.h>
 

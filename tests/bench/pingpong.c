@@ -2,7 +2,7 @@
 /* pingpong.c - two processes that pass lines over a Unix socket, each with a libuv loop. */
 #include "pingpong.h"
 
-#include "os/os.h"
+#include "os/descriptors.h"
 
 #include <signal.h>
 #include <stdbool.h>

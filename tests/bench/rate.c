@@ -3,7 +3,7 @@
  * some on their way at any time on one loop. */
 #include "bench.h"
 
-#include "os/os.h"
+#include "os/system.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

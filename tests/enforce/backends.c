@@ -3,7 +3,10 @@
 #include "backends.h"
 
 #include "base/clock.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/process.h"
+#include "os/programs.h"
+#include "os/spawner.h"
 
 #include <dlfcn.h>
 #include <errno.h>

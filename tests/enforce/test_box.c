@@ -9,7 +9,14 @@
 #include "backends.h"
 #include "base/clock.h"
 #include "plan/policy.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "os/programs.h"
+#include "os/spawner.h"
+#include "os/system.h"
+#include "os/users.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "unit.h"
 
 #include "os/filter.h"
-#include "os/os.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "os/os.h"
+#include "os/users.h"
 
 #include <ctype.h>
 #include <dirent.h>

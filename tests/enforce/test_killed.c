@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "audit/audit_chain.h"
-#include "os/os.h"
+#include "os/directories.h"
 #include "os/process.h"
+#include "os/spawner.h"
+#include "os/users.h"
 
 #include <lazaret/lazaret.h>
 

@@ -6,8 +6,10 @@
  * that allows it again.  A denial counts with its exact error only. */
 #include "unit.h"
 
+#include "os/directories.h"
+#include "os/files.h"
 #include "os/landlock.h"
-#include "os/os.h"
+#include "os/landlock_text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -16,9 +16,11 @@
 #include "plan/policy_env.h"
 #include "session/session.h"
 #include "os/cgroup.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/files.h"
+#include "os/peer.h"
+#include "os/pidfd.h"
+#include "os/spawner.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,8 @@
 #include "unit.h"
 #include "world.h"
 
-#include "os/os.h"
+#include "os/paths.h"
+#include "os/users.h"
 
 #include <grp.h>
 #include <stdio.h>

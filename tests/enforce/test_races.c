@@ -10,7 +10,8 @@
 #include "world.h"
 
 #include "engine/engine.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,6 @@
  * Linked with the sources of the agent; the linker's --wrap puts the functions here in the place of
  * the real ones (ld(1)).  Only this program knows the variable. */
 #include "base/error.h"
-#include "os/landlock.h"
-#include "os/os.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

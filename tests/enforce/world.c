@@ -5,7 +5,11 @@
 #include "attack.h"
 #include "base/buf.h"
 #include "engine/engine.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/spawner.h"
+#include "os/users.h"
 #include "session/live.h"
 
 #include <arpa/inet.h>

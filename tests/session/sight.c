@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "os/os.h"
+#include "os/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

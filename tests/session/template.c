@@ -6,7 +6,10 @@
 #include "template.h"
 
 #include "base/json.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/programs.h"
 #include "unit.h"
 
 #include <errno.h>

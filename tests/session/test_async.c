@@ -6,7 +6,8 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
 
 #include <poll.h>
 #include <pthread.h>

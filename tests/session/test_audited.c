@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "audit/audit_chain.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "traces.h"
 
 #include "base/buf.h"
-#include "os/os.h"
+#include "os/users.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

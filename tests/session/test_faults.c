@@ -17,8 +17,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "os/os.h"
+#include "os/files.h"
 #include "os/process.h"
+#include "os/spawner.h"
 
 #include <errno.h>
 #include <execinfo.h>

@@ -3,7 +3,8 @@
  * host.  Every absence has its control: the same attempt where nothing forbids it. */
 #include "live.h"
 
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

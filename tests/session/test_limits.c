@@ -7,8 +7,8 @@
 #include "live.h"
 
 #include "base/clock.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/pidfd.h"
+#include "os/users.h"
 
 #include <ctype.h>
 #include <dirent.h>

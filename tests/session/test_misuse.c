@@ -4,7 +4,7 @@
 #include "live.h"
 
 #include "base/buf.h"
-#include "os/os.h"
+#include "os/directories.h"
 
 #include <pthread.h>
 #include <semaphore.h>

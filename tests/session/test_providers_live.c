@@ -9,7 +9,8 @@
 
 #include "base/buf.h"
 #include "engine/engine.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
  * them is gone; that it is held before is the control. */
 #include "live.h"
 
-#include "os/io.h"
+#include "os/pidfd.h"
 
 #include <fcntl.h>
 #include <poll.h>

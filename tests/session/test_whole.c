@@ -8,7 +8,11 @@
 #include "live.h"
 
 #include "os/cgroup.h"
-#include "os/os.h"
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

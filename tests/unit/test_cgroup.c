@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cgroup.c - control groups, and what a tree of processes uses: the kernel's texts, groups
- * made for real, and hosts that give none.
- *
- * What needs a host of another kind (no groups, read-only ones) is tried by a child in a mount
- * namespace of its own; its exit status is the number of the line that did not hold. */
+/* test_cgroup.c - control groups, and the usage of a process tree: the kernel's texts, groups made
+ * for real, and hosts without any.  A host of another kind (no groups, read-only ones) is tested by
+ * a child in a mount namespace of its own; its exit status is the number of the line that failed.
+ */
 #include "unit.h"
 
-#include "base/buf.h"
 #include "os/cgroup.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/files.h"
 #include "os/process_tree.h"
+#include "os/spawner.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "tool/command.h"
-#include "os/os.h"
+#include "os/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>

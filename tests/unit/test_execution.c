@@ -8,9 +8,10 @@
 #include "session/result.h"
 #include "session/session_fsm.h"
 #include "session/verdict.h"
-#include "os/os.h"
-
+#include "os/descriptors.h"
+#include "os/process.h"
 #include "os/signals.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

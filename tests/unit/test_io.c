@@ -3,10 +3,10 @@
 #include "unit.h"
 
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/interrupt.h"
 #include "os/io.h"
 #include "os/library.h"
-#include "os/os.h"
 #include "os/thread.h"
 
 #include <errno.h>

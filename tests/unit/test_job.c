@@ -7,8 +7,9 @@
 #include "box/shared.h"
 #include "plan/plan.h"
 #include "os/job_values.h"
-#include "os/os.h"
 #include "os/process.h"
+#include "os/spawner.h"
+#include "os/system.h"
 
 #include <string.h>
 

@@ -8,10 +8,14 @@
 #include "unit.h"
 
 #include "os/cgroup.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/files.h"
+#include "os/pidfd.h"
 #include "os/process_tree.h"
+#include "os/spawner.h"
+#include "os/uids.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

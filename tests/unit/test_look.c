@@ -2,8 +2,15 @@
 /* test_look.c - what is at paths and in folders; variables, numbers of descriptors, threads. */
 #include "unit.h"
 
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/sockets.h"
+#include "os/streams.h"
 #include "os/thread.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

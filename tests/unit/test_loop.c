@@ -3,7 +3,7 @@
 #include "loop/loop.h"
 #include "unit.h"
 
-#include "os/os.h"
+#include "os/descriptors.h"
 
 #include <time.h>
 #ifdef __linux__

@@ -3,10 +3,13 @@
  */
 #include "unit.h"
 
-#include "os/io.h"
 #include "os/cgroup.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/pidfd.h"
 #include "os/process.h"
+#include "os/spawner.h"
+#include "os/users.h"
+#include "base/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,19 @@
 /* test_os_files.c - sockets, folders, files, limits and uids. */
 #include "unit.h"
 
-#include "os/os.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/peer.h"
+#include "os/programs.h"
+#include "os/runtime_directory.h"
+#include "os/shared_directory.h"
+#include "os/sockets.h"
+#include "os/system.h"
+#include "os/uids.h"
+#include "os/users.h"
 
 #include <lazaret/backend.h>
 

@@ -4,8 +4,11 @@
 
 #include "plan/policy.h"
 #include "plan/policy_paths.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/spawner.h"
+#include "os/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

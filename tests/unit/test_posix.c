@@ -4,12 +4,19 @@
 #include "unit.h"
 
 #include "base/clock.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/fd_passing.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
-#include "os/process.h"
-#include "os/thread.h"
+#include "os/pidfd.h"
+#include "os/posix/descriptors.h"
+#include "os/posix/directories.h"
+#include "os/posix/signals.h"
+#include "os/posix/sockets.h"
 #include "os/process_tree.h"
+#include "os/thread.h"
+#include "os/usage.h"
 #include "os/wake.h"
 
 #include <errno.h>

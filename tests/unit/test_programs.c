@@ -4,8 +4,13 @@
 
 #include "plan/policy.h"
 #include "plan/programs.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/programs.h"
+#include "os/shared_directory.h"
+#include "os/spawner.h"
+#include "os/system.h"
 
 #include <lazaret/backend.h>
 

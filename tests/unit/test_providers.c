@@ -4,7 +4,9 @@
 
 #include "base/json.h"
 #include "tool/providers.h"
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/spawner.h"
 
 #include <lazaret/lazaret.h>
 

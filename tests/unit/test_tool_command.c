@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "tool/command.h"
-#include "os/os.h"
+#include "os/spawner.h"
 
 #include <lazaret/tool.h>
 

@@ -3,7 +3,9 @@
  */
 #include "unit.h"
 
-#include "os/os.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/shared_directory.h"
 #include "os/trust.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "box/choice.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
+#include "os/spawner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,10 @@
 #include "child.h"
 
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
+#include "os/process.h"
+#include "os/spawner.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,11 @@
 
 #include "base/buf.h"
 #include "tool/command.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/spawner.h"
+#include "os/users.h"
+#include "os/windows/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

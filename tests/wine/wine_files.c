@@ -6,9 +6,16 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "os/append.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/job_values.h"
+#include "os/paths.h"
+#include "os/process.h"
+#include "os/programs.h"
+#include "os/runtime_directory.h"
+#include "os/users.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,14 @@
  * inherits one end, and to which nobody connects. */
 #include "child.h"
 
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/job_values.h"
+#include "os/peer.h"
+#include "os/process.h"
+#include "os/sockets.h"
+#include "os/users.h"
+#include "os/windows/descriptors.h"
 
 #include <errno.h>
 #include <stdio.h>

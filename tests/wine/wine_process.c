@@ -7,10 +7,13 @@
 #include "child.h"
 
 #include "base/clock.h"
-#include "os/io.h"
+#include "os/directories.h"
+#include "os/job_values.h"
 #include "os/library.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/process.h"
+#include "os/spawner.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,12 @@
 
 #include "base/clock.h"
 #include "loop/loop.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
 #include "os/interrupt.h"
 #include "os/io.h"
-#include "os/os.h"
+#include "os/job_values.h"
+#include "os/process.h"
 #include "os/thread.h"
 #include "os/wake.h"
 

@@ -10,10 +10,11 @@
  *
  * There is no parent-death signal: a reaper and an agent notice the end of their host by themselves
  * (laz_os_die_with_parent, the channel).  Control groups and keyrings do not exist. */
+#include "os/descriptors.h"
+#include "os/pidfd.h"
 #include "os/posix/child.h"
-
-#include "os/io.h"
-#include "os/os.h"
+#include "os/process.h"
+#include "os/spawner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -229,11 +230,4 @@ out:
     laz_os_close(&errors);
     child_plan_fini(&plan);
     return rc;
-}
-
-/* Sessions have no uid of their own here (uids.c). */
-bool laz_os_end_all_of(uint32_t uid)
-{
-    (void)uid;
-    return false;
 }

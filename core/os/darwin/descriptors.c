@@ -5,15 +5,15 @@
  * before anything is written to it, and whose only descriptor that is left cannot write.  Open
  * descriptors are listed by proc_pidinfo (libproc.h), for /dev/fd shows those of the process as
  * they were when it was opened. */
+#include "os/descriptors.h"
+
 #include "base/random.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libproc.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/proc_info.h>
@@ -84,4 +84,30 @@ void laz_os_close_from(int first, int keep)
 {
     for (int i = 0; i < FDS_ROUNDS && fds_close_listed(first, keep); i++)
         ;
+}
+
+static void descriptors_close(int fd)
+{
+    int saved = errno;
+
+    (void)close(fd);
+    errno = saved;
+}
+
+int laz_posix_pipe(int ends[2])
+{
+    if (laz_posix_above_both(pipe(ends), ends) != 0)
+        return -1;
+    if (fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
+        return 0;
+    descriptors_close(ends[0]);
+    descriptors_close(ends[1]);
+    return -1;
+}
+
+int laz_os_dup_onto(int fd, int number)
+{
+    if (dup2(fd, number) < 0 || fcntl(number, F_SETFD, FD_CLOEXEC) < 0)
+        return -1;
+    return number;
 }

@@ -4,7 +4,7 @@
  *
  * LOCAL_PEERCRED and LOCAL_PEERPID (sys/un.h, unix(4)) tell the uid and the pid of the process that
  * connected.  There are no pid namespaces: one box is told from another by the token alone. */
-#include "os/os.h"
+#include "os/peer.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -2,7 +2,8 @@
 /* wake.c - a descriptor that becomes readable: a queue with an event of our own (kqueue(2),
  * EVFILT_USER), for a pipe would be two.  System: macOS. */
 #include "os/wake.h"
-#include "os/posix/posix.h"
+
+#include "os/posix/descriptors.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -8,28 +8,27 @@
  * some milliseconds.  Few descriptors stay open, for a host of many sessions has not many: what is
  * asked once is opened when it is asked.  Memory that runs out is told by an event: version 2 by
  * POLLPRI on memory.events, which an epoll makes readable; version 1 by an eventfd. */
+#include "os/cgroup.h"
+
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/linux/cgroup.h"
+#include "os/linux/cgroup_files.h"
 #include "os/linux/cgroup_places.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define CGROUP_KILL_ROUNDS 200
-#define CGROUP_KILL_MS     5
-#define CGROUP_KEPT_MOST   4
-#define CGROUP_LEFT        ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
+#define CGROUP_KEPT_MOST 4
+#define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
 
 struct cgroup_part {
     int version;
@@ -50,46 +49,6 @@ struct laz_cgroup {
     int cpu_fd, peak_fd;      /* counters */
     uint64_t ran_out;         /* version 1: how often the event came */
 };
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-int cgroup_file(const char *folder, const char *file, int flags)
-{
-    char path[CGROUP_FOLDER_MAX + 320];
-
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return laz_posix_above(open(path, flags | O_CLOEXEC));
-}
-
-int cgroup_write(const char *folder, const char *file, const char *text)
-{
-    int fd = cgroup_file(folder, file, O_WRONLY);
-    int os_errno = 0;
-
-    if (fd < 0)
-        return errno;
-    if (write(fd, text, strlen(text)) < 0)
-        os_errno = errno;
-    (void)close(fd);
-    return os_errno;
-}
-
-static bool cgroup_pread(int fd, char *text, size_t size)
-{
-    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
-
-    text[n > 0 ? n : 0] = '\0';
-    return n >= 0;
-}
-
-bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
-{
-    int fd = cgroup_file(folder, file, O_RDONLY);
-    bool read = cgroup_pread(fd, text, size);
-
-    laz_os_close(&fd);
-    return read;
-}
 
 static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
                                              enum laz_cgroup_what what)
@@ -519,58 +478,6 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 }
 
 /* ---- ending --------------------------------------------------------------------------------- */
-
-/* Does a text as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? The name of one may
- * begin with that of another. */
-bool laz_cgroup_is_named(const char *self, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *at = self; (at = strstr(at, name)); at += len)
-        if (at > self && at[-1] == '/' && (!at[len] || at[len] == '/' || at[len] == '\n'))
-            return true;
-    return false;
-}
-
-/* SIGKILL to a process as long as it is in the group: not to another that got its number. */
-static void cgroup_kill_one(pid_t pid, const char *folder)
-{
-    char proc[48], text[8192];
-    int pidfd = laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
-
-    if (pidfd < 0)
-        return;
-    snprintf(proc, sizeof proc, "/proc/%d", (int)pid);
-    if (cgroup_read(proc, "cgroup", text, sizeof text) &&
-        laz_cgroup_is_named(text, strrchr(folder, '/') + 1))
-        laz_os_pidfd_kill(pidfd);
-    laz_os_close(&pidfd);
-}
-
-bool cgroup_kill_all(const char *folder, int version)
-{
-    char text[64 << 10];
-
-    if (version == 2 && cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14 */
-        return true;
-    (void)cgroup_write(folder, "pids.max", "0"); /* nothing new comes while they are killed */
-    for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
-        if (!cgroup_read(folder, "cgroup.procs", text, sizeof text) || !*text)
-            return true;
-        for (char *p = text; *p;) {
-            char *end;
-            long pid = strtol(p, &end, 10);
-            if (end == p || *end != '\n')
-                break; /* the last one was cut off: the next round has it */
-            if (pid > 0)
-                cgroup_kill_one((pid_t)pid, folder);
-            p = end + 1;
-        }
-        if (cgroup_read(folder, "cgroup.procs", text, sizeof text) && *text)
-            (void)poll(NULL, 0, CGROUP_KILL_MS);
-    }
-    return false;
-}
 
 bool laz_cgroup_kill(struct laz_cgroup *group)
 {

@@ -16,9 +16,15 @@
  * much as the host itself, and would keep it waiting all the more the more of them there are.  So
  * where groups have a share of the processors those of one engine stand in one group, the nest, and
  * get together what the host, or any process beside it, gets alone. */
+#include "os/cgroup.h"
+#include "os/cgroup_text.h"
+#include "os/descriptors.h"
+#include "os/files.h"
+#include "os/linux/cgroup.h"
+#include "os/linux/cgroup_files.h"
 #include "os/linux/cgroup_places.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
+#include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,9 +9,12 @@
  * for an end of file that a process forked elsewhere could hold back.  CLONE_PIDFD gives a
  * descriptor of the child before anybody could reap it. */
 #include "os/cgroup.h"
-#include "os/posix/child.h"
+#include "os/descriptors.h"
 #include "os/linux/descriptors.h"
-#include "os/os.h"
+#include "os/posix/child.h"
+#include "os/process.h"
+#include "os/spawner.h"
+#include "os/uids.h"
 #include "os/warden.h"
 
 #include <errno.h>

@@ -5,16 +5,15 @@
  * A memfd holds secrets (a token, say) that must be neither on a command line nor on a disk; its
  * seals keep the reader from changing what another reader sees.  Closing by range must also work
  * in a child between fork and exec, hence system calls only. */
-#include "os/linux/descriptors.h"
+#include "os/descriptors.h"
+
 #include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/linux/descriptors.h"
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -117,4 +116,14 @@ void laz_os_close_from(int first, int keep)
     if ((unsigned)keep > from)
         (void)laz_os_close_range(from, (unsigned)keep - 1);
     (void)laz_os_close_range((unsigned)keep + 1, UINT_MAX);
+}
+
+int laz_posix_pipe(int ends[2])
+{
+    return laz_posix_above_both(pipe2(ends, O_CLOEXEC), ends);
+}
+
+int laz_os_dup_onto(int fd, int number)
+{
+    return dup3(fd, number, O_CLOEXEC);
 }

@@ -2,7 +2,7 @@
 /* epoll.c - descriptors that the kernel tells of, epoll(7).  System: Linux. */
 #include "os/epoll.h"
 
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <sys/epoll.h>

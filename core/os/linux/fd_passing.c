@@ -9,23 +9,13 @@
  * somebody else would have to be the first process of a namespace in the same place. */
 #include "os/fd_passing.h"
 
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* linux/nsfs.h: since Linux 4.9, and 6.11. */
-#define PASS_NS_PARENT _IO(0xb7, 0x2)
-#define PASS_NS_TGID   _IOR(0xb7, 0x7, int)
 
 int laz_os_channel(int *host, int *other, struct laz_error *err)
 {
@@ -135,69 +125,4 @@ int laz_os_send_fds(int fd, const void *data, size_t len, const int *fds, size_t
     if (sent < 0)
         return errno;
     return (size_t)sent == len ? 0 : EMSGSIZE; /* a few hundred bytes: the kernel takes all */
-}
-
-/* ---- a namespace and its first process ------------------------------------------------------ */
-
-/* The number that the process has in its own, innermost namespace: the last of "NSpid:". */
-static long pass_own_number(int64_t pid)
-{
-    char path[64], line[256];
-    long number = -1;
-
-    snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
-    FILE *file = laz_posix_fopen(path);
-    while (file && fgets(line, sizeof line, file)) {
-        const char *last = strrchr(line, '\t');
-        if (strncmp(line, "NSpid:", 6) == 0 && last)
-            number = strtol(last, NULL, 10);
-    }
-    if (file)
-        (void)fclose(file);
-    return number;
-}
-
-/* NULL, or what is wrong with it. */
-static const char *pass_check_namespace(int64_t pid, uint64_t above)
-{
-    struct stat parent_is;
-    char path[64];
-    bool inside = false, first = false;
-
-    snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
-    int own = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
-    if (own < 0)
-        return "whose pid namespace cannot be told";
-    int parent = laz_posix_above(ioctl(own, PASS_NS_PARENT));
-    if (parent >= 0) {
-        inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
-        (void)close(parent);
-    }
-    if (inside) {
-        int init = ioctl(own, PASS_NS_TGID, 1);
-        bool told = init >= 0 || (errno != ENOTTY && errno != EINVAL);
-        first = told ? init == pid : pass_own_number(pid) == 1;
-    }
-    (void)close(own);
-    return !inside  ? "that is not in a pid namespace of its own below the template's"
-           : !first ? "that is not the first of its pid namespace"
-                    : NULL;
-}
-
-int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
-{
-    int fd = laz_os_pidfd(pid);
-
-    if (fd < 0)
-        return laz_error_set(err, LAZ_EPROTO, 0, "the process that sent the token has ended");
-    const char *wrong =
-        above ? pass_check_namespace(pid, above) : "but the template's pid namespace was not told";
-    if (!wrong && laz_os_pidfd_has_ended(fd))
-        wrong = "that has ended";
-    if (wrong) {
-        laz_os_close(&fd);
-        return laz_error_set(err, LAZ_EPROTO, 0, "the token came from a process %s", wrong);
-    }
-    *pidfd = fd;
-    return 0;
 }

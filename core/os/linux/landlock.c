@@ -7,7 +7,8 @@
  * the caller is told what is in force, and may not ask for more than there is.  The numbers are
  * those of the kernel's own header; the system's may be older than the kernel that runs. */
 #include "os/landlock.h"
-#include "os/posix/posix.h"
+
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,8 @@
  * pthread_atfork(3).  Every mount is of a kind that user namespaces may mount; what the box locked
  * stays locked (mount_namespaces(7)). */
 #include "os/namespaces.h"
-#include "os/posix/posix.h"
+
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

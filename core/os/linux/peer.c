@@ -7,8 +7,9 @@
  * another.  A pid can be given to another process between two calls: the namespace is believed
  * only when a descriptor of that very process (SO_PEERPIDFD, Linux 6.5) says that it still lives.
  */
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/peer.h"
+
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <poll.h>

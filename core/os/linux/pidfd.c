@@ -4,14 +4,17 @@
  *
  * The file is opened once: the descriptor belongs to that process and never to another that gets
  * its number, and one pread tells all. */
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/pidfd.h"
 
+#include "os/descriptors.h"
+#include "os/posix/descriptors.h"
+
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -22,49 +25,6 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
-
-bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
-{
-    char path[48];
-
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    *usage =
-        (struct laz_usage){.fd = pid > 0 ? laz_posix_above(open(path, O_RDONLY | O_CLOEXEC)) : -1};
-    return usage->fd >= 0;
-}
-
-bool laz_os_usage_is_open(const struct laz_usage *usage)
-{
-    return usage->fd >= 0;
-}
-
-void laz_os_usage_close(struct laz_usage *usage)
-{
-    laz_os_close(&usage->fd);
-}
-
-/* Fields 14 utime, 15 stime, 16 cutime, 17 cstime (ticks), 24 rss (pages). */
-void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)
-{
-    char text[1024];
-    unsigned long long ticks[4];
-    long long pages;
-
-    *cpu_us = *rss_bytes = 0;
-    ssize_t n = usage->fd >= 0 ? pread(usage->fd, text, sizeof text - 1, 0) : -1;
-    if (n <= 0)
-        return;
-    text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the name before it may contain anything */
-    if (!p || sscanf(p + 1,
-                     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu "
-                     "%*d %*d %*d %*d %*u %*u %lld",
-                     &ticks[0], &ticks[1], &ticks[2], &ticks[3], &pages) != 5)
-        return;
-    *cpu_us =
-        (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
-    *rss_bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 int laz_os_pidfd(int64_t pid)
 {
@@ -101,20 +61,20 @@ bool laz_os_pidfd_has_ended(int pidfd)
 }
 
 /* Of pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for headers that are older. */
-struct other_pidfd_info {
+struct pidfd_kernel_info {
     uint64_t mask, cgroup;
     uint32_t ids[11]; /* pid, tgid, ppid, and uids and gids */
     int32_t exit_code;
 };
-#define OTHER_INFO_EXIT ((uint64_t)1 << 3)
-#define OTHER_GET_INFO  _IOWR(0xFF, 11, struct other_pidfd_info)
-_Static_assert(sizeof(struct other_pidfd_info) == 64, "the size is part of the request's number");
+#define PIDFD_INFO_EXIT ((uint64_t)1 << 3)
+#define PIDFD_GET_INFO  _IOWR(0xFF, 11, struct pidfd_kernel_info)
+_Static_assert(sizeof(struct pidfd_kernel_info) == 64, "the size is part of the request's number");
 
 bool laz_os_pidfd_end(int pidfd, int *signal, int *status)
 {
-    struct other_pidfd_info info = {.mask = OTHER_INFO_EXIT};
+    struct pidfd_kernel_info info = {.mask = PIDFD_INFO_EXIT};
 
-    if (pidfd < 0 || ioctl(pidfd, OTHER_GET_INFO, &info) != 0 || !(info.mask & OTHER_INFO_EXIT))
+    if (pidfd < 0 || ioctl(pidfd, PIDFD_GET_INFO, &info) != 0 || !(info.mask & PIDFD_INFO_EXIT))
         return false;
     *signal = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : 0;
     *status = WIFEXITED(info.exit_code) ? WEXITSTATUS(info.exit_code) : -1;
@@ -125,4 +85,71 @@ void laz_os_pidfd_kill(int pidfd)
 {
     if (pidfd >= 0)
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+/* linux/nsfs.h: since Linux 4.9, and 6.11. */
+#define PIDFD_NS_PARENT _IO(0xb7, 0x2)
+#define PIDFD_NS_TGID   _IOR(0xb7, 0x7, int)
+
+/* The number that the process has in its own, innermost namespace: the last of "NSpid:". */
+static long pidfd_own_number(int64_t pid)
+{
+    char path[64], line[256];
+    long number = -1;
+
+    snprintf(path, sizeof path, "/proc/%lld/status", (long long)pid);
+    FILE *file = laz_posix_fopen(path);
+    while (file && fgets(line, sizeof line, file)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", 6) == 0 && last)
+            number = strtol(last, NULL, 10);
+    }
+    if (file)
+        (void)fclose(file);
+    return number;
+}
+
+/* NULL, or what is wrong with it. */
+static const char *pidfd_check_namespace(int64_t pid, uint64_t above)
+{
+    struct stat parent_is;
+    char path[64];
+    bool inside = false, first = false;
+
+    snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
+    int own = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
+    if (own < 0)
+        return "whose pid namespace cannot be told";
+    int parent = laz_posix_above(ioctl(own, PIDFD_NS_PARENT));
+    if (parent >= 0) {
+        inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
+        (void)close(parent);
+    }
+    if (inside) {
+        int init = ioctl(own, PIDFD_NS_TGID, 1);
+        bool told = init >= 0 || (errno != ENOTTY && errno != EINVAL);
+        first = told ? init == pid : pidfd_own_number(pid) == 1;
+    }
+    (void)close(own);
+    return !inside  ? "that is not in a pid namespace of its own below the template's"
+           : !first ? "that is not the first of its pid namespace"
+                    : NULL;
+}
+
+int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
+{
+    int fd = laz_os_pidfd(pid);
+
+    if (fd < 0)
+        return laz_error_set(err, LAZ_EPROTO, 0, "the process that sent the token has ended");
+    const char *wrong =
+        above ? pidfd_check_namespace(pid, above) : "but the template's pid namespace was not told";
+    if (!wrong && laz_os_pidfd_has_ended(fd))
+        wrong = "that has ended";
+    if (wrong) {
+        laz_os_close(&fd);
+        return laz_error_set(err, LAZ_EPROTO, 0, "the token came from a process %s", wrong);
+    }
+    *pidfd = fd;
+    return 0;
 }

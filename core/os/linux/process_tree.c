@@ -11,9 +11,9 @@
 #include "os/process_tree.h"
 
 #include "base/buf.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/descriptors.h"
+#include "os/posix/descriptors.h"
+#include "os/usage.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -12,9 +12,12 @@
  * by some tools), above subordinate uids (100000 to 600100000), containers of systemd (524288 to
  * 1879048191) and the ids that directory services make up (200000 to 2000200000).  In a container
  * whose map does not reach that far, it is a gap that neither people nor services use. */
+#include "os/uids.h"
+
 #include "base/random.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/descriptors.h"
+#include "os/posix/descriptors.h"
+#include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wake.c - a descriptor that becomes readable, by eventfd(2). */
 #include "os/wake.h"
-#include "os/posix/posix.h"
+
+#include "os/posix/descriptors.h"
 
 #include <stdint.h>
 #include <sys/eventfd.h>

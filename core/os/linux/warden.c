@@ -13,10 +13,13 @@
  * session, unit or terminal by SIGTERM wants it to do its work. */
 #include "os/warden.h"
 
-#include "os/posix/child.h"
-#include "os/io.h"
-#include "os/os.h"
+#include "os/descriptors.h"
 #include "os/fd_passing.h"
+#include "os/io.h"
+#include "os/pidfd.h"
+#include "os/posix/child.h"
+#include "os/process.h"
+#include "os/spawner.h"
 
 #include <errno.h>
 #include <limits.h>

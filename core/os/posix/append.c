@@ -11,9 +11,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/trust.h"
 
 #include <errno.h>

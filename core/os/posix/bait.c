@@ -4,8 +4,10 @@
  * For `lazaret doctor`: nobody ever reads from them, and what connects is told from the connecting
  * side.  They are on the loopback address, on an abstract name (unix(7), Linux) that nobody can
  * guess, and on a path, open to every uid: a session has one of its own where root starts it. */
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/bait.h"
+
+#include "os/descriptors.h"
+#include "os/posix/sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

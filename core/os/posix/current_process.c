@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* current_process.c - variables that are taken, the own user, threads without signals.
  * System: POSIX. */
-#include "os/os.h"
-#include "os/thread.h"
+#include "os/current_process.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "base/buf.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 char *laz_os_take_variable(const char *name, bool wipe)
@@ -26,23 +28,87 @@ char *laz_os_take_variable(const char *name, bool wipe)
     return copy;
 }
 
-uint32_t laz_os_uid(void)
+#define LIMITS_BESIDE 256u                /* that the user may start meanwhile */
+#define LIMITS_MOST   ((uint64_t)1 << 22) /* processes of a system: PID_MAX_LIMIT */
+
+static const struct {
+    const char *name;
+    int resource;
+    rlim_t grace; /* hard limit above the soft one */
+} limits_table[] = {
+    /* The soft limit's SIGXCPU tells this end from other kills; the hard one is SIGKILL. */
+    {"cpu", RLIMIT_CPU, 1},
+    /* Data counts what is writable. Address space would count stacks and arenas that are only
+     * reserved, and stop an interpreter at its eleventh thread. */
+    {"memory", RLIMIT_DATA, 0},
+    {"fsize", RLIMIT_FSIZE, 0},
+    {"nproc", RLIMIT_NPROC, 0},
+    {"nofile", RLIMIT_NOFILE, 0},
+    {"stack", RLIMIT_STACK, 0},
+    {"core", RLIMIT_CORE, 0},
+};
+
+/* Does a process more fit below a soft limit of `soft`? */
+static bool limits_has_room(struct rlimit *limit, uint64_t soft)
 {
-    return (uint32_t)geteuid();
+    if (soft > LIMITS_MOST || (limit->rlim_max != RLIM_INFINITY && soft >= limit->rlim_max))
+        return true; /* the hard limit is what counts */
+    limit->rlim_cur = (rlim_t)soft;
+    if (setrlimit(RLIMIT_NPROC, limit) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0;
 }
 
-int laz_os_thread(pthread_t *thread, size_t stack, void *(*run)(void *user), void *user)
+/* Where the limit counts all that the user runs, whatever container it is in, nobody can be asked
+ * how much that is: it is tried. The session gets `value` more, and the user some room to start
+ * other things without the session's next fork(2) failing. So it is no exact limit, but a bomb
+ * ends at some hundred. */
+static int limits_set_beside(uint64_t value, struct laz_error *err)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
+    uint64_t low = 0, high = value ? value : 1, step = high;
+    struct rlimit limit;
 
-    pthread_attr_init(&attributes);
-    if (stack)
-        pthread_attr_setstacksize(&attributes, stack);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(thread, &attributes, run, user);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
+    if (getrlimit(RLIMIT_NPROC, &limit) != 0)
+        return laz_error_os(err, errno, "the limit \"nproc\" cannot be read");
+    if (value > LIMITS_MOST)
+        return 0;
+    while (!limits_has_room(&limit, high)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > step) {
+        uint64_t middle = low + (high - low) / 2;
+        *(limits_has_room(&limit, middle) ? &high : &low) = middle;
+    }
+    return laz_os_set_limit("nproc", high + value + LIMITS_BESIDE, err);
+}
+
+int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)
+{
+    if (strcmp(name, "nproc_beside") == 0)
+        return limits_set_beside(value, err);
+    for (size_t i = 0; i < sizeof limits_table / sizeof limits_table[0]; i++) {
+        if (strcmp(limits_table[i].name, name) != 0)
+            continue;
+        struct rlimit limit;
+        int resource = limits_table[i].resource;
+        if (getrlimit(resource, &limit) != 0)
+            return laz_error_os(err, errno, "the limit \"%s\" cannot be read", name);
+        rlim_t soft = value >= RLIM_INFINITY - 1 ? RLIM_INFINITY : (rlim_t)value;
+        rlim_t hard = soft == RLIM_INFINITY ? soft : soft + limits_table[i].grace;
+        if (limit.rlim_max != RLIM_INFINITY && hard > limit.rlim_max)
+            hard = limit.rlim_max;
+        limit.rlim_max = hard;
+        limit.rlim_cur = soft < hard ? soft : hard;
+        if (setrlimit(resource, &limit) != 0)
+            return laz_error_os(err, errno, "the limit \"%s\" cannot be set to %llu", name,
+                                (unsigned long long)value);
+        return 0;
+    }
+    return laz_error_set(err, LAZ_EINVAL, 0, "there is no limit \"%s\"", name);
 }

@@ -3,8 +3,10 @@
  *
  * On Linux one read never takes the descriptors of two messages: what came with a message is handed
  * out before anything that was sent after it.  What does not fit is closed by the kernel. */
-#include "os/io.h"
-#include "os/posix/posix.h"
+#include "os/fd_passing.h"
+
+#include "os/posix/descriptors.h"
+#include "os/posix/sockets.h"
 
 #include <errno.h>
 #include <string.h>

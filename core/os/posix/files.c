@@ -5,38 +5,18 @@
  * A tree that a session could write may hold anything: links, folders nobody may enter, folders
  * nested deeper than a path or a stack can be.  Removal walks by descriptor, follows no link, and
  * moves what lies too deep up to the top before it goes on.  System: POSIX. */
-#include "base/random.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/files.h"
 
-#include <dirent.h>
+#include "os/descriptors.h"
+#include "os/io.h"
+#include "os/posix/descriptors.h"
+#include "os/posix/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-#define FILES_NAME  24
-#define FILES_DEPTH 32 /* descriptors and stack frames that a removal may hold */
-
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err)
-{
-    int rc = 0, fd = -1;
-
-    if (mkdir(path, 0700) != 0)
-        return laz_error_os(err, errno, "the folder %s cannot be made", path);
-    fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (fd < 0 || ((uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID) && fchown(fd, uid, gid) != 0) ||
-        fchmod(fd, (mode_t)mode) != 0) {
-        rc = laz_error_os(err, errno, "the folder %s cannot be given its owner and mode", path);
-        (void)rmdir(path);
-    }
-    laz_os_close(&fd);
-    return rc;
-}
 
 static int files_create(const char *path, unsigned mode)
 {
@@ -171,91 +151,58 @@ out:
     return rc;
 }
 
-struct files_removal {
-    int top;    /* the folder that is emptied */
-    bool again; /* something was moved up to it: it has to be read once more */
-};
-
-static int files_enter(int parent, const char *name)
+static int64_t look_ns(const struct timespec *time)
 {
-    int fd = laz_posix_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
 
-    if (fd < 0 && errno == EACCES && laz_posix_unlock(parent, name))
-        fd = laz_posix_above(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+static void look_fill(struct laz_look *look, const struct stat *st)
+{
+    struct timespec written, changed;
+
+    laz_posix_times(st, &written, &changed);
+    *look = (struct laz_look){
+        .kind = S_ISREG(st->st_mode)   ? LAZ_LOOK_FILE
+                : S_ISDIR(st->st_mode) ? LAZ_LOOK_FOLDER
+                : S_ISLNK(st->st_mode) ? LAZ_LOOK_LINK
+                                       : LAZ_LOOK_OTHER,
+        .mode = (unsigned)st->st_mode & 07777,
+        .uid = (uint32_t)st->st_uid,
+        .gid = (uint32_t)st->st_gid,
+        .device = (uint64_t)st->st_dev,
+        .inode = (uint64_t)st->st_ino,
+        .size = (uint64_t)st->st_size,
+        .written_ns = look_ns(&written),
+        .changed_ns = look_ns(&changed),
+    };
+}
+
+int laz_os_look(const char *path, bool follow, struct laz_look *look)
+{
+    struct stat st;
+
+    if ((follow ? stat(path, &st) : lstat(path, &st)) != 0)
+        return errno;
+    look_fill(look, &st);
+    return 0;
+}
+
+int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
+{
+    struct stat st;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK)));
+
+    if (fd >= 0 && fstat(fd, &st) != 0) {
+        int saved = errno;
+        laz_os_close(&fd);
+        errno = saved;
+    }
+    if (fd >= 0)
+        look_fill(look, &st);
     return fd;
 }
 
-/* unlinkat(2); a second time where the owner has forbidden it. */
-static void files_unlink(int parent, const char *name, int flags)
+int laz_os_make_link(const char *path, const char *text)
 {
-    if (unlinkat(parent, name, flags) != 0 && (errno == EPERM || errno == EACCES) &&
-        laz_posix_unlock(parent, name))
-        (void)unlinkat(parent, name, flags);
-}
-
-static void files_empty(struct files_removal *removal, int fd, int depth);
-
-static void files_remove_folder(struct files_removal *removal, int parent, const char *name,
-                                int depth)
-{
-    char up[FILES_NAME + 1]; /* a name that nobody could have taken before */
-
-    if (depth >= FILES_DEPTH) {
-        if (laz_random_name(up, FILES_NAME, NULL) != 0)
-            return;
-        if (renameat(parent, name, removal->top, up) == 0 ||
-            ((errno == EACCES || errno == EPERM) && laz_posix_unlock(parent, name) &&
-             renameat(parent, name, removal->top, up) == 0))
-            removal->again = true;
-        return;
-    }
-    int fd = files_enter(parent, name);
-    if (fd >= 0)
-        files_empty(removal, fd, depth + 1); /* closes it */
-    files_unlink(parent, name, AT_REMOVEDIR);
-}
-
-/* Removes what is in the folder `fd`, and closes it. */
-static void files_empty(struct files_removal *removal, int fd, int depth)
-{
-    struct dirent *entry;
-
-    if (fchmod(fd, 0700) != 0) /* a folder that its owner may not write */
-        (void)laz_posix_unlock(fd, ".");
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        (void)close(fd);
-        return;
-    }
-    while ((entry = readdir(dir))) {
-        struct stat st;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            files_remove_folder(removal, fd, entry->d_name, depth);
-        else
-            files_unlink(fd, entry->d_name, 0);
-    }
-    (void)closedir(dir);
-}
-
-void laz_os_remove_tree(const char *path)
-{
-    struct files_removal removal = {.again = true};
-
-    removal.top = files_enter(AT_FDCWD, path);
-    if (removal.top < 0) {
-        (void)unlink(path);
-        return;
-    }
-    while (removal.again) {
-        removal.again = false;
-        int fd = laz_posix_above(openat(removal.top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (fd >= 0)
-            files_empty(&removal, fd, 0);
-    }
-    (void)close(removal.top);
-    (void)rmdir(path);
+    return symlink(text, path) ? errno : 0;
 }

@@ -7,7 +7,7 @@
  * is sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "os/interrupt.h"
 
-#include "os/posix/posix.h"
+#include "os/posix/signals.h"
 
 #include <pthread.h>
 #include <signal.h>

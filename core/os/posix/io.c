@@ -4,10 +4,8 @@
 #include "os/io.h"
 
 #include "base/clock.h"
-#include "os/posix/posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -190,22 +188,4 @@ ssize_t laz_os_send(int fd, const void *data, size_t len)
         n = send(fd, data, len, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     return io_result(n);
-}
-
-int laz_os_accept(int listener)
-{
-    int fd;
-
-    do
-        fd = laz_posix_above(accept(listener, NULL, NULL));
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return -1;
-    if (laz_posix_accepted(fd) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
-        int failed = errno;
-        (void)close(fd);
-        errno = failed;
-        return -1;
-    }
-    return fd;
 }

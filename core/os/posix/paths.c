@@ -3,21 +3,16 @@
  *
  * Programs are looked for in fixed folders, never in $PATH nor in the working folder: both may be
  * in the hands of whoever wrote the project that lazaret was started in. */
-#include "os/os.h"
+#include "os/paths.h"
 
-#include <errno.h>
-#include <grp.h>
+#include "base/buf.h"
+#include "os/current_process.h"
+
 #include <limits.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *const paths_programs[] = {"/usr/local/bin",   "/usr/bin", "/bin",
-                                             "/usr/sbin",        "/sbin",    "/usr/local/sbin",
-                                             "/opt/homebrew/bin"};
 
 /* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
 static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
@@ -121,54 +116,54 @@ bool laz_os_can_execute(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-int laz_os_find_program(const char *name, char **path, struct laz_error *err)
-{
-    char *found = NULL;
+#define PATHS_LINKS 40 /* as many as are followed, path_resolution(7) */
 
-    if (!name || !*name)
-        return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
-    if (name[0] == '/') {
-        if (!laz_os_can_execute(name))
-            return laz_error_set(err, LAZ_ENOENT, 0,
-                                 "%s does not exist or is not a program that can be executed",
-                                 name);
-        found = laz_strdup(name);
-        goto out;
-    }
-    if (strchr(name, '/'))
-        return laz_error_set(err, LAZ_ENOENT, 0,
-                             "%s is neither an absolute path nor the bare name of a program", name);
-    for (size_t i = 0; i < sizeof paths_programs / sizeof paths_programs[0]; i++) {
-        found = laz_strdupf("%s/%s", paths_programs[i], name);
-        if (!found || laz_os_can_execute(found))
-            goto out;
-        free(found);
-    }
-    return laz_error_set(err, LAZ_ENOENT, 0,
-                         "the program %s is not installed (looked for in /usr/local/bin, /usr/bin, "
-                         "/bin and the like; PATH is not used)",
-                         name);
-out:
-    if (!found)
-        return laz_error_nomem(err);
-    *path = found;
-    return 0;
+char *laz_os_real_path(const char *path)
+{
+    return realpath(path, NULL);
 }
 
-bool laz_os_is_private_group(uint32_t gid, uint32_t uid)
+/* Tells of the link `first` with this text, by the real path of its folder. */
+static void paths_visit_link(const char *first, const char *text,
+                             void (*visit)(void *user, const char *link, const char *text),
+                             void *user)
 {
-    char users[4096], groups[4096];
-    struct passwd user, *found_user = NULL;
-    struct group group, *found_group = NULL;
+    const char *name = strrchr(first, '/') + 1;
+    char *folder = laz_strndup(first, (size_t)(name - first));
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    char *link = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
 
-    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
-        return false;
-    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
-        return false;
-    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
-        return false;
-    for (char **member = found_group->gr_mem; member && *member; member++)
-        if (strcmp(*member, found_user->pw_name) != 0)
-            return false;
-    return true;
+    if (link)
+        visit(user, link, text);
+    free(folder);
+    free(real);
+    free(link);
+}
+
+/* A link that is found is replaced by its text, and the way begun anew. */
+void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
+                  void *user)
+{
+    char *way = path[0] == '/' ? laz_strdup(path) : NULL;
+    char text[PATH_MAX];
+    unsigned links = 0;
+
+    for (size_t at = 0; way && way[at] && links < PATHS_LINKS;) {
+        at += strspn(way + at, "/");
+        at += strcspn(way + at, "/");
+        char *first = laz_strndup(way, at), *next = NULL;
+        ssize_t len = first ? readlink(first, text, sizeof text - 1) : 0;
+        if (len > 0) {
+            const size_t before = (size_t)(strrchr(first, '/') + 1 - first);
+            text[len] = '\0';
+            paths_visit_link(first, text, visit, user);
+            next = laz_strdupf("%.*s%s%s", text[0] == '/' ? 0 : (int)before, first, text, way + at);
+            free(way);
+            way = next;
+            at = 0;
+            links++;
+        }
+        free(first);
+    }
+    free(way);
 }

@@ -6,9 +6,12 @@
  * interpreter in its first line (execve(2)), and a binary may name its loader, which the kernel
  * opens for execution as well.  Whoever lets a program be executed, and nothing else, needs all of
  * them, each by the path it really has. */
-#include "os/os.h"
+#include "os/programs.h"
+
+#include "base/buf.h"
+#include "os/paths.h"
+#include "os/posix/descriptors.h"
 #include "os/posix/programs.h"
-#include "os/posix/posix.h"
 
 #include <lazaret/backend.h>
 
@@ -229,4 +232,42 @@ void laz_os_program_folders(void (*visit)(void *user, const char *path, bool amo
         }
         globfree(&found);
     }
+}
+
+static const char *const programs_folders[] = {"/usr/local/bin",   "/usr/bin", "/bin",
+                                               "/usr/sbin",        "/sbin",    "/usr/local/sbin",
+                                               "/opt/homebrew/bin"};
+
+int laz_os_find_program(const char *name, char **path, struct laz_error *err)
+{
+    char *found = NULL;
+
+    if (!name || !*name)
+        return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
+    if (name[0] == '/') {
+        if (!laz_os_can_execute(name))
+            return laz_error_set(err, LAZ_ENOENT, 0,
+                                 "%s does not exist or is not a program that can be executed",
+                                 name);
+        found = laz_strdup(name);
+        goto out;
+    }
+    if (strchr(name, '/'))
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "%s is neither an absolute path nor the bare name of a program", name);
+    for (size_t i = 0; i < sizeof programs_folders / sizeof programs_folders[0]; i++) {
+        found = laz_strdupf("%s/%s", programs_folders[i], name);
+        if (!found || laz_os_can_execute(found))
+            goto out;
+        free(found);
+    }
+    return laz_error_set(err, LAZ_ENOENT, 0,
+                         "the program %s is not installed (looked for in /usr/local/bin, /usr/bin, "
+                         "/bin and the like; PATH is not used)",
+                         name);
+out:
+    if (!found)
+        return laz_error_nomem(err);
+    *path = found;
+    return 0;
 }

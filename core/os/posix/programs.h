@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.h - between following a program to all that starting it takes (programs.c) and
- * what a system knows of its programs. */
+/* programs.h - what a POSIX system knows of its programs: their loader, their directories. */
 #ifndef LAZ_OS_POSIX_PROGRAMS_H
 #define LAZ_OS_POSIX_PROGRAMS_H
 
@@ -11,8 +10,8 @@
 void laz_programs_loader(const char *path, int fd, const char *head, size_t n, char *text,
                          size_t size);
 
-/* Folders that hold programs, and patterns (glob(3)) of those that lie among the libraries, where
- * boxes see them unless they are hidden. Both end with NULL. */
+/* Directories of programs, and patterns (glob(3)) of those among the libraries, where boxes see
+ * them unless they are hidden. Both end with NULL. */
 extern const char *const laz_programs_folders[];
 extern const char *const laz_programs_among_libraries[];
 

@@ -6,9 +6,13 @@
  * the lock up when its holder dies, however it dies.  Between making a folder and locking it a
  * cleaner may come and remove it: so after locking, the name must still lead to the folder that
  * was locked, else another one is made.  System: POSIX. */
+#include "os/runtime_directory.h"
+
 #include "base/random.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/posix/descriptors.h"
+#include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>

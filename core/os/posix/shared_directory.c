@@ -9,11 +9,16 @@
  * name must still lead to what was locked, for a cleaner may have been faster.  They lie where the
  * system itself clears up (/run, a user's XDG_RUNTIME_DIR), never in /tmp; where there is no such
  * place an engine makes its own, for nothing depends on them.  System: POSIX. */
+#include "os/shared_directory.h"
+
 #include "base/buf.h"
 #include "base/random.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/current_process.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/posix/descriptors.h"
 #include "os/trust.h"
+#include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,11 +5,16 @@
  * The socket lies in a folder of mode 0700 that belongs to the session's uid, so between bind and
  * chown nobody can connect who could not afterwards.  The umask is the application's and is not
  * touched. */
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/sockets.h"
+
+#include "base/buf.h"
+#include "os/posix/descriptors.h"
+#include "os/posix/sockets.h"
+#include "os/users.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -112,4 +117,22 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err)
     }
     *fd = sock;
     return 0;
+}
+
+int laz_os_accept(int listener)
+{
+    int fd;
+
+    do
+        fd = laz_posix_above(accept(listener, NULL, NULL));
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -1;
+    if (laz_posix_accepted(fd) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0) {
+        int failed = errno;
+        (void)close(fd);
+        errno = failed;
+        return -1;
+    }
+    return fd;
 }

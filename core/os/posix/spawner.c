@@ -5,11 +5,14 @@
  * signals are blocked in it, so that none of the application's handlers ever runs there.  Between
  * its making and its program a child may not go on: a file system does not answer, or somebody has
  * stopped it.  Then the thread waits with it (vfork(2)), and the caller, who does not, kills it. */
+#include "os/spawner.h"
+
 #include "base/clock.h"
+#include "os/descriptors.h"
+#include "os/pidfd.h"
 #include "os/posix/child.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/posix/descriptors.h"
+#include "os/process.h"
 #include "os/thread.h"
 #include "os/warden.h"
 
@@ -92,11 +95,6 @@ static void *spawner_main(void *data)
     pthread_mutex_unlock(&spawner->mutex);
     laz_warden_end(&spawner->warden);
     return NULL;
-}
-
-const char *laz_os_signal_words(int signal)
-{
-    return strsignal(signal);
 }
 
 int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
@@ -213,11 +211,4 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     if (request.rc)
         return request.rc;
     return request.killed ? spawner_late(spawn, process, err) : spawner_lift(spawn, process, err);
-}
-
-bool laz_process_has(const struct laz_process *process, int64_t pid)
-{
-    (void)process;
-    (void)pid;
-    return true;
 }

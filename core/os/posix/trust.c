@@ -9,9 +9,12 @@
  * skip is judged as well as where they lead.  System: POSIX. */
 #include "os/trust.h"
 
-#include "os/io.h"
-#include "os/os.h"
-#include "os/posix/posix.h"
+#include "os/descriptors.h"
+#include "os/paths.h"
+#include "os/posix/descriptors.h"
+#include "os/posix/files.h"
+#include "os/posix/trust.h"
+#include "os/users.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,11 +9,12 @@
  * byte of it, for the time of one append. */
 #include "os/append.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/paths.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
 #include <io.h>

@@ -12,30 +12,23 @@
  * A descriptor belongs to one thread at a time, as on every system, but that others may wait until
  * it can be read from; the table is locked.  Windows ends the calls of a thread with the thread: a
  * read is begun again by the next one, a write that was cut off so is an error. */
-#include "base/clock.h"
+#include "os/descriptors.h"
+
 #include "os/io.h"
-#include "os/os.h"
-#include "os/wake.h"
-#include "os/windows/windows.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/sockets.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
 #include <io.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FDS_PIECE ((size_t)64 << 10) /* read ahead, or written at once */
-#define FDS_SHORT ((size_t)8 << 10)  /* a message that is put together, and written at once */
-#define FDS_MOST  65536
-#define FDS_EMPTY                                                                                  \
-    16 /* reads one after the other that bring nothing: the other end wrote nothing                \
-        */
+#define FDS_MOST 65536
 
 static SRWLOCK fds_lock = SRWLOCK_INIT;
 static struct fds_entry **fds_table;
 static size_t fds_size;
-
-/* ---- the table ------------------------------------------------------------------------------ */
 
 static void fds_free_entry(struct fds_entry *entry)
 {
@@ -184,8 +177,6 @@ void laz_os_close(int *fd)
     *fd = -1;
 }
 
-/* ---- pipes ---------------------------------------------------------------------------------- */
-
 /* Its handles are the process's own; what a child gets is listed when it is started. */
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 {
@@ -208,172 +199,6 @@ int laz_os_nonblock(int fd, bool on, struct laz_error *err)
     (void)fd; /* nothing here waits but what says so */
     (void)on;
     (void)err;
-    return 0;
-}
-
-static void pipe_ended(struct fds_entry *entry, DWORD code)
-{
-    entry->read_pending = false;
-    entry->ended = true;
-    entry->failed = laz_windows_errno(code);
-    if (entry->failed == EPIPE || code == ERROR_HANDLE_EOF)
-        entry->failed = 0;
-    SetEvent(entry->readable);
-}
-
-/* What the read under way has brought. */
-static void pipe_take(struct fds_entry *entry)
-{
-    DWORD n = 0;
-
-    if (!entry->read_pending)
-        return;
-    if (GetOverlappedResult(entry->handle, &entry->reading, &n, FALSE)) {
-        entry->read_pending = false;
-        entry->in_start = 0;
-        entry->in_len = n;
-    } else if (GetLastError() == ERROR_OPERATION_ABORTED) {
-        entry->read_pending = false; /* with the thread that began it; nothing is lost */
-    } else if (GetLastError() != ERROR_IO_INCOMPLETE) {
-        pipe_ended(entry, GetLastError());
-    }
-}
-
-/* Keeps a read under way while nothing is there. A read of nothing is what the other end has
- * written, and may write without end: after some of them the caller is told to come again. */
-static void pipe_read_ahead(struct fds_entry *entry)
-{
-    for (int empty = 0; !entry->in_len && !entry->read_pending && !entry->ended; empty++) {
-        if (empty == FDS_EMPTY) {
-            SetEvent(entry->readable);
-            return;
-        }
-        ResetEvent(entry->readable);
-        if (ReadFile(entry->handle, entry->in, FDS_PIECE, NULL, &entry->reading) ||
-            GetLastError() == ERROR_IO_PENDING) {
-            entry->read_pending = true;
-            pipe_take(entry);
-        } else {
-            pipe_ended(entry, GetLastError());
-        }
-    }
-}
-
-static ssize_t pipe_hand_over(struct fds_entry *entry, void *data, size_t len)
-{
-    if (!entry->in_len) {
-        errno = entry->failed;
-        return entry->ended ? -1 : 0;
-    }
-    size_t n = entry->in_len < len ? entry->in_len : len;
-    memcpy(data, entry->in + entry->in_start, n);
-    entry->in_start += n;
-    entry->in_len -= n;
-    if (!entry->in_len) /* or the loop would be told of what is gone */
-        pipe_read_ahead(entry);
-    return (ssize_t)n;
-}
-
-ssize_t laz_os_read(int fd, void *data, size_t len)
-{
-    struct fds_entry *entry = laz_windows_entry(fd);
-
-    if (!entry || entry->kind != FDS_PIPE) {
-        errno = EBADF;
-        return -1;
-    }
-    AcquireSRWLockExclusive(&entry->read_lock);
-    pipe_take(entry);
-    pipe_read_ahead(entry);
-    ssize_t n = pipe_hand_over(entry, data, len);
-    ReleaseSRWLockExclusive(&entry->read_lock);
-    return n;
-}
-
-/* What came of the write under way: 1: it is done, or there was none; 0: it is still under way;
- * -1: errno tells. */
-static int pipe_written(struct fds_entry *entry)
-{
-    DWORD n;
-
-    if (!entry->write_pending)
-        return 1;
-    bool done = GetOverlappedResult(entry->handle, &entry->writing, &n, FALSE);
-    if (!done && GetLastError() == ERROR_IO_INCOMPLETE)
-        return 0;
-    entry->write_pending = false;
-    if (!done)
-        errno = laz_windows_errno(GetLastError());
-    return done ? 1 : -1;
-}
-
-ssize_t laz_os_send(int fd, const void *data, size_t len)
-{
-    struct fds_entry *entry = laz_windows_entry(fd);
-
-    if (!entry || entry->kind != FDS_PIPE) {
-        errno = EBADF;
-        return -1;
-    }
-    int written = pipe_written(entry);
-    if (written <= 0 || !len)
-        return written < 0 ? -1 : 0;
-    size_t piece = len < FDS_PIECE ? len : FDS_PIECE;
-    memcpy(entry->out, data, piece);
-    ResetEvent(entry->writable);
-    if (!WriteFile(entry->handle, entry->out, (DWORD)piece, NULL, &entry->writing) &&
-        GetLastError() != ERROR_IO_PENDING) {
-        errno = laz_windows_errno(GetLastError());
-        SetEvent(entry->writable);
-        return -1;
-    }
-    entry->write_pending = true;
-    return (ssize_t)piece;
-}
-
-HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
-{
-    if (entry->kind == FDS_PROCESS || entry->kind == FDS_EVENT)
-        return entry->handle;
-    if (entry->kind == FDS_PIPE && !write) {
-        AcquireSRWLockExclusive(&entry->read_lock);
-        pipe_take(entry);
-        pipe_read_ahead(entry);
-        ReleaseSRWLockExclusive(&entry->read_lock);
-    }
-    return write ? entry->writable : entry->readable;
-}
-
-int laz_os_watchable(int fd)
-{
-    (void)fd;
-    return -1;
-}
-
-bool laz_os_await(int fd, uint64_t ms)
-{
-    struct fds_entry *entry = laz_windows_entry(fd);
-
-    return entry && WaitForSingleObject(laz_windows_wait_handle(entry, false),
-                                        ms < INFINITE ? (DWORD)ms : INFINITE) == WAIT_OBJECT_0;
-}
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
-{
-    HANDLE handle = laz_windows_handle(fd);
-
-    *done = 0;
-    while (*done < len) {
-        size_t left = len - *done;
-        DWORD n = 0, piece = left < FDS_PIECE ? (DWORD)left : (DWORD)FDS_PIECE;
-        if (!WriteFile(handle, (const char *)data + *done, piece, &n, NULL))
-            return laz_windows_errno(GetLastError());
-        if (!n)
-            return ENOSPC;
-        *done += n;
-    }
     return 0;
 }
 
@@ -410,143 +235,18 @@ void laz_os_close_from(int first, int keep)
     (void)keep;
 }
 
-/* ---- wake ----------------------------------------------------------------------------------- */
-
-int laz_os_wake_new(void)
+int laz_os_dup_onto(int fd, int number)
 {
-    HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
-
-    return event ? laz_windows_new_fd(FDS_EVENT, event) : -1;
+    (void)fd;
+    (void)number;
+    errno = ENOSYS; /* a child gets handles, by CreateProcessW */
+    return -1;
 }
 
-void laz_os_wake(int fd)
+int laz_os_place(int *fd, int to, struct laz_error *err)
 {
-    struct fds_entry *entry = laz_windows_entry(fd);
-
-    if (entry)
-        SetEvent(entry->handle);
-}
-
-/* ---- waiting reads and writes ---------------------------------------------------------------- */
-
-/* All of it, waiting where the pipe takes none. A pipe of ours goes by overlapped calls, a stream
- * of the C library by plain ones. */
-bool laz_os_write_waiting(int fd, const void *data, size_t len)
-{
-    struct fds_entry *entry = laz_windows_entry(fd);
-    size_t done = 0;
-
-    if (!entry || entry->kind != FDS_PIPE)
-        return laz_os_write_all(fd, data, len, &done) == 0;
-    while (done < len) {
-        WaitForSingleObject(entry->writable, INFINITE);
-        ssize_t n = laz_os_send(fd, (const char *)data + done, len - done);
-        if (n < 0)
-            return false;
-        done += (size_t)n;
-    }
-    /* It may be the last thing that this process says. */
-    return WaitForSingleObject(entry->writable, INFINITE) == WAIT_OBJECT_0 &&
-           pipe_written(entry) == 1;
-}
-
-bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n)
-{
-    char whole[FDS_SHORT];
-    size_t len = 0, at = 0;
-
-    for (size_t i = 0; i < n; i++)
-        len += parts[i].len;
-    if (len > sizeof whole) {
-        for (size_t i = 0; i < n; i++)
-            if (!laz_os_write_waiting(fd, parts[i].data, parts[i].len))
-                return false;
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        memcpy(whole + at, parts[i].data, parts[i].len);
-        at += parts[i].len;
-    }
-    return laz_os_write_waiting(fd, whole, len);
-}
-
-ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms)
-{
-    uint64_t until = wait_ms > 0 ? laz_clock_ms() + (uint64_t)wait_ms : 0;
-
-    for (;;) {
-        ssize_t n = laz_os_read(fd, data, len);
-        if (n)
-            return n < 0 ? 0 : n;
-        uint64_t now = laz_clock_ms();
-        if (wait_ms >= 0 && now >= until)
-            return -1;
-        (void)laz_os_await(fd, wait_ms < 0 ? LAZ_OS_FOREVER : until - now);
-    }
-}
-
-size_t laz_os_pending(int fd)
-{
-    struct fds_entry *entry = laz_windows_entry(fd);
-    DWORD there = 0;
-
-    if (!entry || entry->kind != FDS_PIPE)
-        return 0;
-    AcquireSRWLockExclusive(&entry->read_lock);
-    pipe_take(entry);
-    pipe_read_ahead(entry);
-    size_t read = entry->in_len;
-    ReleaseSRWLockExclusive(&entry->read_lock);
-    if (!PeekNamedPipe(entry->handle, NULL, 0, NULL, &there, NULL))
-        there = 0;
-    return read + there;
-}
-
-/* Windows waits for 64 at most; who asks has a handful. */
-int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
-{
-    HANDLE handles[MAXIMUM_WAIT_OBJECTS];
-    DWORD used = 0;
-    int ready = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        struct fds_entry *entry = laz_windows_entry(awaited[i].fd);
-        awaited[i].ready = false;
-        if (entry && used < MAXIMUM_WAIT_OBJECTS)
-            handles[used++] = laz_windows_wait_handle(entry, false);
-    }
-    DWORD most = ms < INFINITE ? (DWORD)ms : INFINITE;
-    if (!used) {
-        Sleep(most);
-        return 0;
-    }
-    if (WaitForMultipleObjects(used, handles, FALSE, most) == WAIT_FAILED) {
-        errno = laz_windows_errno(GetLastError());
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct fds_entry *entry = laz_windows_entry(awaited[i].fd);
-        if (!entry)
-            continue;
-        awaited[i].ready =
-            WaitForSingleObject(laz_windows_wait_handle(entry, false), 0) == WAIT_OBJECT_0;
-        ready += awaited[i].ready;
-    }
-    return ready;
-}
-
-int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
-{
+    (void)fd;
+    (void)to;
     (void)err;
-    held->n = 0;
     return 0;
-}
-
-void laz_os_give_streams_back(struct laz_held_streams *held)
-{
-    (void)held;
-}
-
-void laz_os_hold_streams_in_forks(void)
-{
 }

@@ -5,23 +5,22 @@
  * There are no modes: what lazaret makes lies in the user's own folder for temporary files, whose
  * access list is inherited.  Removal follows no junction and no link (reparse points), which the
  * code of a session can make. */
+#include "os/files.h"
+
 #include "base/buf.h"
-#include "base/random.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/windows/files.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <io.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FILES_PIECE 65536
-#define FILES_DEPTH 64    /* of folders that are removed in one go */
-#define FILES_LIFTS 10000 /* then it is given up: somebody makes them */
 
 /* One try for each: `call` gets the path as Windows wants it. */
-static bool files_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
+bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
 {
     wchar_t *wide = laz_windows_path(path);
     bool done = wide && call(wide);
@@ -30,22 +29,6 @@ static bool files_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
     free(wide);
     SetLastError(wide ? code : ERROR_NOT_ENOUGH_MEMORY);
     return done;
-}
-
-static BOOL WINAPI files_make(LPCWSTR path)
-{
-    return CreateDirectoryW(path, NULL);
-}
-
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err)
-{
-    (void)mode;
-    (void)uid;
-    (void)gid;
-    return files_with(path, files_make)
-               ? 0
-               : laz_windows_fail(err, "the folder %s cannot be made", path);
 }
 
 /* `create`: CREATE_NEW, OPEN_EXISTING. */
@@ -88,7 +71,7 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
         rc = laz_windows_fail(err, "the file %s cannot be written", path);
     CloseHandle(file);
     if (rc)
-        files_with(path, DeleteFileW);
+        laz_windows_with(path, DeleteFileW);
     return rc;
 }
 
@@ -160,220 +143,96 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
     return rc;
 }
 
-/* ---- removing ------------------------------------------------------------------------------- */
+#define LOOK_EPOCH 116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
 
-struct files_removal {
-    const wchar_t *top; /* in the form for long paths: what lies below may be deep */
-    unsigned moved;     /* folders that were too deep, and lie in it now */
-    bool again;
-};
-
-static void files_remove(struct files_removal *removal, const wchar_t *path, unsigned depth);
-
-static void files_empty(struct files_removal *removal, const wchar_t *folder, unsigned depth)
+static int64_t look_time(const FILETIME *time)
 {
-    WIN32_FIND_DATAW entry;
-    size_t len = wcslen(folder);
-    wchar_t *path = calloc(len + MAX_PATH + 3, sizeof *path);
+    int64_t ticks = (int64_t)(((uint64_t)time->dwHighDateTime << 32) | time->dwLowDateTime);
 
-    if (!path)
-        return;
-    memcpy(path, folder, len * sizeof *path);
-    wcscpy(path + len, L"\\*");
-    HANDLE found = FindFirstFileW(path, &entry);
-    while (found != INVALID_HANDLE_VALUE) {
-        if (wcscmp(entry.cFileName, L".") != 0 && wcscmp(entry.cFileName, L"..") != 0) {
-            wcscpy(path + len + 1, entry.cFileName);
-            files_remove(removal, path, depth);
-        }
-        if (!FindNextFileW(found, &entry)) {
-            FindClose(found);
-            break;
-        }
-    }
-    free(path);
+    return (ticks - LOOK_EPOCH) * 100;
 }
 
-/* What is too deep is removed in another round, from the top. */
-static void files_lift(struct files_removal *removal, const wchar_t *path)
+/* Access lists are not looked at: what the user of this process may do is asked of the system when
+ * it is done. So there is a mode of a folder, or of a file, that others may not write. */
+static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
 {
-    size_t room = wcslen(removal->top) + 32;
-    wchar_t *name = calloc(room, sizeof *name);
+    BY_HANDLE_FILE_INFORMATION info;
 
-    if (name) {
-        _snwprintf(name, room - 1, L"%ls\\lifted-%u", removal->top, ++removal->moved);
-        if (removal->moved < FILES_LIFTS && MoveFileW(path, name))
-            removal->again = true;
+    memset(look, 0, sizeof *look);
+    if (GetFileType(handle) != FILE_TYPE_DISK) {
+        look->kind = LAZ_LOOK_OTHER;
+        return true;
     }
-    free(name);
+    if (!GetFileInformationByHandle(handle, &info))
+        return false;
+    /* Followed, what is left of this kind is a file that the system keeps in a way of its own. */
+    bool is_link = !follow && (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
+    look->kind = is_link                                            ? LAZ_LOOK_LINK
+                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_FOLDER
+                                                                    : LAZ_LOOK_FILE;
+    look->mode = 0755;
+    look->device = info.dwVolumeSerialNumber;
+    look->inode = ((uint64_t)info.nFileIndexHigh << 32) | info.nFileIndexLow;
+    look->size = ((uint64_t)info.nFileSizeHigh << 32) | info.nFileSizeLow;
+    look->written_ns = look_time(&info.ftLastWriteTime);
+    look->changed_ns = look->written_ns;
+    return true;
 }
 
-/* A link or junction is removed, and what it leads to is left. */
-static void files_remove(struct files_removal *removal, const wchar_t *path, unsigned depth)
+HANDLE laz_windows_open(const char *path, DWORD access, DWORD flags)
 {
-    DWORD attributes = GetFileAttributesW(path);
+    wchar_t *wide = laz_windows_path(path);
+    HANDLE handle = INVALID_HANDLE_VALUE;
 
-    if (attributes == INVALID_FILE_ATTRIBUTES)
-        return;
-    if (attributes & FILE_ATTRIBUTE_READONLY)
-        SetFileAttributesW(path, FILE_ATTRIBUTE_NORMAL);
-    if (!(attributes & FILE_ATTRIBUTE_DIRECTORY)) {
-        DeleteFileW(path);
-        return;
-    }
-    if (!(attributes & FILE_ATTRIBUTE_REPARSE_POINT)) {
-        if (depth == FILES_DEPTH) {
-            files_lift(removal, path);
-            return;
-        }
-        files_empty(removal, path, depth + 1);
-    }
-    RemoveDirectoryW(path);
-}
-
-void laz_os_remove_tree(const char *path)
-{
-    wchar_t *wide = laz_windows_long_path(path);
-    struct files_removal removal = {.top = wide, .again = wide != NULL};
-
-    while (removal.again) {
-        removal.again = false;
-        files_remove(&removal, wide, 0);
-    }
-    free(wide);
-}
-
-/* ---- the folder of an engine ---------------------------------------------------------------- */
-
-#define FOLDER_PREFIX "lazaret-"
-#define FOLDER_RANDOM 8
-#define FOLDER_LOCK   "/lock"
-#define FOLDER_TRIES  5
-
-/* A folder is in use while its file "lock" is open: it is opened for nobody else, and goes with its
- * last handle. */
-static HANDLE folder_lock(const char *folder)
-{
-    char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
-    wchar_t *wide = path ? laz_windows_path(path) : NULL;
-    HANDLE lock = INVALID_HANDLE_VALUE;
-
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
     if (wide)
-        lock = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, NULL, OPEN_ALWAYS,
-                           FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE, NULL);
-    free(path);
+        handle = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                             NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags, NULL);
+    DWORD code = GetLastError();
     free(wide);
-    return lock;
+    SetLastError(code);
+    return handle;
 }
 
-static bool folder_is_ours(const char *name)
+int laz_os_look(const char *path, bool follow, struct laz_look *look)
 {
-    size_t prefix = strlen(FOLDER_PREFIX);
+    HANDLE handle =
+        laz_windows_open(path, FILE_READ_ATTRIBUTES, follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
 
-    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
-           strspn(name + prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789") == FOLDER_RANDOM;
+    if (handle == INVALID_HANDLE_VALUE)
+        return laz_windows_errno(GetLastError());
+    int failed = look_describe(handle, follow, look) ? 0 : laz_windows_errno(GetLastError());
+    CloseHandle(handle);
+    return failed;
 }
 
-static void folder_clean_stale(const char *parent)
+int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
 {
-    WIN32_FIND_DATAW entry;
-    char *pattern = laz_strdupf("%s/" FOLDER_PREFIX "*", parent);
-    wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
-    HANDLE found = wide ? FindFirstFileW(wide, &entry) : INVALID_HANDLE_VALUE;
+    HANDLE handle = laz_windows_open(path, GENERIC_READ, 0);
 
-    while (found != INVALID_HANDLE_VALUE) {
-        char *name = laz_windows_narrow(entry.cFileName);
-        char *path = name && folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
-        HANDLE lock = path ? folder_lock(path) : INVALID_HANDLE_VALUE;
-        if (lock != INVALID_HANDLE_VALUE) {
-            CloseHandle(lock);
-            laz_os_remove_tree(path);
-        }
-        free(name);
-        free(path);
-        if (!FindNextFileW(found, &entry)) {
-            FindClose(found);
-            break;
-        }
+    (void)wait;
+    if (handle == INVALID_HANDLE_VALUE) {
+        errno = laz_windows_errno(GetLastError());
+        return -1;
     }
-    free(pattern);
+    int fd = look_describe(handle, true, look)
+                 ? _open_osfhandle((intptr_t)handle, _O_RDONLY | _O_BINARY | _O_NOINHERIT)
+                 : -1;
+    if (fd < 0) {
+        CloseHandle(handle);
+        errno = EIO;
+    }
+    return fd;
+}
+
+int laz_os_make_link(const char *path, const char *text)
+{
+    wchar_t *wide = laz_windows_path(path), *target = laz_windows_path(text);
+    int failed = wide && target ? 0 : ENOMEM;
+
+    if (!failed && !CreateSymbolicLinkW(wide, target, 0))
+        failed = laz_windows_errno(GetLastError());
     free(wide);
-}
-
-static char *folder_parent(void)
-{
-    wchar_t wide[MAX_PATH + 1];
-    DWORD n = GetTempPathW(MAX_PATH, wide);
-
-    if (!n || n > MAX_PATH)
-        return NULL;
-    while (n && (wide[n - 1] == L'\\' || wide[n - 1] == L'/'))
-        wide[--n] = 0;
-    return laz_windows_slashes(laz_windows_narrow(wide));
-}
-
-static int folder_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
-{
-    char name[FOLDER_RANDOM + 1];
-    char *made = NULL;
-    int rc = laz_random_name(name, FOLDER_RANDOM, err);
-
-    if (!rc) {
-        made = laz_strdupf("%s/" FOLDER_PREFIX "%s", parent, name);
-        rc = made ? laz_os_make_folder(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
-                  : laz_error_nomem(err);
-    }
-    if (!rc) {
-        HANDLE lock = folder_lock(made);
-        if (lock == INVALID_HANDLE_VALUE)
-            rc = laz_windows_fail(err, "the folder %s cannot be locked", made);
-        else if ((*lock_fd = laz_windows_new_fd(FDS_FILE, lock)) < 0)
-            rc = laz_error_nomem(err);
-        if (rc)
-            laz_os_remove_tree(made);
-    }
-    if (rc)
-        free(made);
-    else
-        *path = made;
-    return rc;
-}
-
-/* Another one that starts may take the new folder for a stale one before it is locked. */
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
-{
-    char *parent = folder_parent();
-    int rc = -1;
-
-    if (!parent)
-        return laz_windows_fail(err, "there is no folder for temporary files");
-    folder_clean_stale(parent);
-    for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
-        rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);
-    free(parent);
-    return rc;
-}
-
-/* What is staged for sessions has owners and modes, which are not to be had here. */
-char *laz_os_shared_folder(void)
-{
-    return NULL;
-}
-
-int laz_os_shared_use(const char *path)
-{
-    (void)path;
-    return -1;
-}
-
-char *laz_os_shared_draft(const char *parent)
-{
-    (void)parent;
-    return NULL;
-}
-
-void laz_os_shared_clean(const char *parent)
-{
-    (void)parent;
+    free(target);
+    return failed;
 }

@@ -2,7 +2,7 @@
 /* interrupt.c - being asked to end, by the console.  System: Windows. */
 #include "os/interrupt.h"
 
-#include "os/windows/windows.h"
+#include "os/windows/text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

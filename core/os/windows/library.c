@@ -5,7 +5,7 @@
  * folder or in %PATH% (LOAD_LIBRARY_SEARCH_*). */
 #include "os/library.h"
 
-#include "os/windows/windows.h"
+#include "os/windows/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,15 @@
  *
  * Programs are looked for in the system's own folders, never in %PATH% nor in the working folder,
  * which Windows would search first. */
-#include "base/buf.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/paths.h"
 
+#include "base/buf.h"
+#include "os/current_process.h"
+#include "os/windows/files.h"
+#include "os/windows/paths.h"
+#include "os/windows/text.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,62 +64,8 @@ bool laz_os_config_place(int place, char **path)
     return place < 2;
 }
 
-static bool paths_is_program(const char *path)
-{
-    wchar_t *wide = laz_windows_path(path);
-    DWORD type, attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
-    bool is = attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY) &&
-              GetBinaryTypeW(wide, &type);
-
-    free(wide);
-    return is;
-}
-
-/* The path of a program, with ".exe" where that is left out. NULL: none. */
-static char *paths_program(const char *folder, const char *name)
-{
-    static const char *const ends[] = {"", ".exe"};
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        char *path = folder ? laz_strdupf("%s/%s%s", folder, name, ends[i])
-                            : laz_strdupf("%s%s", name, ends[i]);
-        if (path && paths_is_program(path))
-            return laz_windows_slashes(path);
-        free(path);
-    }
-    return NULL;
-}
-
-int laz_os_find_program(const char *name, char **path, struct laz_error *err)
-{
-    wchar_t system[MAX_PATH + 1];
-
-    if (!name || !*name)
-        return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
-    if (laz_os_is_absolute(name)) {
-        *path = paths_program(NULL, name);
-        return *path ? 0
-                     : laz_error_set(err, LAZ_ENOENT, 0,
-                                     "%s does not exist or is not a program that can be executed",
-                                     name);
-    }
-    if (strpbrk(name, "/\\:"))
-        return laz_error_set(err, LAZ_ENOENT, 0,
-                             "%s is neither an absolute path nor the bare name of a program", name);
-    if (!GetSystemDirectoryW(system, MAX_PATH))
-        return laz_windows_fail(err, "the system's folder cannot be told");
-    char *folder = laz_windows_slashes(laz_windows_narrow(system));
-    *path = folder ? paths_program(folder, name) : NULL;
-    if (!*path)
-        laz_error_set(err, LAZ_ENOENT, 0,
-                      "the program %s is not in %s (PATH is not used): name its absolute path",
-                      name, folder ? folder : "the system's folder");
-    free(folder);
-    return *path ? 0 : LAZ_ENOENT;
-}
-
 /* Sessions are of the same user as the host: what can be used by one can be by the other. */
-static bool paths_exist(const char *path)
+bool laz_windows_exists(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);
     bool exist = wide && GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES;
@@ -127,7 +78,7 @@ bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 {
     (void)uid;
     (void)execute;
-    return laz_os_is_absolute(path) && paths_exist(path);
+    return laz_os_is_absolute(path) && laz_windows_exists(path);
 }
 
 bool laz_os_is_writable(const char *path, uint32_t uid)
@@ -147,36 +98,41 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
     return true;
 }
 
-bool laz_os_can_execute_below(const char *folder)
+char *laz_os_real_path(const char *path)
 {
-    return paths_exist(folder);
+    wchar_t wide[32768];
+    HANDLE handle = laz_windows_open(path, FILE_READ_ATTRIBUTES, 0);
+    char *real = NULL;
+
+    if (handle == INVALID_HANDLE_VALUE) {
+        errno = laz_windows_errno(GetLastError());
+        return NULL;
+    }
+    DWORD n = GetFinalPathNameByHandleW(handle, wide, sizeof wide / sizeof *wide,
+                                        FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
+    CloseHandle(handle);
+    if (n && n < sizeof wide / sizeof *wide)
+        real = laz_windows_slashes(
+            laz_windows_narrow(wcsncmp(wide, L"\\\\?\\", 4) == 0 ? wide + 4 : wide));
+    if (!real)
+        errno = ENOMEM;
+    return real;
 }
 
-int laz_os_program_parts(const char *path,
-                         bool (*visit)(void *user, uint32_t kind, const char *host,
-                                       const char *box),
-                         void *user, struct laz_error *err)
+void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
+                  void *user)
 {
-    (void)visit; /* no backend here hides files: nothing has to be listed */
-    (void)user;
-    if (paths_exist(path))
-        return 0;
-    return laz_error_set(err, LAZ_ENOENT, 0, "%s does not exist", path);
-}
-
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user)
-{
+    (void)path; /* no rules of this system are compared with paths */
     (void)visit;
     (void)user;
 }
 
-void laz_os_system_paths(bool programs,
-                         void (*visit)(void *user, uint32_t kind, const char *host,
-                                       const char *box),
-                         void *user)
+bool laz_os_can_execute(const char *path)
 {
-    (void)programs;
-    (void)visit;
-    (void)user;
+    wchar_t *wide = laz_windows_path(path);
+    DWORD type;
+    bool can = wide && GetBinaryTypeW(wide, &type);
+
+    free(wide);
+    return can;
 }

@@ -10,11 +10,13 @@
  * who comes later finds it taken. The connection between host and agent is such a pipe, and the
  * agent's standard input until it takes it from there.  So its peer is the process that was
  * started, and nobody has to be asked who connected. */
+#include "os/sockets.h"
+
 #include "base/buf.h"
 #include "base/random.h"
-#include "os/io.h"
-#include "os/os.h"
-#include "os/windows/windows.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/sockets.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ws2tcpip.h>
 
 #define SOCKETS_ROOM      ((DWORD)64 << 10) /* that the system keeps, each way */
 #define SOCKETS_NAME      32
@@ -171,13 +174,9 @@ int laz_os_connect(const char *path, int *fd, struct laz_error *err)
     return *fd < 0 ? laz_error_nomem(err) : 0;
 }
 
-int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
+bool laz_os_is_ipv6(const char *text)
 {
-    struct fds_entry *entry = laz_windows_entry(fd);
+    unsigned char address[16];
 
-    memset(peer, 0, sizeof *peer);
-    if (!entry || entry->kind != FDS_PIPE)
-        return laz_error_set(err, LAZ_EOS, EBADF, "no connection: it has no peer");
-    peer->inherited = true;
-    return 0;
+    return inet_pton(AF_INET6, text, address) == 1;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - UTF-8 and UTF-16, paths, and the words of errors.  System: Windows. */
-#include "base/utf8.h"
-#include "os/windows/windows.h"
+#include "os/windows/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

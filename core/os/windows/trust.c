@@ -6,7 +6,8 @@
  * programs inherits; they are not judged here.  What is there has to be what it is taken for. */
 #include "os/trust.h"
 
-#include "os/os.h"
+#include "os/files.h"
+#include "os/paths.h"
 
 #include <string.h>
 

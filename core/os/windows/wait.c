@@ -2,7 +2,8 @@
 /* wait.c - waiting for a descriptor in the system's pool of threads.  System: Windows. */
 #include "os/wait.h"
 
-#include "os/windows/windows.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/io.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c - times of files, and writing them to the disk.  System: macOS. */
+#include "os/posix/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* fsync(2) leaves it to the drive when it writes; the second call is not known to every file
+ * system. */
+int laz_posix_sync(int fd)
+{
+    return fcntl(fd, F_FULLFSYNC) == 0 || fsync(fd) == 0 ? 0 : errno;
+}
+
+void laz_posix_times(const struct stat *st, struct timespec *modified, struct timespec *changed)
+{
+    *modified = st->st_mtimespec;
+    *changed = st->st_ctimespec;
+}

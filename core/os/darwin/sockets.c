@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* sockets.c - making sockets, and receiving descriptors through them.  System: macOS. */
+#include "os/posix/descriptors.h"
+#include "os/posix/sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void sockets_close(int fd)
+{
+    int saved = errno;
+
+    (void)close(fd);
+    errno = saved;
+}
+
+int laz_posix_accepted(int fd)
+{
+    int on = 1;
+
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+                   setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on) != 0
+               ? -1
+               : 0;
+}
+
+int laz_posix_socket(int family, bool blocking)
+{
+    int fd = laz_posix_above(socket(family, SOCK_STREAM, 0));
+
+    if (fd < 0 ||
+        (laz_posix_accepted(fd) == 0 && (blocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0)))
+        return fd;
+    sockets_close(fd);
+    return -1;
+}
+
+bool laz_posix_has_abstract_names(void)
+{
+    return false;
+}
+
+ssize_t laz_posix_receive(int fd, struct msghdr *message)
+{
+    ssize_t got = recvmsg(fd, message, 0);
+
+    for (struct cmsghdr *head = got >= 0 ? CMSG_FIRSTHDR(message) : NULL; head;
+         head = CMSG_NXTHDR(message, head)) {
+        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < n; i++) {
+            int came;
+            memcpy(&came, CMSG_DATA(head) + i * sizeof came, sizeof came);
+            (void)fcntl(came, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    return got;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* descriptors.h - making, numbering and closing descriptors. */
+#ifndef LAZ_OS_DESCRIPTORS_H
+#define LAZ_OS_DESCRIPTORS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err);
+/* Sets whether reading and writing block. Errors: LAZ_EOS. */
+int laz_os_nonblock(int fd, bool on, struct laz_error *err);
+void laz_os_close(int *fd); /* closes it unless it is -1, and sets it to -1 */
+/* Makes `number` another name of a descriptor, closed by exec: `number`, or -1 with errno. */
+int laz_os_dup_onto(int fd, int number);
+/* The descriptor gets the number `to`, closed by exec, and loses its own, also when that fails. On
+ * Windows, where a child is given handles and no numbers, it stays as it is. */
+int laz_os_place(int *fd, int to, struct laz_error *err);
+/* Makes a descriptor from which `data` can be read from the start, in memory and not on a disk
+ * (memfd_create(2)); sealed against change. */
+int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err);
+/* Closes every descriptor from `first` on, but `keep` (-1: none). For the agent. */
+void laz_os_close_from(int first, int keep);
+
+#endif

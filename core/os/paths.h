@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* paths.h - where paths lead, who may use them, and where lazaret's own files are. */
+#ifndef LAZ_OS_PATHS_H
+#define LAZ_OS_PATHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The absolute path without links; NULL with errno. The caller frees it. */
+char *laz_os_real_path(const char *path);
+/* Visits each symbolic link on the way to `path`, in the order in which they are met: its own path,
+ * without links above it, and its text. It stops where the way cannot be read. */
+void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
+                  void *user);
+bool laz_os_can_execute(const char *path); /* a regular file that this process may execute */
+/* Can a process with this uid, and in no group of ours, open the path for reading (execute)? Each
+ * directory above it and the file are judged by mode and owner. */
+bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute);
+bool laz_os_is_writable(const char *path, uint32_t uid); /* the same for writing */
+bool laz_os_is_absolute(const char *path);               /* NULL is not */
+extern const char laz_os_list_separator[];               /* between the paths of a list: ":", ";" */
+/* Where a configuration file may be when none was named, the user's own first, then that of the
+ * machine: the nth, a new string or NULL (a variable is not set, or is no path). False past the
+ * last. */
+bool laz_os_config_place(int place, char **path);
+/* Where a file of this build is that was installed at `path`, below `prefix`. On Windows a program
+ * may be unpacked anywhere: there the result is relative to this program, which is in a directory
+ * "bin". A new string. */
+char *laz_os_installed(const char *prefix, const char *path);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* users.c - the user of this process, and private groups.  System: POSIX. */
+#include "os/users.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+bool laz_os_is_root(void)
+{
+    return geteuid() == 0;
+}
+
+uint32_t laz_os_uid(void)
+{
+    return (uint32_t)geteuid();
+}
+
+bool laz_os_is_private_group(uint32_t gid, uint32_t uid)
+{
+    char users[4096], groups[4096];
+    struct passwd user, *found_user = NULL;
+    struct group group, *found_group = NULL;
+
+    if (getpwuid_r(uid, &user, users, sizeof users, &found_user) != 0 || !found_user)
+        return false;
+    if (getgrgid_r(gid, &group, groups, sizeof groups, &found_group) != 0 || !found_group)
+        return false;
+    if (strcmp(found_user->pw_name, found_group->gr_name) != 0)
+        return false;
+    for (char **member = found_group->gr_mem; member && *member; member++)
+        if (strcmp(*member, found_user->pw_name) != 0)
+            return false;
+    return true;
+}

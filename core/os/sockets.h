@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* sockets.h - the connection between host and agent: a Unix socket, on Windows a pipe. */
+#ifndef LAZ_OS_SOCKETS_H
+#define LAZ_OS_SOCKETS_H
+
+#include "base/error.h"
+#include "os/users.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the agent connects to in the session with this directory: a socket in its directory
+ * "socket"; on Windows its standard input, which is an end of a pipe. A new string. */
+char *laz_os_socket_name(const char *folder);
+/* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
+ * non-blocking, backlog of 1. The path must fit sun_path. */
+int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);
+/* The end of the connection that a child has to inherit as its standard input (Windows), which the
+ * caller closes after the start; -1: children connect by the path. */
+int laz_os_take_end(int listener);
+/* A connection of a listening socket, non-blocking; -1 with errno, EAGAIN where there is none. */
+int laz_os_accept(int listener);
+int laz_os_connect(const char *path, int *fd, struct laz_error *err); /* blocking: for the agent */
+bool laz_os_is_ipv6(const char *text); /* an address, as inet_pton(3) reads it */
+
+#endif

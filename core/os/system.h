@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* system.h - facts about this system: its name, its processors, and the paths that programs need.
+ */
+#ifndef LAZ_OS_SYSTEM_H
+#define LAZ_OS_SYSTEM_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The name of this system as plans and backends use it: "linux", "darwin", "windows". */
+const char *laz_os_platform(void);
+unsigned laz_os_processors(void); /* installed ones; at least 1 */
+/* Appends facts that explain why the system refuses sandboxes, a line NAME=VALUE each: see struct
+ * laz_backend_failure. `root` is put before every path: "" except in tests. */
+void laz_os_facts(const char *root, struct laz_buf *facts);
+/* Visits the paths that the loader and interpreters need: pairs for a policy, in order. `visit`
+ * gets kind (LAZ_PATH_*), host text and box path. Linux: /usr with all `programs`, or the libraries
+ * and data in it; /bin /sbin /lib /lib64 as links or directories, as on the host;
+ * /etc/ld.so.cache, /etc/alternatives, /etc/localtime, certificates. */
+void laz_os_system_paths(bool programs,
+                         void (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* users.h - the user of this process, and private groups. */
+#ifndef LAZ_OS_USERS_H
+#define LAZ_OS_USERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAZ_OS_SAME_ID UINT32_MAX /* a uid or gid that is left as it is */
+
+bool laz_os_is_root(void);
+uint32_t laz_os_uid(void); /* the owner of the files that this process makes */
+/* Has the group the name of the user `uid`, and no other member? */
+bool laz_os_is_private_group(uint32_t gid, uint32_t uid);
+
+#endif

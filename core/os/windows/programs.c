@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.c - where programs are.  System: Windows.
+ *
+ * Programs are searched in the system's own directories, never in %PATH% nor in the working
+ * directory, which Windows would search first. */
+#include "os/programs.h"
+
+#include "base/buf.h"
+#include "os/paths.h"
+#include "os/windows/paths.h"
+#include "os/windows/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool programs_is_one(const char *path)
+{
+    wchar_t *wide = laz_windows_path(path);
+    DWORD type, attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    bool is = attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY) &&
+              GetBinaryTypeW(wide, &type);
+
+    free(wide);
+    return is;
+}
+
+/* The path of a program, with ".exe" where that is left out. NULL: none. */
+static char *programs_path(const char *folder, const char *name)
+{
+    static const char *const ends[] = {"", ".exe"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char *path = folder ? laz_strdupf("%s/%s%s", folder, name, ends[i])
+                            : laz_strdupf("%s%s", name, ends[i]);
+        if (path && programs_is_one(path))
+            return laz_windows_slashes(path);
+        free(path);
+    }
+    return NULL;
+}
+
+int laz_os_find_program(const char *name, char **path, struct laz_error *err)
+{
+    wchar_t system[MAX_PATH + 1];
+
+    if (!name || !*name)
+        return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
+    if (laz_os_is_absolute(name)) {
+        *path = programs_path(NULL, name);
+        return *path ? 0
+                     : laz_error_set(err, LAZ_ENOENT, 0,
+                                     "%s does not exist or is not a program that can be executed",
+                                     name);
+    }
+    if (strpbrk(name, "/\\:"))
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "%s is neither an absolute path nor the bare name of a program", name);
+    if (!GetSystemDirectoryW(system, MAX_PATH))
+        return laz_windows_fail(err, "the system's folder cannot be told");
+    char *folder = laz_windows_slashes(laz_windows_narrow(system));
+    *path = folder ? programs_path(folder, name) : NULL;
+    if (!*path)
+        laz_error_set(err, LAZ_ENOENT, 0,
+                      "the program %s is not in %s (PATH is not used): name its absolute path",
+                      name, folder ? folder : "the system's folder");
+    free(folder);
+    return *path ? 0 : LAZ_ENOENT;
+}
+
+int laz_os_program_parts(const char *path,
+                         bool (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user, struct laz_error *err)
+{
+    (void)visit; /* no backend here hides files: nothing has to be listed */
+    (void)user;
+    if (laz_windows_exists(path))
+        return 0;
+    return laz_error_set(err, LAZ_ENOENT, 0, "%s does not exist", path);
+}
+
+void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
+                            void *user)
+{
+    (void)visit;
+    (void)user;
+}

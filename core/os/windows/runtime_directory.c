@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime_directory.c - the directory of an engine, and the removal of unused ones.
+ * System: Windows. */
+#include "os/runtime_directory.h"
+
+#include "base/random.h"
+#include "os/directories.h"
+#include "os/users.h"
+#include "os/windows/descriptors.h"
+#include "os/windows/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER_PREFIX "lazaret-"
+#define FOLDER_RANDOM 8
+#define FOLDER_LOCK   "/lock"
+#define FOLDER_TRIES  5
+
+/* A folder is in use while its file "lock" is open: it is opened for nobody else, and goes with its
+ * last handle. */
+static HANDLE folder_lock(const char *folder)
+{
+    char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
+    wchar_t *wide = path ? laz_windows_path(path) : NULL;
+    HANDLE lock = INVALID_HANDLE_VALUE;
+
+    if (wide)
+        lock = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, NULL, OPEN_ALWAYS,
+                           FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    free(path);
+    free(wide);
+    return lock;
+}
+
+static bool folder_is_ours(const char *name)
+{
+    size_t prefix = strlen(FOLDER_PREFIX);
+
+    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
+           strspn(name + prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789") == FOLDER_RANDOM;
+}
+
+static void folder_clean_stale(const char *parent)
+{
+    WIN32_FIND_DATAW entry;
+    char *pattern = laz_strdupf("%s/" FOLDER_PREFIX "*", parent);
+    wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
+    HANDLE found = wide ? FindFirstFileW(wide, &entry) : INVALID_HANDLE_VALUE;
+
+    while (found != INVALID_HANDLE_VALUE) {
+        char *name = laz_windows_narrow(entry.cFileName);
+        char *path = name && folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
+        HANDLE lock = path ? folder_lock(path) : INVALID_HANDLE_VALUE;
+        if (lock != INVALID_HANDLE_VALUE) {
+            CloseHandle(lock);
+            laz_os_remove_tree(path);
+        }
+        free(name);
+        free(path);
+        if (!FindNextFileW(found, &entry)) {
+            FindClose(found);
+            break;
+        }
+    }
+    free(pattern);
+    free(wide);
+}
+
+static char *folder_parent(void)
+{
+    wchar_t wide[MAX_PATH + 1];
+    DWORD n = GetTempPathW(MAX_PATH, wide);
+
+    if (!n || n > MAX_PATH)
+        return NULL;
+    while (n && (wide[n - 1] == L'\\' || wide[n - 1] == L'/'))
+        wide[--n] = 0;
+    return laz_windows_slashes(laz_windows_narrow(wide));
+}
+
+static int folder_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
+{
+    char name[FOLDER_RANDOM + 1];
+    char *made = NULL;
+    int rc = laz_random_name(name, FOLDER_RANDOM, err);
+
+    if (!rc) {
+        made = laz_strdupf("%s/" FOLDER_PREFIX "%s", parent, name);
+        rc = made ? laz_os_make_folder(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
+                  : laz_error_nomem(err);
+    }
+    if (!rc) {
+        HANDLE lock = folder_lock(made);
+        if (lock == INVALID_HANDLE_VALUE)
+            rc = laz_windows_fail(err, "the folder %s cannot be locked", made);
+        else if ((*lock_fd = laz_windows_new_fd(FDS_FILE, lock)) < 0)
+            rc = laz_error_nomem(err);
+        if (rc)
+            laz_os_remove_tree(made);
+    }
+    if (rc)
+        free(made);
+    else
+        *path = made;
+    return rc;
+}
+
+/* Another one that starts may take the new folder for a stale one before it is locked. */
+int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+{
+    char *parent = folder_parent();
+    int rc = -1;
+
+    if (!parent)
+        return laz_windows_fail(err, "there is no folder for temporary files");
+    folder_clean_stale(parent);
+    for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
+        rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);
+    free(parent);
+    return rc;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* streams.c - the standard streams, and what a console takes.  System: Windows. */
+#include "os/streams.h"
+
+#include "os/windows/text.h"
+
+#include <fcntl.h>
+#include <io.h>
+#include <stdlib.h>
+
+void laz_os_raw_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        (void)_setmode(fd, _O_BINARY); /* else "\n" is written as "\r\n", and byte 26 ends a file */
+}
+
+static UINT streams_console; /* how the console took bytes before */
+
+static void streams_restore_console(void)
+{
+    (void)SetConsoleOutputCP(streams_console);
+}
+
+/* What is written is UTF-8; a console belongs to others, too, and is given back as it was. */
+static void streams_console_utf8(void)
+{
+    streams_console = GetConsoleOutputCP();
+    if (streams_console && streams_console != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
+        (void)atexit(streams_restore_console);
+}
+
+bool laz_os_secure_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (_get_osfhandle(fd) == -1 && _open("NUL", fd ? _O_WRONLY : _O_RDONLY) != fd)
+            return false;
+    streams_console_utf8();
+    laz_os_raw_streams();
+    return true;
+}
+
+int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
+{
+    (void)err;
+    held->n = 0;
+    return 0;
+}
+
+void laz_os_give_streams_back(struct laz_held_streams *held)
+{
+    (void)held;
+}
+
+void laz_os_hold_streams_in_forks(void)
+{
+}

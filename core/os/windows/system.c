@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* system.c - facts about this system; programs need no list of paths.  System: Windows. */
+#include "os/system.h"
+
+#include "os/windows/text.h"
+
+#include <stdio.h>
+
+const char *laz_os_platform(void)
+{
+    return "windows";
+}
+
+unsigned laz_os_processors(void)
+{
+    SYSTEM_INFO info;
+
+    GetSystemInfo(&info);
+    return info.dwNumberOfProcessors > 0 ? (unsigned)info.dwNumberOfProcessors : 1;
+}
+
+/* Wine is no Windows: what it takes and does not keep is told apart by this. */
+void laz_os_facts(const char *root, struct laz_buf *facts)
+{
+    const char *(*wine)(void) = (const char *(*)(void))(void *)GetProcAddress(
+        GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
+
+    (void)root;
+    if (wine)
+        laz_buf_printf(facts, "wine=%s\n", wine());
+}
+
+void laz_os_system_paths(bool programs,
+                         void (*visit)(void *user, uint32_t kind, const char *host,
+                                       const char *box),
+                         void *user)
+{
+    (void)programs;
+    (void)visit;
+    (void)user;
+}
