@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # sources.sh - what every source file keeps to: the licence line, a head comment, its length, the
-# length of its functions, and no word that ties it to a machine or a registry.
+# length of its functions, a header of its name, an include guard of its path, and no word that ties
+# it to a machine or a registry.
 #
 # One process looks at all files: a process for each of them takes longer than all the looking.
 . "${srcdir:-.}/tests/lint/lib.sh"
@@ -57,6 +58,63 @@ found=$({
     END { if (NR < 100) print "only " NR " files were found" }') || wrong "the files could not be looked at"
 printf '%s\n' "$found" | grep '^# '
 found=$(printf '%s\n' "$found" | grep -v '^# ')
+[ -z "$found" ] || wrong "$found"
+
+# In core, NAME.c implements NAME.h, which is beside it or one directory up (core/os/linux/files.c:
+# core/os/files.h), or in core/os/posix where Linux and macOS implement it. NAME_PART.c may belong to
+# NAME.h beside it, and any file of a directory DIR with at most three headers to DIR/DIR.h. The
+# include guard of core/DIR/NAME.h is LAZ_DIR_NAME_H.
+found=$(lint_files -path './core/*.[ch]' | awk -v top="$srcdir" '
+    BEGIN {
+        without["core/os/unsupported.c"] = "answers for all that only Linux has"
+        without["core/os/linux/filter_make.c"] = "is a program of the build"
+        exempt = "^core/(plan/stage|session/execute|settings/(check|document|options|values)|" \
+            "tool/tool_(arguments|stubs))[.]c$"
+    }
+    function directory_of(path) {
+        sub(/\/[^\/]*$/, "", path)
+        return path
+    }
+    function has_header(file, name, directory, up) {
+        directory = directory_of(file)
+        up = directory_of(directory)
+        name = file
+        sub(/.*\//, "", name)
+        sub(/[.]c$/, "", name)
+        if ((directory "/" name ".h") in is_there) return 1
+        if (up != "core" && ((up "/" name ".h") in is_there)) return 1
+        if (directory ~ /^core\/os\// && (("core/os/posix/" name ".h") in is_there)) return 1
+        while (sub(/_[^_]*$/, "", name))
+            if ((directory "/" name ".h") in is_there) return 1
+        name = directory
+        sub(/.*\//, "", name)
+        return headers[directory] <= 3 && ((directory "/" name ".h") in is_there)
+    }
+    function check_guard(file, guard, line, found) {
+        guard = toupper(file)
+        if (!sub(/^CORE\/INCLUDE\/(LAZARET\/LAZARET|LAZARET\/)/, "LAZARET_", guard))
+            sub(/^CORE\//, "LAZ_", guard)
+        gsub(/_[^A-Z0-9]/, "_", guard)
+        gsub(/[^A-Z0-9]/, "_", guard)
+        while (found == "" && (getline line <(top "/" file)) > 0)
+            if (line ~ /^#ifndef /) found = substr(line, 9)
+        close(top "/" file)
+        if (found != guard) printf "%s: its include guard is %s, not %s\n", file, found, guard
+    }
+    {
+        is_there[$0] = 1
+        if (/h$/) headers[directory_of($0)]++
+    }
+    END {
+        for (file in is_there) {
+            if (file ~ /h$/) check_guard(file)
+            else if (!(file in without) && file !~ exempt && !has_header(file))
+                print file ": no header of its name beside it or one directory up"
+        }
+        for (file in without)
+            if (!(file in is_there)) print file ": is gone, take it out of the lint"
+        if (NR < 100) print "only " NR " files of core were found"
+    }') || wrong "the headers could not be looked at"
 [ -z "$found" ] || wrong "$found"
 
 # Paths of one machine, hosts of registries, marks of unfinished work: the first five of each file.
