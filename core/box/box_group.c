@@ -9,7 +9,9 @@
  * and in every result, and refused where the settings require the group. */
 #include "box/box.h"
 #include "box/shared.h"
-#include "os/tree.h"
+#include "os/cgroup.h"
+#include "os/process_tree.h"
+#include "os/spawner.h"
 
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2

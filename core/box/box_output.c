@@ -4,6 +4,7 @@
 #include "box/box.h"
 
 #include "box/shared.h"
+#include "os/descriptors.h"
 #include "os/io.h"
 
 #define OUTPUT_READ      ((size_t)64 << 10) /* bytes read at once */

@@ -8,6 +8,7 @@
  * candidate that does not enforce what is required is passed over like one that does not work. */
 #include "box/choice.h"
 #include "box/shared.h"
+#include "os/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

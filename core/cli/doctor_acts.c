@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "os/os.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "box/shared.h"
 #include "loop/driver.h"
-#include "os/process.h"
+#include "os/spawner.h"
 #include "plugin/plugin.h"
 #include "session/shared.h"
 #include "settings/settings.h"

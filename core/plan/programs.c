@@ -10,8 +10,11 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "os/os.h"
-#include "os/process.h"
+#include "os/files.h"
+#include "os/paths.h"
+#include "os/programs.h"
+#include "os/spawner.h"
+#include "os/system.h"
 
 #include <lazaret/backend.h>
 

@@ -16,7 +16,11 @@
 #include "plan/policy.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
+#include "os/files.h"
+#include "os/system.h"
+#include "os/users.h"
 
 #include <lazaret/backend.h>
 

@@ -12,7 +12,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "os/os.h"
+#include "os/descriptors.h"
+#include "os/spawner.h"
 #include "os/wake.h"
 #include "tool/lend.h"
 #include "tool/watch.h"

@@ -20,6 +20,7 @@
 #include "os/peer.h"
 #include "os/pidfd.h"
 #include "os/spawner.h"
+#include "os/uids.h"
 #include "os/users.h"
 
 #include <errno.h>
