@@ -9,7 +9,6 @@
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
-#include "os/process.h"
 #include "os/process_tree.h"
 #include "os/spawner.h"
 #include "os/users.h"

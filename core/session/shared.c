@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.c - all sessions and pools of an engine: cancelled, resumed, freed together. */
+/* shared.c - all sessions and pools of an engine: cancelled, resumed, freed together. */
+#include "session/shared.h"
+
 #include "session/pool.h"
 #include "session/session.h"
 
