@@ -3,8 +3,8 @@
  * Side: host.  Input trusted: no.
  *
  * A template lives in a box of its own, runs no code, and makes each session as a process in new
- * namespaces (docs/architecture.md).  An engine has one for each runtime that is asked for, and for
- * a while two: one that takes no more sessions ends when its last one has. */
+ * namespaces (docs/design-templates.md).  An engine has one for each runtime that is asked for, and
+ * for a while two: one that takes no more sessions ends when its last one has. */
 #ifndef LAZ_BOX_TEMPLATE_H
 #define LAZ_BOX_TEMPLATE_H
 

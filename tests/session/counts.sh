@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # counts.sh - what an execution and a call of a tool cost at most: system calls of host and agent, and
-# requests for memory in the host.  docs/architecture.md ("What a call costs") has the same figures.
+# requests for memory in the host.  docs/design-tools.md ("What a call costs") has the same figures.
 #
 # tests/session/counts.c marks in the trace where each begins and ends: what a start does depends on
 # what else has been started on the machine.  How often the threads of the host wait for each other
