@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.c - is what a plugin exports a descriptor that this version understands?
- * Side: host and agent.  Input trusted: no (a plugin of another version, or something else).
+/* descriptor.c - checks that a plugin exports a descriptor that this version understands.
+ * Side: host and agent.  Input trusted: no (the file may be a plugin of another version, or no
+ * plugin).
  *
  * Everything is read in the order in which it becomes meaningful: magic, then versions, then sizes,
- * then what the sizes say is there.  A plugin that passes can be used without another look; only
- * operations that this table does not list as required may be missing. */
+ * then what the sizes say is there. A plugin that passes needs no further checks, except for
+ * operations that are not in the tables of required ones: those may be missing. */
 #include "plugin/descriptor.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
 #include <lazaret/tool.h>
 
 #define DESCRIPTOR_MAX_OPTIONS 256
-#define DESCRIPTOR_MAX_OPS     4096 /* bytes of a table: more is not a table of this ABI */
+#define DESCRIPTOR_MAX_OPS     4096 /* bytes of a table; no table of this ABI is larger */
 
 struct descriptor_op {
     const char *name;
@@ -125,7 +126,8 @@ size_t laz_module_name(const char *file_name)
     return 0;
 }
 
-/* The name is the file's: what is asked for by name is what answers to it. */
+/* The plugin's name must be that of its file, so that looking up a name finds the plugin of that
+ * name. */
 static int descriptor_name(const struct laz_plugin *plugin, const char *file, struct laz_error *err)
 {
     const char *base = strrchr(file, '/');
@@ -137,14 +139,14 @@ static int descriptor_name(const struct laz_plugin *plugin, const char *file, st
                              !plugin->name      ? "name"
                              : !plugin->version ? "version"
                                                 : "summary");
-    if (!len) /* whoever names a file may call it anything */
+    if (!len) /* a plugin given by its path may have any file name */
         len = strlen(base);
     size_t named = strlen(plugin->name), end = strlen(DESCRIPTOR_END);
     if (named >= end && strcmp(plugin->name + named - end, DESCRIPTOR_END) == 0)
         return laz_error_set(
             err, LAZ_EPLUGIN, 0,
             "%s: the plugin in it is called \"%s\"; the name of a plugin cannot end "
-            "in \"%s\", which names of files may have besides",
+            "in \"%s\", which is a suffix of file names",
             file, plugin->name, DESCRIPTOR_END);
     if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
@@ -161,7 +163,7 @@ static int descriptor_options(const struct laz_plugin *plugin, const char *file,
     for (size_t i = 0; option && option->key; option++, i++) {
         if (i == DESCRIPTOR_MAX_OPTIONS)
             return laz_error_set(err, LAZ_EPLUGIN, 0,
-                                 "%s: more than %d options: its table does not end with a key NULL",
+                                 "%s: more than %d options: its table must end with a NULL key",
                                  file, DESCRIPTOR_MAX_OPTIONS);
         if (!laz_option_type_name(option->type))
             return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: option \"%s\" has no type (%u)", file,

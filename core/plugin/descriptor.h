@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.h - is what a plugin exports a descriptor that this version understands? */
+/* descriptor.h - checks that a plugin exports a descriptor that this version understands. */
 #ifndef LAZ_PLUGIN_DESCRIPTOR_H
 #define LAZ_PLUGIN_DESCRIPTOR_H
 
@@ -15,15 +15,15 @@ int laz_descriptor_check(const struct laz_plugin *plugin, const char *file, uint
                          struct laz_error *err);
 /* "a backend", "a tool provider", "a runtime"; "of an unknown kind". Static text. */
 const char *laz_kind_name(uint32_t kind);
-/* The word of an option's type in documents and in FILE.json ("string"); NULL: none such. */
+/* The name of an option's type in documents and in FILE.json ("string"); NULL: unknown type. */
 const char *laz_option_type_name(uint32_t type);
-uint32_t laz_option_type(const char *name); /* 0: none such */
+uint32_t laz_option_type(const char *name); /* 0: unknown name */
 
-/* How long the plugin's name is with which the name of its file begins: NAME.so, or
- * NAME-lazaret.so where NAME.so would be another library's (R.dll). 0: it is no plugin's. */
+/* Length of the plugin's name, with which its file's name begins: NAME.so, or NAME-lazaret.so where
+ * another library is called NAME.so (R.dll). 0: not the name of a plugin file. */
 size_t laz_module_name(const char *file_name);
 
-/* What ends the name of a plugin's file. */
+/* The suffix of plugin files. */
 #if defined _WIN32
 #define LAZ_MODULE_SUFFIX ".dll"
 #else

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - what a runtime says of itself, as text, so that the host need not load it.
- * Side: host.  Input trusted: no (FILE.json is checked as the plugin is, and may be of another
- * version).
+/* info.c - a runtime's descriptor as JSON text, so that the host need not load the runtime.
+ * Side: host.  Input trusted: no (owner and mode of FILE.json are checked as the plugin's, but it
+ * may be of another version).
  *
- * The build writes FILE.json beside FILE.so from the descriptor itself, so the two cannot differ.
- * The reader takes exactly what the writer writes: an unknown key or another type is an error, for
- * a newer minor ABI says so in "abi". */
+ * The build writes FILE.json beside FILE.so from the descriptor itself, so the two agree. The
+ * reader accepts exactly what the writer writes: an unknown key or another type is an error,
+ * because a newer minor ABI is declared in "abi". */
 #include "plugin/plugin.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 /* ---- reading -------------------------------------------------------------------------------- */
 
 struct info_source {
-    const char *file; /* of the JSON text */
+    const char *file; /* path of the JSON text */
     struct laz_error *err;
 };
 
@@ -88,7 +88,7 @@ static int info_wrong(const struct info_source *source, const char *key, const c
                          source->file, key, expected);
 }
 
-/* The string at `key` of an object, as a new string. */
+/* Copies the string at `key` of an object into *text, which the caller frees. */
 static int info_take_text(const struct info_source *source, const struct laz_json *object,
                           const char *key, char **text)
 {
@@ -178,7 +178,7 @@ static int info_take_options(const struct info_source *source, const struct laz_
     return 0;
 }
 
-/* Kind and ABI come first: what follows is understood only when they fit. */
+/* Checked first: the other members have a known meaning only in a compatible ABI. */
 static int info_check_abi(const struct info_source *source, const struct laz_json *object)
 {
     const char *kind = laz_json_string(laz_json_get(object, "kind"));

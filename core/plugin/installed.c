@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* installed.c - where the plugins and the agent of this build are installed.
+/* installed.c - paths of the plugins and the agent of this build.
  *
- * A file of its own, so that a test can be linked with other places. */
+ * They are in a file of their own, so that a test can be linked with other paths. */
 #include "plugin/plugin.h"
 
 #include "os/current_process.h"

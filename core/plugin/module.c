@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* module.c - loading one plugin: trust the file, open it, check what it exports.
- * Side: host and agent.  Input trusted: no (the file, until it was checked).
+/* module.c - loads one plugin: checks who can change the file, opens it, checks what it exports.
+ * Side: host and agent.  Input trusted: no (the file, until it has been checked).
  *
- * The exact file is opened with local symbols through libltdl.  Before that the system's loader is
- * asked itself, and for all symbols at once: libltdl says "file not found" whatever the cause, and
- * binds lazily, so that a missing symbol would show only when it is called.
+ * The exact file is opened with local symbols through libltdl. Before that the system's loader
+ * opens it and binds all symbols, because libltdl reports "file not found" whatever the cause, and
+ * binds lazily: a missing symbol would be noticed only when it is called.
  *
- * libltdl keeps its list of modules and its last error in variables without a lock, and engines of
- * different threads are independent, so one lock of the process stands before every use of it.
- * Each open module holds one count of lt_dlinit, and so the last one to go frees the rest.
+ * libltdl keeps its list of modules and its last error in global variables without a lock, and
+ * engines of different threads are independent, so a lock of the process guards every use of
+ * libltdl. Each open module holds one reference of lt_dlinit, so closing the last one frees
+ * libltdl's memory.
  *
- * A runtime is opened inside the box: there the owner of a file is a number of another user
- * namespace and says nothing.  The host has checked the file before it made it visible. */
+ * A runtime is opened inside the box, where owners of files are uids of another user namespace and
+ * prove nothing. The host has checked the file before making it visible there. */
 #include "plugin/plugin.h"
 
 #include <pthread.h>
@@ -84,7 +85,7 @@ static int module_open_locked(struct laz_module *module, const char *path, struc
     return rc;
 }
 
-/* The system's loader first: binds every symbol, and has words for what is wrong. */
+/* Uses the system's loader first: it binds every symbol, and its messages name the cause. */
 static int module_open_object(struct laz_module *module, const char *path, struct laz_error *err)
 {
     const char *words;
@@ -128,7 +129,7 @@ int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
         rc = laz_descriptor_check(made->plugin, path, kind, err);
     if (rc)
         goto out;
-    /* An interpreter cannot be unloaded: it leaves threads, handlers and thread variables behind.
+    /* An interpreter cannot be unloaded: its threads, handlers and thread-local variables remain.
      */
     if (made->plugin->kind == LAZ_PLUGIN_RUNTIME)
         laz_library_keep(path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.h (core) - finding, checking and loading plugins.
+/* plugin.h (core) - finds, checks and loads plugins.
  *
- * The host loads backends and tool providers; of a runtime it reads FILE.json, made from its
- * descriptor, and never the object itself.  The agent loads one runtime, by path. */
+ * The host loads backends and tool providers; of a runtime it reads only FILE.json, which is made
+ * from the descriptor, and never loads the object. The agent loads one runtime, by path. */
 #ifndef LAZ_PLUGIN_PLUGIN_H
 #define LAZ_PLUGIN_PLUGIN_H
 
@@ -21,7 +21,7 @@ struct laz_module; /* one loaded shared object */
 
 /* Loads the file at an absolute path, checks its owner, mode and ABI, and its kind (0: any).
  * `globals` (NULL, or ends with NULL): sonames opened before it with global symbols. Errors:
- * LAZ_EPLUGIN naming the file, the cause in the system loader's words, both ABI versions. */
+ * LAZ_EPLUGIN with the file, the system loader's message and both ABI versions. */
 int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
                     struct laz_module **module, struct laz_error *err);
 void laz_module_close(struct laz_module *module);
@@ -37,31 +37,31 @@ struct laz_runtime_info {
 
 struct laz_registry;
 
-/* Looks through `folders` in order, then the installed one ($LAZARET_PLUGIN_PATH, colon-separated,
- * comes first unless the process is set-id). A folder or file that others can write is refused and
- * logged; nothing is loaded yet but names: NAME.so is loaded when asked for. */
-int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
+/* Lists the plugins in $LAZARET_PLUGIN_PATH (colon-separated; ignored in a set-id process), then
+ * `directories` in order, then the installed directory. A directory that others can write is
+ * ignored and logged. Nothing is loaded yet: NAME.so is loaded on first use. */
+int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
                      struct laz_registry **registry, struct laz_error *err);
 void laz_registry_free(struct laz_registry *registry);
-/* The plugin of this kind and name, loaded on first use and kept. Errors: LAZ_ENOENT naming what
- * is installed (and the package that would bring it, for known runtimes), LAZ_EPLUGIN. */
+/* The plugin of this kind and name, loaded on first use and kept. Errors: LAZ_ENOENT with the names
+ * of those installed (and, for known runtimes, the package to install), LAZ_EPLUGIN. */
 int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
                       const struct laz_plugin **plugin, struct laz_error *err);
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err);
-/* Is it a runtime of this version of lazaret, whether or not it was built here? */
+/* Does this version of lazaret have a runtime of that name, whether or not it was built here? */
 bool laz_registry_can_be_installed(const char *runtime);
 /* The runtime whose suffix a file name has; NULL when none. */
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file);
-/* Every runtime that can be used; nothing is loaded for it. Borrowed until laz_registry_free. */
+/* Visits every usable runtime without loading it. `info` is borrowed until laz_registry_free. */
 void laz_registry_visit_runtimes(struct laz_registry *registry,
                                  void (*visit)(void *user, const struct laz_runtime_info *info),
                                  void *user);
-/* Every plugin found, loadable or not: for `lazaret plugins`. */
+/* Visits every plugin found, loadable or not, for `lazaret plugins`. */
 struct laz_plugin_entry {
     const char *name, *file;
-    const struct laz_plugin *plugin;        /* NULL: a runtime, or it cannot be loaded */
+    const struct laz_plugin *plugin;        /* NULL: it is a runtime, or cannot be loaded */
     const struct laz_runtime_info *runtime; /* for runtimes */
     const char *problem;                    /* why it cannot be used, or NULL */
 };
@@ -71,14 +71,14 @@ void laz_registry_visit(struct laz_registry *registry,
 
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
-/* The way back, strictly: `json_file` is where the text came from, for messages; `file` the shared
- * object it describes. The caller owns *info. Errors: LAZ_EPLUGIN naming file and key. */
+/* Reads that JSON text strictly. `json_file` is its path, for messages; `file` the shared object it
+ * describes. The caller owns *info. Errors: LAZ_EPLUGIN with the file and the key. */
 int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
                            struct laz_runtime_info **info, struct laz_error *err);
 void laz_runtime_info_free(struct laz_runtime_info *info);
 
-/* The installed folder of plugins and the path of the agent, $LAZARET_AGENT first unless set-id: new
- * strings. */
+/* The installed directory of plugins, and the path of the agent ($LAZARET_AGENT if set, unless the
+ * process is set-id). New strings; NULL: out of memory. */
 char *laz_installed_plugins(void);
 char *laz_installed_agent(void);
 

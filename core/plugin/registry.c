@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c - which plugins there are, and loading them when they are asked for.
- * Side: host.  Input trusted: no (what lies in folders is looked at before it is used).
+/* registry.c - finds plugins, and loads each when it is first used.
+ * Side: host.  Input trusted: no (directories and files are checked before they are used).
  *
- * A new registry only lists names.  A backend or a tool provider is loaded on first use and stays
- * loaded as long as the registry; of a runtime FILE.json is read, never the object.  What went
- * wrong with one plugin is kept and told again: asking twice gives the same answer.
+ * A new registry only lists names. A backend or a tool provider is loaded on first use and stays
+ * loaded as long as the registry; of a runtime FILE.json is read, never the object. A plugin's
+ * error is kept and reported again, so that two lookups give the same answer.
  *
- * The first folder that has a plugin of a kind and name wins.  When that one cannot be used, it is
- * an error, not a reason to take another: a person who put a plugin in front wants that one. */
+ * The first directory that has a plugin of a kind and name wins. If that plugin is unusable, the
+ * lookup fails and does not take the next one: whoever put a plugin first wants that one. */
 #include "config.h"
 #include "plugin/plugin.h"
 
@@ -23,13 +23,13 @@
 #include "os/trust.h"
 #include "plugin/descriptor.h"
 
-#define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json */
+#define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json, at most */
 
 struct registry_plugin {
     char *name;
     char *file;
     char *json_file; /* NULL: not a runtime */
-    bool tried;      /* module, info or problem is known */
+    bool tried;      /* loading was tried: module, info or problem is set */
     struct laz_module *module;
     struct laz_runtime_info *info;
     char *problem;
@@ -37,13 +37,13 @@ struct registry_plugin {
 
 struct laz_registry {
     struct laz_log log;
-    struct laz_strv folders; /* that are used */
-    struct laz_strv refused; /* why others are not */
+    struct laz_strv directories; /* directories in use */
+    struct laz_strv refused;     /* why others are ignored */
     struct registry_plugin *plugins;
     size_t n, cap;
 };
 
-/* Runtimes that lazaret has, and what brings one that was not built. */
+/* Runtimes known to lazaret, and the package that is needed to build each. */
 static const struct registry_known {
     const char *name;
     const char *package; /* of Debian; NULL: not in this version */
@@ -56,7 +56,7 @@ static const struct registry_known {
 
 /* ---- finding files -------------------------------------------------------------------------- */
 
-static int registry_add(struct laz_registry *registry, const char *folder, const char *file_name,
+static int registry_add(struct laz_registry *registry, const char *directory, const char *file_name,
                         size_t len)
 {
     struct laz_look look;
@@ -72,8 +72,8 @@ static int registry_add(struct laz_registry *registry, const char *folder, const
     struct registry_plugin *plugin = &registry->plugins[registry->n++];
     *plugin = (struct registry_plugin){0};
     plugin->name = laz_strndup(file_name, len);
-    plugin->file = laz_strdupf("%s/%s", folder, file_name);
-    char *json_file = plugin->name ? laz_strdupf("%s/%s.json", folder, plugin->name) : NULL;
+    plugin->file = laz_strdupf("%s/%s", directory, file_name);
+    char *json_file = plugin->name ? laz_strdupf("%s/%s.json", directory, plugin->name) : NULL;
     if (!plugin->file || !json_file) {
         free(json_file);
         return LAZ_ENOMEM;
@@ -85,11 +85,11 @@ static int registry_add(struct laz_registry *registry, const char *folder, const
     return 0;
 }
 
-static int registry_scan(struct laz_registry *registry, const char *folder)
+static int registry_scan(struct laz_registry *registry, const char *directory)
 {
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error why = {0};
-    int rc = laz_os_list_folder(folder, &names, &why);
+    int rc = laz_os_list_folder(directory, &names, &why);
 
     if (rc == LAZ_EOS) {
         laz_strv_add(&registry->refused, why.text);
@@ -98,50 +98,51 @@ static int registry_scan(struct laz_registry *registry, const char *folder)
     for (size_t i = 0; !rc && i < names.n; i++) {
         size_t len = laz_module_name(names.items[i]);
         if (len)
-            rc = registry_add(registry, folder, names.items[i], len);
+            rc = registry_add(registry, directory, names.items[i], len);
     }
     laz_strv_fini(&names);
     return rc;
 }
 
-/* Uses a folder, or notes why not. `must_exist`: somebody named it. */
-static int registry_add_folder(struct laz_registry *registry, const char *folder, bool must_exist)
+/* Adds a directory, or notes why it is ignored. `must_exist`: the user named it. */
+static int registry_add_directory(struct laz_registry *registry, const char *directory,
+                                  bool must_exist)
 {
     struct laz_error why = {0};
     struct laz_look look;
 
-    if (!folder[0] || laz_strv_has(&registry->folders, folder))
+    if (!directory[0] || laz_strv_has(&registry->directories, directory))
         return 0;
-    if (!must_exist && laz_os_look(folder, true, &look) == ENOENT)
+    if (!must_exist && laz_os_look(directory, true, &look) == ENOENT)
         return 0;
-    if (laz_trust_folder(folder, &why)) {
-        /* an installed folder that this user cannot enter holds nothing for it */
+    if (laz_trust_folder(directory, &why)) {
+        /* this user has no plugins in an installed directory that it cannot enter */
         bool harmless = !must_exist && why.os_errno == EACCES;
         laz_strv_add(&registry->refused, why.text);
         laz_log(&registry->log, harmless ? LAZ_LOG_INFO : LAZ_LOG_WARNING,
-                "a folder of plugins is passed over: %s", why.text);
+                "ignoring a directory of plugins: %s", why.text);
         return registry->refused.failed ? LAZ_ENOMEM : 0;
     }
-    laz_strv_add(&registry->folders, folder);
-    return registry->folders.failed ? LAZ_ENOMEM : registry_scan(registry, folder);
+    laz_strv_add(&registry->directories, directory);
+    return registry->directories.failed ? LAZ_ENOMEM : registry_scan(registry, directory);
 }
 
-/* The folders of a list as the system writes them: ':' between them, or ';'. */
+/* Adds the directories of a list, separated as the system does it: by ':' or ';'. */
 static int registry_add_list(struct laz_registry *registry, const char *list)
 {
     int rc = 0;
 
     while (!rc && list && *list) {
         size_t len = strcspn(list, laz_os_list_separator);
-        char *folder = laz_strndup(list, len);
-        rc = folder ? registry_add_folder(registry, folder, true) : LAZ_ENOMEM;
-        free(folder);
+        char *directory = laz_strndup(list, len);
+        rc = directory ? registry_add_directory(registry, directory, true) : LAZ_ENOMEM;
+        free(directory);
         list += len + (list[len] != '\0');
     }
     return rc;
 }
 
-int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
+int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
                      struct laz_registry **registry, struct laz_error *err)
 {
     struct laz_registry *made = calloc(1, sizeof *made);
@@ -152,11 +153,11 @@ int laz_registry_new(const struct laz_strv *folders, const struct laz_log *log,
     if (log)
         made->log = *log;
     int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"));
-    for (size_t i = 0; !rc && folders && i < folders->n; i++)
-        rc = registry_add_folder(made, folders->items[i], true);
+    for (size_t i = 0; !rc && directories && i < directories->n; i++)
+        rc = registry_add_directory(made, directories->items[i], true);
     char *installed = laz_installed_plugins();
     if (!rc)
-        rc = installed ? registry_add_folder(made, installed, false) : LAZ_ENOMEM;
+        rc = installed ? registry_add_directory(made, installed, false) : LAZ_ENOMEM;
     free(installed);
     if (rc) {
         laz_registry_free(made);
@@ -180,7 +181,7 @@ void laz_registry_free(struct laz_registry *registry)
         free(plugin->name);
     }
     free(registry->plugins);
-    laz_strv_fini(&registry->folders);
+    laz_strv_fini(&registry->directories);
     laz_strv_fini(&registry->refused);
     free(registry);
 }
@@ -224,7 +225,7 @@ static int registry_open_module(struct registry_plugin *plugin, struct laz_error
                          plugin->file, plugin->name);
 }
 
-/* Loads a plugin once; its problem is kept. 0, or LAZ_EPLUGIN with the problem. */
+/* Loads a plugin once and keeps its problem. 0, or LAZ_EPLUGIN with the problem. */
 static int registry_load(struct laz_registry *registry, struct registry_plugin *plugin,
                          struct laz_error *err)
 {
@@ -255,8 +256,8 @@ static uint32_t registry_kind(const struct registry_plugin *plugin)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-/* " (did you mean "a"?); installed: a, b" and what was passed over, for a message about something
- * missing. */
+/* Appends to a message about a missing plugin: " (did you mean "a"?); installed: a, b" and the
+ * directories that were ignored. */
 static void registry_list(struct laz_registry *registry, uint32_t kind, const char *name,
                           struct laz_buf *text)
 {
@@ -280,15 +281,16 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
         laz_buf_puts(text, laz_buf_text(&list));
     } else {
         char *installed = laz_installed_plugins();
-        laz_buf_printf(text, "; none is installed in %s", installed ? installed : "its folder");
+        laz_buf_printf(text, "; none is installed in %s",
+                       installed ? installed : "the installed directory");
         free(installed);
     }
     for (size_t i = 0; i < registry->refused.n; i++)
-        laz_buf_printf(text, "; passed over: %s", registry->refused.items[i]);
+        laz_buf_printf(text, "; ignored: %s", registry->refused.items[i]);
     laz_buf_fini(&list);
 }
 
-/* The row of a runtime that lazaret has, installed here or not; NULL for other names. */
+/* The row of a known runtime, installed or not; NULL for other names. */
 static const struct registry_known *registry_known_runtime(const char *name)
 {
     for (size_t i = 0; i < sizeof registry_known / sizeof registry_known[0]; i++)
@@ -358,7 +360,7 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err)
 {
-    struct registry_plugin *bare = NULL; /* of the name, without a description */
+    struct registry_plugin *bare = NULL; /* has the name but no FILE.json */
 
     *info = NULL;
     for (size_t i = 0; i < registry->n; i++) {
@@ -407,7 +409,8 @@ static const struct registry_plugin *registry_hides(const struct laz_registry *r
     const struct registry_plugin *plugin = &registry->plugins[index];
 
     for (const struct registry_plugin *first = registry->plugins; first < plugin; first++) {
-        bool unknown = !first->json_file && first->problem; /* of any kind but a runtime */
+        bool unknown = !first->json_file && first->problem; /* its kind is unknown, but it is no
+                                                               runtime */
         if (strcmp(first->name, plugin->name) == 0 &&
             (registry_kind(first) == registry_kind(plugin) || (unknown && !plugin->json_file)))
             return first;
