@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c - an audit log: is it as it was written, and what does it say.
+/* audit.c - verifies an audit log and shows its records.
  *
- * Side: host.  Input trusted: no (a file that somebody may have changed; what code wrote stands in
- * it). Nothing of the file reaches a terminal but through laz_audit_show and cli_say; --json prints
- * records only, and those are harmless by their form. */
+ * Side: host.  Input trusted: no (somebody may have changed the file, and it holds text that
+ * untrusted code wrote). Text of the file reaches a terminal only through laz_audit_show and
+ * cli_say; --json prints nothing but records, whose form cannot contain control characters. */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 #define AUDIT_BLOCK ((size_t)64 << 10)
-#define AUDIT_TOLD  50 /* findings that are printed one by one */
+#define AUDIT_SHOWN 50 /* findings that are printed one by one */
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
 struct audit_source {
     const char *name;
     int fd;
-    uint64_t left; /* of a file that may be growing: what was there at the beginning */
+    uint64_t left; /* bytes to read: the size at the start, because the file may be growing */
 };
 
 static int audit_open(struct cli *cli, struct audit_source *source, const char *name)
@@ -60,7 +60,7 @@ static void audit_close(struct audit_source *source)
         laz_os_close(&source->fd);
 }
 
-/* The next bytes: their number, 0 at the end, -1 (printed). */
+/* Reads the next bytes. Returns their number, 0 at the end, -1 after an error (printed). */
 static ssize_t audit_read(struct cli *cli, struct audit_source *source, char *data, size_t size)
 {
     size_t want = source->left < size ? (size_t)source->left : size;
@@ -82,7 +82,7 @@ struct audit_report {
     struct cli *cli;
     const char *name;
     struct laz_buf json; /* the list of findings */
-    uint64_t told;
+    uint64_t reported;
 };
 
 static void audit_report(void *user, enum laz_audit_finding finding, uint64_t line,
@@ -100,7 +100,7 @@ static void audit_report(void *user, enum laz_audit_finding finding, uint64_t li
         laz_buf_putc(&report->json, '}');
     } else if (note && report->cli->quiet) {
         return;
-    } else if (report->told++ < AUDIT_TOLD) {
+    } else if (report->reported++ < AUDIT_SHOWN) {
         cli_say("%s:%" PRIu64 ": %s%s", report->name, line, note ? "note: " : "", text);
     }
 }
@@ -110,15 +110,16 @@ static bool audit_is_hash(const char *text)
     return strlen(text) == LAZ_SHA256_HEX && strspn(text, "0123456789abcdef") == LAZ_SHA256_HEX;
 }
 
-/* The last record is the one whose hash was kept elsewhere. */
+/* True when the last record has the hash that --expect names. */
 static bool audit_is_expected(struct cli *cli, const struct laz_audit_verify *verify,
                               const char *name)
 {
     if (!cli->expect || strcmp(cli->expect, verify->last.hash) == 0)
         return true;
     if (!cli->json)
-        cli_say("%s: the last record has the hash %s, expected was %s: records are missing at the "
-                "end, or were added",
+        cli_say("%s: the last record has the hash %s, not %s as expected: records were removed "
+                "from the "
+                "end or added",
                 name, verify->last.hash, cli->expect);
     return false;
 }
@@ -129,8 +130,8 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
     bool good = intact && expected;
 
     if (!cli->json) {
-        if (report->told > AUDIT_TOLD)
-            cli_say("%s: and %" PRIu64 " more", report->name, report->told - AUDIT_TOLD);
+        if (report->reported > AUDIT_SHOWN)
+            cli_say("%s: and %" PRIu64 " more", report->name, report->reported - AUDIT_SHOWN);
         cli_printf(cli, "%s: %" PRIu64 " records, last %" PRIu64 " %s\n",
                    good ? "intact" : "NOT INTACT", verify->records, verify->last.seq,
                    verify->last.hash);
@@ -194,7 +195,7 @@ static void audit_show_line(struct audit_shown *shown, const char *line, size_t 
 
     shown->line++;
     if (shown->cli->json && laz_audit_record_parse(&record, line, len)) {
-        laz_audit_harmless(&shown->text, line, len); /* ours are so already */
+        laz_audit_harmless(&shown->text, line, len); /* no effect on records that lazaret wrote */
         laz_buf_putc(&shown->text, '\n');
         cli_puts(shown->cli, laz_buf_text(&shown->text));
     } else if (!laz_audit_show(line, len, &shown->text)) {
@@ -207,7 +208,7 @@ static void audit_show_line(struct audit_shown *shown, const char *line, size_t 
     laz_buf_clear(&shown->text);
 }
 
-/* Whole lines of `rest`; a line that is longer than any record is shown in pieces. */
+/* Shows the complete lines of `rest`; a line longer than any record is shown in pieces. */
 static void audit_show_lines(struct audit_shown *shown, struct laz_buf *rest)
 {
     size_t done = 0;

@@ -25,17 +25,17 @@
 
 /* Exit statuses beyond those of verdicts (laz_verdict_exit_status). */
 #define CLI_OK          0
-#define CLI_FAILED      1   /* what was checked is not right */
+#define CLI_FAILED      1   /* a check found a fault */
 #define CLI_USAGE       2   /* wrong usage or configuration */
 #define CLI_OUTPUT      74  /* standard output cannot be written */
-#define CLI_SETUP       125 /* no box, no agent, no runtime, no memory */
+#define CLI_SETUP       125 /* no box, agent or runtime could be started, or out of memory */
 #define CLI_REFUSED     126 /* a policy does not allow it */
-#define CLI_INTERRUPTED 130 /* by a signal, before there was an execution */
+#define CLI_INTERRUPTED 130 /* by a signal, before the execution began */
 
 struct cli_command;
 
 struct cli {
-    const struct cli_command *command; /* NULL: none was named */
+    const struct cli_command *command; /* NULL: the command line names no subcommand */
     /* Options, borrowed from argv. */
     const char *config, *backend, *runtime, *timeout, *code, *format, *platform, *expect;
     struct laz_strv set; /* KEY=VALUE, in order */
@@ -46,8 +46,8 @@ struct cli {
     struct laz_settings *settings;
     struct laz_log log;
     int output_errno;        /* why standard output cannot be written; 0: it can */
-    struct laz_buf problems; /* what cli_problem told, a line each */
-    bool answered;           /* run and check: the object of --json is printed */
+    struct laz_buf problems; /* messages of cli_problem, one a line */
+    bool answered;           /* run and check: the JSON object of --json has been printed */
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ struct cli {
 
 struct cli_command {
     const char *name;
-    uint32_t bit;         /* CLI_FOR_*; 0: a word of a later version */
+    uint32_t bit;         /* CLI_FOR_*; 0: reserved for a later version */
     const char *operands; /* for the usage line; "" when it takes none */
     int max_operands;
     const char *summary;         /* one line of `lazaret --help` */
@@ -80,7 +80,7 @@ const char *cli_command_nearest(const char *name); /* or NULL */
 
 int cli_run(struct cli *cli);
 int cli_check(struct cli *cli);
-/* For run and check with --json: the object of a failure before there was an execution. */
+/* For run and check with --json: prints the object for a failure before the execution began. */
 void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
 int cli_tools(struct cli *cli);
@@ -91,18 +91,18 @@ int cli_doctor(struct cli *cli);
 
 /* Reads argv into *cli; messages are printed. 0 or CLI_USAGE. */
 int cli_parse(struct cli *cli, int argc, char **argv);
-void cli_help(struct cli *cli); /* of cli->command, or of all */
+void cli_help(struct cli *cli); /* for cli->command; without one, the general help */
 
 /* ---- shared by the subcommands -------------------------------------------------------------- */
 
-/* Settings from file and options; every mistake is printed. 0 or an exit status. */
+/* Makes the settings from the file and the options; prints every mistake. 0 or an exit status. */
 int cli_load(struct cli *cli);
 /* Prints the error and returns the exit status for its code. */
 int cli_fail(struct cli *cli, const struct laz_error *err);
-/* The plugins the settings lead to; `quiet`: what cannot be used is not told. The caller frees
- * *registry. 0 or an exit status (printed). */
+/* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The
+ * caller frees *registry. 0 or an exit status (printed). */
 int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
-/* A JSON list of the names of bits, appended. */
+/* Appends a JSON list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(uint32_t bits, struct laz_buf *json);
 
 /* The code to run or check, and the runtime it is for. */
@@ -121,28 +121,28 @@ void cli_source_fini(struct cli_source *source);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 
-/* Standard output. A failure is remembered; further writing is dropped. */
-void cli_write(struct cli *cli, const char *data, size_t len); /* reaches the reader at once */
-/* Bytes of untrusted code to standard output or standard error: unchanged, or made visible when
- * that is a terminal. `data` NULL: no more will come. */
+/* Writes to standard output. After a failure, which is remembered, nothing more is written. */
+void cli_write(struct cli *cli, const char *data, size_t len); /* flushes */
+/* Writes output of untrusted code to standard output or standard error: unchanged, or with control
+ * characters made visible if that is a terminal. `data` NULL: end of the output. */
 void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
               size_t len);
 void cli_puts(struct cli *cli, const char *text);
 void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
-/* To be called last: `status`, or CLI_OUTPUT (printed) when not everything could be written. */
+/* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written. */
 int cli_finish(struct cli *cli, int status);
 
-/* A message on standard error. Each line of it is put behind "lazaret: "; control characters, which
- * could move the cursor of a terminal, are made visible. */
+/* Writes a message to standard error, each line prefixed with "lazaret: ". Control characters,
+ * which could move the cursor of a terminal, are made visible. */
 void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
-/* The same for the reason of a failure: --json repeats it. */
+/* The same for the reason of a failure, which --json repeats. */
 void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 
 /* ---- interrupt.c ---------------------------------------------------------------------------- */
 
-/* Who asks the process to end (os/interrupt.h) cancels the engine, and the second time ends the
- * process. laz_interrupt_block comes before the engine is made, laz_interrupt_free before it goes.
- */
+/* The first request to end the process (os/interrupt.h) cancels the engine, the second ends the
+ * process. Call laz_interrupt_block before making the engine and laz_interrupt_free before freeing
+ * it. */
 int cli_interrupt_start(struct laz_interrupt *interrupt, struct laz_engine *engine,
                         struct laz_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* commands.c - the table of subcommands.
  *
- * Words of later versions are in it, so that the answer to one is that it is not there yet, and not
- * that it is unknown. */
+ * It also has the subcommands reserved for later versions, so that they are reported as not
+ * available yet and not as unknown. */
 #include "cli/cli.h"
 
 #include "base/nearest.h"
@@ -36,7 +36,7 @@ static const struct cli_command commands[] = {
         .bit = CLI_FOR_PLUGINS,
         .operands = "[NAME]",
         .max_operands = 1,
-        .summary = "list the installed plugins, or tell all about one",
+        .summary = "list the installed plugins, or describe one in full",
         .text = "Backends, tool providers and runtimes: versions, options, and what a backend can "
                 "enforce.\nWhat was found but cannot be used is listed with the reason.",
         .run = cli_plugins,
@@ -73,11 +73,10 @@ static const struct cli_command commands[] = {
         .bit = CLI_FOR_DOCTOR,
         .operands = "",
         .summary = "try every backend, limit and runtime; say what is in force",
-        .text =
-            "Starts real boxes and tries from inside what they have to refuse: to read, write, "
-            "connect,\nsignal and exceed limits. An attempt counts when it succeeds without the "
-            "box. For all that\nis not in force there is a remedy. Exit status 1 when the "
-            "backend that the settings choose\ndoes not keep what sandbox.require asks for.",
+        .text = "Starts real boxes and tries from inside what they have to refuse: to read, write, "
+                "connect,\nsignal and exceed limits. An attempt counts only if it succeeds outside "
+                "the box. What is\nnot in force is listed with a remedy. Exit status 1 when the "
+                "backend that the settings choose\ndoes not keep what sandbox.require asks for.",
         .run = cli_doctor,
     },
     {.name = "repl", .operands = "", .summary = "a session to type into"},
@@ -89,10 +88,11 @@ static const struct cli_command commands[] = {
         .operands = "[verify | show] FILE",
         .max_operands = 2,
         .summary = "verify an audit log, or show it",
-        .text = "verify finds records that were removed, changed, moved or put in, and prints the "
-                "number and\nthe hash of the last one; with that hash --expect proves later that "
-                "none is missing at the\nend. show prints a line for each record. FILE - is "
-                "standard input. Exit status 1: not intact.",
+        .text =
+            "verify finds records that were removed, changed, moved or inserted, and prints the "
+            "number and\nthe hash of the last one; with that hash --expect proves later that "
+            "none is missing at the\nend. show prints a line for each record. FILE - is "
+            "standard input. Exit status 1: not intact.",
         .run = cli_audit,
     },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* config.c - the settings in force, in TOML's notation, each with its origin.
+/* config.c - shows the settings in force, in TOML notation, each with its origin.
  *
- * The text can be given to --config again: dotted keys are TOML, the origin is a comment. */
+ * The text is a valid file for --config: the keys are dotted TOML keys, the origins comments. */
 #include "cli/cli.h"
 #include "cli/inspect.h"
 

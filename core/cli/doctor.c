@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor.c - does it hold here?  Every backend and runtime is tried for real, from inside.
+/* doctor.c - tries every backend and runtime of this machine from inside a real session.
  *
- * The backend that counts is the one a session would get: the engine itself is asked.  The others
- * are tried as well, because the remedy for one is often another.  Everything that is made for it
- * (canaries, listeners, processes, boxes) is made for it alone and gone at the end, whatever
- * happens on the way: nothing of the user's is touched. */
+ * The backend that decides the exit status is the one a session would get: the engine itself
+ * chooses it. The others are tried as well, because one of them is often the remedy. The doctor
+ * touches nothing of the user's: it makes its own canaries, listeners, processes and boxes and
+ * removes them at the end, whatever happens on the way. */
 #include "cli/doctor.h"
 
 #include "base/clock.h"
@@ -43,7 +43,7 @@ static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
     }
 }
 
-/* The backends of the settings first, in their order, then what else is installed. */
+/* Lists the backends of the settings in their order, then the other installed ones. */
 static int doctor_look(struct doctor *doctor)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
@@ -71,7 +71,7 @@ static int doctor_look(struct doctor *doctor)
     return status;
 }
 
-/* Do the settings show the path to code? Then it is no secret. */
+/* Do the settings make the path visible to code? Then it cannot serve as a secret. */
 static bool doctor_is_shown(void *user, const char *path)
 {
     const struct laz_settings_values *values = laz_settings_values(user);
@@ -87,7 +87,8 @@ static bool doctor_is_shown(void *user, const char *path)
 /* ---- trying -----------------------------------------------------------------------------------
  */
 
-/* A session without isolation and without limits, and what is laid out for all of them. */
+/* Opens the control, a session without isolation and limits, and makes the bait for all
+ * sessions. */
 static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
 {
     const char *open[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", "none"};
@@ -104,11 +105,12 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
     if (!rc)
         rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);
     if (rc && rc != LAZ_ESETUP)
-        laz_error_prefix(err, "nothing can be compared with: ");
+        laz_error_prefix(err, "the session without isolation, which the others are compared with, "
+                              "cannot be prepared: ");
     return rc;
 }
 
-/* The backends of the settings that work, as a list in TOML; NULL without memory, and for none. */
+/* The backends of the settings that work, as a TOML list; NULL: none works, or out of memory. */
 static char *doctor_working(const struct doctor *doctor, const struct laz_strv *wanted)
 {
     struct laz_buf list = LAZ_BUF_INIT;
@@ -124,12 +126,13 @@ static char *doctor_working(const struct doctor *doctor, const struct laz_strv *
     return laz_buf_steal(&list);
 }
 
-/* None works: whether that means a refusal or no isolation is for the settings to say. */
+/* No backend works. The settings (sandbox.strict) decide whether code is then refused or run
+ * without isolation. */
 static int doctor_chose_nothing(struct doctor *doctor)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
 
-    laz_strv_addf(&doctor->problems, "no backend works that the settings name: %s%s",
+    laz_strv_addf(&doctor->problems, "none of the backends that the settings name works: %s%s",
                   doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
                                                                  : "none is made for this system",
                   values->sandbox.strict ? ""
@@ -138,7 +141,7 @@ static int doctor_chose_nothing(struct doctor *doctor)
     return 0;
 }
 
-/* The backend that a session would get: of those that work, by the engine's own choice. */
+/* Lets the engine choose among the backends that work, as it would for a session. */
 static int doctor_choose(struct doctor *doctor, struct laz_error *err)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
@@ -165,7 +168,7 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     return rc;
 }
 
-/* Sessions of a pool may come from a template: does the chosen backend let one make them? */
+/* Sessions of a pool may come from a template: tries whether the chosen backend supports one. */
 static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
 {
     const char *const pairs[] = {"sandbox.backend", doctor->chosen, "pool.warm", "template",
@@ -276,8 +279,8 @@ static void doctor_fini(struct doctor *doctor)
     laz_strv_fini(&doctor->problems);
 }
 
-/* Not even a session without isolation comes up: what is in the way of every session is what there
- * is to tell, and nothing else was tried. */
+/* Not even a session without isolation starts. Whatever prevents every session is the only finding;
+ * nothing else was tried. */
 static int doctor_found_no_session(struct doctor *doctor, struct laz_error *err)
 {
     bool failed = false;
@@ -297,13 +300,13 @@ int cli_doctor(struct cli *cli)
         .open.lock = PTHREAD_MUTEX_INITIALIZER,
         .control = {.victim = LAZ_PROCESS_INIT},
         .started_ms = laz_clock_ms(),
-        .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* it would find all open */
+        .acts_are_tried = strcmp(laz_os_platform(), "windows") != 0, /* all would succeed */
         .on_terminal = !cli->quiet && isatty(STDERR_FILENO),
     };
     struct laz_interrupt *interrupt = NULL;
     struct laz_error err = {0};
     int rc = laz_interrupt_block(&interrupt, &err);
-    if (!rc) /* between two engines it is asked again for the next */
+    if (!rc) /* also cancels the engines made later */
         rc = laz_interrupt_start(interrupt, doctor_cancel, &doctor, &err);
     int status = rc ? 0 : doctor_look(&doctor);
 
@@ -323,10 +326,10 @@ int cli_doctor(struct cli *cli)
         status = cli_fail(cli, &err);
     } else if (!status) {
         doctor_judge(&doctor);
-        (cli->json ? doctor_tell_json : doctor_tell)(&doctor);
+        (cli->json ? doctor_report_json : doctor_report)(&doctor);
         status = doctor.problems.n ? CLI_FAILED : CLI_OK;
     }
-    laz_interrupt_free(interrupt); /* before what it cancels */
+    laz_interrupt_free(interrupt); /* before the engines that it cancels */
     doctor_fini(&doctor);
     return status;
 }

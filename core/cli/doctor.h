@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor.h - the parts of `lazaret doctor`.
  *
- * An *act* is one attempt to do what a box has to refuse.  It counts only where the same act
- * succeeds outside of every box, under a uid of the same kind: that is tried in a session without
- * isolation, the *control*.  All acts that concern one bit of LAZ_ENFORCE_*, and what the plan of
- * the backend says of that bit, make its *state*. */
+ * An *act* is one attempt to do what a box has to refuse. It counts only where the same act
+ * succeeds outside of any box, under a uid of the same kind: a session without isolation, the
+ * *control*, tries that. All acts that concern one bit of LAZ_ENFORCE_*, and what the plan of the
+ * backend says of that bit, make its *state*. */
 #ifndef LAZ_CLI_DOCTOR_H
 #define LAZ_CLI_DOCTOR_H
 
@@ -14,27 +14,28 @@
 
 #include <pthread.h>
 
-#define DOCTOR_BITS 32 /* those that have no name are passed over */
+#define DOCTOR_BITS 32 /* bits without a name are ignored */
 #define DOCTOR_ACTS 40 /* at most */
 
 /* ---- what is laid out on the host (doctor_bait.c) -------------------------------------------- */
 
 struct doctor_bait {
-    char secret[33]; /* what the canaries hold, and the mark of the victims */
-    char *home;      /* a canary in the caller's home; NULL: there is no home to put it in */
-    char *home_new;  /* a file that is not there, beside it */
-    char *folder;    /* for others to enter and write: canary, socket */
+    char secret[33]; /* content of the canaries, and the mark in the victims' command lines */
+    char *home;      /* a canary in the caller's home directory; NULL: none could be put there */
+    char *home_new;  /* a file beside it that does not exist */
+    char *directory; /* any uid can enter and write it; has the canary and the socket */
     char *canary, *fresh, *socket, *abstract;
     uint16_t port;
     int listeners[3];
 };
 
-/* `below`: an existing folder that others can pass. `shown`: a folder that the settings show to
- * code is no place for a canary; asked for the home. Everything is undone by fini. */
+/* `below`: an existing directory that any uid can search. `shown`: do the settings make this
+ * directory (the home) visible to code? Then it gets no canary. doctor_bait_fini removes
+ * everything. */
 int doctor_bait_init(struct doctor_bait *bait, const char *below,
                      bool (*shown)(void *, const char *), void *user, struct laz_error *err);
 void doctor_bait_fini(struct doctor_bait *bait);
-/* Is the file there? It is removed. */
+/* Removes the file; true when it existed. */
 bool doctor_bait_take(const char *path);
 
 /* ---- a session in which acts are tried (doctor_place.c) -------------------------------------- */
@@ -46,27 +47,27 @@ struct doctor_place {
     struct laz_process victim; /* a process of the host with the uid of the session */
 };
 
-#define DOCTOR_PLACES 4 /* that are open at once, at most */
+#define DOCTOR_PLACES 4 /* open at the same time, at most */
 
-/* The engines of all places that are open: who cancels the doctor cancels each of them. */
+/* The engines of all open places: cancelling the doctor cancels each of them. */
 struct doctor_open {
     pthread_mutex_t lock;
     struct laz_engine *engines[DOCTOR_PLACES];
 };
 
 struct doctor;
-/* By any thread. */
+/* May be called from any thread. */
 void doctor_cancel(void *doctor);
 
-/* Settings of the command with `pairs` ("key", "value", ...; ends with NULL) set over them. A place
- * whose session does not start is closed again, *err says why. */
+/* Uses the settings of the command, overridden by `pairs` ("key", "value", ...; ends with NULL). A
+ * place whose session does not start is closed again; *err says why. */
 int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                       struct laz_error *err);
-/* A place without a session, for whatever is to be opened in its engine. */
+/* Opens a place without a session; the caller opens what it needs in its engine. */
 int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct doctor_place *place,
                         struct laz_error *err);
 void doctor_place_close(struct doctor_place *place);
-/* A victim under the uid of the session; `mark` is in its command line. */
+/* Starts a victim under the uid of the session, with `mark` in its command line. */
 int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz_error *err);
 
 /* ---- acts (doctor_acts.c) -------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ enum doctor_part { DOCTOR_ALWAYS, DOCTOR_IF_FULL, DOCTOR_IF_NOT_FULL };
 
 struct doctor_act {
     uint32_t bit;
-    const char *name; /* for people: what the code would have done */
+    const char *name; /* shown to users: what the code tried to do */
     const char *act;  /* word of the runtime "doctor" */
     size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
     const char *text;
@@ -125,7 +126,7 @@ struct doctor_runtime {
 
 struct doctor_backend {
     char *name;
-    char *problem; /* why no box of it comes up; NULL: it works */
+    char *problem; /* why its box does not start; NULL: it works */
     struct doctor_bit bits[DOCTOR_BITS];
     struct doctor_try inside[DOCTOR_ACTS];
     struct doctor_runtime *runtimes;
@@ -137,25 +138,25 @@ struct doctor {
     struct doctor_open open;
     struct doctor_bait bait;
     struct doctor_place control;
-    struct doctor_try outside[DOCTOR_ACTS]; /* by the control, when first needed */
+    struct doctor_try outside[DOCTOR_ACTS]; /* what the control did, tried when first needed */
     struct laz_strv names, runtimes;        /* of backends, of runtimes */
     struct doctor_backend *backends;        /* one for each name */
     char *chosen;                           /* NULL: none works */
     bool templates_tried;
-    char *templates_problem;  /* why no session comes from one; NULL: they do */
-    struct laz_strv problems; /* why the setup does not hold */
+    char *templates_problem;  /* why no session can be made from a template; NULL: it can */
+    struct laz_strv problems; /* why the exit status is 1 */
     uint64_t started_ms;
-    bool acts_are_tried; /* false: no acts are made for this system */
+    bool acts_are_tried; /* false: the table of acts is not for this system */
     bool on_terminal, shown;
 };
 
 const char *doctor_state_name(enum doctor_state state);
-/* All of one backend. LAZ_ECANCELLED; anything else is a finding. */
+/* Tries everything with one backend. Errors: LAZ_ECANCELLED; any other failure is a finding. */
 int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend,
                        struct laz_error *err);
-/* Progress on a terminal: one line, written over by the next. */
+/* Shows progress on a terminal: one line, which the next one overwrites. */
 void doctor_progress(struct doctor *doctor, const char *backend, const char *what);
-void doctor_tell(struct doctor *doctor); /* for people */
-void doctor_tell_json(struct doctor *doctor);
+void doctor_report(struct doctor *doctor); /* for people */
+void doctor_report_json(struct doctor *doctor);
 
 #endif

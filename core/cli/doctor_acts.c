@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor_acts.c - the table of acts, and how one is tried and judged.
- * Side: host.  Input trusted: no (answers come out of the box; they are ours, and are bounded).
+ * Side: host.  Input trusted: no (answers come from inside the box; the runtime "doctor" writes
+ * them, and their size is bounded).
  *
- * Whether an act worked is seen on the host where it leaves a trace there: a file that was written,
- * a process that ended, a secret that came back.  Only where there is none the answer is taken, and
- * a wrong answer would only make a box look worse. */
+ * Where an act leaves a trace on the host, that trace decides whether it worked: a file that was
+ * written, a process that ended, a secret that came back. Only without such a trace is the answer
+ * believed, and a wrong answer can only make a box look worse. */
 #include "cli/doctor.h"
 
 #include "base/json.h"
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VICTIM_MS 10000 /* in which who got a signal has ended, on a busy machine, too */
+#define VICTIM_MS 10000 /* until a signalled process has ended, on a busy machine too */
 
 #define BAIT(member) offsetof(struct doctor_bait, member)
 #define CALL(name)                                                                                 \
@@ -107,7 +108,7 @@ static bool act_is(const struct doctor_act *act, const char *word)
     return strcmp(act->act, word) == 0;
 }
 
-/* The order as code of the runtime "doctor"; false when there is nothing to try it on. */
+/* Writes the act as code of the runtime "doctor"; false when it has no target. */
 static bool act_code(const struct doctor_act *act, const struct doctor_bait *bait,
                      const struct doctor_place *place, struct laz_buf *code)
 {
@@ -142,7 +143,7 @@ static void act_note(struct doctor_try *tried, enum doctor_came came, const char
              note ? note : "");
 }
 
-/* The answer of an act that ran to its end. */
+/* Judges an act that ran to its end, by its answer. */
 static void act_judge(struct doctor_place *place, const struct doctor_bait *bait,
                       const struct doctor_act *act, const char *value, struct doctor_try *tried)
 {
@@ -165,11 +166,11 @@ static void act_judge(struct doctor_place *place, const struct doctor_bait *bait
     act_note(tried, worked ? DOCTOR_WORKED : DOCTOR_DENIED,
              worked   ? NULL
              : failed ? strerror(failed)
-                      : "it reached something else");
+                      : "it reached something other than the target");
     laz_json_free(json);
 }
 
-/* One that did not: a limit that ended it did what it is for. */
+/* Judges an act that was ended: the limit that the act is about has denied it. */
 static void act_judge_end(const struct doctor_act *act, struct laz_result *result,
                           struct doctor_try *tried)
 {

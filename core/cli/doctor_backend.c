@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_backend.c - one backend: a session with the configured settings in which everything is
- * tried, one with small limits that are exceeded, and each runtime once.
+/* doctor_backend.c - one backend: tries everything in a session with the configured settings,
+ * exceeds the limits of a session with small ones, and starts each runtime once.
  *
  * The state of a bit is never better than its plan says, and never better than what was tried: a
- * promise that an act gets past is broken, and one whose acts work nowhere is not proven. */
+ * promise is broken when an act succeeds in spite of it, and not proven when its acts succeed
+ * nowhere. */
 #include "cli/doctor.h"
 
 #include "base/enforce.h"
@@ -48,7 +49,7 @@ static bool backend_has_word(const struct laz_json *list, const char *word)
     return false;
 }
 
-/* From the isolation that a session reports: {"enforces":[...],"mechanisms":{...}}. */
+/* Reads the isolation that a session reports: {"enforces":[...],"mechanisms":{...}}. */
 static void backend_read_plan(struct doctor_backend *backend, const char *isolation)
 {
     struct laz_json *json = isolation ? laz_json_parse(isolation, strlen(isolation), NULL) : NULL;
@@ -109,8 +110,8 @@ static void *backend_control(void *arg)
     return NULL;
 }
 
-/* One act in the place, and in the control unless that has been done. What exceeds limits takes
- * its time and has nothing in common: both at once. */
+/* Tries one act in the place, and in the control unless that has been done. Acts that exceed limits
+ * take long and share nothing, so they run in both at the same time. */
 static int backend_act(struct doctor *doctor, struct doctor_place *place,
                        const struct doctor_act *act, struct doctor_try *outside,
                        struct doctor_try *inside, struct laz_error *err)
@@ -132,7 +133,7 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
     return rc;
 }
 
-/* The acts of one kind. */
+/* Tries the acts on limits, or all others. */
 static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
                         struct doctor_place *place, bool limits, struct laz_error *err)
 {
@@ -173,7 +174,8 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
     return rc;
 }
 
-/* One expression and one call of a tool. NULL, or why it does not work: a new string. */
+/* Evaluates one expression and calls one tool. NULL, or a new string that says why it does not
+ * work. */
 static char *backend_runtime(struct doctor_place *place, const char *name, struct laz_error *err)
 {
     static const struct {
@@ -283,8 +285,9 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
         [DOCTOR_UNSET] = "set the limit (limits.*)",
-        [DOCTOR_UNPROVEN] = "what is refused here is refused outside of the box as well, which "
-                            "proves nothing: run lazaret doctor where it is allowed",
+        [DOCTOR_UNPROVEN] =
+            "this system refuses the act outside of the box as well, so its refusal "
+            "inside proves nothing: run lazaret doctor on a system that allows it",
         [DOCTOR_BROKEN] = "do not rely on this backend here, and report it (SECURITY.md)",
     };
 
@@ -318,7 +321,7 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     for (size_t i = 0; i < n; i++) {
         if (acts[i].bit != bit)
             continue;
-        /* what works inside needs no control */
+        /* an act that succeeds inside needs no control */
         worked += backend->inside[i].came == DOCTOR_WORKED;
         failed += backend->inside[i].came == DOCTOR_FAILED;
         denied +=
@@ -337,12 +340,11 @@ static const char *backend_untried_remedy(enum doctor_state state)
         return "no backend keeps it on this system: run lazaret in a container, in a virtual "
                "machine or in WSL";
     return state == DOCTOR_UNPROVEN
-               ? "it was set and read back from the system; whether it holds is not tried here"
+               ? "it was set and read back from the system; doctor does not try it on this system"
                : backend_remedy(0, state);
 }
 
-/* Where no acts are made for the system: what a session of a runtime says of its box, and whether
- * each runtime works. */
+/* For systems without acts: reads what a session reports of its box, and tries each runtime. */
 static int backend_look(struct doctor *doctor, struct doctor_backend *backend,
                         struct laz_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_bait.c - canaries, listeners: what code in a box must not reach.
+/* doctor_bait.c - canaries and listeners, which code in a box must not reach.
  *
- * Everything is made for the purpose, has a name nobody can guess, holds nothing but a random text,
- * and is removed at the end.  There are two canaries: one in the home, where the caller's own
- * secrets are, and one in a folder that every uid can enter, because a session that root starts has
- * a uid of its own, which the modes of the home may keep out without any box. */
+ * Each is made by the doctor, has an unpredictable name and random content, and is removed at the
+ * end. There are two canaries: one in the home directory, where the caller's secrets are, and one
+ * in a directory that every uid can enter, because a session started by root has a uid of its own,
+ * which the home's mode may keep out even without a box. */
 #include "cli/doctor.h"
 
 #include "base/random.h"
@@ -22,7 +22,7 @@ static int bait_file(const char *path, const char *text, struct laz_error *err)
     return laz_os_write_file(path, text, strlen(text), 0644, err);
 }
 
-/* Where there is no home, or it cannot be written, the other canary has to do. */
+/* Without a writable home only the other canary is used. */
 static void bait_home(struct doctor_bait *bait, bool (*shown)(void *, const char *), void *user)
 {
     const char *home = getenv("HOME");
@@ -44,20 +44,20 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
     int rc = laz_random_name(bait->secret, sizeof bait->secret - 1, err);
     if (rc)
         return rc;
-    bait->folder = laz_strdupf("%s/doctor", below);
+    bait->directory = laz_strdupf("%s/doctor", below);
     bait->canary = laz_strdupf("%s/doctor/canary", below);
     bait->fresh = laz_strdupf("%s/doctor/new", below);
     bait->socket = laz_strdupf("%s/doctor/socket", below);
     bait->abstract = laz_strdupf("@lazaret-doctor-%.16s", bait->secret);
-    if (!bait->folder || !bait->canary || !bait->fresh || !bait->socket || !bait->abstract)
+    if (!bait->directory || !bait->canary || !bait->fresh || !bait->socket || !bait->abstract)
         return laz_error_nomem(err);
-    if ((rc = laz_os_make_folder(bait->folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
+    if ((rc = laz_os_make_folder(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
         (rc = bait_file(bait->canary, bait->secret, err)) ||
         (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
         (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)))
         return rc;
     rc = laz_os_bait_socket(bait->abstract, &bait->listeners[2], err);
-    if (rc == LAZ_ENOENT) { /* not on this system: then it is not tried */
+    if (rc == LAZ_ENOENT) { /* this system has no abstract sockets: do not try them */
         free(bait->abstract);
         bait->abstract = NULL;
     } else if (rc) {
@@ -70,17 +70,17 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
 void doctor_bait_fini(struct doctor_bait *bait)
 {
     for (size_t i = 0; i < sizeof bait->listeners / sizeof *bait->listeners; i++)
-        if (bait->folder)
+        if (bait->directory)
             laz_os_close(&bait->listeners[i]);
     if (bait->home)
         laz_os_remove_tree(bait->home);
     if (bait->home_new)
         laz_os_remove_tree(bait->home_new);
-    if (bait->folder)
-        laz_os_remove_tree(bait->folder);
+    if (bait->directory)
+        laz_os_remove_tree(bait->directory);
     free(bait->home);
     free(bait->home_new);
-    free(bait->folder);
+    free(bait->directory);
     free(bait->canary);
     free(bait->fresh);
     free(bait->socket);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_place.c - an engine with the settings of the command, but for what would be in the way,
- * and a session of the runtime "doctor" in it.
+/* doctor_place.c - an engine with most of the command's settings, and in it a session of the
+ * runtime "doctor".
  *
- * What is taken out is no part of the box: hooks of the host, caps on code and executions, the
- * audit log.  What the box is made of stays as it was configured, but that nothing is required: a
- * backend that lacks something is to be looked at, not refused. */
+ * Settings that are no part of the box are reset, because they would be in the way: hooks of the
+ * host, caps on code and executions, the audit log. The box stays as configured, except that
+ * sandbox.require is empty: a backend that lacks something is examined and not refused. */
 #include "cli/doctor.h"
 
 #include "session/session.h"
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are those of a machine that is not busy: with --set on the command line, others count. */
+/* `yields`: --set on the command line overrides it, because these times suit a machine that is not
+ * busy. */
 static const struct {
     const char *key, *value;
     bool optional, yields;
@@ -69,14 +70,6 @@ static int place_set(struct laz_settings *settings, const char *const *pairs, st
     return rc;
 }
 
-static void place_log(void *user, uint32_t level, const char *text)
-{
-    const struct laz_log *log = user;
-
-    if (level <= log->level)
-        log->sink(log->user, level, text);
-}
-
 void doctor_cancel(void *user)
 {
     struct doctor_open *open = &((struct doctor *)user)->open;
@@ -88,7 +81,7 @@ void doctor_cancel(void *user)
     pthread_mutex_unlock(&open->lock);
 }
 
-/* Puts `engine` in the place of `old` in the list; NULL: a free one. */
+/* Replaces `old` by `engine` in the list; NULL stands for a free entry. False: no such entry. */
 static bool place_list(struct doctor_open *open, struct laz_engine *old, struct laz_engine *engine)
 {
     size_t i = 0;
@@ -106,11 +99,11 @@ int doctor_place_engine(struct doctor *doctor, const char *const *pairs, struct 
                         struct laz_error *err)
 {
     struct cli *cli = doctor->cli;
-    /* Warnings of a session that is made to die are not for the user: findings are. */
+    /* Sessions are made to fail here; their warnings would only hide the findings. */
     const struct laz_engine_options options = {
         .size = sizeof options,
-        .log = place_log,
-        .log_user = &cli->log,
+        .log = cli->log.sink,
+        .log_user = cli->log.user,
         .log_level = cli->verbose ? LAZ_LOG_INFO : LAZ_LOG_ERROR,
     };
     struct laz_settings *settings = NULL;
@@ -152,7 +145,7 @@ void doctor_place_close(struct doctor_place *place)
         laz_process_close(&place->victim);
     }
     laz_session_free(place->session);
-    if (place->engine) /* before it goes: it may be cancelled until then */
+    if (place->engine) /* before it is freed: another thread may cancel it until then */
         place_list(place->open, place->engine, NULL);
     laz_engine_free(place->engine);
     *place = (struct doctor_place){.victim = LAZ_PROCESS_INIT};

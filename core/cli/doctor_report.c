@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_tell.c - the findings, as a table for people and as JSON. */
+/* doctor_report.c - prints the findings, as text or as JSON. */
 #include "cli/doctor.h"
 
 #include "base/clock.h"
@@ -25,8 +25,8 @@ void doctor_progress(struct doctor *doctor, const char *backend, const char *wha
 /* ---- for people -------------------------------------------------------------------------------
  */
 
-/* A line with words that may come from a box: on a terminal they do nothing. */
-static void tell_words(struct cli *cli, const char *before, const char *words)
+/* Prints a line with text that may come from a box; control characters are made visible. */
+static void report_words(struct cli *cli, const char *before, const char *words)
 {
     struct laz_buf line = LAZ_BUF_INIT;
 
@@ -35,9 +35,9 @@ static void tell_words(struct cli *cli, const char *before, const char *words)
     laz_buf_fini(&line);
 }
 
-/* Names of the acts of a bit that came out so. */
-static void tell_acts(struct cli *cli, const struct doctor_backend *backend, uint32_t bit,
-                      const char *title, enum doctor_came came)
+/* Prints the names of the acts of this bit that had this outcome. */
+static void report_acts(struct cli *cli, const struct doctor_backend *backend, uint32_t bit,
+                        const char *title, enum doctor_came came)
 {
     struct laz_buf list = LAZ_BUF_INIT;
     size_t n;
@@ -51,12 +51,12 @@ static void tell_acts(struct cli *cli, const struct doctor_backend *backend, uin
             laz_buf_printf(&list, " (%s)", backend->inside[i].note);
     }
     if (list.len)
-        tell_words(cli, title, laz_buf_text(&list));
+        report_words(cli, title, laz_buf_text(&list));
     laz_buf_fini(&list);
 }
 
-/* Nothing is kept, and nothing else can be expected of it: one sentence for all of it. */
-static bool tell_keeps_nothing(const struct doctor_backend *backend)
+/* True for a backend that enforces nothing at all: one sentence then replaces the remedies. */
+static bool report_keeps_nothing(const struct doctor_backend *backend)
 {
     for (unsigned i = 0; i < DOCTOR_BITS; i++)
         if (backend->bits[i].full)
@@ -64,10 +64,10 @@ static bool tell_keeps_nothing(const struct doctor_backend *backend)
     return true;
 }
 
-static void tell_bits(const struct doctor *doctor, const struct doctor_backend *backend)
+static void report_bits(const struct doctor *doctor, const struct doctor_backend *backend)
 {
     struct cli *cli = doctor->cli;
-    bool nothing = tell_keeps_nothing(backend);
+    bool nothing = report_keeps_nothing(backend);
 
     for (unsigned i = 0; i < DOCTOR_BITS; i++) {
         const struct doctor_bit *bit = &backend->bits[i];
@@ -76,8 +76,8 @@ static void tell_bits(const struct doctor *doctor, const struct doctor_backend *
         cli_printf(cli, "  %-10s %-15s %s\n", laz_enforce_name(1u << i),
                    doctor_state_name(bit->state), bit->mechanism[0] ? bit->mechanism : "-");
         if (bit->state == DOCTOR_IN_FORCE || bit->state == DOCTOR_WEAK || !nothing) {
-            tell_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
-            tell_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
+            report_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
+            report_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
         }
         if (bit->remedy && !nothing && doctor->acts_are_tried)
             cli_printf(cli, "             remedy: %s\n", bit->remedy);
@@ -87,29 +87,29 @@ static void tell_bits(const struct doctor *doctor, const struct doctor_backend *
                       "(sandbox.backend = \"auto\" never takes it)\n");
 }
 
-static void tell_runtimes(struct cli *cli, const struct doctor_backend *backend)
+static void report_runtimes(struct cli *cli, const struct doctor_backend *backend)
 {
     for (size_t i = 0; i < backend->n_runtimes; i++) {
         const struct doctor_runtime *runtime = &backend->runtimes[i];
         cli_printf(cli, "  runtime %-10s ", runtime->name);
-        tell_words(cli, runtime->problem ? "does not work: " : "works",
-                   runtime->problem ? runtime->problem : "");
+        report_words(cli, runtime->problem ? "does not work: " : "works",
+                     runtime->problem ? runtime->problem : "");
     }
     if (!backend->n_runtimes)
         cli_puts(cli, "  no runtime is installed (lazaret plugins lists what was found)\n");
 }
 
-static void tell_templates(const struct doctor *doctor)
+static void report_templates(const struct doctor *doctor)
 {
     if (!doctor->templates_tried)
         return;
-    tell_words(doctor->cli,
-               doctor->templates_problem ? "templates: not in force: " : "templates: in force",
-               doctor->templates_problem ? doctor->templates_problem : "");
+    report_words(doctor->cli,
+                 doctor->templates_problem ? "templates: not in force: " : "templates: in force",
+                 doctor->templates_problem ? doctor->templates_problem : "");
     cli_puts(doctor->cli, "\n");
 }
 
-void doctor_tell(struct doctor *doctor)
+void doctor_report(struct doctor *doctor)
 {
     struct cli *cli = doctor->cli;
 
@@ -117,29 +117,28 @@ void doctor_tell(struct doctor *doctor)
         const struct doctor_backend *backend = &doctor->backends[i];
         bool chosen = doctor->chosen && strcmp(doctor->chosen, backend->name) == 0;
 
-        cli_printf(cli, "backend %s%s\n", backend->name,
-                   chosen ? " (the one the settings lead to)" : "");
+        cli_printf(cli, "backend %s%s\n", backend->name, chosen ? " (chosen by the settings)" : "");
         if (backend->problem) {
-            tell_words(cli, "  does not work: ", backend->problem);
+            report_words(cli, "  does not work: ", backend->problem);
             cli_puts(cli, "\n");
             continue;
         }
-        tell_bits(doctor, backend);
-        tell_runtimes(cli, backend);
+        report_bits(doctor, backend);
+        report_runtimes(cli, backend);
         cli_puts(cli, "\n");
     }
-    tell_templates(doctor);
+    report_templates(doctor);
     for (size_t i = 0; i < doctor->problems.n; i++)
-        tell_words(cli, "problem: ", doctor->problems.items[i]);
+        report_words(cli, "problem: ", doctor->problems.items[i]);
     if (!doctor->acts_are_tried)
         cli_puts(cli,
                  "note: on this system no backend isolates, so nothing was tried from inside a "
-                 "session; what is listed is what its box says of itself\n"
+                 "session; the list shows what its box reports\n"
                  "remedy: run lazaret in a container, in a virtual machine or in WSL\n");
     if (!doctor->problems.n && !doctor->acts_are_tried)
         cli_puts(cli, "sandbox.require asks for nothing that is missing\n");
     else if (!doctor->problems.n)
-        cli_printf(cli, "all is well: %s keeps what sandbox.require asks for\n", doctor->chosen);
+        cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n", doctor->chosen);
 }
 
 /* ---- for machines -----------------------------------------------------------------------------
@@ -224,7 +223,7 @@ static void json_backend(struct laz_buf *json, const struct doctor *doctor,
     laz_buf_puts(json, "]}");
 }
 
-void doctor_tell_json(struct doctor *doctor)
+void doctor_report_json(struct doctor *doctor)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_buf json = LAZ_BUF_INIT;

@@ -2,9 +2,9 @@
 /* execute.c - run and check: one session, one result, one exit status.
  *
  * Side: host.  Input trusted: no (output, messages and values of the code). Output goes to the
- * user's own standard streams byte by byte, as that of any program, unless a terminal would obey
- * it: there it is shown (visible.h); what is quoted in messages goes through cli_say, which does
- * the same. */
+ * user's own standard streams byte by byte, as that of any program. A terminal would interpret
+ * escape sequences, so there they are made visible (visible.h); messages go through cli_say, which
+ * does the same. */
 #include "cli/cli.h"
 
 #include "base/json.h"
@@ -16,30 +16,23 @@
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
-    struct laz_visible shown[LAZ_STDERR + 1]; /* one a stream */
+    struct laz_visible shown[LAZ_STDERR + 1]; /* one for each stream */
 };
-
-static void execute_log(void *user, uint32_t level, const char *text)
-{
-    const struct laz_log *log = user;
-
-    if (level <= log->level)
-        log->sink(log->user, level, text);
-}
 
 static int execute_engine(struct cli *cli, struct laz_engine **engine, struct laz_error *err)
 {
     const struct laz_engine_options options = {
         .size = sizeof options,
-        .log = execute_log,
-        .log_user = &cli->log,
+        .log = cli->log.sink,
+        .log_user = cli->log.user,
         .log_level = cli->log.level,
     };
 
     return laz_engine_new(cli->settings, &options, engine, err);
 }
 
-/* Output as it comes. When nobody can take it any more the execution is of no use either. */
+/* Passes output on as it comes. When standard output fails, cancels the execution, whose result
+ * could not be delivered. */
 static void execute_output(void *user, int stream, const char *data, size_t len)
 {
     struct execution *execution = user;
@@ -61,8 +54,9 @@ static void execute_warn(const struct laz_json *warnings, const char *name)
             cli_say("warning: %s: %s", name, laz_json_string(w));
 }
 
-/* An error of the code: where, what, and how it came there. */
-static void execute_tell_error(const struct laz_json *error, const char *verdict, const char *name)
+/* Prints an error of the code: verdict, place, message and traceback. */
+static void execute_report_error(const struct laz_json *error, const char *verdict,
+                                 const char *name)
 {
     const struct laz_json *line = laz_json_get(error, "line");
     const struct laz_json *traceback = laz_json_get(error, "traceback");
@@ -78,8 +72,8 @@ static void execute_tell_error(const struct laz_json *error, const char *verdict
             cli_say("    %s", laz_json_string(t));
 }
 
-/* The result for people: messages on standard error. */
-static void execute_tell(struct cli *cli, struct laz_result *result, const char *name)
+/* Prints the result as messages on standard error. */
+static void execute_report(struct cli *cli, struct laz_result *result, const char *name)
 {
     enum laz_verdict verdict = laz_result_verdict(result);
     const char *words =
@@ -91,11 +85,11 @@ static void execute_tell(struct cli *cli, struct laz_result *result, const char 
     if (!cli->quiet && json)
         execute_warn(laz_json_get(json, "warnings"), name);
     if (!cli->quiet && laz_result_is_truncated(result))
-        cli_say("warning: output past session.max_output_size or session.max_output_lines was "
+        cli_say("warning: output beyond session.max_output_size or session.max_output_lines was "
                 "dropped");
     if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
         if (error && laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
-            execute_tell_error(error, words, name);
+            execute_report_error(error, words, name);
         else
             cli_say("%s: %s: %s", words, name, laz_result_detail(result));
     } else if (verdict != LAZ_VERDICT_OK) {
@@ -129,7 +123,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
             cli_puts(cli, "\n");
         }
         fflush(stdout);
-        execute_tell(cli, result, name);
+        execute_report(cli, result, name);
     }
     return laz_verdict_exit_status(laz_result_verdict(result));
 }
@@ -197,7 +191,7 @@ out:
     return status;
 }
 
-/* Nothing ran, and there is no result of the library: the verdict follows from the status. */
+/* Nothing ran, so the library made no result; the verdict follows from the exit status. */
 void cli_answer_failure(struct cli *cli, int status)
 {
     static const struct {

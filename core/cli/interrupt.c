@@ -4,7 +4,7 @@
 
 static void interrupt_cancel(void *engine)
 {
-    laz_engine_cancel(engine); /* one that is not in use yet has nothing to cancel */
+    laz_engine_cancel(engine); /* no effect on an engine that is not in use yet */
 }
 
 int cli_interrupt_start(struct laz_interrupt *interrupt, struct laz_engine *engine,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* load.c - what every subcommand begins with: settings from file and options, the plugins.
+/* load.c - what every subcommand begins with: the settings from the file and the options, and the
+ * plugins.
  *
  * The order is that of precedence: defaults, file, --set in the order given, the options with a
- * name of their own.  Every mistake found is told, not only the first. */
+ * name of their own. Every mistake found is reported, not only the first. */
 #include "cli/cli.h"
 
 #include "base/enforce.h"
@@ -21,7 +22,8 @@ int cli_fail(struct cli *cli, const struct laz_error *err)
         {LAZ_EPARSE, CLI_USAGE},  {LAZ_EREFUSED, CLI_REFUSED}, {LAZ_ECANCELLED, CLI_INTERRUPTED},
     };
 
-    cli_problem(cli, "%s", err->text[0] ? err->text : "failed, and nothing says why");
+    cli_problem(cli, "%s",
+                err->text[0] ? err->text : "failed without an error message (please report this)");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].code == err->code)
             return rows[i].status;
@@ -34,7 +36,7 @@ static void load_log(void *user, uint32_t level, const char *text)
     cli_say("%s%s", level == LAZ_LOG_WARNING ? "warning: " : "", text);
 }
 
-/* Prints what the last load or set found wrong. */
+/* Prints the mistakes found by the last load or set. */
 static void load_complain(struct cli *cli, const struct laz_error *err, const char *option)
 {
     size_t n = laz_settings_problems(cli->settings);

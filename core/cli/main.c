@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the lazaret command.
  *
- * An application of the library, and the only part of lazaret that prints and exits.  Before
- * anything is opened the three standard descriptors are made sure of: with one of them closed the
- * next file to be opened would take its place and receive the output of untrusted code. */
+ * An application of the library, and the only part of lazaret that prints and exits. Before opening
+ * anything it ensures that the three standard descriptors are open: otherwise the next file to be
+ * opened would take the number of a closed one and receive the output of untrusted code. */
 #include "cli/cli.h"
 
 #include "os/library.h"

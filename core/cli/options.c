@@ -2,8 +2,8 @@
 /* options.c - the table of options, and everything that is made from it: the parser's tables, the
  * help texts, the nearest known option.
  *
- * Common options may stand before or after the subcommand, the others after it.  Each row says
- * where in struct cli its value goes, so there is no switch to keep in step with the table. */
+ * Common options may stand before or after the subcommand, the others after it. Each row names the
+ * field of struct cli that takes its value, so no switch has to follow the table. */
 #include "cli/cli.h"
 
 #include "base/nearest.h"
@@ -39,33 +39,33 @@ static const struct cli_option options[] = {
     {0, "platform", "NAME", CLI_TEXT, FIELD(platform), CLI_FOR_PLAN,
      "the plan for linux, darwin or windows"},
     {0, "expect", "HASH", CLI_TEXT, FIELD(expect), CLI_FOR_AUDIT,
-     "what verify has to find as the last hash"},
+     "the hash that the last record must have"},
     {0, "config", "FILE", CLI_TEXT, FIELD(config), CLI_FOR_ALL,
-     "the configuration, in place of the usual places"},
+     "the configuration file, instead of the default ones"},
     {0, "backend", "NAME", CLI_TEXT, FIELD(backend), CLI_FOR_ALL,
      "the backend of the sandbox (sandbox.backend)"},
     {0, "runtime", "NAME", CLI_TEXT, FIELD(runtime), CLI_FOR_ALL,
      "the language of the code (session.runtime)"},
     {0, "timeout", "S", CLI_TEXT, FIELD(timeout), CLI_FOR_ALL,
-     "seconds the code may run, 0 for no end (session.timeout)"},
+     "seconds the code may run, 0 for no limit (session.timeout)"},
     {0, "set", "KEY=VALUE", CLI_LIST, FIELD(set), CLI_FOR_ALL, "set any key of the configuration"},
     {0, "json", NULL, CLI_FLAG, FIELD(json), CLI_FOR_ALL, "print one JSON document"},
     {'q', "quiet", NULL, CLI_FLAG, FIELD(quiet), CLI_FOR_ALL, "print no warnings"},
     {'v', "verbose", NULL, CLI_FLAG, FIELD(verbose), CLI_FOR_ALL,
-     "tell what is done (session.verbose)"},
+     "log what is done (session.verbose)"},
     {0, "version", NULL, CLI_FLAG, FIELD(version), CLI_FOR_ALL, "print the version"},
     {'h', "help", NULL, CLI_FLAG, FIELD(help), CLI_FOR_ALL, "print this help"},
 };
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
-#define LONG_FIRST 256 /* what getopt_long gives for row 0 */
+#define LONG_FIRST 256 /* what getopt_long returns for row 0 */
 
 static bool option_is_for(const struct cli_option *option, uint32_t commands)
 {
     return (option->commands & commands) == commands;
 }
 
-/* The two tables of getopt_long for the options of `commands`. */
+/* Makes the two tables of getopt_long for the options of `commands`. */
 static void options_tables(uint32_t commands, const char *prefix, char *letters, size_t size,
                            struct option *longs)
 {
@@ -139,7 +139,7 @@ static void option_unknown(struct cli *cli, const char *word, uint32_t commands)
         cli_problem(cli, "unknown option %s; see lazaret --help", name);
 }
 
-/* What getopt_long did not like. */
+/* Reports an option that getopt_long rejected. */
 static void option_complain(struct cli *cli, int found, char **argv, uint32_t commands)
 {
     const struct cli_option *option = option_of(optopt);
@@ -155,9 +155,9 @@ static void option_complain(struct cli *cli, int found, char **argv, uint32_t co
         option_unknown(cli, word, commands);
 }
 
-/* Reads options up to the first word that is none (prefix "+") or all of argv (""). Returns the
- * index of the first operand, or -1 when there was a mistake: each is told, and --json is seen
- * wherever it stands. */
+/* Reads options up to the first operand (prefix "+") or in all of argv (""). Returns the index of
+ * the first operand, or -1 after a mistake. It reads on after one, so that each is reported and a
+ * later --json takes effect. */
 static int options_read(struct cli *cli, int argc, char **argv, uint32_t commands,
                         const char *prefix)
 {
@@ -168,7 +168,7 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
 
     options_tables(commands, prefix, letters, sizeof letters, longs);
     opterr = 0;
-    optind = 0; /* start anew */
+    optind = 0; /* restart getopt_long */
     while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         const struct cli_option *option = option_of(found);
 
@@ -275,5 +275,5 @@ void cli_help(struct cli *cli)
         if (command[i].run)
             cli_printf(cli, "  %-10s %s\n", command[i].name, command[i].summary);
     help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
-    cli_puts(cli, "\nlazaret SUBCOMMAND --help tells more; so does lazaret(1).\n");
+    cli_puts(cli, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
 }

@@ -2,9 +2,9 @@
 /* output.c - standard output that may fail, and messages that cannot lie.
  *
  * A full disk or a closed pipe must not look like success: the first failure is kept and decides
- * the exit status.  Messages often hold words of untrusted code (the text of its error); escape
- * sequences in them are shown instead of obeyed, and each line bears the prefix, so that no text
- * can pass itself off as another message. */
+ * the exit status. Messages often hold words of untrusted code (the text of its error); escape
+ * sequences in them are made visible, and each line has the prefix, so that no text can pose as
+ * another message. */
 #include "cli/cli.h"
 
 #include "base/visible.h"
@@ -76,7 +76,7 @@ int cli_finish(struct cli *cli, int status)
         errno = 0;
         output_check(cli, fflush(stdout) == 0 && !ferror(stdout));
     }
-    /* Some file systems tell a full disk only here. */
+    /* Some file systems report a full disk only here. */
     if (fclose(stdout) != 0 && !cli->output_errno)
         cli->output_errno = errno ? errno : EIO;
     if (!cli->output_errno)
@@ -85,7 +85,8 @@ int cli_finish(struct cli *cli, int status)
     return CLI_OUTPUT;
 }
 
-/* Formats into `small` when it fits, else into memory of its own, which the caller frees. */
+/* Formats into `small` if the text fits (returns NULL), else into a new string that the caller
+ * frees. */
 static LAZ_PRINTF(3, 0) char *output_format(char *small, size_t size, const char *format,
                                             va_list args)
 {
@@ -101,7 +102,7 @@ static LAZ_PRINTF(3, 0) char *output_format(char *small, size_t size, const char
     return large;
 }
 
-static void output_say(const char *text)
+static void output_lines(const char *text)
 {
     struct laz_buf out = LAZ_BUF_INIT;
 
@@ -115,33 +116,40 @@ static void output_say(const char *text)
         if (!*line)
             break;
     }
-    fwrite(laz_buf_text(&out), 1, out.len, stderr); /* at once, so that lines do not mix */
+    fwrite(laz_buf_text(&out), 1, out.len, stderr); /* in one call, so that lines do not mix */
     laz_buf_fini(&out);
+}
+
+/* Prints a message; `problems`, unless NULL, also collects it. */
+static LAZ_PRINTF(2, 0) void output_say(struct laz_buf *problems, const char *format, va_list args)
+{
+    char small[4096];
+    char *large = output_format(small, sizeof small, format, args);
+    const char *text = large ? large : small;
+
+    output_lines(text);
+    if (problems) {
+        if (problems->len)
+            laz_buf_putc(problems, '\n');
+        laz_buf_puts(problems, text);
+    }
+    free(large);
 }
 
 void cli_say(const char *format, ...)
 {
-    char small[4096], *large;
     va_list args;
 
     va_start(args, format);
-    large = output_format(small, sizeof small, format, args);
+    output_say(NULL, format, args);
     va_end(args);
-    output_say(large ? large : small);
-    free(large);
 }
 
 void cli_problem(struct cli *cli, const char *format, ...)
 {
-    char small[4096], *large;
     va_list args;
 
     va_start(args, format);
-    large = output_format(small, sizeof small, format, args);
+    output_say(&cli->problems, format, args);
     va_end(args);
-    output_say(large ? large : small);
-    if (cli->problems.len)
-        laz_buf_putc(&cli->problems, '\n');
-    laz_buf_puts(&cli->problems, large ? large : small);
-    free(large);
 }

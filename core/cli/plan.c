@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - the box that would be built, shown and not built.
+/* plan.c - shows the box that would be built, without building it.
  *
- * A plan is a pure function of the policy, so the plan for another system can be looked at here.
- * What only a session knows (token, socket, uid) is shown as a stand-in. */
+ * A plan is a pure function of the policy, so the plan for another system can be shown here too.
+ * Placeholders stand for what only a session knows (token, socket, uid). */
 #include "cli/cli.h"
 
 #include "base/enforce.h"
@@ -22,7 +22,7 @@
 #define PLAN_TOKEN "token-of-the-session"
 #define PLAN_UID   65534u
 
-/* What stands for things of a session, and of an installation on another system. */
+/* Placeholders for paths of a session and of an installation on another system. */
 static const struct plan_stand_in {
     const char *platform; /* NULL: any other */
     const char *folder, *socket_folder, *staged, *socket, *agent;
@@ -54,7 +54,7 @@ struct plan_parts {
     struct laz_plan *plan;
 };
 
-/* The first backend of the settings' list that is made for the system. */
+/* Finds the first backend in the settings' list that supports the platform. */
 static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const char *platform,
                              struct laz_error *err)
 {
@@ -84,7 +84,7 @@ static bool plan_is_here(const char *platform)
     return strcmp(platform, laz_os_platform()) == 0;
 }
 
-/* On another system lazaret is taken for an ordinary user's. */
+/* For another system the plan assumes that an ordinary user runs lazaret. */
 static bool plan_has_own_uid(const char *platform)
 {
     return plan_is_here(platform) && laz_os_is_root();
@@ -130,8 +130,8 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
                           err);
 }
 
-/* What a host adds to any box. Of another one only that is known which is always so: macOS has no
- * control groups, and sessions are watched. */
+/* What the host adds to any box. Of another system only this is known: on macOS there are no
+ * control groups, and a watchdog watches sessions. */
 static struct laz_plan_host plan_host(const char *platform)
 {
     struct laz_plan_host host = {.is_watched = strcmp(platform, "darwin") == 0};
@@ -144,7 +144,7 @@ static struct laz_plan_host plan_host(const char *platform)
     return host;
 }
 
-/* Makes the plan whether or not it enforces enough; *refusal says what is missing. */
+/* Makes the plan even if it does not enforce enough; *refusal then says what is missing. */
 static int plan_make(struct cli *cli, struct plan_parts *parts, const char *platform,
                      struct laz_error *refusal, struct laz_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins.c - what is installed: a line for each plugin, everything about one, or all as JSON.
+/* plugins.c - lists the installed plugins: one line for each, one in full, or all as JSON.
  *
- * A plugin that cannot be used is shown with the reason: it is what one looks for here. */
+ * An unusable plugin is shown with the reason, because that is what users look for here. */
 #include "cli/cli.h"
 
 #include "base/enforce.h"
@@ -19,7 +19,7 @@ struct plugins_list {
     struct laz_buf json;
 };
 
-/* The same facts for loaded plugins, and for runtimes, which the host never loads. */
+/* Facts about a loaded plugin or a runtime, which the host never loads. */
 struct plugins_facts {
     const char *kind, *name, *version, *summary;
     const struct laz_option *options;
@@ -122,7 +122,7 @@ static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops 
         plugins_tell_kept_by_host(cli);
 }
 
-static void plugins_tell_options(struct cli *cli, const struct laz_option *options)
+static void plugins_report_options(struct cli *cli, const struct laz_option *options)
 {
     if (!options || !options->key) {
         cli_puts(cli, "options:     none\n");
@@ -141,7 +141,7 @@ static void plugins_tell_options(struct cli *cli, const struct laz_option *optio
     }
 }
 
-static void plugins_tell(void *user, const struct laz_plugin_entry *entry)
+static void plugins_report(void *user, const struct laz_plugin_entry *entry)
 {
     struct plugins_list *list = user;
     struct plugins_facts facts = plugins_facts(entry);
@@ -163,9 +163,9 @@ static void plugins_tell(void *user, const struct laz_plugin_entry *entry)
         cli_printf(cli, "ABI:         %u.%u\n", entry->plugin->abi_major, entry->plugin->abi_minor);
     if (facts.backend) {
         cli_printf(cli, "systems:     %s\n", facts.backend->platforms);
-        plugins_tell_enforced(cli, facts.backend);
+        plugins_report_enforced(cli, facts.backend);
     }
-    plugins_tell_options(cli, facts.options);
+    plugins_report_options(cli, facts.options);
 }
 
 static void plugins_json_text(struct laz_buf *json, const char *key, const char *value)
@@ -229,7 +229,7 @@ int cli_plugins(struct cli *cli)
         list.only = cli->operands[0];
     laz_registry_visit(registry,
                        cli->json   ? plugins_json
-                       : list.only ? plugins_tell
+                       : list.only ? plugins_report
                                    : plugins_line,
                        &list);
     if (list.only && !list.found) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* source.c - the code to run or check: from a file, standard input or the command line.
  *
- * A file's suffix decides the runtime unless --runtime does.  A first line that begins with "#!" is
- * for the system and not for the language: it is emptied, and stays, so that lines keep their
- * numbers.  What may be read is bounded here; how long code may be is the session's business. */
+ * A file's suffix decides the runtime unless --runtime does. A first line that begins with "#!" is
+ * meant for the system and not for the language: it is made empty but kept, so that lines keep
+ * their numbers. The bound here only protects the command's memory; the session checks the length
+ * of the code. */
 #include "cli/cli.h"
 
 #include "os/descriptors.h"
@@ -53,7 +54,7 @@ static int source_read_file(struct cli *cli, struct cli_source *source)
         return CLI_USAGE;
     }
     if (look.kind == LAZ_LOOK_FOLDER) {
-        cli_problem(cli, "%s: is a folder", source->name);
+        cli_problem(cli, "%s: is a directory", source->name);
         status = CLI_USAGE;
     } else {
         status = source_read_fd(cli, source, fd);
@@ -62,7 +63,7 @@ static int source_read_file(struct cli *cli, struct cli_source *source)
     return status;
 }
 
-/* The runtime whose suffix the file has. A name without a suffix leaves it to the settings. */
+/* Finds the runtime for the file's suffix. For a name without one the settings decide. */
 static int source_find_runtime(struct cli *cli, struct cli_source *source)
 {
     const char *slash = strrchr(source->name, '/');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.c - the tools of the configuration, for people or as a model is shown them; and the
- * mistakes in the tables of plugins.
+/* tools.c - lists the tools of the configuration, for users or in the form given to a model; and
+ * checks the tables of plugins.
  *
- * No engine is made and no box: the providers are asked for their lists with services that are
- * never used, because nothing is called. */
+ * It makes neither an engine nor a box: the providers only list their tools. Nothing is called, so
+ * the services handed to them are never used. */
 #include "cli/cli.h"
 #include "cli/inspect.h"
 
@@ -64,7 +64,7 @@ int cli_tools(struct cli *cli)
     return status;
 }
 
-/* The options of a plugin against its own table. */
+/* Checks the options in the settings against the plugin's option table. */
 static int inspect_options(struct cli *cli, const struct laz_option *options, const char *section,
                            const char *name)
 {

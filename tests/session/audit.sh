@@ -71,7 +71,7 @@ changed() {
     change new_hash 6 'was changed' sed '6s/"hash":"......../"hash":"00000000/'
     sed '$d' "$log" >shorter
     expect end_removed_is_intact 0 '*' '' $audit verify shorter
-    expect end_removed_is_told_by_the_hash 1 '*' 'records are missing at the end' \
+    expect end_removed_is_told_by_the_hash 1 '*' 'records were removed from the end' \
         $audit verify --expect "$hash" shorter
     printf '\033[2Jhello\n' >>shorter
     expect shows_strangers 1 '*' 'not a record: "\u001b[2Jhello"' $audit show shorter

@@ -94,7 +94,7 @@ second_choice() {
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     chmod 755 broken-bwrap
     expect second_choice 0 '*' '' $doctor $idle $by="$work/broken-bwrap"
-    says second_choice 'all is well: landlock keeps what sandbox.require asks for'
+    says second_choice 'all is well: landlock enforces what sandbox.require asks for'
     says second_choice_templates 'templates: not in force: no session can come from a template here'
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
 }

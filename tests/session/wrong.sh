@@ -134,7 +134,7 @@ unreadable() { # a file nobody may read; root reads everything
 wrong_code() {
     fails code_missing 2 setup_failed 'missing.lua: cannot be opened: No such file' \
         "$lazaret" run missing.lua
-    fails code_folder 2 setup_failed 'is a folder' "$lazaret" run "$work"
+    fails code_folder 2 setup_failed 'is a directory' "$lazaret" run "$work"
     echo "$code" >code.cob
     fails code_unknown_suffix 2 setup_failed 'no installed runtime takes files that end in .cob' \
         "$lazaret" run code.cob
