@@ -33,8 +33,8 @@ extern "C" {
 #endif
 
 #define LAZ_EINVAL     (-1)  /* an argument of the caller is wrong */
-#define LAZ_ENOMEM     (-2)  /* memory could not be had */
-#define LAZ_EOS        (-3)  /* the system refused a call; os_errno says which way */
+#define LAZ_ENOMEM     (-2)  /* out of memory */
+#define LAZ_EOS        (-3)  /* a system call failed; os_errno has the cause */
 #define LAZ_ECONFIG    (-4)  /* a configuration cannot be used */
 #define LAZ_EPLUGIN    (-5)  /* a plugin cannot be loaded or broke its contract */
 #define LAZ_ESETUP     (-6)  /* no box, no agent or no runtime: nothing ran */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lazaret/json.h - reading and writing JSON, as a table of functions that the host hands to plugins.
+/* lazaret/json.h - reading and writing JSON, as a table of functions that the host hands to
+ * plugins.
  *
- * Values cross every boundary of lazaret as JSON text (RFC 8259, UTF-8).  A plugin turns that text
+ * Values cross every boundary of lazaret as JSON text (RFC 8259, UTF-8). A plugin turns that text
  * into its own values with a *reader*, and its values into text with a *writer*; neither builds a
- * tree.  The text given to a plugin has been checked before: it is one valid JSON value, at most 64
+ * tree. The host has checked the text that a plugin gets: it is one valid JSON value, at most 64
  * levels deep, valid UTF-8, without NUL characters and without repeated keys.
  *
  * What JSON cannot say has one tagged form, an object with a single key that begins with "$":
@@ -37,7 +38,7 @@
 extern "C" {
 #endif
 
-#define LAZ_JSON_END          0 /* nothing follows */
+#define LAZ_JSON_END          0 /* end of the text */
 #define LAZ_JSON_NULL         1
 #define LAZ_JSON_FALSE        2
 #define LAZ_JSON_TRUE         3
@@ -63,7 +64,7 @@ struct laz_json_token {
 struct laz_json_api {
     size_t size;
 
-    /* Reader over `len` bytes at `text`, borrowed until reader_free. NULL without memory. */
+    /* Makes a reader for `len` bytes at `text`, borrowed until reader_free. NULL: out of memory. */
     struct laz_json_reader *(*reader_new)(const char *text, size_t len);
     void (*reader_free)(struct laz_json_reader *reader);
     /* The next token. Returns its type (also in token->type); LAZ_JSON_END at the end, and from
@@ -74,16 +75,16 @@ struct laz_json_api {
     /* When the next value is a tagged form (an object with a single key that begins with '$'):
      * its key, "$date" say, NUL-terminated, valid until the next call; else NULL. Reads nothing. */
     const char *(*peek_tag)(struct laz_json_reader *reader);
-    /* Passes over the next value whole; *raw and *raw_len, unless NULL, are its text, which lives
-     * as long as the text given to reader_new. False at the end or on malformed text. */
+    /* Skips the whole next value; *raw and *raw_len, unless NULL, are its text, which lives as long
+     * as the text given to reader_new. False at the end or on malformed text. */
     bool (*skip)(struct laz_json_reader *reader, const char **raw, size_t *raw_len);
     bool (*reader_failed)(const struct laz_json_reader *reader);
 
-    /* Writer whose text may grow to `limit` bytes (0: no limit). NULL without memory. */
+    /* Makes a writer whose text may grow to `limit` bytes (0: no limit). NULL: out of memory. */
     struct laz_json_writer *(*writer_new)(size_t limit);
     void (*writer_free)(struct laz_json_writer *writer);
-    /* Commas and colons are the writer's business. Numbers are written so that they read back the
-     * same to the last bit; a whole double is written without a point ("2"), unless keep_point. */
+    /* The writer adds commas and colons. Numbers are written so that they read back bit for bit; a
+     * whole double is written without a point ("2"), unless keep_point. */
     void (*write_null)(struct laz_json_writer *writer);
     void (*write_bool)(struct laz_json_writer *writer, bool value);
     void (*write_int)(struct laz_json_writer *writer, int64_t value); /* beyond 2^53: $int */
@@ -96,19 +97,20 @@ struct laz_json_api {
     void (*array_end)(struct laz_json_writer *writer);
     void (*object_begin)(struct laz_json_writer *writer);
     void (*object_end)(struct laz_json_writer *writer);
-    /* A key must be valid UTF-8 without NUL: true when it is, else nothing is written. */
+    /* Writes a key, which must be valid UTF-8 without NUL; false, and nothing is written, when it
+     * is not. */
     bool (*key)(struct laz_json_writer *writer, const char *text, size_t len);
     /* The text so far, NUL-terminated, borrowed until the next call on the writer. NULL when the
-     * writer failed: *too_large tells the limit from want of memory. */
+     * writer failed: *too_large is true for the limit, false for lack of memory. */
     const char *(*writer_text)(struct laz_json_writer *writer, size_t *len, bool *too_large);
-    /* True once the writer has failed (limit, memory, more than 64 levels): writing more is
-     * harmless and useless; a loop over much data should stop. */
+    /* True once the writer has failed (limit, memory, more than 64 levels): further writes have no
+     * effect; a loop over much data should stop. */
     bool (*writer_failed)(const struct laz_json_writer *writer);
     /* Empties the writer for a new text. */
     void (*writer_reset)(struct laz_json_writer *writer);
 
-    /* Bytes of a $bytes text. Writes at most len / 4 * 3 bytes to `out`; the count is returned,
-     * or -1 when `text` is not base64. */
+    /* Decodes a $bytes text. Writes at most len / 4 * 3 bytes to `out`; the count is returned, or
+     * -1 when `text` is not base64. */
     ptrdiff_t (*base64_decode)(const char *text, size_t len, void *out);
 };
 

@@ -13,25 +13,26 @@
  *     laz_session_execute(session, "1 + 1", NULL, &result, &err);
  *     puts(laz_result_value(result));
  *
- * An *engine* holds settings, plugins, tools and an event loop.  A *session* is one interpreter in
- * one box; what its code defines lasts until the session is restarted or closed.  An execution ends
- * with one *verdict*.  Values are JSON text (see lazaret/json.h for what JSON cannot say).
+ * An *engine* holds settings, plugins, tools and an event loop. A *session* is one interpreter in
+ * one box; what its code defines lasts until the session is restarted or closed. An execution ends
+ * with one *verdict*. Values are JSON text (see lazaret/json.h for what JSON cannot say).
  *
  * Many sessions of one engine execute at the same time: laz_session_execute_async begins one and
- * returns.  They go on whenever the engine is driven: by laz_engine_step, from the application's
- * own loop say, or by any function below that waits.
+ * returns. They go on whenever the engine is driven: by laz_engine_step, from the application's own
+ * loop say, or by any function below that waits.
  *
- * Threads: an engine and everything opened in it is used by one thread at a time; different
- * engines are independent.  A call from a second thread, or from a callback of a running
- * execution, is refused with LAZ_EBUSY and does no harm.  Tool callbacks run on worker threads;
- * output handlers, hooks and the callbacks that tell of an end run on the thread that drives the
- * engine.  Those that tell of an end, and only those, may use the engine and free what is theirs.
- * No lock is held while any callback runs.
+ * Threads: an engine and everything opened in it is used by one thread at a time; different engines
+ * are independent. A call from a second thread, or from a callback of a running execution, is
+ * refused with LAZ_EBUSY and does no harm. Tool callbacks run on worker threads; output handlers,
+ * hooks and completion callbacks (`done`, `got`) run on the thread that drives the engine.
+ * Completion callbacks, and only those, may use the engine and free their objects. No lock is held
+ * while any callback runs.
  *
- * A guest: the library changes no signal disposition, no locale, no environment variable and no
- * working folder of its process, and prints nothing.  Children are started by one thread of the
- * engine, are followed by pidfd, and end with the engine or the process, whichever ends first.  On
- * Linux a process that is no child of it (lazaret-agent --warden) sees to that when it is killed. */
+ * The library is a guest in its process: it changes no signal disposition, locale, environment
+ * variable or working directory, and prints nothing. Children are started by one thread of the
+ * engine, are followed by pidfd, and end with the engine or the process, whichever ends first. On
+ * Linux a separate process, which is not a child (lazaret-agent --warden), ends them if the process
+ * is killed. */
 #ifndef LAZARET_H
 #define LAZARET_H
 
@@ -59,10 +60,10 @@ LAZ_EXPORT const char *laz_version(void);
 
 /* The defaults. The caller owns *settings (laz_settings_free). Errors: LAZ_ENOMEM. */
 LAZ_EXPORT int laz_settings_new(struct laz_settings **settings, struct laz_error *err);
-/* Reads a TOML file over what is set. `path` NULL: $LAZARET_CONFIG, which must exist when it is
- * set, else the first of $XDG_CONFIG_HOME/lazaret/lazaret.toml (~/.config without it) and
- * /etc/lazaret/lazaret.toml that exists; none is no error. A file with a mistake changes nothing.
- * Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
+/* Reads a TOML file; its values replace those set before. `path` NULL: $LAZARET_CONFIG, which must
+ * exist when it is set, else the first of $XDG_CONFIG_HOME/lazaret/lazaret.toml (~/.config without
+ * it) and /etc/lazaret/lazaret.toml that exists; none is no error. A file with a mistake changes
+ * nothing. Errors: LAZ_ECONFIG; every mistake of the file is in laz_settings_problems. */
 LAZ_EXPORT int laz_settings_load(struct laz_settings *settings, const char *path,
                                  struct laz_error *err);
 /* Sets one key, "session.timeout" say; `value` in TOML notation, a string may be bare.
@@ -77,7 +78,7 @@ LAZ_EXPORT void laz_settings_free(struct laz_settings *settings); /* NULL is all
 
 /* ---- engine --------------------------------------------------------------------------------- */
 
-/* Where an application wants to hear of things. All may be NULL. */
+/* How the engine reports to the application. All may be NULL. */
 struct laz_engine_options {
     size_t size; /* sizeof(struct laz_engine_options) */
     void (*log)(void *user, uint32_t level, const char *text); /* LAZ_LOG_*; any thread */
@@ -85,24 +86,25 @@ struct laz_engine_options {
     uint32_t log_level; /* messages above it are not made */
 };
 
-/* Finds the plugins and makes the tools the settings name, and opens the audit log (audit.file), on
- * which everything below goes on record: what cannot be recorded is refused, unless audit.on_error
- * is "warn". `settings` is copied; NULL: the defaults. The caller owns *engine.
- * An application may have closed 0, 1 and 2, and close or open them later: none becomes the
- * engine's. They are only held for the moment of this call in which the event loop is made, and for
- * that of a fork(2); no other thread should open them meanwhile.
- * Errors: LAZ_ECONFIG, LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
+/* Finds the plugins and makes the tools the settings name, and opens the audit log (audit.file),
+ * which records everything below: what cannot be recorded is refused, unless audit.on_error is
+ * "warn". `settings` is copied; NULL: the defaults. The caller owns *engine. The application may
+ * have closed descriptors 0, 1 and 2, and may close or open them later: the engine never uses these
+ * numbers for its own. It only occupies closed ones briefly while this call makes the event loop,
+ * and during a fork(2); no other thread should open them meanwhile. Errors: LAZ_ECONFIG,
+ * LAZ_EPLUGIN, LAZ_EOS, LAZ_ENOMEM. */
 LAZ_EXPORT int laz_engine_new(const struct laz_settings *settings,
                               const struct laz_engine_options *options, struct laz_engine **engine,
                               struct laz_error *err);
-/* Closes what is still open and frees everything, folders of the engine included: sessions, pools.
- * What is being executed is cancelled, and told so. Not from a callback. */
+/* Closes all sessions and pools that are still open, frees everything and removes the engine's
+ * directories. Running executions are cancelled and report that. Must not be called from a
+ * callback. */
 LAZ_EXPORT void laz_engine_free(struct laz_engine *engine);
 
-/* Ends what the engine is doing: executions get the verdict cancelled; starts of sessions that
- * nobody executes in, and waits for a session of a pool, fail with LAZ_ECANCELLED. Without anything going on it has no effect. May be
- * called from any thread, from callbacks and from a signal handler, while another thread uses the
- * engine. */
+/* Ends what the engine is doing: executions get the verdict cancelled; starts of sessions without
+ * an execution, and waits for a session of a pool, fail with LAZ_ECANCELLED. No effect on an idle
+ * engine. May be called from any thread, from callbacks and from a signal handler, while another
+ * thread uses the engine. */
 LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed */
 
 /* ---- driving it from a loop of the application -------------------------------------------------
@@ -110,15 +112,15 @@ LAZ_EXPORT void laz_engine_cancel(struct laz_engine *engine); /* NULL is allowed
  * Watch laz_engine_fd for reading, wait at most laz_engine_timeout, and then call laz_engine_step
  * with 0. Ask for the timeout again after any call: what was begun meanwhile makes it 0. */
 
-/* A descriptor that becomes readable when a step has something to serve. Borrowed; the same as long
- * as the engine lives. -1 on Windows, which has none: call laz_engine_step with a time to wait. */
+/* A descriptor that becomes readable when laz_engine_step has something to do. Borrowed; the same
+ * for the engine's lifetime. -1 on Windows, which has none: call laz_engine_step with a time to
+ * wait. */
 LAZ_EXPORT int laz_engine_fd(const struct laz_engine *engine);
-/* Milliseconds after which a step has something to serve in any case; -1: only the descriptor
- * tells. */
+/* Milliseconds after which laz_engine_step is to be called in any case; -1: only when the
+ * descriptor is readable. */
 LAZ_EXPORT int laz_engine_timeout(const struct laz_engine *engine);
 /* Waits up to `wait_ms` milliseconds (0: not at all, negative: as long as it takes) until something
- * has happened, and serves it. Callbacks of what has ended are called from here.
- * Errors: LAZ_EBUSY. */
+ * has happened, and handles it. Completion callbacks are called from here. Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err);
 
 struct laz_reply; /* the answer of a tool that the application provides */
@@ -145,10 +147,9 @@ struct laz_session_options {
      * written to `reason` (may be left empty). */
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
-    uint32_t no_wait; /* not 0: return while it starts; what is executed meanwhile waits for it, and
-                         says so when it did not start (verdict setup_failed) */
-    uint32_t
-        warm; /* not 0: from a template, as the setting pool.warm says; 0: in a box of its own */
+    uint32_t no_wait; /* not 0: return while it starts; executions begun meanwhile wait for it, and
+                         get the verdict setup_failed when it does not start */
+    uint32_t warm;    /* not 0: made from a template, if pool.warm allows; 0: in a box of its own */
 };
 
 /* Starts a box and its interpreter and waits until it is ready. `options` may be NULL. The caller
@@ -180,10 +181,10 @@ struct laz_execute_options {
     void *user;
 };
 
-/* Runs code and waits. Whatever comes of it is in *result, which the caller owns: 0 is returned
- * for every verdict. `code` need not end with NUL when `len` is given; len SIZE_MAX: strlen.
- * Errors: LAZ_ECLOSED "not running", LAZ_EBUSY (in progress), LAZ_EINVAL, LAZ_ETOOBIG (the code
- * exceeds session.max_value_size), LAZ_ENOMEM: nothing ran and *result is NULL. */
+/* Runs code and waits. The outcome is in *result, which the caller owns; 0 is returned for every
+ * verdict. `code` need not end with NUL when `len` is given; len SIZE_MAX: strlen. Errors:
+ * LAZ_ECLOSED "not running", LAZ_EBUSY (in progress), LAZ_EINVAL, LAZ_ETOOBIG (the code exceeds
+ * session.max_value_size), LAZ_ENOMEM: nothing ran and *result is NULL. */
 LAZ_EXPORT int laz_session_execute(struct laz_session *session, const char *code, size_t len,
                                    const struct laz_execute_options *options,
                                    struct laz_result **result, struct laz_error *err);
@@ -197,13 +198,14 @@ LAZ_EXPORT int laz_session_execute_async(struct laz_session *session, const char
                                          void (*done)(void *user, struct laz_result *result,
                                                       const struct laz_error *err),
                                          void *user, struct laz_error *err);
-/* Ends what the session executes: verdict cancelled. Without anything going on it has no effect.
- * Any thread, as long as the session is not freed meanwhile. */
+/* Ends the running execution, whose verdict becomes cancelled; no effect without one. May be called
+ * from any thread, as long as the session is not freed meanwhile. */
 LAZ_EXPORT void laz_session_cancel(struct laz_session *session); /* NULL is allowed */
-/* Parses and looks for patterns; runs nothing. The verdict is ok or syntax_error. */
+/* Parses the code and looks for suspicious patterns; runs nothing. The verdict is ok or
+ * syntax_error. */
 LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, size_t len,
                                  struct laz_result **result, struct laz_error *err);
-/* A fresh interpreter in a fresh box; works on a dead session too. LAZ_EBUSY while executing. */
+/* Starts a new interpreter in a new box; works on a dead session too. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
 /* Ends everything inside. Idempotent; the object remains until laz_session_free. During an
  * execution, from one of its callbacks or another thread, it cancels that, and the session is
@@ -225,8 +227,8 @@ LAZ_EXPORT const char *laz_session_describe(struct laz_session *session);
 /* Isolation in force, JSON: {"backend":..., "enforces":[...], "mechanisms":{...}}. Borrowed. */
 LAZ_EXPORT const char *laz_session_isolation(const struct laz_session *session);
 
-/* One-shot: opens a session, executes, closes. As laz_session_execute; a start that fails is the
- * verdict setup_failed. */
+/* Opens a session, executes the code in it and closes it. As laz_session_execute; a failed start
+ * gives the verdict setup_failed. */
 LAZ_EXPORT int laz_execute(struct laz_engine *engine, const struct laz_session_options *session,
                            const char *code, size_t len, const struct laz_execute_options *options,
                            struct laz_result **result, struct laz_error *err);
@@ -241,25 +243,26 @@ struct laz_pool_options {
     uint32_t members;    /* sessions, 1 to 100; 0: as pool.size says */
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
-    uint32_t no_wait; /* not 0: return while they start; one that does not is told to who asks for
-                         a session */
+    uint32_t no_wait; /* not 0: return while they start; a failed start is reported to a caller who
+                         acquires a session */
 };
 
-/* Starts the sessions side by side and waits until all are ready. They are replaced in the
- * background, when they die, and (pool.reset) after each use. `options` may be NULL. The caller
- * owns *pool. Errors: LAZ_EINVAL (not 1 to 100), LAZ_EREFUSED (more than pool.max_sessions in the
- * pools of the engine), and those of laz_session_open. */
+/* Starts the sessions concurrently and waits until all are ready. The pool replaces sessions in the
+ * background: those that die, and with pool.reset each after its use. `options` may be NULL. The
+ * caller owns *pool. Errors: LAZ_EINVAL (not 1 to 100), LAZ_EREFUSED (more than pool.max_sessions
+ * in the pools of the engine), and those of laz_session_open. */
 LAZ_EXPORT int laz_pool_new(struct laz_engine *engine, const struct laz_pool_options *options,
                             struct laz_pool **pool, struct laz_error *err);
-/* A session of the pool, the caller's until laz_pool_release (or laz_session_free, which makes the
- * pool start another one); laz_pool_free ends it. Callers are served in order. `wait_ms`: the most
- * to wait while all are in use, in milliseconds; 0: only for one that is being started;
- * LAZ_NO_LIMIT: as long as it takes. Errors: LAZ_EBUSY "All sessions are busy", or more than
- * pool.max_waiting callers wait; LAZ_ECLOSED; LAZ_ECANCELLED; those of laz_session_open when none starts. */
+/* Acquires a session of the pool for the caller until laz_pool_release (or laz_session_free, after
+ * which the pool starts another one); laz_pool_free ends it. Callers are served in order.
+ * `wait_ms`: how long to wait at most while all are in use, in milliseconds; 0: only for one that
+ * is being started; LAZ_NO_LIMIT: as long as it takes. Errors: LAZ_EBUSY "All sessions are busy",
+ * or more than pool.max_waiting callers wait; LAZ_ECLOSED; LAZ_ECANCELLED; those of
+ * laz_session_open when none starts. */
 LAZ_EXPORT int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms,
                                 struct laz_session **session, struct laz_error *err);
-/* The same without waiting here: `got` is called once, by the thread that drives the engine, never
- * from inside this call, with a session, or with NULL and an error. It may use the engine. */
+/* The same without blocking: `got` is called once, by the thread that drives the engine, never from
+ * inside this call, with a session, or with NULL and an error. It may use the engine. */
 LAZ_EXPORT int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
                                       void (*got)(void *user, struct laz_session *session,
                                                   const struct laz_error *err),
@@ -284,8 +287,8 @@ struct laz_pool_status {
     uint32_t total; /* places; 0 when closed */
     uint32_t busy;  /* in use */
     uint32_t idle;  /* ready */
-    uint32_t dead;  /* ended, or did not start: the next turn of the engine starts others, or where
-                       that has just failed a turn after a pause */
+    uint32_t dead;  /* ended, or did not start: the next step of the engine starts replacements, or
+                       a later step if a start has just failed */
     uint32_t starting;
     uint32_t waiting; /* callers */
 };
@@ -296,11 +299,11 @@ LAZ_EXPORT int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *st
 /* One line for people: "<pool python size=4 idle=3 busy=1 starting=0 dead=0 waiting=0>". Borrowed
  * until the next call on the pool. */
 LAZ_EXPORT const char *laz_pool_describe(struct laz_pool *pool);
-/* Ends its sessions, those in use too: what they execute is cancelled. Who waits for one is told
+/* Ends its sessions, those in use too; their executions are cancelled. Waiting callers get
  * LAZ_ECLOSED. Idempotent. Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_pool_close(struct laz_pool *pool, struct laz_error *err);
-/* Closes it and frees it and its sessions; while the engine is in use that is left to
- * laz_engine_free. NULL is allowed. */
+/* Closes the pool and frees it and its sessions; while the engine is in use, laz_engine_free does
+ * that later. NULL is allowed. */
 LAZ_EXPORT void laz_pool_free(struct laz_pool *pool);
 
 /* ---- results -------------------------------------------------------------------------------- */
@@ -323,7 +326,7 @@ enum laz_verdict {
     LAZ_VERDICT_SETUP_FAILED,
 };
 
-/* "ok", "error", ...: the words of the documents. Static text. */
+/* "ok", "error", ...: the names used in documents and in JSON. Static text. */
 LAZ_EXPORT const char *laz_verdict_name(enum laz_verdict verdict);
 /* The exit status the command gives for it. */
 LAZ_EXPORT int laz_verdict_exit_status(enum laz_verdict verdict);

@@ -52,7 +52,7 @@ extern "C" {
 #define LAZ_OPT_PARAMETERS 9u  /* a table of tool parameters: name = { type, description, ... };
                                   received as the list that struct laz_tool describes */
 
-/* One option of a plugin: what may stand in its table of the configuration. */
+/* One option of a plugin: a key of its table in the configuration. */
 struct laz_option {
     const char *key;           /* "program"; inside a LAZ_OPT_TABLES "tool": "tool.name" */
     uint32_t type;             /* LAZ_OPT_* */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* lazaret/runtime.h - runtimes: the language inside the box.
+/* lazaret/runtime.h - runtimes: the language interpreters inside the box.
  *
- * A runtime is loaded by the agent, inside the box, after the agent has confined itself.  It embeds
+ * A runtime is loaded by the agent, inside the box, after the agent has confined itself. It embeds
  * an interpreter, keeps its state from one execution to the next, and makes the tools callable as
- * ordinary functions.  Everything here happens on the main thread of the agent, except where it
- * says otherwise.
+ * ordinary functions. Everything here happens on the main thread of the agent, except where it says
+ * otherwise.
  *
- * The descriptor of a runtime is also read *outside*, without loading it: `lazaret-agent --describe
- * FILE.so` prints it as JSON, and the build installs that text beside the plugin (FILE.json).  The
- * host learns from it which files the interpreter needs. */
+ * The host reads the descriptor of a runtime without loading it: `lazaret-agent --describe FILE.so`
+ * prints it as JSON, and the build installs that text beside the plugin (FILE.json). The host
+ * learns from it which files the interpreter needs. */
 #ifndef LAZARET_RUNTIME_H
 #define LAZARET_RUNTIME_H
 
@@ -52,45 +52,46 @@ struct laz_agent_services {
     /* Calls a tool of the host and waits. `args` is a JSON object. 0: *value is the JSON text of
      * the result, borrowed until the next call of a tool. Else a message for the code that called,
      * to be raised in the language's own way; *error is borrowed likewise. LAZ_ETOOBIG: the
-     * arguments exceed max_message; LAZ_ENOMEM: there is no memory for the value. During eval
-     * only: at other times, and in a process the code forked, it is refused. */
+     * arguments exceed max_message; LAZ_ENOMEM: out of memory. Allowed during eval only; refused at
+     * other times and in a process that the code forked. */
     int (*call_tool)(void *agent, const char *tool, const char *args, size_t args_len,
                      const char **value, size_t *value_len, const char **error);
-    /* Writes to standard output (1) or error (2) of the box, all of it. A runtime that has buffers
-     * of its own empties them before eval returns and before a tool is called. */
+    /* Writes to standard output (1) or error (2) of the box, all of it. A runtime with buffers of
+     * its own flushes them before eval returns and before it calls a tool. */
     void (*output)(void *agent, int stream, const char *text, size_t len);
     /* The code asked to end its process (quit(), os.exit()): reports it and does not return. */
     void (*leave)(void *agent, int status);
-    size_t max_message; /* bytes of a line to the host: give it to writer_new for results */
+    size_t max_message; /* bytes of a line to the host, at most: pass it to writer_new for
+                           results */
 
     /* Several calls at once. call_tool and call_all may not be used while one that was begun is
-     * open. What is open when eval returns is given up, and its answer is dropped. */
+     * open. Calls still open when eval returns are abandoned, and their answers discarded. */
 
-    /* Calls them side by side and waits for the answers to all; answered() is told each, in the
-     * order in which they come, and may not leave by a jump. `rc` is what call_tool would return,
-     * `text` the value or the error, borrowed during answered(). Not 0: nothing was called, and
-     * *error says why. */
+    /* Makes the calls concurrently and waits for all answers; answered() gets each, in the order in
+     * which they come, and must not leave by a jump. `rc` is what call_tool would return, `text`
+     * the value or the error, borrowed during answered(). Not 0: nothing was called, and *error
+     * says why. */
     int (*call_all)(void *agent, const struct laz_agent_call *calls, size_t n,
                     void (*answered)(void *user, size_t index, int rc, const char *text,
                                      size_t len),
                     void *user, const char **error);
     /* Sends a call and does not wait; `user` comes back with the answer. Errors are those of
-     * call_tool, *error borrowed until the next begin_call. LAZ_EBUSY: as many calls are open as
-     * the host takes; an answer makes room. One thread at a time, beside one in next_answer. */
+     * call_tool, *error borrowed until the next begin_call. LAZ_EBUSY: no more calls may be open;
+     * retry after an answer. One thread at a time, beside one in next_answer. */
     int (*begin_call)(void *agent, const char *tool, const char *args, size_t args_len, void *user,
                       const char **error);
     /* The next answer to a call that was begun. 0: *text is its value; LAZ_EREFUSED: the error of
-     * the tool; LAZ_ENOMEM: there was no memory for it. Borrowed until the next next_answer.
-     * Without an answer: LAZ_ETIMEOUT, none came within wait_ms (0: none is there; -1: without
-     * end); LAZ_ENOENT, no call is open. One thread at a time. */
+     * the tool; LAZ_ENOMEM: out of memory. *text is borrowed until the next next_answer. Without an
+     * answer: LAZ_ETIMEOUT, none came within wait_ms (0: do not wait; -1: no timeout); LAZ_ENOENT,
+     * no call is open. One thread at a time. */
     int (*next_answer)(void *agent, int wait_ms, void **user, const char **text, size_t *len);
-    /* To be watched for reading by an event loop; next_answer with 0 takes what is there. -1: this
-     * system has no descriptor that could be watched (Windows): a thread takes the answers then. */
+    /* A descriptor for an event loop to watch for reading; when readable, call next_answer with 0.
+     * -1: this system has no descriptor that can be watched (Windows); use a thread that waits. */
     int (*answers_fd)(void *agent);
-    /* Waits until something has come that next_answer may take, and takes nothing: 0, also for no
-     * reason, or LAZ_ETIMEOUT after wait_ms (-1: without end). For a thread beside the main one,
-     * which must not take what comes once eval has returned: it asks afterwards whether it still
-     * may. Not while another is in next_answer. */
+    /* Waits until next_answer may have something, and takes nothing: 0 (also spuriously), or
+     * LAZ_ETIMEOUT after wait_ms (-1: no timeout). For a thread other than the main one: it must
+     * not take messages once eval has returned, so it checks that after waiting and before
+     * next_answer. Not while another thread is in next_answer. */
     int (*await_answer)(void *agent, int wait_ms);
 };
 
@@ -98,7 +99,7 @@ struct laz_agent_services {
 #define LAZ_OUTCOME_RUNTIME   1u /* it raised an error; message, line, traceback */
 #define LAZ_OUTCOME_SYNTAX    2u /* it does not parse, nothing ran; message, line, column */
 #define LAZ_OUTCOME_MEMORY    3u /* the language ran out of memory and nothing caught it */
-#define LAZ_OUTCOME_EXIT      4u /* it asked to end with exit_status, and the interpreter is intact */
+#define LAZ_OUTCOME_EXIT      4u /* it asked to exit with exit_status; the interpreter is intact */
 #define LAZ_OUTCOME_TOO_LARGE 5u /* its value exceeds max_message; text may still be there */
 #define LAZ_OUTCOME_FSIZE     6u /* an uncaught error says that a file grew over the limit */
 
@@ -124,10 +125,10 @@ struct laz_runtime_ops {
     size_t size;
     /* Data for the host, read from outside: */
     const char *const *suffixes;  /* ".py"; ends with NULL */
-    const char *const *libraries; /* sonames the agent opens with global symbols before the plugin
-                                     is opened, or extension modules fail; ends with NULL */
+    const char *const *libraries; /* sonames that the agent opens with global symbols before the
+                                     plugin, for extension modules that need them; ends with NULL */
     const char *const *read;      /* host paths the interpreter needs beyond /usr and the loader's
-                                     files: "/etc/R"; missing ones are passed over; ends with NULL */
+                                     files: "/etc/R"; missing ones are ignored; ends with NULL */
     const char *const *env;       /* "R_HOME=/usr/lib/R": set in the box; ends with NULL */
     const char *const *reserved_words; /* names no tool or parameter may have; ends with NULL */
 
@@ -136,34 +137,35 @@ struct laz_runtime_ops {
                   size_t options_len, void **state, struct laz_error *err);
     /* The version of the language, "3.11.2". */
     const char *(*version)(void *state);
-    /* Defines the tools as functions, once, before any code runs. Of a runtime with `preload` a
-     * template does it, after create, and its copies have them. */
+    /* Defines the tools as functions, once, before any code runs. With `preload`, the template does
+     * so after create, and its copies inherit them. */
     int (*define_tools)(void *state, const struct laz_tool_signature *tools, size_t n,
                         struct laz_error *err);
     /* Parses without running anything: LAZ_OUTCOME_VALUE or LAZ_OUTCOME_SYNTAX. */
     int (*check)(void *state, const char *code, size_t len, struct laz_outcome *outcome);
-    /* Parses all of it, then runs it. `print` not 0: fill outcome->text. Returns 0 whatever came of
-     * the code; LAZ_E* only when the runtime itself is broken (the session then ends). */
+    /* Parses all of it, then runs it. `print` not 0: fill outcome->text. Returns 0 whatever the
+     * code did; LAZ_E* only when the runtime itself is broken (the session then ends). */
     int (*eval)(void *state, const char *code, size_t len, uint32_t print,
                 struct laz_outcome *outcome);
     void (*destroy)(void *state); /* may be NULL; the process ends right after */
     /* Data for the host again: the programs that functions of the language start, as names ("sh")
-     * or absolute paths; a folder stands for all in it. Missing ones are passed over. Ends with
-     * NULL; may be NULL. */
+     * or absolute paths; a directory stands for everything in it. Missing ones are ignored. Ends
+     * with NULL; may be NULL. */
     const char *const *programs;
-    /* For templates: a process that has loaded the runtime and is copied for each session, so that
-     * a session need not wait for it. Only code that the host's settings name ever runs in it. Any
-     * may be NULL; then there is nothing to do, or for preload, nothing can be loaded.
+    /* For templates. A template is a process that has loaded the runtime and is copied (fork) for
+     * each session, which saves the session the time to load it. Only code named by the host's
+     * settings ever runs in it. Any of these may be NULL: there is nothing to do, or for preload,
+     * nothing can be loaded.
      *
-     * Once, after create: loads packages by name. One that does not load is an error of the start,
-     * which names it. */
+     * Once, after create: loads packages by name. A package that does not load fails the start with
+     * an error that names it. */
     int (*preload)(void *state, const char *const *names, size_t n, struct laz_error *err);
-    /* Once, after preload: from here on this process is only copied (fork(2)), and no other
-     * operation is called in it but destroy. Buffered output is written, locks are taken. */
+    /* Once, after preload: from here on this process is only copied (fork(2)); no other operation
+     * but destroy is called in it. Flushes output and takes locks. */
     void (*before_fork)(void *state);
-    /* In each copy, before define_tools: makes anew what must not be the same in two sessions, such
-     * as seeds of random numbers, and what no longer holds: process ids, names of temporary files.
-     * The working folder and the folders for temporary files are empty and of this session. */
+    /* In each copy, before define_tools: renews what must differ between sessions, such as seeds of
+     * random numbers, and what is no longer valid: process ids, names of temporary files. The
+     * working directory and those for temporary files are empty and belong to this session. */
     int (*renew)(void *state, struct laz_error *err);
 };
 

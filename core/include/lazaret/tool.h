@@ -2,10 +2,10 @@
 /* lazaret/tool.h - tools: functions of the host that code in the box may call.
  *
  * A *provider* is a plugin that offers tools; the configuration makes instances of it, one for each
- * [[tools]] table.  It runs in the host process, outside the box, with the host's rights: treat
- * arguments as what they are, words of a stranger.  The host has checked them before a call: the
- * tool exists, every name is a declared parameter, required ones are there, defaults are filled in,
- * types and enumerations fit. */
+ * [[tools]] table. It runs in the host process, outside the box, with the host's rights: treat
+ * arguments as untrusted input, because untrusted code chose them. Before a call the host has
+ * checked them: the tool exists, every name is a declared parameter, required ones are there,
+ * defaults are filled in, types and enumerations fit. */
 #ifndef LAZARET_TOOL_H
 #define LAZARET_TOOL_H
 
@@ -33,16 +33,17 @@ struct laz_tool {
 
 struct laz_call; /* one call that has not been answered; owned by the host */
 
-/* The command a provider wants run on the host: never through a shell. */
+/* A command that the host is to run for a provider, never through a shell. */
 struct laz_command {
     size_t size;
     const char *const *argv; /* argv[0]: an absolute path; ends with NULL */
     const char *input;       /* for standard input, then end of file */
     size_t input_len;
-    size_t max_output; /* bytes kept of each stream; more ends the command (LAZ_ETOOBIG); 0: 64 MiB */
+    size_t max_output; /* bytes of each stream, at most; more ends the command (LAZ_ETOOBIG); 0: 64
+                          MiB */
 };
 
-/* What came of it. The two texts are valid until `call` returns. */
+/* The outcome of a command. The two texts are valid until `call` returns. */
 struct laz_command_result {
     size_t size;
     int32_t exit_status; /* 0 to 255, or -1: ended by a signal */
@@ -63,32 +64,34 @@ struct laz_tool_services {
     void (*log)(void *host, uint32_t level, const char *text); /* any thread */
 
     /* Answers a call, once: with a JSON text, or with an error for the code that called. Any
-     * thread, also before `call` has returned. The call may not be used afterwards. */
+     * thread, also before `call` has returned. The call must not be used afterwards. */
     void (*answer)(void *host, struct laz_call *call, const char *json, size_t len);
     void (*answer_error)(void *host, struct laz_call *call, const char *message);
 
     /* Runs a command and waits for it: worker threads only (LAZ_TOOL_BLOCKING). Its environment is
-     * a cleaned one (PATH, HOME, LANG, TZ and the like; nothing of lazaret's). A cancelled call
-     * kills it with its process group. 0, or: LAZ_EOS cannot be started, LAZ_EINVAL is none that
-     * may be run, LAZ_ETIMEOUT cancelled, LAZ_ETOOBIG. */
+     * reduced to PATH, HOME, LANG, TZ and the like, without lazaret's variables. Cancelling the
+     * call kills it with its process group. 0, or: LAZ_EOS (cannot be started), LAZ_EINVAL (may not
+     * be run), LAZ_ETIMEOUT (cancelled), LAZ_ETOOBIG. */
     int (*run)(void *host, struct laz_call *call, const struct laz_command *command,
                struct laz_command_result *result, struct laz_error *err);
 
     /* For evented providers, on the loop thread: calls back when the descriptor is readable (1),
-     * writable (2) or both (3), or once when the time is over. watch_stop frees the watch. */
+     * writable (2) or both (3), or once when the time has passed. watch_stop frees the watch. */
     struct laz_watch *(*watch_fd)(void *host, int fd, uint32_t events,
                                   void (*ready)(void *user, uint32_t events), void *user);
     struct laz_watch *(*watch_timer)(void *host, uint64_t ms, void (*due)(void *user), void *user);
     void (*watch_stop)(struct laz_watch *watch);
 
-    /* Would `run` run this program? 0, or LAZ_E*: it is not there, or others could change it; the
-     * text says what to do. For `create`, so that it is told early; `run` asks again. Any thread.
+    /* Checks whether `run` would run this program. 0, or LAZ_E*: it does not exist, or other users
+     * could change it; the text says what to do. For `create`, to report it early; `run` checks
+     * again. Any thread.
      */
     int (*check_program)(void *host, const char *path, struct laz_error *err);
 };
 
 #define LAZ_TOOL_BLOCKING 1u /* `call` may block: the host calls it on a worker thread, several at
-                                once. Without it, on the loop thread: it must not wait. */
+                                once. Without this flag it is called on the loop thread and must not
+                                block. */
 
 struct laz_tool_ops {
     size_t size;
@@ -101,14 +104,14 @@ struct laz_tool_ops {
     /* Its tools: *tools points to *n of them, borrowed until destroy. */
     int (*list)(void *state, const struct laz_tool **tools, size_t *n, struct laz_error *err);
     /* Starts tool number `tool` of the list with the arguments of the JSON object `args` (borrowed
-     * until `call` returns). It, or something later, calls services->answer or answer_error. A
-     * provider that returns LAZ_E* has not answered: the text of `err` becomes the error. */
+     * until `call` returns). The provider answers by services->answer or answer_error, now or
+     * later. If it returns LAZ_E* it must not answer: the text of `err` becomes the error. */
     int (*call)(void *state, size_t tool, struct laz_call *call, const char *args, size_t args_len,
                 struct laz_error *err);
-    /* The call is no longer wanted (timeout, session gone). It must still be answered, soon, with
-     * anything. Loop thread. May be NULL. */
+    /* The call is no longer wanted (timeout, session gone). The provider must still answer it soon;
+     * the answer is discarded. Called on the loop thread. May be NULL. */
     void (*cancel)(void *state, struct laz_call *call);
-    /* No call is open any more. */
+    /* Frees the instance. No call is open any more. */
     void (*destroy)(void *state);
 };
 
