@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* bwrap.c - the box made of Linux namespaces by bubblewrap (0.8 or newer).
+/* bwrap.c - a box of Linux namespaces, made by bubblewrap (0.8 or newer).
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
  * The child gets an empty file system to which only the paths of the policy are added, and new
- * namespaces for users, processes, network, names and messages.  Nothing in it can be written but
- * its home and /dev/shm, both of a bounded size: every other mount, the root itself included, is
- * made read-only at the end; files with a text of their own are in it, and need no mount.  All
- * settings go through a descriptor, none through the command line, which every user of the host can
- * read.  The limits are set by the agent, inside: on processes a limit set outside would count all
- * processes of the user. */
+ * namespaces for users, processes, network, names and messages. Only its home and /dev/shm can be
+ * written, both of a bounded size: every other mount, including the root, is made read-only at the
+ * end. Files with given content are made in the root and need no mount. All settings go through a
+ * descriptor, because every user of the host can read the command line. The agent sets the limits
+ * from inside: a limit on processes set outside would count all processes of the user. */
 #include "common.h"
 
 #include <stdio.h>
@@ -20,7 +19,7 @@
      LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_NPROC | LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE |           \
      LAZ_ENFORCE_SIGNALS)
 
-#define BWRAP_SHM_PART 4u /* of the room for temporary files, as shared memory beside it */
+#define BWRAP_SHM_PART 4u /* /dev/shm gets this part of tmp_size, in addition */
 
 /* The arguments that bwrap reads from a descriptor: each ends with a NUL. */
 struct bwrap_state {
@@ -31,7 +30,7 @@ struct bwrap_state {
 
 static const struct laz_option bwrap_options[] = {
     {"program", LAZ_OPT_STRING, "\"bwrap\"",
-     "name or absolute path of bubblewrap; a name is looked for in the system's folders only"},
+     "name or absolute path of bubblewrap; a name is searched in the system's directories only"},
     {0},
 };
 
@@ -57,8 +56,9 @@ static void bwrap_add_number(struct bwrap_state *state, const char *option, uint
 
 static void bwrap_namespaces(struct bwrap_state *state, const struct laz_policy *policy)
 {
-    /* "all" alone only tries a user namespace; nested ones are refused; started by root the child
-     * would keep every capability in its namespace. */
+    /* "all" alone would do without a user namespace if it cannot have one. Nested user namespaces
+     * are refused. Started by root, the child would otherwise keep every capability in its
+     * namespace. */
     static const char *const unshare[] = {"--unshare-all", "--unshare-user", NULL};
     static const char *const flags[] = {
         "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--hostname", "lazaret", NULL,
@@ -100,14 +100,14 @@ static int bwrap_environment(struct bwrap_state *state, const struct laz_policy 
     return 0;
 }
 
-/* The folders that the box has of its own. /proc is read-only as a whole: /proc/sys and its like
- * would otherwise be writable for whoever is root outside. Two files that every kernel has and
- * everybody may read are covered: the parameters of the host's kernel, where secrets are found, and
- * the counts of interrupts, from which keystrokes can be told. The box of a template has a plain
- * /proc: the kernel maps users of a nested namespace, and mounts a new /proc there, only where
- * nothing of this one is covered or read-only. Nothing of a stranger runs in it, and every session
- * in it mounts its own; there Landlock closes what may be written. */
-static void bwrap_own_folders(struct bwrap_state *state, const struct laz_policy *policy)
+/* The box's own directories. All of /proc is read-only, because /proc/sys and others would be
+ * writable for a process that is root on the host. Two world-readable files of it are covered: the
+ * kernel's command line, which may contain secrets, and the counts of interrupts, which reveal
+ * keystrokes. The box of a template has a plain /proc: the kernel maps users of a nested namespace,
+ * and allows to mount a new /proc there, only if no part of this one is covered or read-only. No
+ * untrusted code runs in the template itself, and every session in it mounts its own /proc, in
+ * which Landlock refuses writes. */
+static void bwrap_own_directories(struct bwrap_state *state, const struct laz_policy *policy)
 {
     static const char *const proc[] = {"--proc", "/proc", NULL};
     static const char *const closed[] = {
@@ -167,8 +167,8 @@ static int bwrap_path(struct bwrap_state *state, const struct laz_path *path, st
     return 0;
 }
 
-/* The same files once more, by Landlock: should a mount show more than it ought to, it stays
- * closed; and of what is shown, only what is said here can be written or executed. */
+/* The same paths as Landlock rules: a path that a mount exposes by mistake stays inaccessible, and
+ * only the paths listed here can be written or executed. */
 static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_policy *policy,
                            struct laz_plan *plan)
 {
@@ -181,7 +181,8 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
                         LAZ_HAS(policy, nests) ? LAZ_ENFORCE_FS_WRITE : 0);
     api->agent_path(plan, "/proc", LAZ_RIGHT_READ, 0);
     api->agent_path(plan, "/dev", LAZ_RIGHT_READ | LAZ_RIGHT_DEVICE, 0);
-    api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0); /* of its own */
+    api->agent_path(plan, "/dev/pts", LAZ_RIGHT_READ | LAZ_RIGHT_TERMINAL, 0); /* a devpts of the
+                                                                                  box's own */
     api->agent_path(plan, "/dev/shm", write, 0);
     api->agent_path(plan, policy->home, write | execute, 0);
     for (size_t i = 0; i < policy->n_paths; i++) {
@@ -197,9 +198,9 @@ static void bwrap_landlock(const struct laz_plan_api *api, const struct laz_poli
         api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
 }
 
-/* What keeps each bit. Sessions of a template have namespaces of their own, but for the network: it
- * is the template's, in which nothing is, and the filter keeps them from meeting there. Their /proc
- * can be written but for Landlock. */
+/* Declares what enforces each bit. Sessions of a template have namespaces of their own except for
+ * the network: they share the template's, which is empty, and the filter keeps them from connecting
+ * to each other. Landlock alone refuses writes to their /proc. */
 static void bwrap_promises(const struct laz_plan_api *api, const struct laz_policy *policy,
                            struct laz_plan *plan)
 {
@@ -217,7 +218,7 @@ static void bwrap_promises(const struct laz_plan_api *api, const struct laz_poli
     api->ends_by(plan, LAZ_END_KILL);
 }
 
-/* The option "program" of the JSON object, or NULL without memory. */
+/* The option "program" of the JSON object, or NULL when out of memory. */
 static char *bwrap_program(const struct laz_json_api *json, const struct laz_policy *policy)
 {
     struct laz_json_token token;
@@ -243,7 +244,7 @@ static char *bwrap_program(const struct laz_json_api *json, const struct laz_pol
     return program ? program : strdup("bwrap");
 }
 
-/* The outermost argv: everything but the command is read from a descriptor. */
+/* Makes the outermost argv; everything but the command is read from a descriptor. */
 static void bwrap_argv(struct bwrap_state *state, const char *program,
                        const struct laz_policy *policy)
 {
@@ -265,8 +266,8 @@ static void bwrap_argv(struct bwrap_state *state, const char *program,
         state->api->arg(state->plan, *arg);
 }
 
-/* What a template cannot give its sessions: /proc would stay open without Landlock, and what lies
- * in the home of the box is covered by the home of each session. */
+/* Refuses what sessions of a template cannot have: without Landlock /proc would stay writable, and
+ * the home of each session covers whatever lies in the home of the box. */
 static int bwrap_check_nests(const struct laz_policy *policy, struct laz_error *err)
 {
     size_t len = strlen(policy->home);
@@ -283,11 +284,10 @@ static int bwrap_check_nests(const struct laz_policy *policy, struct laz_error *
     if (err) {
         err->code = LAZ_EREFUSED;
         if (within)
-            snprintf(
-                err->text, sizeof err->text,
-                "%.200s lies in %s, which every session of a template has of its own: what the "
-                "settings show has to be elsewhere",
-                within, policy->home);
+            snprintf(err->text, sizeof err->text,
+                     "%.200s lies in %s, which every session of a template has of its own: the "
+                     "settings must name a path elsewhere",
+                     within, policy->home);
         else
             snprintf(err->text, sizeof err->text,
                      "sessions of a template need Landlock, which this kernel does not have");
@@ -313,7 +313,7 @@ static int bwrap_plan(const struct laz_plan_api *api, const struct laz_policy *p
     rc = bwrap_environment(&state, policy, err);
     if (rc)
         goto out;
-    bwrap_own_folders(&state, policy);
+    bwrap_own_directories(&state, policy);
     for (size_t i = 0; i < policy->n_paths; i++) {
         rc = bwrap_path(&state, &policy->paths[i], err);
         if (rc)
@@ -340,12 +340,12 @@ out:
 /* ---- why no box came up -----------------------------------------------------------------------
  */
 
-/* Kinds of failure, by what bubblewrap says (the words are those of 0.3 to 0.11). */
-#define BWRAP_OLD     (1u << 0) /* it does not know an option */
+/* Kinds of failure, recognised by the messages of bubblewrap (0.3 to 0.11). */
+#define BWRAP_OLD     (1u << 0) /* it rejects an option */
 #define BWRAP_SETUID  (1u << 1)
 #define BWRAP_REFUSED (1u << 2) /* clone or unshare: EPERM */
 #define BWRAP_FULL    (1u << 3) /* clone or unshare: ENOSPC */
-#define BWRAP_RIGHTS  (1u << 4) /* there is a user namespace, and no rights in it */
+#define BWRAP_RIGHTS  (1u << 4) /* the user namespace exists, but without capabilities */
 #define BWRAP_UIDS    (1u << 5)
 #define BWRAP_PROC    (1u << 6)
 #define BWRAP_NESTED  (1u << 7)
@@ -379,8 +379,8 @@ static const struct {
     {"Creating new namespace failed", BWRAP_OTHER},
 };
 
-/* What lies behind it, by what the system says of itself ("": whatever it says; a fact that ends
- * with '=' has any value). The first that fits counts. */
+/* The cause and the remedy, chosen by the facts about the system ("": any facts; a fact that ends
+ * with '=' matches any value). The first match counts. */
 static const struct {
     uint32_t kinds;
     const char *fact;
@@ -399,12 +399,12 @@ static const struct {
      "the kernel refuses user namespaces to ordinary users, kernel.unprivileged_userns_clone is 0: "
      "allow them (sysctl -w kernel.unprivileged_userns_clone=1), or use another backend"},
     {BWRAP_RIGHTS, "kernel.apparmor_restrict_unprivileged_userns=1",
-     "AppArmor takes the rights of user namespaces away from programs without a profile, "
+     "AppArmor denies the capabilities of user namespaces to programs without a profile, "
      "kernel.apparmor_restrict_unprivileged_userns is 1 (as on Ubuntu 24.04): install the "
      "distribution's AppArmor profile for bwrap (bwrap-userns-restrict), or set that to 0 with "
      "sysctl"},
     {BWRAP_RIGHTS, "",
-     "the system takes the rights of user namespaces away (AppArmor does so on Ubuntu 24.04): "
+     "the system denies the capabilities of user namespaces (AppArmor does so on Ubuntu 24.04): "
      "install the distribution's AppArmor profile for bwrap, or set "
      "kernel.apparmor_restrict_unprivileged_userns=0 with sysctl"},
     {BWRAP_UIDS, "",
@@ -443,8 +443,8 @@ static const struct {
     {BWRAP_PATH, "",
      "a path that the box needs does not exist or cannot be entered by the session's user"},
     {BWRAP_EXEC, "",
-     "the agent cannot be executed inside the box: a library that it needs, or the folder it "
-     "lies in, is not visible there"},
+     "the agent cannot be executed inside the box: a library that it needs, or its directory, is "
+     "not visible there"},
     {BWRAP_OTHER, "",
      "the system refuses new namespaces; use another backend if this cannot be changed"},
 };
@@ -459,7 +459,7 @@ static const char *bwrap_find(const char *output, size_t len, const char *words)
     return NULL;
 }
 
-/* Is the line among the facts? One that ends with '=' is found with any value. */
+/* Is the line among the facts? One that ends with '=' matches any value. */
 static int bwrap_has_fact(const char *facts, const char *fact)
 {
     size_t n = strlen(fact);
@@ -474,7 +474,7 @@ static int bwrap_has_fact(const char *facts, const char *fact)
     return n == 0;
 }
 
-/* The line of the output that holds `found`, for whoever wants to look it up. */
+/* Appends the output line that contains `found`, so that the user can look it up. */
 static int bwrap_line(const struct laz_backend_failure *failure, const char *found,
                       const char **line)
 {
@@ -488,9 +488,10 @@ static int bwrap_line(const struct laz_backend_failure *failure, const char *fou
     return end - begin < 300 ? (int)(end - begin) : 300;
 }
 
-/* Not a word of bubblewrap's: is it bubblewrap at all? Once something runs inside it is. */
-static int bwrap_explain_stranger(const struct laz_backend_failure *failure, char *text,
-                                  size_t text_size)
+/* The output has no known message of bubblewrap, so perhaps the program is another one. If a
+ * process has started inside, it is bubblewrap. */
+static int bwrap_explain_other(const struct laz_backend_failure *failure, char *text,
+                               size_t text_size)
 {
     const char *line;
     char how[64];
@@ -524,7 +525,7 @@ static int bwrap_explain(const struct laz_backend_failure *failure, char *text, 
         kind = bwrap_signs[i].kind;
     }
     if (!found)
-        return bwrap_explain_stranger(failure, text, text_size);
+        return bwrap_explain_other(failure, text, text_size);
     for (size_t i = 0; i < sizeof bwrap_causes / sizeof bwrap_causes[0]; i++) {
         if (!(bwrap_causes[i].kinds & kind) ||
             !bwrap_has_fact(failure->facts, bwrap_causes[i].fact))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* common.c - what the backends of this folder plan alike. */
+/* common.c - what several backends of this directory plan in the same way. */
 #include "common.h"
 
 #include <stdio.h>
@@ -35,14 +35,14 @@ void backend_limits(const struct laz_plan_api *api, const struct laz_limits *lim
         const char *name;
         uint64_t value;
         uint32_t bit;
-        int weak; /* whatever the backend is */
+        int weak; /* weak for any backend */
         const char *mechanism;
     } table[] = {
         {"cpu", limits->cpu_s, LAZ_ENFORCE_CPU, 1, "rlimit, each process"},
         {"memory", limits->memory_bytes, LAZ_ENFORCE_MEMORY, 1, "rlimit, each process"},
         {"fsize", limits->fsize_bytes, LAZ_ENFORCE_FSIZE, 0, "rlimit"},
         {"nproc", nproc ? limits->nproc : LAZ_UNLIMITED, LAZ_ENFORCE_NPROC, 0, nproc},
-        /* An end for bombs, not the number that was asked for: it declares nothing. */
+        /* A coarse bound on fork bombs: all processes of the user count, so no bit is declared. */
         {"nproc_beside", nproc ? LAZ_UNLIMITED : limits->nproc, 0, 0, NULL},
         {"nofile", limits->nofile, LAZ_ENFORCE_NOFILE, 0, "rlimit"},
         {"stack", limits->stack_bytes, 0, 0, NULL},

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock.c - no box around the session: only what its agent takes from itself (Linux).
+/* landlock.c - no box around the session, only the rights that its agent gives up (Linux).
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
- * For hosts and containers that refuse user namespaces.  The session stays in the file system, the
- * network and among the processes of the host; Landlock refuses what is not listed, the filter of
- * system calls what Landlock does not govern, and a reaper outside the domain ends what the session
- * leaves.  So less is promised than by a box of namespaces, and only as far as the version of
- * Landlock goes: that a file or a process exists can always be seen.  A session that has no uid of
- * its own shares the user's: what the kernel lets a user do to all that is his (permissions of
- * files, scheduling of processes, shared memory) has to be refused by the filter, for all of it. */
+ * For hosts and containers that refuse user namespaces. The session stays in the file system, the
+ * network and among the processes of the host; Landlock refuses paths that are not listed, the
+ * filter of system calls refuses what Landlock does not govern, and a reaper outside the domain
+ * ends what the session leaves behind. It promises less than a box of namespaces, and depends on
+ * the version of Landlock: code can always see that a file or a process exists. A session without a
+ * uid of its own shares the user's, so the filter has to refuse all calls by which a user may
+ * change what is his own: permissions of files, scheduling of processes, shared memory. */
 #include "common.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LANDLOCK_TRUNCATE_ABI 3 /* before it, what may not be written can be cut (Linux 6.2) */
-#define LANDLOCK_SIGNAL_ABI   6 /* before it, signals reach whatever the uid may signal (6.12) */
+/* Before it, files that cannot be written can still be truncated (Linux 6.2). */
+#define LANDLOCK_TRUNCATE_ABI 3
+/* Before it, signals reach every process that the uid may signal (6.12). */
+#define LANDLOCK_SIGNAL_ABI 6
 
 #define LANDLOCK_ENFORCES                                                                          \
     (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_SIGNALS |      \
@@ -23,9 +25,9 @@
 
 static const struct laz_option landlock_options[] = {{0}};
 
-/* What programs expect of any system, and what tells little of this one. Of /proc only files of the
- * agent itself, which "self" is when the rule is made: not its folder, in which "net" tells of the
- * host's connections, and no other process's. */
+/* Files that programs expect on any system and that reveal little about this one. Of /proc only
+ * files of the agent itself, which "self" names when the rule is made: not the whole directory,
+ * whose "net" lists the host's connections, and nothing of other processes. */
 static const struct {
     const char *path;
     uint32_t rights;
@@ -38,7 +40,7 @@ static const struct {
     {"/proc/self/auxv", LAZ_RIGHT_READ},
     {"/proc/self/cmdline", LAZ_RIGHT_READ},
     {"/proc/self/comm", LAZ_RIGHT_READ},
-    {"/proc/self/environ", LAZ_RIGHT_READ}, /* the token is not in it any more */
+    {"/proc/self/environ", LAZ_RIGHT_READ}, /* the agent has removed the token from it */
     {"/proc/self/fd", LAZ_RIGHT_READ},
     {"/proc/self/limits", LAZ_RIGHT_READ},
     {"/proc/self/maps", LAZ_RIGHT_READ},
@@ -72,7 +74,7 @@ static void landlock_rules(const struct laz_plan_api *api, const struct laz_poli
         api->agent_path(plan, *program, LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE, 1);
 }
 
-/* What each step keeps, and so what is lost without it. */
+/* Plans the steps, each with the bits that are lost if it fails. */
 static void landlock_steps(const struct laz_plan_api *api, const struct laz_policy *policy,
                            struct laz_plan *plan)
 {
@@ -118,7 +120,7 @@ static int landlock_plan(const struct laz_plan_api *api, const struct laz_policy
         return rc;
     backend_agent(api, policy, plan);
     landlock_rules(api, policy, plan);
-    /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
+    /* nproc counts all processes of a uid, so for a uid shared with the user it is only a bound. */
     backend_limits(api, &policy->limits, plan,
                    policy->own_uid ? "rlimit of the session's uid" : NULL, 1);
     landlock_steps(api, policy, plan);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - no box at all: the agent runs as an ordinary process.
+/* none.c - no box: the agent runs as an ordinary process.
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
- * For hosts that nothing else works on, and for measuring.  It declares that it enforces nothing,
- * so it is used only where the policy requires nothing, or where the settings allow to fall back
- * to it.  What can be done is done and called weak: limits of each process, an environment without
- * secrets, a folder of the session's own, and a reaper around the agent, so that processes that
- * left the group are ended with the session.  The one thing that it can really enforce, and does
- * when it is told to, is the filter of system calls. */
+ * For hosts on which nothing else works, and for measurements. It declares no enforcement, so it is
+ * used only where the policy requires nothing, or where the settings allow falling back to it. It
+ * does what it can and declares that as weak: limits of each process, an environment without
+ * secrets, a directory of the session's own, and a reaper around the agent, which ends processes
+ * that left the group. The only bit it can enforce is the filter of system calls, if the option
+ * "confine" is set. */
 #include "common.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static int none_plan(const struct laz_plan_api *api, const struct laz_policy *po
     if (rc)
         return rc;
     backend_agent(api, policy, plan);
-    /* nproc counts every process of a uid: for one that the user shares it is a bound only. */
+    /* nproc counts all processes of a uid, so for a uid shared with the user it is only a bound. */
     backend_limits(api, &policy->limits, plan,
                    policy->own_uid ? "rlimit of the session's uid" : NULL, 0);
     if (none_is_confined(api->json, policy)) {
@@ -62,8 +62,9 @@ static int none_plan(const struct laz_plan_api *api, const struct laz_policy *po
 
 static const struct laz_backend_ops none_ops = {
     .size = sizeof none_ops,
-    .can_enforce = LAZ_ENFORCE_SYSCALLS, /* only where the option "confine" asks for it */
-    .platforms = "linux darwin", /* on Windows a job is no box either, and ends all of a session */
+    .can_enforce = LAZ_ENFORCE_SYSCALLS, /* only with the option "confine" */
+    .platforms = "linux darwin", /* on Windows windows-job isolates no more, and ends all of a
+                                    session */
     .plan = none_plan,
 };
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* seatbelt.c - a profile of rules that the kernel of macOS holds the session to (sandbox-exec).
+/* seatbelt.c - a sandbox profile, which the kernel of macOS enforces on the session (sandbox-exec).
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
  * The profile refuses everything and then allows what is listed in one table below, each rule with
- * its reason.  Which of several rules decides is told in two ways: the last one; or one that has a
- * filter and names the operation, before one that has it by a star.  So what is taken back stands
- * at the end, with names and filters.  A path never becomes a part of the text: it is a parameter
- * (-D NAME=PATH), so no letter of it can end a string or begin a rule.  Paths have to be those that
- * files really have, for rules are compared with these. The session stays in the file system and
- * among the processes of the host, below the agent's reaper, which stands outside of the sandbox.
+ * its reason. Descriptions differ on which of several matching rules decides: the last one, or one
+ * that has a filter and names the operation rather than a wildcard. So the rules that deny again
+ * stand at the end and have names and filters, which is right under both. A path never becomes part
+ * of the text: it is a parameter (-D NAME=PATH), so no character of it can end a string or begin a
+ * rule. Paths must be the real ones, without links, because the kernel compares rules with these.
+ * The session stays in the file system and process table of the host, below the agent's reaper,
+ * which runs outside of the sandbox.
  */
 #include "common.h"
 
@@ -18,8 +19,10 @@
 
 #define SEATBELT_PROGRAM "/usr/bin/sandbox-exec"
 #define SEATBELT_FILE    "seatbelt.sb"
-#define SEATBELT_SOCKET  "LAZARET_SOCKET=" /* of the environment: the one way out */
-#define SEATBELT_TAG     "lazaret:" /* begins the words by which refusals are found in the log */
+/* Of the environment: the only socket the session may connect to. */
+#define SEATBELT_SOCKET "LAZARET_SOCKET="
+/* Prefix of the tag by which refusals are found in the system log. */
+#define SEATBELT_TAG "lazaret:"
 
 #define SEATBELT_COLUMNS 100
 
@@ -32,7 +35,7 @@ enum seatbelt_kind {
     SEATBELT_READ,
     SEATBELT_WRITE,
     SEATBELT_EXEC,
-    SEATBELT_LINK, /* a symbolic link on the way to one of the others */
+    SEATBELT_LINK, /* a symbolic link in the path of one of the others */
     SEATBELT_SOCKET_AT,
     SEATBELT_KINDS
 };
@@ -51,7 +54,7 @@ struct seatbelt_state {
     struct laz_plan *plan;
     struct backend_text text, word;
     unsigned n[SEATBELT_KINDS]; /* parameters so far */
-    size_t column;              /* of the line of filters; 0: none is begun */
+    size_t column;              /* of the current line of filters; 0: no line was begun */
 };
 
 static const struct laz_option seatbelt_options[] = {{0}};
@@ -62,25 +65,26 @@ enum seatbelt_when { SEATBELT_ALWAYS, SEATBELT_ANY_PROGRAM, SEATBELT_NAMED_PROGR
 
 #define DEVICE(path) "(require-all (literal \"" path "\") (vnode-type CHARACTER-DEVICE))"
 
-/* A rule's filters are `as` for each of `words` and for each parameter of the kinds in `of`, and
- * those in `filters`. One that comes to none is left out, unless it is for everything (`whole`). */
+/* The filters of a rule are `as` applied to each of `words` and to each parameter of the kinds in
+ * `of`, and those in `filters`. A rule without filters is left out, unless it is meant for
+ * everything (`whole`). */
 static const struct {
-    const char *why; /* of the rules up to the next one that has it */
+    const char *why; /* comment in the profile, for this rule and the following ones without a
+                        comment */
     const char *rule;
     const char *as, *words, *filters; /* separated by spaces; by newlines */
     unsigned of;
     int whole;
     enum seatbelt_when when;
-    const char *known; /* an operation that not every macOS has: the rule is for those that do */
+    const char *known; /* an operation that some versions of macOS lack: they skip the rule */
 } seatbelt_rules[] = {
-    {.why = "A process of macOS is aborted before main() when it cannot read the root folder, and\n"
-            "sh(1) looks where its shell is.",
+    {.why = "A process of macOS is aborted before main() when it cannot read the root directory, "
+            "and\nsh(1) looks where its shell is.",
      .rule = "allow file-read*",
      .as = "literal",
      .words = "/ /private/var/select/sh"},
-    {.why =
-         "That the folders on the way exist, and where links there lead: to pass them. Not what\n"
-         "is in them.",
+    {.why = "Metadata of the directories above and targets of links in the path, to pass them; "
+            "not\ntheir content.",
      .rule = "allow file-read-metadata",
      .as = "literal",
      .words = "/etc /tmp /var /dev /dev/stdin /dev/stdout /dev/stderr",
@@ -114,7 +118,7 @@ static const struct {
      .rule = "allow file-read* file-write*",
      .as = "subpath",
      .of = OF_WRITE},
-    {.why = "Devices that tell nothing and keep nothing, and the process's own descriptors.",
+    {.why = "Devices that reveal nothing and store nothing, and the process's own descriptors.",
      .rule = "allow file-read* file-write-data file-ioctl",
      .filters = DEVICE("/dev/null") "\n" DEVICE("/dev/zero") "\n" DEVICE("/dev/dtracehelper")},
     {.rule = "allow file-read*", .filters = DEVICE("/dev/random") "\n" DEVICE("/dev/urandom")},
@@ -167,10 +171,9 @@ static const struct {
      .as = "literal",
      .of = OF_SOCKET},
     {.rule = "allow system-socket", .filters = "(socket-domain AF_UNIX)"},
-    {.why =
-         "Taken back: to put something else in the place of a folder that may be written; files\n"
-         "that run with the rights of their owner; and access lists, which could keep the host\n"
-         "from removing them.",
+    {.why = "Taken back: to put something else in the place of a writable directory; files\n"
+            "that run with the rights of their owner; and access lists, which could keep the host\n"
+            "from removing them.",
      .rule = "deny file-write-create file-write-unlink",
      .as = "literal",
      .of = OF_WRITE},
@@ -182,7 +185,7 @@ static void seatbelt_put(struct seatbelt_state *state, const char *text)
     backend_text_add(&state->text, text, strlen(text));
 }
 
-/* As many on a line as fit. */
+/* Writes as many filters on a line as fit. */
 static void seatbelt_put_filter(struct seatbelt_state *state, const char *filter)
 {
     size_t len = strlen(filter);
@@ -193,7 +196,7 @@ static void seatbelt_put_filter(struct seatbelt_state *state, const char *filter
     state->column = fits ? state->column + 1 + len : 2 + len;
 }
 
-/* The filters of rule number `i`; how many. */
+/* Writes the filters of rule `i` and returns their number. */
 static unsigned seatbelt_put_filters(struct seatbelt_state *state, size_t i)
 {
     const char *as = seatbelt_rules[i].as, *next;
@@ -221,9 +224,9 @@ static unsigned seatbelt_put_filters(struct seatbelt_state *state, size_t i)
     return n;
 }
 
-/* The text of a profile is a program in Scheme: an operation that a system does not know is a name
- * without a value, at which the whole profile fails. defined? asks on the system itself, as the
- * profiles of Firefox do, so nothing has to be tried before and remembered. */
+/* The text of a profile is a program in Scheme: an operation that a system lacks is an unbound
+ * name, which makes the whole profile fail. The profile itself tests this with defined?, as the
+ * profiles of Firefox do, so lazaret need not try it first. */
 static void seatbelt_put_rule(struct seatbelt_state *state, size_t i)
 {
     const char *known = seatbelt_rules[i].known;
@@ -237,7 +240,7 @@ static void seatbelt_put_rule(struct seatbelt_state *state, size_t i)
     seatbelt_put(state, "(");
     seatbelt_put(state, seatbelt_rules[i].rule);
     if (!seatbelt_put_filters(state, i) && !seatbelt_rules[i].whole)
-        state->text.len = begin; /* it would hold for everything */
+        state->text.len = begin; /* without a filter the rule would hold for everything */
     else
         seatbelt_put(state, known ? "))\n" : ")\n");
 }
@@ -250,7 +253,7 @@ static void seatbelt_put_why(struct seatbelt_state *state, const char *why)
     seatbelt_put(state, "\n");
 }
 
-/* The two folders that the home lies in name the session; of them only plain letters are used. */
+/* The two directories above the home identify the session; only plain letters of them are used. */
 static void seatbelt_put_tag(struct seatbelt_state *state, const char *home)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -283,8 +286,8 @@ static void seatbelt_profile(struct seatbelt_state *state, const struct laz_poli
 
 /* ---- the parameters ------------------------------------------------------------------------- */
 
-/* Can a file have this path, as the kernel has it when it looks at the rules? The volume of the
- * data lies over the root: what is in it has a name there. */
+/* Can this be the real path of a file, with which the kernel compares rules? Files of the data
+ * volume, which is mounted over the root, have their paths there. */
 static int seatbelt_is_real(const char *path)
 {
     static const char *const links[] = {"/etc", "/tmp", "/var", "/System/Volumes/Data"};
@@ -309,7 +312,7 @@ static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind,
         if (err) {
             err->code = LAZ_ECONFIG;
             snprintf(err->text, sizeof err->text,
-                     "a rule for %.300s would never hold: it needs the path that the file really "
+                     "a rule for %.300s would never match: it needs the path that the file really "
                      "has, absolute, without links (/private/tmp for /tmp), without "
                      "/System/Volumes/Data before it and without a slash at its end",
                      path);
@@ -321,14 +324,14 @@ static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind,
     backend_text_add(&state->word, name, (size_t)len);
     backend_text_add(&state->word, path, strlen(path) + 1);
     if (state->word.failed)
-        return 0; /* asked for once, at the end */
+        return 0; /* already at the end of the list */
     state->n[kind]++;
     state->api->arg(state->plan, "-D");
     state->api->arg(state->plan, state->word.data);
     return 0;
 }
 
-/* What can be executed can be read by that. */
+/* A path that can be executed can be read too. */
 static int seatbelt_is_program(const struct laz_policy *policy, const char *path)
 {
     int is = strcmp(path, policy->host_command) == 0;
@@ -366,8 +369,8 @@ static int seatbelt_params(struct seatbelt_state *state, const struct laz_policy
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* macOS accepts a limit on memory and does not keep it, so none is set: the host watches. Processes
- * are counted for each user. */
+/* macOS accepts a limit on memory but does not enforce it, so none is set: the host's watchdog
+ * counts. Processes are counted for each user. */
 static void seatbelt_promises(const struct laz_plan_api *api, const struct laz_policy *policy,
                               struct laz_plan *plan)
 {
@@ -422,7 +425,7 @@ out:
 
 #define SEATBELT_ABORTED (128 + 6) /* SIGABRT, as the reaper passes it on */
 
-/* The first that fits counts: by words of its programs, or by its status. */
+/* Failures, recognised by messages or by the exit status; the first match counts. */
 static const struct {
     const char *words;
     int32_t status;
@@ -430,7 +433,7 @@ static const struct {
 } seatbelt_signs[] = {
     {"sandbox_apply: Operation not permitted", 0,
      "lazaret runs inside a sandbox of macOS already (of an application, or of another tool), and "
-     "there can be none in it: start lazaret outside of that sandbox"},
+     "sandboxes cannot be nested: start lazaret outside of that sandbox"},
     {SEATBELT_PROGRAM ": No such file", 0,
      "this macOS has no " SEATBELT_PROGRAM ", and so no sandbox that lazaret could use: run it in "
      "a virtual machine with Linux"},
@@ -438,12 +441,12 @@ static const struct {
      "the profile does not let the agent be started: LAZARET_AGENT has to be the path of a program "
      "that the user can execute"},
     {"sandbox-exec: ", 0,
-     "this macOS does not take the profile: it knows other words than the macOS that the profile "
-     "is made for (lazaret plan --backend seatbelt shows it); please report the version of macOS"},
+     "this macOS rejects the profile: its operations differ from those that the profile was made "
+     "for (lazaret plan --backend seatbelt shows it); please report the version of macOS"},
     {NULL, SEATBELT_ABORTED,
      "the session was aborted before it began (SIGABRT): its profile does not allow what every "
      "process of this macOS needs; log show --last 5m --predicate 'eventMessage CONTAINS "
-     "\"" SEATBELT_TAG "\"' tells what was refused; please report it with the version of macOS"},
+     "\"" SEATBELT_TAG "\"' shows what was refused; please report it with the version of macOS"},
 };
 
 static const char *seatbelt_find(const char *text, size_t len, const char *words)
@@ -456,7 +459,7 @@ static const char *seatbelt_find(const char *text, size_t len, const char *words
     return NULL;
 }
 
-/* The line of the output that `found` lies in. */
+/* Appends the output line that contains `found`. */
 static int seatbelt_line(const struct laz_backend_failure *failure, const char *found,
                          const char **line)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* windows-job.c - a job object around the session, and an environment of its own (Windows).
+/* windows-job.c - puts the session into a job object, with an environment of its own (Windows).
  * Side: host.  Input trusted: yes (a policy that the host checked).
  *
- * Windows has no sandbox that an ordinary user can put around any program.  A job object keeps all
- * processes of a session within memory, CPU time and a number of processes, none of them can leave
- * it, and all end with it, or with the host.  It hides no file and refuses no network, so this is
- * no isolation: the settings must say that they do without, and the refusal says how to have it.
- * What a job cannot limit is named, never passed over. */
+ * Windows has no sandbox that an ordinary user can put around any program. A job object limits
+ * memory, CPU time and the number of processes of a session; no process can leave it, and all end
+ * with it or with the host. It hides no file and refuses no network, so it isolates nothing: the
+ * settings must accept that, and the refusal otherwise says how to get isolation. Limits that a job
+ * does not have are declared as not enforced. */
 #include <lazaret/backend.h>
 
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* dice.c - an example of a tool provider, out of tree: dice for the code of a model.
+/* dice.c - an example of a tool provider out of tree: it throws dice for code of a model.
  *
  *     roll(count = 1, sides = 6)   throws dice: {"rolls": [4, 2], "total": 6}
  *     pick(items)                  one of the items
  *
- * It calls nothing of lazaret but the tables it is given, and exports one symbol.  Its tools answer
- * at once, so it is not a blocking provider: all of it runs on the host's loop thread, one call
- * after the other, and the state needs no lock.
- * Side: host.  Input trusted: no (arguments are words of a stranger; the host has checked names,
- * types and enumerations, so what is left to check here is the range of a number). */
+ * It calls only functions of the tables it is given, and exports one symbol. Its tools answer at
+ * once, so it is not a blocking provider: all of it runs on the host's loop thread, one call after
+ * the other, and the state needs no lock.
+ * Side: host.  Input trusted: no (untrusted code chooses the arguments; the host has checked names,
+ * types and enumerations, so only the range of a number remains to be checked here). */
 #include <lazaret/tool.h>
 
 #include <stdint.h>
@@ -19,12 +19,12 @@
 
 struct dice_state {
     const struct laz_tool_services *services;
-    uint64_t random; /* where the sequence stands */
+    uint64_t random; /* state of the generator */
     int64_t max_count;
 };
 
-/* What may stand in the [[tools]] table beside `provider`; the host checks it and fills in the
- * defaults, which are written as in TOML. "" means: may be left out, and is absent then. */
+/* Keys of the [[tools]] table besides `provider`. The host checks them and fills in the defaults,
+ * which are written as in TOML. "": may be left out, and is absent then. */
 static const struct laz_option options[] = {
     {"seed", LAZ_OPT_INTEGER, "", "the same number gives the same throws; by default the clock"},
     {"max_count", LAZ_OPT_INTEGER, "100", "dice in one throw at most"},
@@ -36,7 +36,7 @@ enum {
     DICE_PICK,
 };
 
-/* The order is the number that dice_call gets. */
+/* dice_call gets the index in this table. */
 static const struct laz_tool tools[] = {
     [DICE_ROLL] = {.size = sizeof(struct laz_tool),
                    .name = "roll",
@@ -72,7 +72,7 @@ static uint64_t dice_random(struct dice_state *state, uint64_t n)
     return (state->random >> 33) % n;
 }
 
-/* The whole numbers of a JSON object, by name; other members are passed over. */
+/* The integers of a JSON object, by name; other members are ignored. */
 struct dice_number {
     const char *key; /* NULL at the end */
     int64_t *value;
@@ -102,7 +102,7 @@ static int dice_read(const struct laz_json_api *json, const char *object, size_t
     return 0;
 }
 
-/* Answers with what was written, or says that it could not be; frees the writer. */
+/* Answers with the text of the writer, or with an error if the writer failed; frees the writer. */
 static void dice_answer(struct dice_state *state, struct laz_call *call,
                         struct laz_json_writer *writer)
 {
@@ -131,7 +131,7 @@ static int dice_roll(struct dice_state *state, struct laz_call *call, const char
     if (rc)
         return dice_fail(err, rc, "out of memory");
     if (count < 1 || count > state->max_count) {
-        /* An error that the code can catch: what is wrong, and what would be right. */
+        /* The code can catch this error; it says what is wrong and what is allowed. */
         snprintf(text, sizeof text, "count must be from 1 to %lld, not %lld",
                  (long long)state->max_count, (long long)count);
         return dice_fail(err, LAZ_EINVAL, text);
@@ -155,8 +155,8 @@ static int dice_roll(struct dice_state *state, struct laz_call *call, const char
     return 0;
 }
 
-/* {"items": [...]}: the items are passed over once to count them, and again up to the chosen one,
- * whose text is the answer as it stands. */
+/* {"items": [...]}: skips over the items once to count them, and again up to the chosen one, whose
+ * unchanged text is the answer. */
 static int dice_pick(struct dice_state *state, struct laz_call *call, const char *args,
                      size_t args_len, struct laz_error *err)
 {

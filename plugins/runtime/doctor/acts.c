@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* acts.c - files, sockets, processes, limits: what a box is to refuse.
+/* acts.c - attempts on files, sockets, processes and limits, which a box is to refuse.
  *
- * Nothing is touched that the order does not name, and what an attempt makes (children, files of
- * its own folder) is gone when it has ended.  How much may be had is found out by taking it: each
- * act has an end of its own, for the case that nothing stops it. */
+ * An attempt touches only what the request names, and removes what it makes (children, files of its
+ * own directory). Limits are measured by using up the resource, so each act has a bound of its own
+ * in case nothing stops it. */
 #include "acts.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ACTS_MOST  1024 /* processes or descriptors, whatever the order says */
+#define ACTS_MOST  1024 /* processes or descriptors, whatever the request says */
 #define ACTS_BLOCK ((size_t)1 << 20)
 
 static void acts_read(const struct doctor_order *order, struct doctor_outcome *outcome)
@@ -52,7 +52,8 @@ static void acts_write(const struct doctor_order *order, struct doctor_outcome *
 static void acts_connect(int family, const void *address, socklen_t len,
                          struct doctor_outcome *outcome)
 {
-    int fd = socket(family, SOCK_STREAM, 0); /* nothing is executed meanwhile */
+    int fd = socket(family, SOCK_STREAM, 0); /* no child is executed meanwhile, so no
+                                                close-on-exec */
 
     if (fd < 0 || connect(fd, address, len) != 0)
         outcome->failed = errno;
@@ -79,7 +80,8 @@ static void acts_socket(const struct doctor_order *order, struct doctor_outcome 
         return;
     }
     memcpy(address.sun_path, order->path, len);
-    if (address.sun_path[0] == '@') /* unix(7): an abstract name is as long as the address says */
+    if (address.sun_path[0] == '@') /* unix(7): the length of the address delimits an abstract
+                                       name */
         address.sun_path[0] = '\0';
     else
         len++;
@@ -87,7 +89,8 @@ static void acts_socket(const struct doctor_order *order, struct doctor_outcome 
                  outcome);
 }
 
-/* Is there a process whose command line holds the text? This one's does not: it came by socket. */
+/* Is there a process whose command line contains the text? This process got it by socket, so its
+ * own does not. */
 static void acts_see(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
     outcome->count = doctor_see(order->text, &outcome->failed);
@@ -95,8 +98,8 @@ static void acts_see(const struct doctor_order *order, struct doctor_outcome *ou
         outcome->failed = ESRCH;
 }
 
-/* SIGUSR1, which this process and, as the first of a namespace, its parent ignore: the number may
- * mean one of them in here. */
+/* Sends SIGUSR1. This process and its parent, the first of a namespace, ignore it: in this
+ * namespace the number may mean one of them. */
 static void acts_signal(const struct doctor_order *order, struct doctor_outcome *outcome)
 {
     if (order->number <= 0 || kill((pid_t)order->number, SIGUSR1) != 0)
@@ -112,9 +115,9 @@ static void acts_call(const struct doctor_order *order, struct doctor_outcome *o
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-/* Runs `work` in `n` children that all live until the last of them is done and `hold_ms` more;
- * their results added up. Children that could not be made, or ended before they were done, are not
- * in it. */
+/* Runs `work` in `n` children that all live until `hold_ms` after the last of them is done. Returns
+ * the sum of their results, without children that could not be made or ended before they were
+ * done. */
 static int64_t acts_share(int64_t n, int64_t (*work)(int64_t part), int64_t part, int hold_ms,
                           int *failed)
 {
@@ -144,7 +147,7 @@ static int64_t acts_share(int64_t n, int64_t (*work)(int64_t part), int64_t part
     close(done[1]);
     while (read(done[0], &result, sizeof result) == (ssize_t)sizeof result)
         sum += result;
-    (void)poll(NULL, 0, hold_ms); /* for who watches the whole from time to time */
+    (void)poll(NULL, 0, hold_ms); /* for a watchdog that samples the session */
     close(done[0]);
     close(gate[0]);
     close(gate[1]);
@@ -175,7 +178,7 @@ static void acts_burn(const struct doctor_order *order, struct doctor_outcome *o
         outcome->count = acts_burn_here(order->number + now.tv_sec * 1000 + now.tv_nsec / 1000000);
 }
 
-/* Takes memory and uses it; what it got stays in use until the process ends. */
+/* Allocates memory and writes to it; it stays in use until the process ends. */
 static int64_t acts_memory_here(int64_t bytes)
 {
     int64_t got = 0;

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* acts.h - one attempt at a time, and what came of it. */
+/* acts.h - runs one attempt and reports its outcome. */
 #ifndef LAZ_RUNTIME_DOCTOR_ACTS_H
 #define LAZ_RUNTIME_DOCTOR_ACTS_H
 
 #include <stdint.h>
 
-/* What is to be tried. A field that an act does not need is empty or 0. */
+/* A request: what is to be tried. A field that an act does not need is empty or 0. */
 struct doctor_order {
     char act[32];
     char path[4096]; /* of a file or socket; "@name": an abstract socket */
     char text[256];
-    int64_t number; /* a port, a process, bytes, milliseconds, how many */
+    int64_t number; /* a port, a process id, bytes, milliseconds or a count */
     int64_t among;  /* processes that share the work; 0: this one alone does it */
 };
 
-/* What came of it. */
+/* The outcome of an attempt. */
 struct doctor_outcome {
     int failed;    /* errno; 0: it worked */
-    int64_t count; /* how much of it worked: bytes, processes, files, matches */
+    int64_t count; /* the amount that worked: bytes, processes, files or matches */
     char text[256];
 };
 
-/* Tries it. -1 when there is no such act. */
+/* Tries the act; -1: there is no such act. */
 int doctor_try(const struct doctor_order *order, struct doctor_outcome *outcome);
 
-/* calls_SYSTEM.c: the system call that has this name, in a way that succeeds where nothing forbids
- * it and changes nothing outside this process: 0 or an errno; -1: this system has none of that
- * name. */
+/* calls_SYSTEM.c: makes the system call of this name in a way that succeeds unless it is refused,
+ * and that changes nothing outside this process. 0 or an errno; -1: this system has no such
+ * call. */
 int doctor_call(const char *name);
-/* Processes whose command line holds the text, as far as they can be seen; *failed: why none can.
+/* Counts the visible processes whose command line contains the text; *failed: why none is visible.
  */
 int64_t doctor_see(const char *text, int *failed);
 

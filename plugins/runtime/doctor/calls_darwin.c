@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_darwin.c - system calls that code of a model has no use for, each tried for real, and
- * looking at other processes.  System: macOS.
+/* calls_darwin.c - makes system calls that code of a model does not need, and looks at other
+ * processes. System: macOS.
  *
- * Of those that are tried on Linux these two exist; each is made by a child that ends right after.
+ * Of the calls tried on Linux macOS has these two; each is made by a child that ends right after.
  * Command lines come from sysctl(3), KERN_PROCARGS2. */
 #include "acts.h"
 
@@ -18,7 +18,7 @@
 #define CALLS_PROCESSES 16384
 #define CALLS_LINE      4096
 
-/* The only one of those that are tried on Linux which exists here and may be used. */
+/* The calls tried on Linux that macOS has and a user may make. */
 int doctor_call(const char *name)
 {
     if (strcmp(name, "socket inet") != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_linux.c - system calls that code of a model has no use for, each tried for real, and
- * looking at other processes.  System: Linux.
+/* calls_linux.c - makes system calls that code of a model does not need, and looks at other
+ * processes. System: Linux.
  *
- * Each is made in the form that an ordinary user may use on an open system, so that a refusal tells
- * of the box and not of missing rights; where it needs rights, it first takes a user namespace, in
- * which everybody has them (user_namespaces(7)).  What could change the process is done by a child
- * that ends right after. */
+ * Each is made in a form that an ordinary user may use on an unrestricted system, so that a refusal
+ * comes from the box and not from missing rights. A call that needs capabilities is made in a new
+ * user namespace, which grants them (user_namespaces(7)). A call that could change the process is
+ * made by a child that ends right after. */
 #include "acts.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* 0 or errno; a descriptor that came of it is closed. */
+/* 0 or errno; closes the descriptor that the call returned. */
 static int calls_fd(long fd)
 {
     if (fd < 0)
@@ -143,7 +143,7 @@ int doctor_call(const char *name)
             _exit(calls_table[i].call());
         if (child < 0 || waitpid(child, &status, 0) != child)
             return errno;
-        /* ended by a signal: the filter kills for it */
+        /* ended by a signal: the filter kills for this call */
         return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
     }
     return -1;

@@ -3,10 +3,10 @@
  *
  *     {"act":"read","path":"/home/me/.canary"}   ->   {"failed":2,"count":0,"text":""}
  *
- * `lazaret doctor` opens sessions of it as of any other runtime, so that what is tried is tried in
- * the very confinement that code of a model gets, and under no interpreter whose own failure could
- * be taken for a refusal.  `failed` is an errno, 0 where nothing stopped it.  It offers no more
- * than any language does. */
+ * `lazaret doctor` opens sessions of it as of any other runtime. So each attempt is made in exactly
+ * the confinement that code of a model gets, without an interpreter whose own failures could look
+ * like a refusal. `failed` is an errno, 0 if nothing stopped the attempt. The runtime can do
+ * nothing that other languages cannot. */
 #include <lazaret/runtime.h>
 
 #include "acts.h"
@@ -57,7 +57,7 @@ static int doctor_member(const struct laz_json_api *json, struct laz_json_reader
     return -1;
 }
 
-/* 0, or -1 for what is no order. */
+/* Reads a request. 0, or -1 when the text is none. */
 static int doctor_parse(const struct laz_json_api *json, const char *code, size_t len,
                         struct doctor_order *order)
 {
@@ -124,7 +124,7 @@ static int doctor_create(const struct laz_agent_services *services, const char *
         return LAZ_ENOMEM;
     }
     made->json = services->json;
-    signal(SIGXFSZ, SIG_IGN); /* then writing fails, and can be told */
+    signal(SIGXFSZ, SIG_IGN); /* the write then fails with EFBIG, which is reported */
     signal(SIGUSR1, SIG_IGN);
     *state = made;
     return 0;
@@ -154,7 +154,8 @@ static int doctor_check(void *data, const char *code, size_t len, struct laz_out
     outcome->kind = LAZ_OUTCOME_VALUE;
     if (doctor_parse(state->json, code, len, &order)) {
         outcome->kind = LAZ_OUTCOME_SYNTAX;
-        outcome->message = "this is no order of lazaret doctor, which is what this runtime takes";
+        outcome->message =
+            "this is not a request of lazaret doctor, the only code that this runtime runs";
     }
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lua.c - the lua runtime: an interpreter of Lua 5.4, and code run in it as its prompt would.
+/* lua.c - the lua runtime: an interpreter of Lua 5.4 that runs code as its prompt would.
  *
- * An expression alone is its value: the code is tried with `return ` before it, and as it stands
- * when that does not parse. Everything that can raise, want of memory included, runs below
- * lua_pcall. Texts of an outcome stay alive on the stack of the interpreter until the next call.
- * Binary chunks are refused: the interpreter trusts them. */
+ * Code that is one expression returns its value: the code is compiled with `return ` before it, and
+ * unchanged if that does not parse. Everything that can raise an error, out of memory included,
+ * runs below lua_pcall. Texts of an outcome stay on the interpreter's stack until the next call.
+ * Binary chunks are refused, because the interpreter does not verify them. */
 #include "luart.h"
 
 #include <errno.h>
@@ -17,18 +17,18 @@
 #include <sys/random.h>
 #endif
 
-/* Debian's name; others say so in CPPFLAGS. */
+/* Debian's name of the library; the build sets others in CPPFLAGS. */
 #ifndef LUART_SONAME
 #define LUART_SONAME "liblua5.4.so.0"
 #endif
 
-#define LUART_CHUNK  "=code" /* what positions in messages call the code */
+#define LUART_CHUNK  "=code" /* name of the code in messages */
 #define LUART_PREFIX "code:"
 #define LUART_FRAMES 200
 
 static const struct laz_option options[] = {
     {"path", LAZ_OPT_PATHS, "[]",
-     "folders of modules for require: NAME.lua, NAME/init.lua and NAME.so"},
+     "directories of modules for require: NAME.lua, NAME/init.lua and NAME.so"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -62,10 +62,10 @@ static int luart_load_as(lua_State *L, const char *prefix, const char *code, siz
     return lua_load(L, luart_read, &source, LUART_CHUNK, "t");
 }
 
-/* Pushes the function, or the message of why it does not parse. */
+/* Pushes the compiled function, or the parser's message. */
 static int luart_load(lua_State *L, const char *code, size_t len)
 {
-    if (len > 1 && code[0] == '#' && code[1] == '!') { /* the first line is the shell's */
+    if (len > 1 && code[0] == '#' && code[1] == '!') { /* skip a first line for the shell */
         const char *end = memchr(code, '\n', len);
         len = end ? len - (size_t)(end - code) : 0;
         code = end ? end : code;
@@ -80,7 +80,7 @@ static int luart_load(lua_State *L, const char *code, size_t len)
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-/* "code:3: text": the line, and the text behind it; 0 when it is not so. */
+/* For "code:3: text" returns the line and sets *text to the text; 0 for other messages. */
 static int luart_position(const char *message, const char **text)
 {
     char *end;
@@ -94,7 +94,7 @@ static int luart_position(const char *message, const char **text)
     return (int)line;
 }
 
-/* The line of the innermost frame that is the code's. */
+/* The line of the innermost frame that belongs to the code. */
 static int luart_line(lua_State *L)
 {
     lua_Debug frame;
@@ -107,7 +107,8 @@ static int luart_line(lua_State *L)
     return 0;
 }
 
-/* Pushes the text of an error object: a text, what its __tostring says, its field `message`. */
+/* Pushes the text of an error object: the string itself, the result of __tostring, or its field
+ * `message`. */
 static void luart_error_text(lua_State *L, int index)
 {
     if (lua_type(L, index) == LUA_TSTRING || lua_type(L, index) == LUA_TNUMBER) {
@@ -129,8 +130,8 @@ static void luart_error_text(lua_State *L, int index)
     lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
 }
 
-/* The lines of luaL_traceback as a list on top: outermost first, without its head and without what
- * is below the code's own first frame. */
+/* Pushes the lines of luaL_traceback as a list: outermost first, without the heading and without
+ * the frames below the code's first one. */
 static void luart_traceback(lua_State *L)
 {
     int n = 0, last = 0;
@@ -158,7 +159,7 @@ static void luart_traceback(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* The message handler: {text, line, traceback}. */
+/* The message handler: returns {text, line, traceback}. */
 static int luart_handle(lua_State *L)
 {
     const char *rest;
@@ -182,8 +183,7 @@ static int luart_handle(lua_State *L)
     return 1;
 }
 
-/* The kind of an error that nothing caught, by its text: the words are the interpreter's and the
- * C library's. */
+/* The kind of an uncaught error, recognised by messages of the interpreter and the C library. */
 static uint32_t luart_kind(const char *text)
 {
     if (strcmp(text, "not enough memory") == 0)
@@ -191,14 +191,14 @@ static uint32_t luart_kind(const char *text)
     return strstr(text, strerror(EFBIG)) ? LAZ_OUTCOME_FSIZE : LAZ_OUTCOME_RUNTIME;
 }
 
-/* What luart_handle made, on top of the stack, as an outcome. Allocates nothing of Lua. */
+/* Makes an outcome of the table of luart_handle on top of the stack. Allocates nothing in Lua. */
 static void luart_failed(struct luart_state *st, struct laz_outcome *outcome)
 {
     lua_State *L = st->L;
 
     outcome->kind = LAZ_OUTCOME_RUNTIME;
     outcome->message = "the error has no text";
-    if (lua_type(L, -1) == LUA_TSTRING) { /* an error within the handling of an error */
+    if (lua_type(L, -1) == LUA_TSTRING) { /* the message handler itself failed */
         const char *rest = NULL, *text = lua_tostring(L, -1);
         outcome->line = luart_position(text, &rest);
         outcome->message = outcome->line ? rest : text;
@@ -217,7 +217,7 @@ static void luart_failed(struct luart_state *st, struct laz_outcome *outcome)
     for (size_t i = 0; i < n && i < LUART_FRAMES; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
         st->traceback[i] = lua_tostring(L, -1);
-        lua_pop(L, 1); /* the list keeps it */
+        lua_pop(L, 1); /* the list keeps the string alive */
         outcome->n_traceback++;
     }
     outcome->traceback = st->traceback;
@@ -229,7 +229,7 @@ static void luart_no_memory(struct laz_outcome *outcome)
     outcome->message = "not enough memory";
 }
 
-/* The message of the parser is on top. */
+/* Makes an outcome of the parser's message on top of the stack. */
 static void luart_syntax(struct luart_state *st, struct laz_outcome *outcome)
 {
     const char *text = lua_tostring(st->L, -1), *rest = text;
@@ -248,7 +248,7 @@ struct luart_job {
     size_t text_len;
 };
 
-/* The values at `first` and above as the prompt prints them, pushed as one text. */
+/* Pushes the values at `first` and above as one string, as the prompt prints them. */
 static void luart_text(lua_State *L, int first, int n)
 {
     luaL_Buffer text;
@@ -279,7 +279,7 @@ static int luart_run(lua_State *L)
     st->json->writer_reset(st->value);
     if (n <= 1) {
         luart_write(st, L, 2, st->value, LUART_RESULT, LUART_ANY, "the value");
-    } else { /* several: all of them */
+    } else { /* several values: all of them, as an array */
         st->json->array_begin(st->value);
         for (int i = 2; i <= n + 1; i++)
             luart_write(st, L, i, st->value, LUART_RESULT, LUART_ANY, "the value");
@@ -337,7 +337,7 @@ static int luart_eval(void *state, const char *code, size_t len, uint32_t print,
     else
         luart_failed(st, outcome);
     if (!outcome->line && outcome->kind == LAZ_OUTCOME_RUNTIME && !memchr(code, '\n', len))
-        outcome->line = 1; /* a call in tail position leaves no frame to read the line from */
+        outcome->line = 1; /* a tail call leaves no frame from which to read the line */
     return 0;
 }
 
@@ -356,7 +356,7 @@ static int luart_check(void *state, const char *code, size_t len, struct laz_out
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-/* os.exit([code [, close]]): what is open stays as it is, the process goes. */
+/* os.exit([code [, close]]): ends the process without closing the state. */
 static int luart_exit(lua_State *L)
 {
     struct luart_state *st = lua_touserdata(L, lua_upvalueindex(1));
@@ -371,7 +371,7 @@ static int luart_exit(lua_State *L)
     return 0;
 }
 
-/* Puts a template of `path` before the value of package.FIELD. */
+/* Puts search patterns for `path` before the value of package.FIELD. */
 static void luart_prepend(lua_State *L, const char *field, const char *path, const char *format)
 {
     lua_getglobal(L, "package");
@@ -382,8 +382,8 @@ static void luart_prepend(lua_State *L, const char *field, const char *path, con
     lua_pop(L, 1);
 }
 
-/* The options as a table on top of the stack. Later folders go in first, so that the first of the
- * list is the first that is searched. */
+/* Applies the options, a table on top of the stack. Directories are prepended in reverse order, so
+ * that the first of the list is searched first. */
 static void luart_apply_options(lua_State *L)
 {
     if (!lua_istable(L, -1))
@@ -399,8 +399,8 @@ static void luart_apply_options(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* Lua's own seed is made of the time in seconds and of addresses, which the copies of a template
- * have in common. Where there is no getentropy (Windows) there are no copies. */
+/* Lua's own seed depends on the time in seconds and on addresses, which all copies of a template
+ * share. Systems without getentropy (Windows) have no copies. */
 static void luart_seed(lua_State *L)
 {
 #ifdef HAVE_GETENTROPY
@@ -458,8 +458,8 @@ static int luart_start(struct luart_state *st, struct laz_error *err)
 }
 
 #ifdef SIGXFSZ
-/* A file over the limit is an error of the write, not the end of the process. A handler, and not
- * SIG_IGN, which the programs started by the code would inherit. */
+/* A write beyond the limit on file size is to fail and not to end the process. This is a handler
+ * because programs started by the code would inherit SIG_IGN. */
 static void luart_on_signal(int number)
 {
     (void)number;
@@ -536,8 +536,8 @@ fail:
     return code;
 }
 
-/* A new interpreter costs less than what a used one would have to renew: a template only shows that
- * the options are right, and has none while it is copied. */
+/* A new interpreter is cheaper than renewing a used one: the template only checks the options, and
+ * has no interpreter while it is copied. */
 static void luart_before_fork(void *state)
 {
     struct luart_state *st = state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lua_map.c - tool_map(tool, list): one call of a tool for each item of a list, side by side.
+/* lua_map.c - tool_map(tool, list): calls a tool for each item of a list, concurrently.
  *
- * All arguments are checked and written before the first call goes out, so that a mistake in one
- * item calls nothing.  Then every call is awaited before anything can raise: a tool that fails
- * leaves no call behind that could answer a later one.  What a raise would leak belongs to a
- * userdata of Lua, which its collector frees. */
+ * All arguments are checked and written before the first call is sent, so that a mistake in one
+ * item calls nothing. Then all answers are awaited before an error can be raised, so that no open
+ * call can answer a later one. Memory that an error would leak belongs to a userdata, which Lua's
+ * collector frees. */
 #include "luart.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 struct luart_answer {
     int rc;
-    char *text; /* the value or the error; NULL: no memory */
+    char *text; /* the value or the error; NULL: out of memory */
     size_t len;
 };
 
@@ -55,7 +55,7 @@ static struct luart_batch *map_batch(lua_State *L, size_t n)
     return batch;
 }
 
-/* The number of items: the field `n`, as table.pack makes it, or what # says. */
+/* The number of items: the field `n`, as made by table.pack, or the length (#). */
 static lua_Integer map_length(lua_State *L, int index)
 {
     lua_pushliteral(L, "n");
@@ -65,8 +65,8 @@ static lua_Integer map_length(lua_State *L, int index)
     return n < 0 ? 0 : n;
 }
 
-/* Puts the arguments of an item in its place, one after the other: a table with something at 1 is
- * the list of them, any other value stands as if the tool were called with it. */
+/* Replaces an item by its arguments: a table with an element 1 is the list of arguments, any other
+ * value is the only argument. */
 static void map_unpack(lua_State *L)
 {
     if (!lua_istable(L, 1))
@@ -103,7 +103,7 @@ static int map_prepare(lua_State *L)
     return 1;
 }
 
-/* The tool that argument 1 is, or names. */
+/* Argument 1 as a tool: the tool itself or its name. */
 static const struct luart_tool *map_tool(struct luart_state *st, lua_State *L)
 {
     const struct luart_tool *tool = luart_tool_of(st, L, 1);
@@ -115,7 +115,7 @@ static const struct luart_tool *map_tool(struct luart_state *st, lua_State *L)
     return tool;
 }
 
-/* Leaves a table of texts on the stack, and the calls in the batch. */
+/* Fills the calls of the batch; leaves a table with their texts on the stack. */
 static void map_write(const struct luart_tool *tool, lua_State *L, struct luart_batch *batch)
 {
     lua_createtable(L, (int)batch->n, 0);
@@ -151,7 +151,7 @@ static void map_answered(void *user, size_t index, int rc, const char *text, siz
     }
 }
 
-/* Raises the first error, and says how many there are. */
+/* Raises the first error, with the number of others. */
 static void map_check(lua_State *L, struct luart_batch *batch)
 {
     size_t first = batch->n, failed = 0;

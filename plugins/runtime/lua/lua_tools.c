@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* lua_tools.c - the host's tools as functions of Lua.
  *
- * The tools do not stand in _G itself but behind its metatable: reading a global that is not there
- * finds them, and assigning to their name is an error, once, with the tool's name. So an accident
- * is caught and ordinary globals keep their speed. (Code that means to can use rawset; the host
- * checks every call anyway.) A name with dots is also reachable as Lua writes it: my.tool. */
+ * The tools are not in _G itself but behind its metatable: reading an undefined global finds them,
+ * and assigning to their name is an error that names the tool. So accidental assignments are caught
+ * and ordinary globals stay fast. (Code can bypass this with rawset; the host checks every call
+ * anyway.) A tool whose name has dots is also reachable through tables: my.tool. */
 #include "luart.h"
 
 #include <stdio.h>
@@ -30,9 +30,9 @@ static const struct luart_parameter *tools_parameter(const struct luart_tool *to
     return NULL;
 }
 
-/* Are the arguments one table of names? Yes when all its keys are texts, and the first parameter
- * cannot be that table: where it can (object, anything), only when all of them are names of
- * parameters and the first is among them. */
+/* Are the arguments one table of named arguments? Yes when all its keys are strings and the first
+ * parameter cannot be that table. If it can (object, anything), only when all keys are names of
+ * parameters and the first parameter is among them. */
 static bool tools_is_named(struct luart_state *st, const struct luart_tool *tool, lua_State *L)
 {
     bool all_known = true, any = false;
@@ -62,7 +62,7 @@ static bool tools_is_named(struct luart_state *st, const struct luart_tool *tool
     return all_known && has_first;
 }
 
-/* Puts one value for each parameter on the stack, from `first` on, nil where none is given. */
+/* Pushes one value for each parameter from index `first` on, nil where none is given. */
 static void tools_take_named(const struct luart_tool *tool, lua_State *L)
 {
     int unexpected = 0;
@@ -138,7 +138,7 @@ static void tools_check(struct luart_state *st, const struct luart_tool *tool, l
         const struct luart_parameter *p = &tool->parameters[i];
         int index = (int)i + 1;
         if (luart_is_null(L, index) && !p->required) {
-            lua_pushnil(L); /* for an optional parameter that is the same as nothing */
+            lua_pushnil(L); /* for an optional parameter null means absent */
             lua_replace(L, index);
         }
         if (lua_isnil(L, index)) {
@@ -160,7 +160,7 @@ static void tools_write(struct luart_state *st, const struct luart_tool *tool, l
     for (size_t i = 0; i < tool->n_parameters; i++) {
         const struct luart_parameter *p = &tool->parameters[i];
         if (lua_isnil(L, (int)i + 1))
-            continue; /* the host has the default */
+            continue; /* the host fills in the default */
         const char *what = lua_pushfstring(L, "Tool '%s': argument '%s'", tool->name, p->name);
         json->key(st->args, p->name, strlen(p->name));
         luart_write(st, L, (int)i + 1, st->args, LUART_ARGUMENT, p->type, what);
@@ -236,7 +236,7 @@ static int tools_refuse(lua_State *L)
     return 0;
 }
 
-/* Gives the table on top a metatable that shows the tools in the table below it. */
+/* Gives the table on top a metatable that looks tools up in the table below it. */
 static void tools_guard(lua_State *L, const char *prefix)
 {
     int guarded = lua_gettop(L), tools = guarded - 1;
@@ -269,8 +269,8 @@ static void tools_define_dotted(lua_State *L, const char *name)
     lua_pushvalue(L, function + 1);
     int found = lua_rawget(L, tools);
     if (!taken && found == LUA_TNIL) {
-        lua_newtable(L); /* the tools of the folder */
-        lua_newtable(L); /* what code sees */
+        lua_newtable(L); /* the tools below `my` */
+        lua_newtable(L); /* the table visible to code */
         lua_pushlstring(L, name, (size_t)(dot - name) + 1);
         const char *prefix = lua_tostring(L, -1);
         lua_pushvalue(L, -3);
@@ -300,7 +300,7 @@ static int tools_define_all(lua_State *L)
     lua_newtable(L); /* the tools by name */
     lua_pushlightuserdata(L, st);
     lua_pushcclosure(L, luart_tool_map, 1);
-    lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool is called so */
+    lua_setfield(L, 2, "tool_map"); /* a reserved word: no tool can have this name */
     for (size_t i = 0; i < st->n_tools; i++) {
         lua_pushglobaltable(L);
         lua_pushstring(L, st->tools[i].name);

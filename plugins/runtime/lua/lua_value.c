@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* lua_value.c - Lua values as JSON and back; docs/values-lua.md is the table.
+/* lua_value.c - converts Lua values to JSON and back; docs/values-lua.md has the table.
  *
- * What JSON says without loss comes back as it was: integers and floats stay apart, an empty array
+ * JSON values survive the way back and forth: integers and floats stay distinct, an empty array
  * stays an array (a metatable marks it), null inside a container is the constant `null`, and a form
- * Lua has no value for keeps its tag in a marked table. Metamethods are not asked: what is written
- * is what the table holds. Memory of Lua may run out at any call, which jumps: nothing here owns
- * memory of another kind, readers and writers belong to the state. */
+ * without a Lua value keeps its tag in a marked table. Metamethods are not called: the raw content
+ * of a table is written. Any call of Lua may run out of memory and jump, so nothing here owns other
+ * memory: readers and writers belong to the state. */
 #include "luart.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUE_DEPTH 60 /* levels of JSON; messages around it need the rest of 64 */
+#define VALUE_DEPTH 60 /* levels of JSON; the enclosing message uses the rest of 64 */
 
-/* Keys of the registry, by address. */
+/* Keys of the registry: their addresses. */
 static const char value_null_key, value_array_key, value_tagged_key;
 
 struct value_writer {
@@ -22,8 +22,8 @@ struct value_writer {
     struct laz_json_writer *w;
     enum luart_purpose purpose;
     const char *what;
-    const void *path[VALUE_DEPTH]; /* the tables around, to tell a cycle */
-    int depth;                     /* of JSON; path has NULL where one table makes several levels */
+    const void *path[VALUE_DEPTH]; /* the enclosing tables, to detect a cycle */
+    int depth;                     /* in JSON; path has NULL where one table makes several levels */
 };
 
 /* ---- constants and marks -------------------------------------------------------------------- */
@@ -130,13 +130,13 @@ struct value_table {
     bool tag;      /* an object with a single key that begins with '$' */
 };
 
-/* May this text be a name in an object? The host's writer knows. */
+/* Can this text be the key of an object? The host's writer decides. */
 static bool value_is_key(struct luart_state *st, const char *text, size_t len)
 {
     bool ascii = true;
 
     for (size_t i = 0; i < len && ascii; i++)
-        ascii = text[i] > 0; /* neither NUL nor beyond ASCII */
+        ascii = text[i] > 0; /* neither NUL nor outside ASCII */
     if (ascii)
         return true;
     st->json->writer_reset(st->probe);
@@ -144,7 +144,7 @@ static bool value_is_key(struct luart_state *st, const char *text, size_t len)
     return st->json->key(st->probe, text, len);
 }
 
-/* Looks at every key once. */
+/* Classifies a table by looking at every key once. */
 static struct value_table value_look(struct luart_state *st, lua_State *L, int index)
 {
     struct value_table t = {.shape = SHAPE_EMPTY};
@@ -167,7 +167,8 @@ static struct value_table value_look(struct luart_state *st, lua_State *L, int i
     bool marked = value_is_marked(L, index, &value_array_key);
     t.tag = t.tag && t.count == 1;
     if (indices == t.count) {
-        /* Holes in a marked array are null; one entry far away makes no giant of it. */
+        /* Holes in a marked array become null, unless a single large index would make a huge
+         * array. */
         bool dense = (size_t)max == t.count || (marked && (size_t)max <= 4 * t.count + 16);
         t.shape = t.count ? (dense ? SHAPE_ARRAY : SHAPE_MAP) : marked ? SHAPE_ARRAY : SHAPE_EMPTY;
         t.n = max;
@@ -202,7 +203,7 @@ static int value_fail(struct value_writer *v, const char *problem)
     return luaL_error(v->L, "%s %s", v->what, problem);
 }
 
-/* One more level, or several, for the table at `index`. */
+/* Enters one or several levels for the table at `index`. */
 static void value_enter(struct value_writer *v, int index, int levels)
 {
     const void *table = lua_topointer(v->L, index);
@@ -234,7 +235,7 @@ static int value_compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names are sorted: the order of a Lua table changes from run to run. */
+/* Keys are sorted, because the order of a Lua table varies from run to run. */
 static void value_write_object(struct value_writer *v, int index, size_t count)
 {
     lua_State *L = v->L;
@@ -244,7 +245,7 @@ static void value_write_object(struct value_writer *v, int index, size_t count)
     const char **keys = lua_newuserdatauv(L, (count + 1) * sizeof *keys, 0);
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
         if (n < count)
-            keys[n++] = lua_tostring(L, -2); /* stays while the table has it */
+            keys[n++] = lua_tostring(L, -2); /* valid while the table holds the key */
     qsort(keys, n, sizeof *keys, value_compare_keys);
     v->st->json->object_begin(v->w);
     for (size_t i = 0; i < n && !v->st->json->writer_failed(v->w); i++) {
@@ -300,7 +301,7 @@ static void value_write_table(struct value_writer *v, int index, enum luart_type
     }
 }
 
-/* A function, a thread, a userdata: how it would be printed, where that is allowed. */
+/* Writes a function, a thread or a userdata as it would be printed, where that is allowed. */
 static void value_write_repr(struct value_writer *v, int index)
 {
     size_t len;
@@ -395,7 +396,7 @@ static void value_read_object(struct luart_state *st, lua_State *L)
     }
 }
 
-/* {"$num":"NaN"} and the like: the text behind the tag. */
+/* Reads {"$num":"NaN"} and the like, from the text on. */
 static void value_read_special(struct luart_state *st, lua_State *L)
 {
     struct laz_json_token token;
@@ -408,7 +409,7 @@ static void value_read_special(struct luart_state *st, lua_State *L)
                                                : (lua_Number)__builtin_inf());
 }
 
-/* An integer that Lua's 64 bits do not hold becomes a float, as in Lua's own numerals. */
+/* An integer beyond Lua's 64 bits becomes a float, as Lua's own numerals do. */
 static void value_read_int(struct luart_state *st, lua_State *L)
 {
     struct laz_json_token token;
@@ -435,7 +436,7 @@ static bool value_is_usable_key(lua_State *L)
            !(lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) != lua_tonumber(L, -1));
 }
 
-/* [[key, value], ...]; a key that Lua's tables do not take (NaN) is left out with its value. */
+/* [[key, value], ...]; an entry whose key Lua's tables do not allow (NaN) is left out. */
 static void value_read_map(struct luart_state *st, lua_State *L)
 {
     struct laz_json_token token;
@@ -456,7 +457,7 @@ static void value_read_map(struct luart_state *st, lua_State *L)
 
 static const struct {
     const char *tag;
-    uint32_t holds; /* LAZ_JSON_* of the value behind it */
+    uint32_t holds; /* LAZ_JSON_* of the tag's value */
     void (*read)(struct luart_state *st, lua_State *L);
 } value_tags[] = {
     {"$num", LAZ_JSON_STRING, value_read_special},
@@ -465,7 +466,7 @@ static const struct {
     {"$map", LAZ_JSON_ARRAY_BEGIN, value_read_map},
 };
 
-/* A tagged form: a value of Lua where there is one, else a table that keeps the tag. */
+/* Reads a tagged form: as a Lua value if there is one, else as a table that keeps the tag. */
 static void value_read_tagged(struct luart_state *st, lua_State *L, const char *tag)
 {
     struct laz_json_token token;
@@ -527,7 +528,7 @@ static void value_read(struct luart_state *st, lua_State *L, bool nested)
 
 void luart_push_json(struct luart_state *st, lua_State *L, const char *json, size_t len)
 {
-    st->json->reader_free(st->reader); /* left behind when memory ran out */
+    st->json->reader_free(st->reader); /* left over when an earlier read ran out of memory */
     st->reader = st->json->reader_new(json, len);
     if (!st->reader)
         luaL_error(L, "not enough memory");
@@ -535,6 +536,6 @@ void luart_push_json(struct luart_state *st, lua_State *L, const char *json, siz
     bool failed = st->json->reader_failed(st->reader);
     st->json->reader_free(st->reader);
     st->reader = NULL;
-    if (failed) /* the host sends nothing that cannot be read */
+    if (failed) /* cannot happen: the host sends valid JSON */
         luaL_error(L, "not enough memory");
 }

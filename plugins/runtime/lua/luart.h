@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* luart.h - the parts of the lua runtime. Names begin with luart_: lua_ is the interpreter's. */
+/* luart.h - the parts of the lua runtime. Names begin with luart_, because lua_ is the
+ * interpreter's prefix. */
 #ifndef LUART_H
 #define LUART_H
 
@@ -24,7 +25,7 @@ enum luart_type {
 
 struct luart_parameter {
     char *name;
-    char *type_name; /* the author's word */
+    char *type_name; /* the type as the author wrote it */
     enum luart_type type;
     bool required;
 };
@@ -42,14 +43,14 @@ struct luart_state {
     lua_State *L;
     const struct laz_agent_services *services;
     const struct laz_json_api *json;
-    struct laz_json_writer *value;  /* of the last result */
-    struct laz_json_writer *args;   /* of a tool call */
-    struct laz_json_writer *probe;  /* asks whether a text may be a key */
-    struct laz_json_reader *reader; /* of a tool's result */
+    struct laz_json_writer *value;  /* holds the last result */
+    struct laz_json_writer *args;   /* holds the arguments of a tool call */
+    struct laz_json_writer *probe;  /* checks whether a text can be a key */
+    struct laz_json_reader *reader; /* reads a tool's result */
     struct luart_tool *tools;
     size_t n_tools;
-    const char **traceback; /* texts live on the stack of L */
-    char *options;          /* JSON, as create got them */
+    const char **traceback; /* the strings are on the stack of L */
+    char *options;          /* JSON text given to create */
     size_t options_len;
 };
 
@@ -61,15 +62,15 @@ enum luart_purpose { LUART_RESULT, LUART_ARGUMENT };
 /* Makes the metatables and the globals `null` and `lazaret`. May raise. */
 void luart_value_open(lua_State *L);
 /* Writes the value at `index`. Raises an error that begins with `what` for one that cannot be
- * written. `type` decides what an empty table is. May raise for want of memory. */
+ * written. `type` decides what an empty table is. May raise out of memory. */
 void luart_write(struct luart_state *st, lua_State *L, int index, struct laz_json_writer *writer,
                  enum luart_purpose purpose, enum luart_type type, const char *what);
 /* Pushes the value of a JSON text. May raise. */
 void luart_push_json(struct luart_state *st, lua_State *L, const char *json, size_t len);
 bool luart_is_null(lua_State *L, int index);
 void luart_push_null(lua_State *L);
-void luart_mark_array(lua_State *L); /* the table on top, as lazaret.array does */
-/* May the table be written as a JSON array (object)? */
+void luart_mark_array(lua_State *L); /* marks the table on top, as lazaret.array does */
+/* Can the table be written as a JSON array (object)? */
 bool luart_fits_array(struct luart_state *st, lua_State *L, int index);
 bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
 
@@ -78,10 +79,10 @@ bool luart_fits_object(struct luart_state *st, lua_State *L, int index);
 int luart_tools_define(struct luart_state *st, const struct laz_tool_signature *tools, size_t n,
                        struct laz_error *err);
 void luart_tools_free(struct luart_state *st);
-/* The tool that the value at `index` is or names, or NULL. */
+/* The value at `index` as a tool: the tool itself or its name; NULL: neither. */
 const struct luart_tool *luart_tool_of(struct luart_state *st, lua_State *L, int index);
-/* What the stack holds, as the arguments of a call: checked, and as JSON text that lives until the
- * next use of st->args. Raises. */
+/* Checks the values on the stack as the arguments of a call and returns them as JSON text, valid
+ * until the next use of st->args. Raises. */
 const char *luart_tool_arguments(const struct luart_tool *tool, lua_State *L, size_t *len);
 
 /* ---- lua_map.c ------------------------------------------------------------------------------ */

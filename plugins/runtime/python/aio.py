@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # aio.py - tools as coroutines, for event loops of asyncio.
 #
-# Runs in the namespace of bootstrap.py, when the first such coroutine is made.  C has given it
-# `begin`, which sends a call, `pump`, which takes the answers that are there, and `channel`, which is
-# watched for them; for a loop that can watch nothing of the kind a thread is in `serve`.  It calls
-# `settle` for each answer, in any thread, and `make_room` when calls that were refused may be tried.
+# Runs in the namespace of bootstrap.py, when the first such coroutine is made. The C part provides
+# `begin`, which sends a call, `pump`, which takes the answers that have come, and `channel`, the
+# descriptor to watch for them; for a loop that cannot watch it, a thread runs `serve`. It calls
+# `settle` for each answer, in any thread, and `make_room` when refused calls may be tried again.
 from _thread import get_ident, start_new_thread
 
-turns = []    # (loop, thread, future) of coroutines that wait because too many calls are open
-watched = {}  # loop: [calls open, descriptor; -1: it cannot watch one]
+turns = []    # (loop, thread, future) of coroutines waiting because too many calls are open
+watched = {}  # loop: [open calls, descriptor; -1: the loop cannot watch one]
 
 
 def watch(loop):
@@ -35,7 +35,7 @@ def start_server():
 
 
 def unwatch(loop):
-    # Not at once: the next call of a chain is sent before the loop comes to it.
+    # Deferred, because the next call of a chain is sent before the loop gets there.
     entry = watched.get(loop)
     if entry is not None:
         entry[0] -= 1
@@ -69,7 +69,7 @@ async def later(index, args):
     loop = asyncio.get_running_loop()
     future = loop.create_future()
     while not send(index, args, loop, future):
-        # In the queue before the second try, so that no room is made in between.
+        # Queue up before the second try, so that no wake-up in between is missed.
         turn = loop.create_future()
         turns.append((loop, get_ident(), turn))
         if send(index, args, loop, future):
@@ -94,7 +94,7 @@ def finish(loop, future, value, error):
 
 
 def in_loop(loop, thread, function, *args):
-    # A loop that is closed has nobody who waits.
+    # Nothing waits on a closed loop.
     try:
         if thread == get_ident():
             function(*args)

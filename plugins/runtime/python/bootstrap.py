@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# bootstrap.py - the part of the runtime that is easier to say in Python.
+# bootstrap.py - the part of the runtime that is written in Python.
 #
-# The build turns it, report.py and tools.py into C strings; py_boot.c runs them in one namespace of
-# their own, named "lazaret": this one before any code of a session, the others when something of
-# theirs is needed, as compiling them is part of the time that a session takes to start.  Nothing is
-# imported that an interpreter has not loaded when it has started: modules such as ast, inspect,
-# linecache and traceback take longer than the start itself.
+# The build turns it, report.py and tools.py into C strings; py_boot.c runs them in a common
+# namespace named "lazaret": this one before any code of a session, the others when they are first
+# needed, because compiling them would lengthen the start of each session. They import only modules
+# that a started interpreter has already loaded: ast, inspect, linecache or traceback would take
+# longer than the start itself.
 import sys
 import _ast
 
@@ -15,11 +15,11 @@ KEPT_CHARACTERS = 4000000
 # Flags of CPython's symbol tables (Include/internal/pycore_symtable.h): global by a statement;
 # assigned or imported.
 SYMBOL_GLOBAL, SYMBOL_BOUND = 1, 2 | 128
-tool_names = set()  # as Python spells them
-sources = {}  # what was executed, by the name of the file that it stands for
-kept = 0  # the characters of it
-# Words that no expression begins with: what begins with one of them, spans lines or assigns is
-# compiled as statements.
+tool_names = set()  # names as spelled in Python
+sources = {}  # executed code, by the file name that stands for it
+kept = 0  # number of its characters
+# Words with which no expression begins. Code that begins with one of them, spans several lines or
+# assigns is compiled as statements.
 STATEMENTS = {'assert', 'async', 'break', 'class', 'continue', 'def', 'del', 'for', 'from', 'global',
               'if', 'import', 'nonlocal', 'pass', 'raise', 'return', 'try', 'while', 'with'}
 
@@ -63,7 +63,7 @@ def show_source(linecache, name):
 
 
 class LinecacheFinder:
-    # Gives linecache our sources when, and if, something imports it.
+    # Gives linecache our sources when something imports it.
     @classmethod
     def find_spec(cls, name, path=None, target=None):
         if name != 'linecache':
@@ -93,7 +93,8 @@ class LinecacheLoader:
 # ---- before the code runs --------------------------------------------------------------------
 
 def binds(table, names, inner=False):
-    # The first of `names` that the module or, by a global statement, a function in it gives a value.
+    # The first of `names` that is assigned by the module, or by a function in it through a global
+    # statement.
     for symbol in names:
         flags = table.symbols.get(symbol, 0)
         if flags & SYMBOL_BOUND and (flags & SYMBOL_GLOBAL or not inner):
@@ -106,7 +107,7 @@ def binds(table, names, inner=False):
 
 
 def find_line(node, symbol):
-    # Where it does so; names that are only used have another context.
+    # Finds the place of the assignment; names that are only read have another context.
     fields = [getattr(node, field, None) for field in node._fields]
     if symbol in fields and not isinstance(getattr(node, 'ctx', None), _ast.Load):
         line = getattr(node, 'lineno', 0)
@@ -121,8 +122,8 @@ def find_line(node, symbol):
 
 
 def keep_tools(text, name, tree):
-    # A tool is a name that cannot be assigned to, like None. An accident is caught here, before
-    # anything runs; somebody who wants to can, and only harms himself.
+    # The name of a tool cannot be assigned to, like None. This catches accidents before anything
+    # runs; code that assigns on purpose can do so and harms only itself.
     names = [tool for tool in tool_names if tool in text]
     if not names:
         return
@@ -135,9 +136,9 @@ def keep_tools(text, name, tree):
 
 
 def prepare_expression(text, name):
-    # One line that is an expression, as somebody types it, or None: compiled at once, where
-    # statements are parsed first to find out whether the last one is an expression. It can bind no
-    # name of a tool, for that takes an assignment.
+    # Compiles a single line that is an expression; None when it is not. This is faster than the
+    # general way, which parses statements first to see whether the last one is an expression. An
+    # expression cannot assign to the name of a tool.
     line = text.rstrip()
     if (not line or line[0] in ' \t\f' or '\n' in line or '=' in line or ';' in line or
             line.split(None, 1)[0] in STATEMENTS):
@@ -145,7 +146,7 @@ def prepare_expression(text, name):
     try:
         return compile(text, name, 'eval', 0, True)
     except SyntaxError:
-        return None  # the compiler of statements says what is wrong
+        return None  # compiling it as statements reports the error
 
 
 def prepare(text, name):
@@ -164,7 +165,7 @@ def prepare(text, name):
 
 
 def prepare_run(text, name):
-    # The source is there before the compiler warns about a line of it.
+    # Keep the source first, because the compiler may warn about a line of it.
     keep_source(name, text)
     return prepare(text, name)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* py_boot.c - runs the Python part of the runtime, and calls it.
+/* py_boot.c - runs the Python part of the runtime and calls its functions.
  * Side: box.  Input trusted: yes. */
 #include "py_runtime.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The Python files, made into strings by the build. */
+/* The Python files, which the build turns into strings. */
 static const char *const boot_parts[PY_PARTS] = {[PY_PART_START] =
 #include "bootstrap.inc"
                                                      ,
@@ -98,7 +98,7 @@ void py_flush(struct python_state *state)
     PyObject *exception = py_take_exception();
 
     for (int i = 0; state->flush && i < 2; i++) {
-        PyObject *stream = PySys_GetObject(names[i]); /* borrowed; the code may have put its own */
+        PyObject *stream = PySys_GetObject(names[i]); /* borrowed; the code may have replaced it */
         Py_XINCREF(stream);
         PyObject *done = stream && stream != Py_None && stream != state->streams[i]
                              ? PyObject_CallMethodNoArgs(stream, state->flush)

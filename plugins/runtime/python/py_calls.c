@@ -1,56 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* py_calls.c - calls of tools under way: of threads that wait for them, and of event loops.
+/* py_calls.c - open calls of tools, made by waiting threads and by event loops.
  * Side: box.  Input trusted: no (calls come from any thread of the code, at any time).
  *
- * Any number of threads may have a call open, and any number of loops several.  Whoever waits reads
- * the channel for all, one at a time (`reading`): a thread until its own answer has come, then the
- * next one; a loop when the channel is readable and no thread reads.  For loops that cannot watch
- * the channel (all of them on Windows) a thread waits, as if it had a call of its own.  An answer
- * is copied to the call it belongs to; futures are settled by whoever has the GIL next, on their
- * own loop's thread.
+ * Any number of threads may have one open call each, and any number of loops several each. One
+ * waiter at a time reads the channel for all (`reading`): a thread until its own answer has come,
+ * then the next thread; a loop when the channel is readable and no thread reads. For loops that
+ * cannot watch the channel (all of them on Windows) an extra thread waits as if it had a call. An
+ * answer is copied to its call; the next holder of the GIL settles futures, on their own loop's
+ * thread.
  *
  * `door` guards the state here and is never held while anything blocks or the GIL is taken; `wire`
- * is held while a call is sent.  The main thread may block in the read, because it is not at the
- * end of the code then; other threads wait for the channel first and look whether the execution is
- * still running, so that none of them takes a message that is not theirs. */
+ * is held while a call is sent. The main thread may block in the read, because the execution cannot
+ * end meanwhile. Other threads wait for the channel first and then check that the execution is
+ * still running, so that none of them takes a message of a later execution. */
 #include "py_runtime.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A thread that waits looks this often whether its execution has ended. */
+/* How often a waiting thread checks whether its execution has ended. */
 #define CALLS_LOOK_MS 50
-#define CALLS_UNREAD  8 /* with more open than these, answers are taken whenever a call is sent */
+/* With more open calls than this, answers are also taken when a call is sent. */
+#define CALLS_UNREAD 8
 
-/* A call that was begun, or is about to be. */
+/* An open call, or one about to be sent. */
 struct py_open {
     struct py_open *before, *after; /* in `threads` or `futures` */
     bool done;
-    bool crowded; /* not sent: as many are open as may be */
+    bool crowded; /* not sent, because too many calls are open */
     int rc;       /* of the answer */
-    char *text;   /* the value or the error; NULL: no memory */
+    char *text;   /* the value or the error; NULL: out of memory */
     size_t len;
-    pthread_cond_t changed; /* of a thread */
+    pthread_cond_t changed; /* for a call of a thread */
     const char *tool;
-    PyObject *loop, *future; /* of a loop */
+    PyObject *loop, *future; /* for a call of a loop */
     unsigned long loop_thread;
 };
 
 struct py_calls {
     pthread_mutex_t door, wire;
-    pthread_cond_t quiet; /* nobody is in next_answer any more */
+    pthread_cond_t quiet; /* signalled when no thread is in next_answer */
     pthread_t main;
-    bool running;   /* an execution: the host takes calls */
-    bool reading;   /* a thread or a loop has the channel */
-    bool consuming; /* and is in next_answer */
-    bool crowd;     /* loops have been refused calls for want of room */
-    unsigned freed; /* since then: calls that have ended, and nobody was told */
+    bool running;   /* an execution is running: the host accepts calls */
+    bool reading;   /* a thread or a loop reads the channel */
+    bool consuming; /* the reader is in next_answer */
+    bool crowd;     /* calls of loops were refused because too many are open */
+    unsigned freed; /* calls that have ended since then, not yet reported to waiting loops */
     size_t n_open;  /* sent and not answered */
     struct py_open *threads, *futures;
-    struct py_open *arrived; /* of loops: answered, to be settled with the GIL */
-    struct py_open *server;  /* among the threads: the one that is there for loops */
-    bool served;             /* it is, or is about to be */
+    struct py_open *arrived; /* answered calls of loops, to be settled with the GIL */
+    struct py_open *server;  /* the entry in `threads` of the thread that waits for loops */
+    bool served;             /* that thread exists or is being started */
 };
 
 int py_calls_init(struct python_state *state)
@@ -83,7 +84,7 @@ static void open_unlink(struct py_open **list, struct py_open *open)
         open->after->before = open->before;
 }
 
-/* With the GIL. */
+/* Needs the GIL. */
 static void open_free(struct py_open *open)
 {
     Py_XDECREF(open->loop);
@@ -92,7 +93,7 @@ static void open_free(struct py_open *open)
     free(open);
 }
 
-/* The call is over. Its thread leaves by itself, a future waits to be settled. */
+/* Ends a call: its thread will return, its future waits to be settled. */
 static void open_finish(struct py_calls *calls, struct py_open *open, int rc)
 {
     open->rc = rc;
@@ -108,9 +109,8 @@ static void open_finish(struct py_calls *calls, struct py_open *open, int rc)
 
 /* ---- the channel ---------------------------------------------------------------------------- */
 
-/* A future is linked here, with the wire held: the end of the execution finds all of them. A
- * thread's call that waited for the wire so long that its execution has ended is over, whatever
- * runs now. */
+/* Links a future while `wire` is held, so that the end of the execution finds all of them. A thread
+ * that got `wire` only after its execution ended has failed, whatever runs now. */
 static bool calls_enter(struct py_calls *calls, struct py_open *open)
 {
     pthread_mutex_lock(&calls->door);
@@ -137,7 +137,8 @@ static void calls_leave(struct py_calls *calls, struct py_open *open, int rc)
     pthread_mutex_unlock(&calls->door);
 }
 
-/* 0, LAZ_ECLOSED (nothing is being executed), LAZ_EBUSY, or an error with its text in `open`. */
+/* Sends a call. 0, LAZ_ECLOSED (no execution is running), LAZ_EBUSY, or an error with its text in
+ * `open`. */
 static int calls_send(struct python_state *state, const char *args, size_t len,
                       struct py_open *open)
 {
@@ -160,8 +161,8 @@ static int calls_send(struct python_state *state, const char *args, size_t len,
     return rc;
 }
 
-/* Takes the next answer to whoever it belongs to. With the door held, which is open meanwhile, and
- * `reading` ours. False: there was none. */
+/* Hands the next answer to its call. Called with `door` held, which is released meanwhile, and as
+ * the reader. False: there was no answer. */
 static bool calls_take(struct python_state *state, bool wait)
 {
     const struct laz_agent_services *services = state->services;
@@ -192,7 +193,7 @@ static bool calls_take(struct python_state *state, bool wait)
     return came;
 }
 
-/* Somebody who waits may send what found no room; and read, if `reader`. With the door held. */
+/* Wakes waiters that may now send a call, and with `reader` one that may read. `door` is held. */
 static void calls_pass_on(struct py_calls *calls, bool reader)
 {
     for (struct py_open *open = calls->threads; open; open = open->after) {
@@ -203,8 +204,8 @@ static void calls_pass_on(struct py_calls *calls, bool reader)
     }
 }
 
-/* Reads until something has come, or for a while, and then all that is there: what is left of it in
- * the agent's buffer would make no channel readable. With the door held, which is open meanwhile.
+/* Waits for an answer for a while, then takes all that have come: those left in the agent's buffer
+ * would not make the channel readable. Called with `door` held, which is released meanwhile.
  */
 static void calls_read(struct python_state *state)
 {
@@ -242,7 +243,7 @@ static void future_outcome(struct python_state *state, const struct py_open *ope
     *value = Py_NewRef(Py_None);
 }
 
-/* An answered call, or NULL; and how many calls there is room for that was not before. */
+/* The next answered call, or NULL; and how many more calls may be open than before. */
 static struct py_open *future_next(struct py_calls *calls, unsigned *freed)
 {
     pthread_mutex_lock(&calls->door);
@@ -270,7 +271,7 @@ static void future_settle(struct python_state *state, struct py_open *open)
     open_free(open);
 }
 
-/* Settles what has arrived, and lets those in that wait for room. With the GIL. */
+/* Settles answered futures and wakes coroutines that wait to send. Needs the GIL. */
 static void calls_settle(struct python_state *state)
 {
     struct py_open *open;
@@ -286,7 +287,7 @@ static void calls_settle(struct python_state *state)
     }
 }
 
-/* Is there something for calls_settle? With the door held. */
+/* Is there work for calls_settle? `door` is held. */
 static bool calls_have_work(const struct py_calls *calls)
 {
     return calls->arrived || calls->freed;
@@ -294,7 +295,7 @@ static bool calls_have_work(const struct py_calls *calls)
 
 /* ---- a thread that waits -------------------------------------------------------------------- */
 
-/* Waits until the call is over. With the door held and without the GIL, which is taken where
+/* Waits until the call has ended. Called with `door` held and without the GIL, which is taken when
  * futures have to be settled. */
 static void thread_wait(struct python_state *state, struct py_open *open)
 {
@@ -313,7 +314,7 @@ static void thread_wait(struct python_state *state, struct py_open *open)
     pthread_mutex_lock(&calls->door);
 }
 
-/* Without the GIL. */
+/* Called without the GIL. */
 static void thread_exchange(struct python_state *state, const char *args, size_t len,
                             struct py_open *open)
 {
@@ -405,7 +406,7 @@ void py_calls_serve(struct python_state *state)
         calls->server = &open;
         open_link(&calls->threads, &open);
         while (!open.done) {
-            if (calls->n_open) /* of anybody: it may be the one that reading is passed on to */
+            if (calls->n_open) /* any call: its thread may be the next reader */
                 thread_wait(state, &open);
             else
                 pthread_cond_wait(&open.changed, &calls->door);
@@ -443,7 +444,7 @@ int py_calls_begin(struct python_state *state, const char *tool, const char *arg
     Py_BEGIN_ALLOW_THREADS;
     rc = calls_send(state, args, len, open);
     Py_END_ALLOW_THREADS;
-    if (rc == 0) { /* it may be settled and gone by now */
+    if (rc == 0) { /* it may have been settled and freed by now */
         if (open_count(state->calls) > CALLS_UNREAD)
             py_calls_pump(state);
         return 1;
@@ -457,7 +458,7 @@ int py_calls_begin(struct python_state *state, const char *tool, const char *arg
 
 /* ---- the beginning and the end of an execution ---------------------------------------------- */
 
-/* Nobody is answered any more: what is open fails. With the door held. */
+/* Fails all open calls. `door` is held. */
 static void calls_end(struct py_calls *calls)
 {
     while (calls->consuming)
@@ -474,7 +475,7 @@ static void calls_end(struct py_calls *calls)
     calls->crowd = false;
 }
 
-/* With the wire held, which is given back. */
+/* Called with `wire` held, which is released. */
 static void calls_set_running(struct py_calls *calls, bool running)
 {
     pthread_mutex_lock(&calls->door);
@@ -490,7 +491,8 @@ void py_calls_set_running(struct python_state *state, bool running)
 {
     struct py_calls *calls = state->calls;
 
-    if (pthread_mutex_trylock(&calls->wire) == 0) { /* nobody sends: there is nothing to wait for */
+    if (pthread_mutex_trylock(&calls->wire) == 0) { /* no thread is sending, so there is nothing to
+                                                       wait for */
         calls_set_running(calls, running);
     } else {
         Py_BEGIN_ALLOW_THREADS;

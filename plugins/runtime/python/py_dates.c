@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* py_dates.c - dates and instants, both ways.
+/* py_dates.c - converts dates and instants in both directions.
  * Side: box.  Input trusted: no (objects of the code; texts come from the host).
  *
- * The only file that knows datetime's C interface, which is loaded when the first date is met: most
- * sessions never see one. */
+ * The only file that uses datetime's C interface, which is loaded with the first date, because most
+ * sessions have none. */
 #include "py_runtime.h"
 
 #include <datetime.h>
@@ -12,7 +12,7 @@
 
 /* ---- to JSON -------------------------------------------------------------------------------- */
 
-/* False without an exception when nothing has loaded datetime: then there are no dates either. */
+/* False without an exception when nothing has loaded datetime, so that no value can be a date. */
 static bool date_is_ready(bool load)
 {
     PyObject *modules = PyImport_GetModuleDict();
@@ -126,7 +126,7 @@ static bool date_take_day(const char **text, int *year, int *month, int *day)
            date_take(text, "-") && date_digits(text, 2, day);
 }
 
-/* What datetime does not accept (the year 0, February 30) is no date. */
+/* Values that datetime rejects (the year 0, February 30) are not dates: clears the exception. */
 static PyObject *date_or_nothing(PyObject *value)
 {
     if (!value && PyErr_ExceptionMatches(PyExc_ValueError))
@@ -143,7 +143,7 @@ PyObject *py_date_parse(const char *text)
     return date_or_nothing(PyDate_FromDate(year, month, day));
 }
 
-/* ".25" as microseconds; digits beyond them are dropped. */
+/* ".25" as microseconds; further digits are discarded. */
 static bool date_take_fraction(const char **text, int *micro)
 {
     int digits = 0;
@@ -200,7 +200,7 @@ PyObject *py_time_parse(const char *text)
         !date_digits(&text, 2, &second) || !date_take_fraction(&text, &micro) ||
         !date_take_offset(&text, &offset, &local) || !date_is_ready(true))
         return NULL;
-    if (second == 60) /* a leap second, which datetime does not know */
+    if (second == 60) /* a leap second, which datetime does not support */
         second = 59;
     zone = local ? Py_NewRef(Py_None) : date_zone(offset);
     if (zone)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* py_eval.c - runs code, and says what came of it.
+/* py_eval.c - runs code and reports the outcome.
  * Side: box.  Input trusted: no.
  *
- * The code is compiled whole before any of it runs, in two parts: its last statement, when that is
- * an expression, gives the value.  Both run straight from here, so that no frame of ours is on
- * their stack.  A process that the code forked must never come back from here: it would answer the
- * host a second time. */
+ * All of the code is compiled before any of it runs, in two parts: the last statement, if it is an
+ * expression, gives the value. Both run directly from here, so that their stack has no frames of
+ * the runtime. A process that the code forked must never return from here: it would answer the host
+ * a second time. */
 #include "py_runtime.h"
 
 #include <errno.h>
@@ -51,7 +51,8 @@ void py_eval_fini(struct python_state *state)
     state->reserve = NULL;
 }
 
-/* The texts of describe(): (message, line, (entry, ...)), bytes that `state` keeps. */
+/* Takes the result of describe(): (message, line, (entry, ...)), bytes objects that `state`
+ * keeps. */
 static bool outcome_take_described(struct python_state *state, PyObject *described,
                                    struct laz_outcome *outcome)
 {
@@ -105,7 +106,7 @@ static void outcome_error(struct python_state *state, PyObject *error, const cha
     outcome->message = state->message;
 }
 
-/* SystemExit: what the interpreter does when it ends. */
+/* Handles SystemExit as the interpreter does when it exits. */
 static void outcome_exit(struct python_state *state, PyObject *error, struct laz_outcome *outcome)
 {
     PyObject *status = py_call(state, PY_LEAVE, "(O)", error);
@@ -134,7 +135,7 @@ static void outcome_exception(struct python_state *state, const char *name,
     Py_XDECREF(error);
 }
 
-/* What compiling raised: a SyntaxError, or that the code is nested too deeply. */
+/* Reports what compiling raised: a SyntaxError, or that the code is nested too deeply. */
 static void outcome_syntax(struct python_state *state, struct laz_outcome *outcome)
 {
     PyObject *error = py_take_exception(), *message;
@@ -198,7 +199,8 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
     return true;
 }
 
-/* What Python's prompt does with the value: nothing for None, else it is printed and becomes `_`.
+/* Does what Python's prompt does with the value: nothing for None, else prints it and assigns it to
+ * `_`.
  */
 static bool outcome_display(struct python_state *state, PyObject *value, uint32_t print,
                             struct laz_outcome *outcome)
@@ -215,7 +217,7 @@ static bool outcome_display(struct python_state *state, PyObject *value, uint32_
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* A child of the code came to the end of it: it ends as a program of its own would. */
+/* A child that the code forked has reached the end of the code: it exits as a program would. */
 static void eval_end_child(struct python_state *state, bool ok)
 {
     PyObject *error = ok ? NULL : py_take_exception();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* py_places.h - what an interpreter needs of its installation.  System: Linux, macOS.
+/* py_places.h - paths that an interpreter needs. System: Linux, macOS.
  *
- * Texts made of PYTHON_PREFIX, PYTHON_VERSION and PYTHON_SONAME, and no more, so that a test can
- * look at those of another system.  In a framework of macOS (python.org, Xcode, MacPorts) the
- * library is beside lib, and the programs in bin do nothing but start another one, in the bundle
- * Python.app, which looks for its Info.plist there. */
+ * They depend only on PYTHON_PREFIX, PYTHON_VERSION and PYTHON_SONAME, so that a test can check
+ * those of another system. In a framework of macOS (python.org, Xcode, MacPorts) the library is
+ * beside lib, and the programs in bin only start another one in the bundle Python.app, which looks
+ * for its Info.plist there. */
 #ifndef PY_PLACES_H
 #define PY_PLACES_H
 
@@ -15,7 +15,7 @@
 #elif defined __APPLE__
 #define PY_PLACES_LIBRARY PYTHON_SONAME,
 #define PY_PLACES_PROGRAM
-#else /* the loader's folders, which all may read */
+#else /* the library is in the loader's directories, which are always readable */
 #define PY_PLACES_LIBRARY
 #define PY_PLACES_PROGRAM
 #endif
@@ -23,7 +23,7 @@
 #define PY_PLACES_READ                                                                             \
     PYTHON_PREFIX "/lib/python" PYTHON_VERSION, PY_PLACES_LIBRARY "/etc/python3",                  \
         "/etc/python" PYTHON_VERSION, /* Debian's sitecustomize */                                 \
-        "/etc/alternatives",          /* the BLAS that numpy needs */                              \
+        "/etc/alternatives",          /* for the BLAS that numpy needs */                          \
         "/etc/ssl/openssl.cnf", "/etc/mime.types", "/etc/localtime"
 
 /* sys.executable for multiprocessing and subprocess, os.system(), platform.processor(), and

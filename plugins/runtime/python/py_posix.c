@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* py_posix.c - where an interpreter is, and what its process needs.  System: Linux, macOS.
+/* py_posix.c - where the interpreter is, and how its process is set up. System: Linux, macOS.
  * Side: box.  Input trusted: yes. */
 #include "py_runtime.h"
 
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* The name of the library, as CPython's own build makes it. */
+/* The name of the library, as CPython's own build forms it. */
 #if defined Py_GIL_DISABLED
 #define PYTHON_THREADED "t"
 #else
@@ -35,8 +35,8 @@ const char *const py_libraries[] = {PYTHON_SONAME, NULL};
 const char *const py_read_paths[] = {PY_PLACES_READ, NULL};
 const char *const py_programs[] = {PY_PLACES_PROGRAMS, NULL};
 
-/* Standard input is at its end; a closed pipe and a file over its limit are errors that Python
- * raises, not signals. */
+/* Ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file over its limit raise errors in
+ * Python. Standard input is already at end of file. */
 void py_prepare_process(void)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* py_read.c - JSON text as Python values.
- * Side: box.  Input trusted: yes (the host's, scanned by it: valid, at most 64 levels deep).
+/* py_read.c - converts JSON text to Python values.
+ * Side: box.  Input trusted: yes (text of the host, which has validated it; at most 64 levels
+ * deep).
  *
- * A tagged form whose content does not fit its tag is somebody's object that happens to look like
- * one: it stays a dict. */
+ * An object that looks like a tagged form but whose content does not fit the tag stays a dict. */
 #include "py_runtime.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_KEY_SHARED 64 /* longest key of which equal ones share one object */
+#define READ_KEY_SHARED 64 /* equal keys up to this length share one object */
 
 struct read_state {
     const struct laz_json_api *json;
@@ -139,7 +139,7 @@ static PyObject *read_tag_factor(struct read_state *r, PyObject *content)
     return values && PyList_Check(values) ? Py_NewRef(values) : NULL;
 }
 
-/* A dict of columns; columns of one name cannot be told apart in one. */
+/* Makes a dict of columns; NULL without an exception when two columns have the same name. */
 static PyObject *read_tag_frame(struct read_state *r, PyObject *content)
 {
     PyObject *names, *columns, *frame;
@@ -161,7 +161,7 @@ static PyObject *read_tag_frame(struct read_state *r, PyObject *content)
     return frame;
 }
 
-/* A list, which cannot be a key, as a tuple, which can; NULL: exception. */
+/* Turns a list, which cannot be a key, into a tuple, which can; NULL: exception. */
 static PyObject *read_frozen(PyObject *key)
 {
     PyObject *tuple;
@@ -193,7 +193,7 @@ static PyObject *read_tag_map(struct read_state *r, PyObject *content)
         Py_XDECREF(key);
     }
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Clear(); /* a dict as a key */
+        PyErr_Clear(); /* a dict cannot be a key */
     return map;
 }
 

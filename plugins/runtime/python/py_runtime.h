@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* py_runtime.h - the parts of the python runtime and what they share.
- * Side: box.  Input trusted: no (objects of the code), but the code is here anyway.
+ * Side: box.  Input trusted: no (objects of the code; the code shares this process anyway).
  *
  * One interpreter, on the main thread. The main thread holds the interpreter's lock (GIL) only
- * inside an operation, so that threads of the code go on between executions. */
+ * inside an operation, so that threads of the code continue between executions. */
 #ifndef PY_RUNTIME_H
 #define PY_RUNTIME_H
 
@@ -33,7 +33,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
 }
 #endif
 
-#define PY_MAX_DEPTH 60 /* levels of a value; a line may have 64, and has some of its own */
+#define PY_MAX_DEPTH 60 /* levels of a value; a message may have 64, and uses some itself */
 
 #define PY_STRING_OF(x) #x
 #define PY_STRING(x)    PY_STRING_OF(x)
@@ -73,33 +73,33 @@ enum py_function {
 struct python_state {
     const struct laz_agent_services *services;
     const struct laz_json_api *json;
-    PyThreadState *main_thread; /* between operations, when the GIL is free; else NULL */
-    bool copied;                /* a template, whose interpreter stands still */
-    pid_t pid;                  /* a forked child has another */
+    PyThreadState *main_thread; /* set between operations, while the GIL is released; else NULL */
+    bool copied;                /* this is a template, whose interpreter is paused */
+    pid_t pid;                  /* of the session; a forked child has another */
     char version[32];
 
-    PyObject *functions[PY_FUNCTIONS]; /* those that were called; see py_call */
+    PyObject *functions[PY_FUNCTIONS]; /* those called so far; see py_call */
     bool ran[PY_PARTS];
     PyObject *boot;       /* the namespace they share */
-    PyObject *globals;    /* of __main__ */
-    PyObject *builtins;   /* for `_` */
+    PyObject *globals;    /* the dict of __main__ */
+    PyObject *builtins;   /* the dict of builtins, for `_` */
     PyObject *tool_error; /* lazaret.ToolError */
-    PyObject *flush;      /* the name */
-    PyObject *streams[2]; /* sys.stdout and sys.stderr of the start, or NULL */
+    PyObject *flush;      /* the string "flush" */
+    PyObject *streams[2]; /* the original sys.stdout and sys.stderr, or NULL */
     uint64_t executions;
 
     struct py_tool *tools;
     size_t n_tools;
-    struct py_calls *calls; /* under way */
+    struct py_calls *calls; /* open calls */
 
-    /* What the last outcome points to. */
+    /* Memory of the last outcome. */
     struct laz_json_writer *value;
     PyObject *text;
-    PyObject *described; /* what a describe function returned */
+    PyObject *described; /* result of a describe function */
     const char **traceback;
     char message[128];
 
-    void *reserve; /* memory given up to report that there is none */
+    void *reserve; /* memory freed in order to report that there is none */
 };
 
 /* ---- py_posix.c, py_windows.c: where an interpreter is, and what its process needs ----------- */
@@ -112,21 +112,23 @@ void py_prepare_process(void);
  * ------------------------------------------------------------------
  */
 
-/* Starts it; LAZ_ESETUP says why it failed. With the GIL. */
+/* Runs the Python part. Errors: LAZ_ESETUP. Needs the GIL. */
 int py_boot_start(struct python_state *state, const char *const *paths, size_t n_paths,
                   struct laz_error *err);
 void py_boot_fini(struct python_state *state);
-/* Calls one of its functions; `format` makes a tuple. New reference, or NULL with an exception. */
+/* Calls a function of the Python part; `format` builds the tuple of arguments. New reference, or
+ * NULL with an exception. */
 PyObject *py_call(struct python_state *state, enum py_function function, const char *format, ...);
 /* A list of texts. New reference, or NULL with an exception. */
 PyObject *py_texts(const char *const *texts, size_t n);
 /* Fills `err` from the exception that is set, and clears it. */
 int py_boot_error(struct laz_error *err, int code, const char *what);
-/* Empties sys.stdout and sys.stderr; a failure is nobody's. Keeps an exception that is set. */
+/* Flushes sys.stdout and sys.stderr; failures are ignored. Keeps an exception that is set. */
 void py_flush(struct python_state *state);
-/* Compiles all parts and finds all functions, for copies. False with an exception. */
+/* Compiles all parts and looks up all functions, so that copies need not. False with an
+ * exception. */
 bool py_boot_all(struct python_state *state);
-/* The exception that is set, as an object with its traceback, and clears it. New reference. */
+/* Clears the exception that is set and returns it with its traceback. New reference. */
 PyObject *py_take_exception(void);
 
 /* ---- py_eval.c ------------------------------------------------------------------------------ */
@@ -142,33 +144,34 @@ int py_preload(void *state, const char *const *names, size_t n, struct laz_error
 void py_before_fork(void *state);
 int py_renew(void *state, struct laz_error *err);
 #endif
-void py_template_fini(struct python_state *state); /* with the GIL */
+void py_template_fini(struct python_state *state); /* needs the GIL */
 
 /* ---- py_tools.c ----------------------------------------------------------------------------- */
 
 int py_define_tools(void *state, const struct laz_tool_signature *tools, size_t n,
                     struct laz_error *err);
 void py_tools_fini(struct python_state *state);
-/* What a call came to: its value, or NULL with an exception. `rc` is the agent's, or LAZ_ECLOSED
- * (nothing was executed) or LAZ_ECANCELLED (the execution ended); no text, no memory for it. */
+/* Turns the outcome of a call into its value, or NULL with an exception. `rc` comes from the agent,
+ * or is LAZ_ECLOSED (no execution was running) or LAZ_ECANCELLED (the execution ended). `text`
+ * NULL: out of memory. */
 PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, const char *text,
                           size_t len);
 
 /* ---- py_calls.c: calls under way. With the GIL, which is given back while they wait ---------- */
 
 int py_calls_init(struct python_state *state);
-/* From now on calls go to the host; or fail, and those that are open do. */
+/* True: calls go to the host from now on. False: open calls and new ones fail. */
 void py_calls_set_running(struct python_state *state, bool running);
-/* Calls a tool and waits: its value, or NULL with an exception. */
+/* Calls a tool and waits; returns its value, or NULL with an exception. */
 PyObject *py_calls_wait(struct python_state *state, const char *tool, const char *args, size_t len);
 /* Sends a call whose answer settles a future of the loop that runs in this thread. 1; 0: too many
- * are open; -1 with an exception. */
+ * calls are open; -1 with an exception. */
 int py_calls_begin(struct python_state *state, const char *tool, const char *args, size_t len,
                    PyObject *loop, PyObject *future);
-/* Takes the answers that are there, unless a thread that waits does. */
+/* Takes the answers that have come, unless a waiting thread does. */
 void py_calls_pump(struct python_state *state);
-/* Takes answers for loops that cannot watch the channel, to the end of the execution. Whoever has
- * claimed to, which one thread can, starts a thread for it, or gives it up. */
+/* For loops that cannot watch the channel: one thread takes their answers until the execution ends.
+ * The caller whose claim succeeds starts it, or gives the claim up; serve runs in it. */
 bool py_calls_claim_server(struct python_state *state);
 void py_calls_give_up_server(struct python_state *state);
 void py_calls_serve(struct python_state *state);
@@ -178,17 +181,17 @@ void py_calls_serve(struct python_state *state);
 struct py_writer {
     const struct laz_json_api *json;
     struct laz_json_writer *out;
-    bool lossless; /* what has no form is a TypeError, not a $repr */
+    bool lossless; /* a value without a JSON form raises a TypeError, in place of a $repr */
     unsigned depth;
-    PyObject *above[PY_MAX_DEPTH]; /* the containers around, borrowed */
+    PyObject *above[PY_MAX_DEPTH]; /* the enclosing containers, borrowed */
 };
 
-/* 0, or -1 with an exception. A text over its limit is no error here: the writer tells. */
+/* 0, or -1 with an exception. A text over its limit is no error here; the writer reports it. */
 int py_write(struct py_writer *writer, PyObject *value);
-/* One of numpy's scalars or arrays, or of pandas' series: kinds for the check of arguments. */
+/* Kinds of values of numpy and pandas, for the check of arguments. */
 enum py_foreign { PY_FOREIGN_NONE, PY_FOREIGN_SCALAR, PY_FOREIGN_ARRAY, PY_FOREIGN_FRAME };
 enum py_foreign py_foreign_kind(PyObject *value);
-/* A numpy scalar as Python's own. New reference, or NULL with an exception. */
+/* Converts a numpy scalar to Python's own type. New reference, or NULL with an exception. */
 PyObject *py_foreign_item(PyObject *value);
 
 /* ---- py_read.c: JSON to Python -------------------------------------------------------------- */
@@ -200,7 +203,7 @@ PyObject *py_read(const struct laz_json_api *json, const char *text, size_t len)
 
 /* 1: written; 0: no date or time; -1: exception. */
 int py_date_write(struct py_writer *writer, PyObject *value);
-/* NULL without an exception: not a date. */
+/* NULL without an exception when the text is not a date. */
 PyObject *py_date_parse(const char *text);
 PyObject *py_time_parse(const char *text);
 

@@ -2,10 +2,10 @@
 /* py_template.c - an interpreter that is loaded once and copied for each session.
  * Side: box.  Input trusted: yes (names of packages of the host's settings).
  *
- * CPython has the rules for this: PyOS_BeforeFork() takes the locks that a copy must find in order,
- * PyOS_AfterFork_Child() makes them anew, forgets threads that are not there, and runs what
- * packages registered with os.register_at_fork.  The first is called once; from then on the
- * template holds the interpreter's lock and stands still, so every copy begins at the same point.
+ * CPython's protocol for this: PyOS_BeforeFork() takes the locks that must be consistent in a copy;
+ * PyOS_AfterFork_Child() reinitialises them, forgets other threads, and runs the functions that
+ * packages registered with os.register_at_fork. The first is called once; from then on the template
+ * holds the interpreter's lock and does nothing, so every copy begins at the same point.
  */
 #include "py_runtime.h"
 
@@ -34,7 +34,7 @@ int py_preload(void *data, const char *const *names, size_t n, struct laz_error 
 }
 
 #if !defined HAVE_FORK
-/* No process is copied here. */
+/* This system cannot copy processes. */
 void py_template_fini(struct python_state *state)
 {
     (void)state;
@@ -46,8 +46,8 @@ void py_template_fini(struct python_state *state)
         PyOS_AfterFork_Parent();
 }
 
-/* The way that each execution goes is gone a few times: what the interpreter keeps of it (caches of
- * attributes, specialised instructions) is then in every copy. Nothing of it can be seen there. */
+/* Runs the code path of an execution a few times, so that the interpreter's caches (attributes,
+ * specialised instructions) are filled in every copy. It has no visible effect there. */
 static void template_warm_up(struct python_state *state, int rounds)
 {
     static const char code[] = "1 + 1";
@@ -68,7 +68,7 @@ void py_before_fork(void *data)
     template_warm_up(state, TEMPLATE_ROUNDS);
     PyEval_RestoreThread(state->main_thread);
     state->main_thread = NULL;
-    /* What fails here a session does for itself, or tells of. */
+    /* On failure each session does this for itself, or reports the error. */
     if (py_boot_all(state))
         done = py_call(state, PY_BEFORE_FORK, "()");
     Py_XDECREF(done);
@@ -89,7 +89,7 @@ int py_renew(void *data, struct laz_error *err)
     state->copied = false;
     state->pid = getpid();
     state->main_thread = PyEval_SaveThread();
-    template_warm_up(state, 1); /* the pages are copied now, and not when somebody waits */
+    template_warm_up(state, 1); /* the pages are copied now, and not while a user waits */
     PyEval_RestoreThread(state->main_thread);
     done = py_call(state, PY_RENEW, "()");
     if (!done)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* py_tools.c - tools of the host as functions.
+/* py_tools.c - tools of the host as Python functions.
  * Side: box.  Input trusted: no (arguments are objects of the code; declarations are the host's).
  *
- * The functions themselves are made by tools.py, each with the tool's signature; all they do is to
- * hand their arguments to `call` here, or `call_later`.  A call that the host would not expect
- * (from a forked child, or when nothing is being executed) is refused, because to the host it would
- * be a breach of the protocol. */
+ * tools.py makes the functions, each with the tool's signature; they only pass their arguments to
+ * `call` or `call_later` here. A call that the host would not expect (from a forked child, or while
+ * no execution is running) is refused, because the host would treat it as a protocol error. */
 #include "py_runtime.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What an argument may be. */
+/* Types that an argument may have. */
 #define TOOL_STRING  (1u << 0)
 #define TOOL_NUMBER  (1u << 1)
 #define TOOL_INTEGER (1u << 2)
@@ -22,7 +21,8 @@
 #define TOOL_OBJECT  (1u << 5)
 #define TOOL_ANY     (~0u)
 
-/* The words of declarations. R's come first where they mean more than the type they stand for. */
+/* The type names of declarations. Those of R come first where they allow more than the type they
+ * stand for. */
 static const struct tool_type {
     const char *word;
     unsigned takes;
@@ -39,7 +39,7 @@ static const struct tool_type {
 
 struct tool_parameter {
     char *name;
-    char *type_name; /* the author's word, for messages */
+    char *type_name; /* the type as the author wrote it, for messages */
     unsigned takes;
     bool required;
     bool has_default;
@@ -61,7 +61,8 @@ static unsigned tool_type_find(const char *word)
     return 0;
 }
 
-/* Python's own value for one of numpy's scalars, else the value. New reference. */
+/* Converts a numpy scalar to Python's own type; other values are returned unchanged. New
+ * reference. */
 static PyObject *argument_plain(PyObject *value)
 {
     return py_foreign_kind(value) == PY_FOREIGN_SCALAR ? py_foreign_item(value) : Py_NewRef(value);
@@ -114,7 +115,7 @@ static int argument_check(const struct py_tool *tool, const struct tool_paramete
     return fits ? 0 : -1;
 }
 
-/* None stands for an optional argument that was not given, unless it may be a value. */
+/* None means that an optional argument was not given, unless None is a valid value. */
 static bool argument_is_left_out(const struct tool_parameter *parameter, PyObject *value)
 {
     return value == Py_None && !parameter->required &&
@@ -165,7 +166,7 @@ PyObject *py_call_outcome(struct python_state *state, const char *tool, int rc, 
     return NULL;
 }
 
-/* What the functions here are called with first. */
+/* The state, which is the first argument of the functions here. */
 static struct python_state *tool_state(PyObject *self)
 {
     return PyCapsule_GetPointer(self, NULL);
@@ -179,8 +180,8 @@ static const struct py_tool *tool_at(struct python_state *state, Py_ssize_t inde
     return NULL;
 }
 
-/* Writes (INDEX, (VALUE, ...)), one value for each parameter in their order. Their text lives as
- * long as the writer; NULL with an exception. */
+/* Writes (INDEX, (VALUE, ...)), one value for each parameter in order. The text lives as long as
+ * the writer; NULL with an exception. */
 static const char *tool_write(struct python_state *state, PyObject *args, struct py_writer *writer,
                               const struct py_tool **tool, size_t *len)
 {
@@ -281,7 +282,7 @@ static PyObject *tool_begin(PyObject *self, PyObject *args)
     return begun < 0 ? NULL : PyBool_FromLong(begun);
 }
 
-/* pump(): takes the answers that are there. */
+/* pump(): takes the answers that have come. */
 static PyObject *tool_pump(PyObject *self, PyObject *args)
 {
     struct python_state *state = tool_state(self);
@@ -294,7 +295,8 @@ static PyObject *tool_pump(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* claim_server(): must a thread be started that is in serve()? give_up_server(): it cannot be. */
+/* claim_server(): True when the caller must start a thread that runs serve(). give_up_server(): the
+ * thread could not be started. */
 static PyObject *tool_claim_server(PyObject *self, PyObject *args)
 {
     struct python_state *state = tool_state(self);
@@ -327,7 +329,7 @@ static PyObject *tool_serve(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* channel(): the descriptor on which answers come, -1: there is none that could be watched. */
+/* channel(): the descriptor on which answers come; -1: none that can be watched. */
 static PyObject *tool_channel(PyObject *self, PyObject *args)
 {
     struct python_state *state = tool_state(self);
@@ -375,7 +377,7 @@ static bool tool_copy(struct py_tool *tool, const struct laz_tool_signature *fro
     return true;
 }
 
-/* "a (number): what it is" and so on, below the description. */
+/* The docstring: the description, then a line "a (number): what it is" for each parameter. */
 static PyObject *tool_doc(const struct laz_tool_signature *from)
 {
     PyObject *doc = PyUnicode_FromString(from->description ? from->description : "");
@@ -440,7 +442,7 @@ static bool tool_define(struct python_state *state, size_t index,
     return done != NULL;
 }
 
-/* Puts the functions above where those in Python look for them. */
+/* Makes the functions above available to the Python part. */
 static bool tools_offer_calls(struct python_state *state)
 {
     PyObject *self = PyCapsule_New(state, NULL, NULL);
@@ -462,7 +464,7 @@ int py_define_tools(void *data, const struct laz_tool_signature *tools, size_t n
     int rc = 0;
 
     PyEval_RestoreThread(state->main_thread);
-    state->pid = getpid(); /* a session made from a template is a fork that defines its own tools */
+    state->pid = getpid(); /* a session made from a template defines its tools after the fork */
     py_tools_fini(state);
     state->tools = calloc(n + 1, sizeof *state->tools);
     if (!state->tools || !tools_offer_calls(state)) {

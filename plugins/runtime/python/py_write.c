@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* py_write.c - Python values as JSON text.
+/* py_write.c - converts Python values to JSON text.
  * Side: box.  Input trusted: no (objects of the code).
  *
- * Builtin types are told by their exact type first, as most values are of those. What comes after
- * may run code of the value's own class (utcoffset, tolist): containers are therefore walked by
- * index, and nothing borrowed is kept over such a call.  numpy and pandas are asked for only when
- * the code has loaded them.  The host refuses a repeated key, so keys that are only equal in
- * writing never reach an object. */
+ * Exact builtin types are checked first, because most values have one. Later checks may run code of
+ * the value's own class (utcoffset, tolist); therefore containers are walked by index, and no
+ * borrowed reference is kept across such a call. numpy and pandas are used only if the code has
+ * loaded them. The host rejects a repeated key, so a dict whose distinct keys would have the same
+ * text is written as a map. */
 #include "py_runtime.h"
 
 #include <math.h>
 
-#define WRITE_LOOK 256 /* items of a list between two looks at the writer */
+#define WRITE_LOOK 256 /* check after this many items of a list whether the writer has failed */
 
 /* ---- containers ----------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static int write_set(struct py_writer *w, PyObject *value)
     return rc;
 }
 
-/* A string of exactly that type with the same text. */
+/* Converts a subclass of str to an exact str with the same text. */
 static PyObject *write_plain_string(PyObject *text)
 {
     if (PyUnicode_CheckExact(text)) {
@@ -77,7 +77,7 @@ static PyObject *write_plain_string(PyObject *text)
     return PyUnicode_Substring(text, 0, PY_SSIZE_T_MAX);
 }
 
-/* The text of a key when it can be one, else NULL without an exception. */
+/* The text of a key if it can be one in JSON, else NULL without an exception. */
 static const char *write_key_text(PyObject *key, Py_ssize_t *len)
 {
     const char *text = PyUnicode_AsUTF8AndSize(key, len);
@@ -87,11 +87,12 @@ static const char *write_key_text(PyObject *key, Py_ssize_t *len)
     return text && !memchr(text, '\0', (size_t)*len) ? text : NULL;
 }
 
-/* 1: all keys are different texts, and not one text that looks like a tag; 0; -1: exception. */
+/* 1: all keys are distinct strings, and no single one looks like a tag; 0: no; -1: exception. */
 static int write_is_object(PyObject *items)
 {
     Py_ssize_t n = PyList_GET_SIZE(items), len = 0;
-    PyObject *texts = NULL; /* made when a key is of a subclass: it may call itself different */
+    PyObject *texts = NULL; /* made when a key is of a subclass of str, whose == cannot be
+                               trusted */
     int is = 1;
 
     for (Py_ssize_t i = 0; is == 1 && i < n; i++) {
@@ -153,7 +154,7 @@ static int write_dict(struct py_writer *w, PyObject *value)
 
     if (write_enter(w, value))
         return -1;
-    /* A copy: the dict may change while what it holds is written. */
+    /* A copy, because the dict may change while its values are written. */
     items = PyDict_Items(value);
     plain = items ? write_is_object(items) : -1;
     if (plain == 1)
@@ -195,7 +196,7 @@ static int write_integer(struct py_writer *w, PyObject *value)
     return 0;
 }
 
-/* A range may be longer than memory: it ends where the writer gives up. */
+/* A range may be huge, so it is never expanded: the loop ends when the writer fails. */
 static int write_range(struct py_writer *w, PyObject *value)
 {
     PyObject *iterator = PyObject_GetIter(value), *item = NULL;
@@ -214,8 +215,8 @@ static int write_range(struct py_writer *w, PyObject *value)
     return rc || PyErr_Occurred() ? -1 : 0;
 }
 
-/* Text that UTF-8 cannot hold was made from bytes by "surrogateescape", or else is written as
- * "surrogatepass" does. */
+/* Text that UTF-8 cannot encode is written as the bytes from which "surrogateescape" made it, or
+ * else as "surrogatepass" encodes it. */
 static int write_surrogates(struct py_writer *w, PyObject *text)
 {
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
@@ -246,7 +247,7 @@ static int write_string(struct py_writer *w, PyObject *value)
     return 0;
 }
 
-/* As repr writes it: the shortest text that reads back the same, found faster than by trial. */
+/* Writes the float as repr does: the shortest text that reads back the same. */
 static int write_float(struct py_writer *w, double number)
 {
     char *text;
@@ -288,7 +289,7 @@ static PyObject *foreign_get(const char *module, const char *name)
 
     Py_XDECREF(loaded);
     if (!found)
-        PyErr_Clear(); /* half loaded, or something else of that name */
+        PyErr_Clear(); /* partly loaded, or another module of that name */
     return found;
 }
 
@@ -316,7 +317,7 @@ enum py_foreign py_foreign_kind(PyObject *value)
     return PY_FOREIGN_NONE;
 }
 
-/* pandas' marks of what is missing; NaT calls itself a datetime. */
+/* Is the value one of pandas' missing values? NaT claims to be a datetime. */
 static bool foreign_is_missing(PyObject *value)
 {
     static const char *const marks[] = {"NA", "NaT"};
@@ -330,7 +331,7 @@ static bool foreign_is_missing(PyObject *value)
     return is;
 }
 
-/* Instants of numpy in whatever unit, as microseconds: those datetime can tell. */
+/* Converts instants of numpy from any unit to microseconds, which datetime can represent. */
 static PyObject *foreign_in_microseconds(PyObject *value)
 {
     PyObject *dtype = PyObject_GetAttrString(value, "dtype"), *kind = NULL, *result = NULL;
@@ -355,7 +356,7 @@ PyObject *py_foreign_item(PyObject *value)
     if (plain)
         item = PyObject_CallMethod(plain, "item", NULL);
     Py_XDECREF(plain);
-    if (item && foreign_is(item, "numpy", "generic")) { /* long double has nothing in Python */
+    if (item && foreign_is(item, "numpy", "generic")) { /* Python has no type for a long double */
         PyObject *number = PyNumber_Float(item);
         Py_DECREF(item);
         item = number;

@@ -2,20 +2,20 @@
 /* python.c - the runtime `python`: CPython 3.9 or later, embedded.
  * Side: box.  Input trusted: no.
  *
- * The interpreter is an isolated one: neither the environment nor the user's folders change what it
- * does, it writes no bytecode, and it is the one lazaret was built with, whatever python3 is found
- * first on the PATH.  Its time to start is part of every session's: nothing is imported here that
- * the interpreter does not import itself. */
+ * The interpreter runs in isolated mode: neither the environment nor the user's directories affect
+ * it, and it writes no bytecode. It is the one lazaret was built with, whatever python3 comes first
+ * in PATH. Its start-up time is part of every session's, so nothing is imported here that the
+ * interpreter does not import itself. */
 #include "py_runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* struct python_state is in py_runtime.h: the parts of the plugin share it. */
+/* struct python_state is in py_runtime.h, because all files of the plugin use it. */
 
 static const struct laz_option python_options[] = {
-    {"path", LAZ_OPT_PATHS, "[]", "folders of modules, searched before Python's own"},
+    {"path", LAZ_OPT_PATHS, "[]", "directories of modules, searched before Python's own"},
     {0},
 };
 
@@ -54,7 +54,7 @@ static bool python_paths_add(struct python_paths *paths, const char *path)
     return grown[paths->n] && ++paths->n;
 }
 
-/* Reads {"path":["/a","/b"]}; other keys are passed over. */
+/* Reads {"path":["/a","/b"]}; other keys are ignored. */
 static bool python_read_options(const struct laz_json_api *json, const char *text, size_t len,
                                 struct python_paths *paths)
 {
@@ -107,7 +107,7 @@ static PyStatus python_configure(PyConfig *config)
     config->write_bytecode = 0;
     config->install_signal_handlers = 0;
     config->buffered_stdio = 1;
-    config->configure_c_stdio = 1; /* on Windows bytes stay as they are */
+    config->configure_c_stdio = 1; /* on Windows this keeps bytes unchanged */
     config->pathconfig_warnings = 0;
     for (size_t i = 0; !PyStatus_Exception(status) && i < sizeof texts / sizeof *texts; i++)
         status = PyConfig_SetBytesString(
@@ -186,8 +186,8 @@ static const char *python_version(void *data)
     return ((struct python_state *)data)->version;
 }
 
-/* What the code registered for the end is run; the interpreter itself is left to the end of the
- * process, as it would wait for threads. */
+/* Runs the exit functions that the code registered. The interpreter itself is not finalised,
+ * because that would wait for threads. */
 static void python_destroy(void *data)
 {
     struct python_state *state = data;
@@ -205,8 +205,8 @@ static void python_destroy(void *data)
     py_flush(state);
     py_eval_fini(state);
     py_boot_fini(state);
-    /* The interpreter's lock is kept: no thread of the code runs any more. The tools and their
-     * calls stay, because one may be waiting for an answer. */
+    /* The interpreter's lock is kept, so that no thread of the code runs any more. The tools and
+     * their calls are not freed, because a thread may be waiting for an answer. */
 }
 
 static const struct laz_runtime_ops python_ops = {

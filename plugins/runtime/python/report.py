@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# report.py - what is said of errors, and the end of the code's process.
+# report.py - describes errors and handles SystemExit.
 #
-# Runs in the namespace of bootstrap.py.  Frames of ours are called <lazaret> and are not shown.
+# Runs in the namespace of bootstrap.py. Frames of the runtime have the file name <lazaret> and are
+# not shown.
 SHOWN_FRAMES = 100
 
 
@@ -10,7 +11,7 @@ def encode(text):
 
 
 def headline(error):
-    # The last line of a traceback, and the notes that were added to the error.
+    # The last line of a traceback and the notes added to the error.
     kind = type(error)
     name = kind.__qualname__
     if kind.__module__ not in ('builtins', '__main__'):
@@ -26,7 +27,7 @@ def headline(error):
     return text
 
 
-split = {}  # lines of what was executed, while an error is described
+split = {}  # lines of the executed code, while an error is described
 
 
 def source_line(name, line):
@@ -60,7 +61,7 @@ def frames(error):
 
 
 def entries(found):
-    # At most SHOWN_FRAMES of them: the outermost and the innermost; repeated ones are counted.
+    # Shows at most SHOWN_FRAMES frames, the outermost and the innermost; repeated ones are counted.
     texts, previous, count = [], None, 0
     if len(found) > 20 * SHOWN_FRAMES:
         half = 10 * SHOWN_FRAMES
@@ -85,7 +86,8 @@ def entries(found):
 
 
 def chain(error):
-    # The error, and before it what led to it, each with the words that join it to the next.
+    # The error, preceded by the errors that led to it, each with the words that join it to the
+    # next.
     errors, seen, join = [], set(), ''
     while error is not None and id(error) not in seen and len(errors) < 10:
         seen.add(id(error))
@@ -124,7 +126,7 @@ def described(error, current):
 
 
 def describe_syntax(error):
-    # (message, line, column) of code that does not parse.
+    # (message, line, column) for code that does not parse.
     line = column = 0
     message = headline(error)
     if isinstance(error, SyntaxError):
@@ -139,7 +141,7 @@ def describe_syntax(error):
 # ---- the end ---------------------------------------------------------------------------------
 
 def leave(error):
-    # What the interpreter does when it exits; returns the status.
+    # Does what the interpreter does on SystemExit; returns the exit status.
     status = error.code
     if status is None:
         status = 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# template.py - what a process that is copied for each session does before, and each copy after.
+# template.py - what a template does before it is copied for each session, and each copy afterwards.
 #
-# CPython's own hooks (os.register_at_fork) renew random, threading, logging and whatever a package
-# asked for; here is what they leave the same in every copy.  A module that nobody loaded has
-# nothing to renew.
+# CPython's own hooks (os.register_at_fork) renew random, threading, logging and whatever packages
+# registered; this file renews the rest of what would be the same in every copy. Modules that are
+# not loaded need no renewal.
 import os
 
 
@@ -23,16 +23,17 @@ def forget_warm_up():
 
 
 def before_fork():
-    # What is there now is in every copy: no collection looks at it again, and its pages stay shared.
+    # Objects that exist now are in every copy: exempt them from collections, so that their pages
+    # stay shared.
     import gc
-    import _symtable  # keep_tools() needs it where the code names a tool
+    import _symtable  # keep_tools() needs it when the code names a tool
     forget_warm_up()
     gc.collect()
     gc.freeze()
 
 
 def renew_ssl(ssl):
-    ssl.RAND_add(os.urandom(32), 32.0)  # its generators are seeded anew when they are used next
+    ssl.RAND_add(os.urandom(32), 32.0)  # makes its generators reseed at their next use
 
 
 def renew_numpy(random):

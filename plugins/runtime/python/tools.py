@@ -2,14 +2,14 @@
 # tools.py - the functions that stand for the tools of the host.
 #
 # Runs in the namespace of bootstrap.py, which C has given the functions `call` and `call_later`.
-# Names of tools and parameters are words of somebody else: they never become part of a text that is
+# Names of tools and parameters come from outside, so they never become part of source text that is
 # compiled.
 TYPES = {'string': str, 'number': float, 'integer': int, 'boolean': bool, 'array': list,
          'object': dict}
 
 
 def signature(parameters):
-    # A required parameter after an optional one can only be given by name.
+    # A required parameter after an optional one is keyword-only.
     head, optional, by_name = [], False, False
     defaults, by_name_defaults = [], {}
     for index, (name, _, required, default) in enumerate(parameters):
@@ -43,7 +43,7 @@ def make_tool(index, name, parameters):
 
 
 def make_aio(tool):
-    # The same code, where `call` gives a coroutine instead of a value.
+    # The same code, in which `call` returns a coroutine instead of a value.
     aio = type(tool)(tool.__code__, {'call': call_later, '__name__': 'lazaret'}, tool.__name__,
                      tool.__defaults__)
     aio.__qualname__ = tool.__name__ + '.aio'
@@ -54,8 +54,8 @@ def make_aio(tool):
 
 
 def define_tool(index, original, doc, parameters):
-    # The function is found in builtins, where no `del` reaches it; a tool that has the name of a
-    # builtin is put before it for the code, not for modules.
+    # The function is in builtins, where `del` does not reach it. A tool with the name of a builtin
+    # hides it for the code, but not for modules.
     name = original.replace('.', '_')
     if name in (known.replace('.', '_') for known in lazaret.tools):
         raise ValueError("two tools would be called '%s' in Python" % name)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* r.c - the R runtime: starts libR inside the agent, and describes it to the host.
- * Side: agent.  Input trusted: the options yes (the host's).
+ * Side: agent.  Input trusted: yes (options of the host).
  *
  * This file is under the MIT licence, but it is linked with R, which is under the GNU General
- * Public License (version 2 or 3): the plugin as built may be passed on under R's terms only.
+ * Public License (version 2 or 3): a binary distribution of this plugin is covered by that licence.
  * lazaret itself neither links nor loads it.
  *
- * R runs on the main thread, whose stack it measures by itself: deep recursion is an R error.  Its
- * signal handlers stay off, for the agent's rules about signals hold. */
+ * R runs on the main thread and checks its stack itself, so deep recursion is an R error. R's
+ * signal handlers stay off, because the agent decides about signals. */
 #include "r.h"
 #include "r_paths.h"
 #include "r_support.h"
@@ -21,7 +21,7 @@
 #include <Rembedded.h>
 
 static const struct laz_option r_options[] = {
-    {"libs", LAZ_OPT_PATHS, "[]", "folders with R packages, searched before R's own"},
+    {"libs", LAZ_OPT_PATHS, "[]", "directories with R packages, searched before R's own"},
     {"packages", LAZ_OPT_STRINGS, "[]", "packages attached before the code runs"},
     {NULL, 0, NULL, NULL},
 };
@@ -215,7 +215,7 @@ static int r_create(const struct laz_agent_services *services, const char *optio
         return r_fail(err, LAZ_EBUSY, "R can be started once in a process", "");
     struct r_state *s = calloc(1, sizeof *s);
     if (!s)
-        return r_fail(err, LAZ_ENOMEM, "no memory for the R runtime", "");
+        return r_fail(err, LAZ_ENOMEM, "out of memory", "");
     s->services = services;
     s->json = services->json;
     s->owner = getpid();
@@ -227,9 +227,10 @@ static int r_create(const struct laz_agent_services *services, const char *optio
     if (!s->writer) {
         r_self = NULL;
         r_free(s);
-        return r_fail(err, LAZ_ENOMEM, "no memory for the R runtime", "");
+        return r_fail(err, LAZ_ENOMEM, "out of memory", "");
     }
-    if (!r_start(s)) /* R's own state is undefined from here: r_self stays, nothing is retried */
+    if (!r_start(s)) /* R's state is undefined from here on: keep r_self, so that no second start is
+                        tried */
         return r_fail(err, LAZ_ESETUP,
                       "R cannot be started; is R_HOME right, and its files visible?",
                       s->startup.data ? s->startup.data : "");
@@ -270,7 +271,7 @@ static void r_destroy(void *state)
 static const char *const r_suffixes[] = {".R", ".r", NULL};
 static const char *const r_libraries[] = {LAZ_R_LIBRARY, NULL};
 static const char *const r_read_paths[] = {LAZ_R_READ, NULL};
-/* system(), Sys.which(), detectCores(), and R itself for Rscript and clusters. */
+/* For system(), Sys.which() and detectCores(); R itself for Rscript and clusters. */
 static const char *const r_programs[] = {
     "sh", "sed", "uname", "rm", "which", "grep", "wc", "R", "Rscript", LAZ_R_HOME "/bin", NULL,
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* r_console.c - what R writes, and how it ends: the functions that r_start_*.c hands to R.
- * Side: agent.  Input trusted: no (everything here is done on behalf of the code).
+/* r_console.c - the callbacks that r_start_*.c gives R: for output and for its end.
+ * Side: agent.  Input trusted: no (the code causes all of these calls).
  *
- * R hands over output in pieces: cat() calls for every argument and separator.  A piece goes out at
- * once when it ends a line, or when nothing was written for a millisecond; else it waits for the
- * rest of its line, so that a loop of cat() costs one system call a line and a lone progress dot
- * still appears.  What waits is written before anything else can be seen: before standard error, a
- * tool call, a fork, R's event polling and the end of an execution.
+ * R passes output in pieces: cat() makes one call for every argument and separator. A piece is
+ * written at once when it ends a line or when nothing was written for a millisecond; otherwise it
+ * waits for the rest of its line. So a loop of cat() costs one system call a line, and a lone
+ * progress dot still appears. Pending output is written before anything else becomes visible:
+ * before standard error, a tool call, a fork, R's event polling and the end of an execution.
  *
- * A write beyond the limit of a file's size fails, which R's connections do not always tell: a
- * handler of SIGXFSZ notes it, and the code gets an error as soon as R can raise one.
+ * A write beyond the limit on file size fails, which R's connections do not always report: a
+ * handler of SIGXFSZ records it, and the code gets an error as soon as R can raise one.
  *
  * A fork of R (parallel::mclapply) may write, but is not the session: it leaves with _exit. */
 #include "r.h"
@@ -26,7 +26,7 @@
 #define CONSOLE_IDLE_NS     1000000
 #define CONSOLE_PENDING_MAX 65536
 
-/* Not in a header of every R, or of every system. */
+/* Not every version of R declares these, nor every system. */
 extern void R_dot_Last(void);
 extern void Rf_jump_to_toplevel(void);
 
@@ -56,7 +56,7 @@ void r_console_flush(struct r_state *state)
     fflush(stdout); /* compiled code may have used the C library */
 }
 
-/* Whether nothing was written for a while. */
+/* True when nothing was written for a while. */
 static bool console_is_idle(const struct r_state *state, struct timespec *now)
 {
     clock_gettime(CLOCK_MONOTONIC, now);
@@ -86,7 +86,7 @@ static void console_stdout(struct r_state *state, const char *text, size_t len)
     }
 }
 
-/* A print that is too long for a message goes to standard output instead. */
+/* Printed text that is too long for a message goes to standard output instead. */
 static void console_captured(struct r_state *state, const char *text, size_t len)
 {
     if (len <= state->capture_limit - state->captured.len &&
@@ -134,7 +134,7 @@ void r_console_release(struct r_state *state, bool keep)
     r_text_clear(&state->captured);
 }
 
-/* A jump to the top level prints what warnings are left, and nothing else does. */
+/* Jumps to the top level: only that prints the remaining warnings. */
 static void console_jump(void *unused)
 {
     (void)unused;
@@ -204,7 +204,7 @@ void r_console_message(const char *text)
     r_console_write("\n", 1, 1);
 }
 
-/* R cannot go on: memory of its own is broken, or it found no home. */
+/* R cannot continue: its memory is corrupt, or it did not find R_HOME. */
 void r_console_suicide(const char *text)
 {
     struct r_state *state = r_self;
@@ -218,7 +218,7 @@ void r_console_suicide(const char *text)
     abort();
 }
 
-/* quit(): what R does before its process ends, then the agent ends it. */
+/* quit(): does what R does before its process ends, then the agent ends it. */
 void r_console_clean_up(SA_TYPE save, int status, int run_last)
 {
     struct r_state *state = r_self;
@@ -239,7 +239,7 @@ void r_console_clean_up(SA_TYPE save, int status, int run_last)
     R_CleanTempDir();
     r_console_flush(state);
     state->services->leave(state->services->agent, status);
-    abort(); /* it does not return */
+    abort(); /* not reached: leave() does not return */
 }
 
 void r_console_begin(struct r_state *state)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* r_eval.c - parsing and running code.
+/* r_eval.c - parses and runs code.
  * Side: agent.  Input trusted: no (the code).
  *
- * The whole code is parsed before anything runs.  Top-level expressions are then evaluated from C
- * inside one R_ToplevelExec, so that sys.calls() and parent.frame() are what they are at R's
- * prompt: no frame of ours is below the code's.  Errors are seen by a global calling handler while
- * their frames are alive (on_error in r_support.R); what passes it, such as an exhausted C stack,
- * is read from R's error buffer. */
+ * The whole code is parsed before anything runs. Top-level expressions are then evaluated from C
+ * inside one R_ToplevelExec, without frames of this plugin below the code's, so that sys.calls()
+ * and parent.frame() are as at R's prompt. A global calling handler (on_error in r_support.R)
+ * records errors while their frames exist; errors that bypass it, such as an exhausted C stack, are
+ * read from R's error buffer. */
 #include "r.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void r_failure_clear(struct r_failure *failure)
     r_text_clear(&failure->message);
 }
 
-/* At most `max` bytes of a text that may be cut between characters only. */
+/* Length of the text, at most `max` bytes, cut between characters. */
 static size_t eval_cut(const char *text, size_t max)
 {
     size_t len = strlen(text);
@@ -73,7 +73,7 @@ SEXP r_eval_note(SEXP message, SEXP line, SEXP traceback)
     return R_NilValue;
 }
 
-/* Errors that have a verdict of their own are told by R's words for them. */
+/* Errors that have a verdict of their own are recognised by R's messages. */
 static uint32_t eval_kind_of(const char *message)
 {
     static const char *const memory[] = {
@@ -102,8 +102,8 @@ static void eval_define(SEXP env, const char *name, SEXP value)
     UNPROTECT(1);
 }
 
-/* What R_ParseVector needs to keep source references (?srcfilecopy); r_support.R has it for the
- * lines of errors. R_NewEnv is there since R 4.1. */
+/* Makes the object that R_ParseVector needs to keep source references (?srcfilecopy); r_support.R
+ * uses it for the lines of errors. R_NewEnv is there since R 4.1. */
 static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
 {
     SEXP file = PROTECT(R_NewEnv(R_EmptyEnv, 0, 0));
@@ -123,7 +123,7 @@ static SEXP eval_new_srcfile(struct r_state *s, SEXP code)
     return file;
 }
 
-/* The expressions, with source references; R_NilValue when it does not parse. */
+/* Parses the code into expressions with source references; R_NilValue when it does not parse. */
 static SEXP eval_parse(struct r_state *s)
 {
     ParseStatus status;
@@ -135,7 +135,7 @@ static SEXP eval_parse(struct r_state *s)
     return status == PARSE_OK ? parsed : R_NilValue;
 }
 
-/* Asks R's parse() for its words about code that R_ParseVector refused. */
+/* Gets R's message, by parse(), about code that R_ParseVector rejected. */
 static void eval_syntax_error(struct r_state *s)
 {
     SEXP code = PROTECT(eval_code_string(&s->job));
@@ -156,8 +156,8 @@ static int eval_line_of(SEXP refs, R_xlen_t i)
     return TYPEOF(ref) == INTSXP && LENGTH(ref) > 0 ? INTEGER(ref)[0] : 0;
 }
 
-/* list(value, visible) of expression `i`. .Internal(withVisible()) evaluates it without a frame;
- * the braces around it carry its source reference, or R's compiler of loops would have none. */
+/* Evaluates expression `i` to list(value, visible). .Internal(withVisible()) adds no frame; the
+ * braces around the expression carry its source reference, which R's compiler of loops needs. */
 static SEXP eval_expression(SEXP expressions, SEXP refs, R_xlen_t i)
 {
     SEXP block = PROTECT(Rf_lang2(Rf_install("{"), VECTOR_ELT(expressions, i)));
@@ -191,12 +191,12 @@ static void eval_finish(struct r_state *s, SEXP value)
     s->json->writer_reset(s->writer);
     r_write(&w, value, R_AS_IT_IS);
     s->value = s->json->writer_text(s->writer, &s->value_len, &too_large);
-    /* Nobody asked for the value of an assignment: without it the execution is still right. */
+    /* The value of an assignment is not visible, so an execution without it is still correct. */
     s->job.too_large = !s->value && s->job.visible;
     s->job.finished = true;
 }
 
-/* The handlers of this top level; see r_support.R. */
+/* Sets the handlers of this top level; see r_support.R. */
 static void eval_begin_handlers(struct r_state *s)
 {
     SEXP asked = PROTECT(Rf_lang1(Rf_install("globalCallingHandlers")));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* r_map.c - tool_map(.tool, ...): one call of a tool for each element of vectors, side by side.
+/* r_map.c - tool_map(.tool, ...): calls a tool for each element of vectors, concurrently.
  * Side: agent.  Input trusted: no (the code's).
  *
- * All arguments are checked and written before the first call goes out, so that a mistake in one
- * calls nothing.  Then every call is awaited before anything can raise: a tool that fails leaves no
- * call behind that could answer a later one.  R leaves functions by jumps, and runs finalizers of
- * the code where it needs memory: what they would leak or overwrite belongs to a pointer of R. */
+ * All arguments are checked and written before the first call is sent, so that a mistake in one
+ * element calls nothing. Then all answers are awaited before an error can be raised, so that no
+ * open call can answer a later one. R leaves functions by jumps, and an allocation may run
+ * finalizers of the code; memory that these would leak or overwrite belongs to an external pointer
+ * of R. */
 #include "r.h"
 
 #include <stdio.h>
@@ -14,14 +15,14 @@
 
 struct map_answer {
     int rc;
-    bool kept;  /* there was memory for the text */
+    bool kept;  /* the text could be copied */
     char *text; /* the value or the error */
     size_t len;
 };
 
 struct map_batch {
     size_t n;
-    struct laz_agent_call *calls; /* with texts of their own */
+    struct laz_agent_call *calls; /* which own their texts */
     struct map_answer *answers;
 };
 
@@ -48,7 +49,7 @@ static void map_finalize(SEXP pointer)
     R_ClearExternalPtr(pointer);
 }
 
-/* A pointer of R to a batch for n calls. */
+/* An external pointer of R to a batch of n calls. */
 static SEXP map_batch(size_t n)
 {
     SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
@@ -84,7 +85,7 @@ static void map_answered(void *user, size_t index, int rc, const char *text, siz
     batch->calls[index].args = NULL;
 }
 
-/* The tool that a value is, or names. */
+/* A value as a tool: the tool itself or its name. */
 static const struct r_tool *map_tool(struct r_state *s, SEXP value, const struct r_place *place)
 {
     char message[256] = "tool_map: a tool or its name is needed";
@@ -140,7 +141,7 @@ static SEXP map_values(struct r_state *s, struct map_batch *batch)
     return values;
 }
 
-/* Raises the first error, with the numbers of all, and the values of the others. */
+/* Raises the first error, with the numbers of all failed calls and the values of the others. */
 static void map_check(struct r_state *s, const struct r_tool *tool, const struct map_batch *batch,
                       SEXP call, SEXP values)
 {

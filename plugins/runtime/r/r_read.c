@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* r_read.c - JSON as R values: results of tools, default values of parameters.
- * Side: agent.  Input trusted: yes (texts of the host, scanned by the agent).
+/* r_read.c - converts JSON to R values: results of tools and default values of parameters.
+ * Side: agent.  Input trusted: yes (texts of the host, which the agent has validated).
  *
  * Scalars become vectors of one; an array of only numbers, only strings or only booleans becomes a
  * vector, which is built in place and doubled when full; any other array a list; an object a named
- * list.  Numbers are always double.  A vector that was an array of one gets class AsIs, as I()
- * does, so that it goes back as an array.  A tag whose content does not fit it is an ordinary
+ * list. Numbers are always double. A vector made from an array of one gets class AsIs, as from I(),
+ * so that it is written as an array again. A tagged form with unsuitable content is an ordinary
  * object. */
 #include "r.h"
 
@@ -212,7 +212,7 @@ static SEXP read_vector_end(struct read_vector *v)
 
 /* ---- arrays and objects ---- */
 
-/* One element of an array. Numbers, the common case, make no R object. */
+/* Reads one element of an array. Numbers, the common case, need no R object. */
 static void read_array_element(struct r_state *s, struct read_vector *v, uint32_t type)
 {
     struct laz_json_token token;
@@ -369,8 +369,8 @@ static SEXP build_complex(struct r_state *s, SEXP x)
     return Rf_ScalarComplex(value);
 }
 
-/* The array of a column or a factor as a vector: null is NA there, and one element is no I().
- * Protected by the caller. */
+/* Converts the array of a column or a factor to a vector: null is NA, and one element is not AsIs.
+ * The caller protects it. */
 static SEXP read_column(struct r_state *s, SEXP x)
 {
     if (OBJECT(x) && Rf_inherits(x, "AsIs")) {
@@ -432,7 +432,7 @@ static SEXP build_frame(struct r_state *s, SEXP x)
         UNPROTECT(1);
     }
     if (fits) {
-        SEXP numbers = PROTECT(Rf_allocVector(INTSXP, 2)); /* R's short form of 1:n */
+        SEXP numbers = PROTECT(Rf_allocVector(INTSXP, 2)); /* R's compact form of 1:n */
         INTEGER(numbers)[0] = NA_INTEGER;
         INTEGER(numbers)[1] = -(int)REAL(rows)[0];
         if (TYPEOF(names) != STRSXP)
@@ -514,12 +514,12 @@ static SEXP read_value(struct r_state *s)
 
 SEXP r_read(struct r_state *state, const char *json, size_t len)
 {
-    state->json->reader_free(state->reader); /* of a reading that R jumped out of */
+    state->json->reader_free(state->reader); /* left over when R jumped out of an earlier read */
     state->reader = state->json->reader_new(json, len);
     if (!state->reader)
         Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);
     SEXP x = PROTECT(read_value(state));
-    if (state->json->reader_failed(state->reader)) /* the host sends nothing that cannot be read */
+    if (state->json->reader_failed(state->reader)) /* cannot happen: the host sends valid JSON */
         Rf_error("cannot allocate memory for a value of %.0f bytes", (double)len);
     state->json->reader_free(state->reader);
     state->reader = NULL;

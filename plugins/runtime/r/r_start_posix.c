@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* r_start_posix.c - starts R by the pointers of Rinterface.h.  System: POSIX.
+/* r_start_posix.c - starts R through the function pointers of Rinterface.h. System: POSIX.
  * Side: agent.  Input trusted: yes (the host's environment).
  *
- * The agent's rules about signals hold, so R's handlers stay off; one of ours notes a file that
- * grows over its limit.  R reads R_HOME and its like from the environment, and its encoding from
- * the locale: where that has not UTF-8, one is set that has. */
+ * The agent decides about signals, so R's handlers stay off; a handler of this plugin records a
+ * file that exceeds its limit. R reads R_HOME and similar variables from the environment, and its
+ * encoding from the locale: if that is not UTF-8, a UTF-8 locale is set. */
 #include "r.h"
 #include "r_paths.h"
 
@@ -53,7 +53,7 @@ static void start_environment(void)
     start_variable("R_DOC_DIR", LAZ_R_DOC_DIR);
     setlocale(LC_CTYPE, ""); /* as R does when it starts */
     if (strcmp(nl_langinfo(CODESET), "UTF-8") !=
-        0) /* nothing else could hold every text of the code */
+        0) /* only UTF-8 can encode every text of the code */
         setenv("LC_ALL", "C.UTF-8", 1);
 }
 
@@ -102,7 +102,7 @@ bool r_start(struct r_state *state)
     if (Rf_initialize_R(4, argv) != 0)
         return false;
     R_Interactive = FALSE;
-    start_callbacks(); /* the command line has set some */
+    start_callbacks(); /* again, because reading the command line has set some of them */
     setup_Rmainloop();
     r_console_begin(state);
     start_hooks();

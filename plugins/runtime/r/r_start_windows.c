@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* r_start_windows.c - starts R by structRstart of RStartup.h.  System: Windows, R 4.2 or later.
+/* r_start_windows.c - starts R through structRstart of RStartup.h. System: Windows, R 4.2 or later.
  * Side: agent.  Input trusted: yes (the settings of the build).
  *
- * R may have another C library than this plugin (UCRT, msvcrt), so nothing passes between the two
- * but numbers and texts that are only read: no file, no memory to be freed, no variable, for each
- * has its own copy of the environment.  So R is told its home, and PATH is set for the system
- * alone: by it the loader finds R's own libraries (Rlapack.dll) when those of packages need them.
+ * R may use another C library than this plugin (UCRT, msvcrt), so only numbers and read-only texts
+ * pass between the two: no files, no memory to be freed, no environment variables, of which each
+ * has its own copy. So R is given its home directory explicitly. PATH is set for the system's
+ * loader, which by it finds R's own libraries (Rlapack.dll) when those of packages need them.
  *
- * Text in R is UTF-8: the process's is, by the manifest of the agent, and R's locale is told. */
+ * Text in R is UTF-8: the agent's manifest sets that for the process, and LC_CTYPE for R's
+ * locale. */
 #include "r.h"
 #include "r_paths.h"
 
@@ -27,16 +28,17 @@
 
 #define START_PATH_MAX 32767 /* characters of a variable */
 
-extern __declspec(dllimport) int R_SignalHandlers; /* in no header that R has on Windows */
+extern __declspec(dllimport) int R_SignalHandlers; /* declared in no header of R on Windows */
 
 const char *const r_env[] = {
-    "R_HOME=" LAZ_R_HOME, /* the rest is below it */
+    "R_HOME=" LAZ_R_HOME, /* R derives its other paths from it */
     "R_LIBS_USER=",       /* no packages of the user's */
-    "LC_CTYPE=.UTF-8",    /* as C.UTF-8 elsewhere, and not the user's language */
+    "LC_CTYPE=.UTF-8",    /* like C.UTF-8 elsewhere: not the user's language */
     "LC_COLLATE=C",       "LC_TIME=C", "LC_MONETARY=C", NULL,
 };
 
-/* No setjmp(3), which ends by unwinding the frames that it leaves: those are R's, and abandoned. */
+/* Not setjmp(3), whose longjmp would unwind the frames in between: those are R's, and are
+ * abandoned. */
 static void *start_gave_up[5];
 
 void r_start_give_up(void)
@@ -44,7 +46,7 @@ void r_start_give_up(void)
     __builtin_longjmp(start_gave_up, 1);
 }
 
-/* PATH begins with the folder of R.dll. */
+/* Puts the directory of R.dll at the beginning of PATH. */
 static bool start_path(void)
 {
     const char *end = strrchr(LAZ_R_LIBRARY, '/');
@@ -91,7 +93,7 @@ static void start_parameters(Rstart r)
     r->ReadConsole = r_console_read;
     r->WriteConsole = NULL;
     r->WriteConsoleEx = r_console_write;
-    r->CallBack = r_console_flush_idle; /* at every write, too */
+    r->CallBack = r_console_flush_idle; /* called at every write, too */
     r->ShowMessage = r_console_message;
     r->YesNoCancel = start_say_no;
     r->Busy = r_console_busy;

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-# r_support.R - the part of the R runtime that is easier said in R.
+# r_support.R - the part of the R runtime that is written in R.
 #
-# Evaluated once, at the start, in an environment of its own below the base namespace, so that
-# nothing the code defines can take its place.  `note_error`, `call_named` and `map_tool` are
-# routines of the plugin, put here by it.  The build turns this file into a C string: keep it free
-# of side effects and short.
+# Evaluated once, at the start, in an environment of its own below the base namespace, so that the
+# code cannot redefine anything in it. The plugin adds its routines `note_error`, `call_named` and
+# `map_tool`. The build turns this file into a C string: keep it short and free of side effects.
 
-srcfile <- NULL # of the code that runs
+srcfile <- NULL # of the running code
 
-# R's own words about code that does not parse: list(message, line, column).
+# R's own message about code that does not parse: list(message, line, column).
 parse_error <- function(code) {
     text <- tryCatch({
         parse(text = code, keep.source = FALSE, encoding = "UTF-8")
@@ -22,9 +21,9 @@ parse_error <- function(code) {
     list(text, as.integer(place[2L]), as.integer(place[3L]))
 }
 
-# Before each execution: the handlers that see an error while its frames are there. They are the
-# global ones of R, which code may have added to; each top level starts without them. Where there is
-# none but ours, `begin_usual` does the same, and is evaluated without a call.
+# Before each execution: sets the handlers that see an error while its frames exist. They are R's
+# global handlers, to which code may have added; each top level starts without them. If there is no
+# other handler, `begin_usual` does the same and is evaluated without a call.
 begin <- function() {
     .Internal(seterrmessage(""))
     handlers <- globalCallingHandlers()
@@ -48,7 +47,7 @@ on_error <- function(e) {
             break
         }
     }
-    # This function is the last frame; R's way of calling it may be the one before.
+    # This function is the last frame; the one before may be R's call of it.
     n <- length(frames) - 1L
     if (n > 0L && identical(frames[[n]][[1L]], quote(.handleSimpleError)))
         n <- n - 1L
@@ -85,7 +84,7 @@ show_calls <- function(frames) {
       vapply(frames[(n - 29L):n], show_call, ""))
 }
 
-# How a value that cannot leave R is shown.
+# The text for a value that cannot leave R.
 represent <- function(x) {
     text <- if (is.environment(x)) {
         if (is.null(attr(x, "class"))) "<environment>"
@@ -105,7 +104,8 @@ represent <- function(x) {
 
 as_instant <- function(x) as.POSIXct.POSIXlt(x)
 
-# A list of scalars of one type and NULLs as a vector, NULL being NA; other lists as they are.
+# Turns a list of scalars of one type and NULLs into a vector, with NA for NULL; other lists are
+# unchanged.
 simplify <- function(x) {
     empty <- vapply(x, is.null, NA)
     if (!all(empty | lengths(x) == 1L) || !all(vapply(x[!empty], is.atomic, NA)))
@@ -123,8 +123,8 @@ simplify <- function(x) {
     values
 }
 
-# The content of a $map: a named list when all keys are strings, else keys and values apart. NULL
-# when it is no list of pairs.
+# Converts the content of a $map: to a named list when all keys are strings, else to separate lists
+# of keys and values. NULL when it is not a list of pairs.
 as_map <- function(pairs) {
     pairs <- as.list(pairs)
     if (!all(lengths(pairs) == 2L))
@@ -136,7 +136,7 @@ as_map <- function(pairs) {
     structure(list(keys = keys, values = values), class = "lazaret_map")
 }
 
-# Raises what a tool call came to, so that code can catch it by class.
+# Raises the failure of a tool call as a condition that code can catch by class.
 tool_condition <- function(message, tool, call, ...) {
     structure(class = c("lazaret_tool_error", "error", "condition"),
               list(message = message, call = call, tool = tool, ...))
@@ -147,7 +147,7 @@ fail_tool <- function(message, tool, call, index) {
          else tool_condition(message, tool, call, index = index))
 }
 
-# The same of tool_map, when all is answered: what failed, and what came of the others.
+# The same for tool_map, after all answers: which calls failed, and the values of the others.
 fail_map <- function(message, tool, call, rest) {
     failed <- rest[[1L]]
     message <- sprintf("tool_map: call %d of %d: %s", failed[1L], length(rest[[2L]]), message)
@@ -171,7 +171,7 @@ map_arguments <- function(args, more) {
     })
 }
 
-# The names of its result, as mapply() gives them.
+# The names of the result of tool_map, as mapply() gives them.
 map_names <- function(args) {
     first <- args[[1L]]
     if (is.null(names(first)) && is.character(first)) first else names(first)
@@ -191,8 +191,8 @@ help_text <- function(name, description, f, types, descriptions, required) {
                                       ifelse(nzchar(descriptions), paste0(": ", descriptions), "")))
 }
 
-# A tool as the code sees it: a function of the global environment that cannot be assigned to. A
-# second one in the search path stays when code clears the global environment.
+# Makes a tool visible to the code: a locked function in the global environment. A second one in the
+# search path remains when code clears the global environment.
 publish <- function(name, f) {
     for (env in list(as.environment("lazaret:tools"), globalenv())) {
         assign(name, f, envir = env)
@@ -209,7 +209,7 @@ publish_tool <- function(name, description, f, types, descriptions, required) {
 
 attach_tools <- function() {
     attach(NULL, pos = 2L, name = "lazaret:tools", warn.conflicts = FALSE)
-    call_named <- call_named # the routine, not this environment
+    call_named <- call_named # keep the routine, not this environment
     by_name <- eval(substitute(function(name, ...) .Call(routine, name, list(...), sys.call()),
                                list(routine = call_named)), baseenv())
     publish(".lazaret_call_tool", by_name)
@@ -237,10 +237,10 @@ print_int <- function(x, ...) {
     invisible(x)
 }
 
-# Whether R takes text without a mark for UTF-8.
+# Does R treat text without an encoding mark as UTF-8?
 native_is_utf8 <- function(...) l10n_info()[["UTF-8"]]
 
-# Once, when R has started.
+# Called once, when R has started.
 set_up <- function(libs, packages) {
     options(keep.parse.data = FALSE)
     Sys.setenv(R_LIBS_USER = "")
@@ -253,16 +253,16 @@ set_up <- function(libs, packages) {
         suppressPackageStartupMessages(library(package, character.only = TRUE))
 }
 
-# In a template, once: namespaces are loaded, not attached.
+# Called once in a template: loads namespaces without attaching them.
 preload <- function(packages) {
     for (package in packages)
         tryCatch(suppressPackageStartupMessages(loadNamespace(package)),
                  error = function(e) stop(package, ": ", conditionMessage(e), call. = FALSE))
 }
 
-# What a session does at its start and for each execution, done once before: R compiles a function
-# when it has been used twice, and loads its compiler for the first. Without seeds R makes new ones
-# of the time and the process id when it needs them: no session has those of a package.
+# Does in advance what a session does at its start and for each execution: R compiles a function at
+# its second use, and loads its compiler for the first one compiled. Removes seeds that a package
+# has made; each session then makes its own from the time and the process id.
 warm_up <- function(...) {
     for (i in 1:3) {
         publish_tool("lazaret", "", function(x) x, "string", "", TRUE)
@@ -276,5 +276,6 @@ warm_up <- function(...) {
         rm(".Random.seed", envir = globalenv())
 }
 
-# In each copy of it. The folder of temporary files was the template's, and is gone.
+# Called in each copy of a template. The template's directory of temporary files does not exist
+# here.
 renew <- function(...) tempdir(check = TRUE)

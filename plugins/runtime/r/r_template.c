@@ -2,10 +2,10 @@
 /* r_template.c - an R that is started once and copied for each session.
  * Side: agent.  Input trusted: yes (names of packages of the host's settings).
  *
- * R keeps few things that belong to a process: the folder of temporary files, the seeds of its
- * generators and of the C library's, by which it names temporary files, and our own note of who the
- * session is.  Nothing runs between the last of these calls in the template and the first in a
- * copy. */
+ * R keeps little state that belongs to one process: the directory of temporary files, the seeds of
+ * its generators and of the C library's, by which it names temporary files, and this plugin's
+ * record of the session's process id. Nothing runs between the last of these calls in the template
+ * and the first in a copy. */
 #include "r.h"
 
 #include <stdio.h>
@@ -14,9 +14,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define TEMPLATE_ROUNDS                                                                            \
-    3 /* a use more than the compiler waits for; generations of the collector                      \
-       */
+/* One use more than R's compiler waits for, and the number of generations of the collector. */
+#define TEMPLATE_ROUNDS 3
 
 static int template_fail(struct laz_error *err, const char *what, const char *why)
 {
@@ -63,7 +62,7 @@ static void template_warm_up(struct r_state *state)
     r_support1(state, "warm_up", R_NilValue);
 }
 
-/* The way that an execution goes. */
+/* Follows the code path of an execution. */
 static void template_execute(struct r_state *state, const char *code)
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
@@ -71,8 +70,8 @@ static void template_execute(struct r_state *state, const char *code)
     r_eval(state, code, strlen(code), 1, &outcome);
 }
 
-/* What is in memory now is in every copy. Each collection makes what it leaves older, until only a
- * full one looks at it, and writes to its pages (R internals, 1.12). */
+/* Objects that exist now are in every copy. Each collection moves survivors to an older generation,
+ * until only a full collection visits them and writes to their pages (R internals, 1.12). */
 void r_before_fork(void *data)
 {
     struct r_state *state = data;
@@ -101,10 +100,10 @@ int r_renew(void *data, struct laz_error *err)
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
         return template_fail(err, "a session cannot be made of the template",
                              "the system gives no random numbers");
-    srand(seed); /* tempfile() */
+    srand(seed); /* for tempfile() */
     state->owner = getpid();
     if (!r_protected(state, template_renew))
         return template_fail(err, "a session cannot be made of the template", r_last_error(state));
-    template_execute(state, "1 + 1"); /* its pages are copied now, and not when somebody waits */
+    template_execute(state, "1 + 1"); /* its pages are copied now, and not while a user waits */
     return 0;
 }

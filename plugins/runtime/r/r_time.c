@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* r_time.c - dates and instants as the texts of $date and $time.
+/* r_time.c - converts dates and instants to the texts of $date and $time and back.
  * Side: agent.  Input trusted: no (both ways).
  *
- * R counts days and seconds since 1970 in doubles.  Years outside 0 to 9999 have no text. */
+ * R counts days and seconds since 1970 in doubles. Years outside 0 to 9999 have no text. */
 #include "r.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 static int64_t time_days_from_civil(int64_t year, unsigned month, unsigned day)
 {
-    year -= month <= 2; /* years begin in March: the leap day comes last */
+    year -= month <= 2; /* count years from March, so that the leap day comes last */
     int64_t era = (year >= 0 ? year : year - 399) / 400;
     int64_t year_of_era = year - era * 400;
     int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
@@ -47,7 +47,7 @@ bool r_date_parse(const char *text, int64_t *days, int *used)
     return true;
 }
 
-/* Local time as the process has it, for a text without an offset. */
+/* Converts local time of the process, for a text without an offset. */
 static double time_local(int64_t days, int hour, int minute, int second)
 {
     int64_t year;
@@ -118,7 +118,7 @@ bool r_time_format(double seconds, char text[R_TIME_TEXT])
 {
     if (!R_FINITE(seconds) || fabs(seconds) > 4e11)
         return false;
-    /* Nine decimals tell any two doubles of our times apart. */
+    /* Nine decimals distinguish any two doubles in the range of these times. */
     double whole = floor(seconds);
     int64_t nanos = llround((seconds - whole) * 1e9);
     if (nanos >= 1000000000) {

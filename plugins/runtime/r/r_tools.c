@@ -3,9 +3,9 @@
  * Side: agent.  Input trusted: declarations yes (the host's), arguments no (the code's).
  *
  * A tool is a closure with the declared formals whose body is one .Call with its number, its frame
- * and its call.  Arguments are forced first and all together, for forcing may call another tool;
- * then they are checked and written without running any code.  The checks are a courtesy to the
- * code (early, in its own words): the host checks again. */
+ * and its call. All arguments are forced first, because forcing one may call another tool; then
+ * they are checked and written without running any code. These checks only give the code early
+ * errors in R's terms: the host checks again. */
 #include "r.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static bool tools_is_frame(SEXP x)
     return Rf_inherits(x, "data.frame");
 }
 
-/* What a parameter's type asks of an R value; R's own words come first. */
+/* What each type of a parameter requires of an R value; R's own type names come first. */
 static const struct tools_type {
     const char *name;
     bool (*fits)(SEXP x);
@@ -167,7 +167,7 @@ static bool tools_name_is_valid(const char *name)
     return true;
 }
 
-/* The text of what was written, or an R error. */
+/* The text of the writer; raises an R error when it failed. */
 static const char *tools_text(struct r_state *s, const char *name, const struct r_writing *w,
                               const struct r_place *place, size_t *len)
 {
@@ -192,7 +192,7 @@ static const char *tools_text(struct r_state *s, const char *name, const struct 
     r_tool_fail(s, place, name, message);
 }
 
-/* Sends the arguments in state->writer; the result, or an R error. */
+/* Calls the tool with the arguments in state->writer; returns the result or raises an R error. */
 static SEXP tools_send(struct r_state *s, const char *name, const struct r_writing *w,
                        const struct r_place *place)
 {
@@ -232,7 +232,7 @@ static void tools_write_argument(struct r_state *s, struct r_writing *w, const c
     r_write(w, x, type ? type->as : R_AS_IT_IS);
 }
 
-/* The value of a parameter in a call's frame, forced; NULL when it was left out. */
+/* Forces the argument of a parameter in a call's frame; NULL when it was left out. */
 static SEXP tools_argument(const struct r_parameter *parameter, SEXP frame)
 {
     SEXP x = Rf_findVarInFrame(frame, parameter->symbol);
@@ -249,7 +249,7 @@ static SEXP tools_argument(const struct r_parameter *parameter, SEXP frame)
     return x;
 }
 
-/* Checks the values and writes them; where given[i] is false, there is none. */
+/* Checks and writes the values for which given[i] is true. */
 static void tools_write(struct r_state *s, const struct r_tool *tool, SEXP values,
                         const bool *given, const struct r_place *place, struct r_writing *w)
 {
@@ -319,7 +319,7 @@ static bool tools_has_name(SEXP names, const char *name)
     return false;
 }
 
-/* The name of argument `i`: its own, else the next parameter that nobody named. */
+/* The name of argument `i`: its own, else the next parameter that no argument names. */
 static const char *tools_name_of(const struct r_tool *tool, SEXP names, R_xlen_t i, size_t *next)
 {
     if (names != R_NilValue && LENGTH(STRING_ELT(names, i)) > 0)
@@ -341,8 +341,8 @@ static const struct r_parameter *tools_parameter(const struct r_tool *tool, cons
     return NULL;
 }
 
-/* .lazaret_call_tool(name, ...): any name, any arguments; what is wrong with them is for the host
- * to say, except where the protocol has no words for it. */
+/* .lazaret_call_tool(name, ...): calls any name with any arguments; the host reports mistakes,
+ * except those that the protocol cannot express. */
 static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
 {
     struct r_state *s = r_self;
@@ -364,7 +364,7 @@ static SEXP tools_call_named(SEXP name_value, SEXP args, SEXP call)
     for (R_xlen_t i = 0; i < Rf_xlength(args); i++) {
         const char *key = tools_name_of(tool, names, i, &next);
         if (!key && !tool)
-            continue; /* the host will say that it does not know the tool */
+            continue; /* the host reports the unknown tool */
         const char *wrong = !key ? "there are more arguments than parameters" : NULL;
         for (R_xlen_t j = 0; key && names != R_NilValue && j < i; j++) {
             if (strcmp(CHAR(STRING_ELT(names, j)), key) == 0)
@@ -485,13 +485,13 @@ void r_tools_attach(struct r_state *s)
 
 static void tools_define(struct r_state *s)
 {
-    if (!s->attached) /* a template has done it for its copies */
+    if (!s->attached) /* a template has attached it for its copies */
         r_tools_attach(s);
     for (size_t i = 0; i < s->n_signatures; i++)
         tools_publish(s, &s->signatures[i], i);
 }
 
-/* Copies what calls need; symbols live as long as R. */
+/* Copies what calls need; R never frees symbols. */
 static bool tools_copy(struct r_tool *tool, const struct laz_tool_signature *from)
 {
     tool->name = strdup(from->name);
@@ -527,7 +527,7 @@ int r_define_tools(void *state, const struct laz_tool_signature *tools, size_t n
         r_tools_fini(s);
         if (err) {
             err->code = LAZ_ENOMEM;
-            snprintf(err->text, sizeof err->text, "no memory for the tools");
+            snprintf(err->text, sizeof err->text, "out of memory");
         }
         return LAZ_ENOMEM;
     }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* r_write.c - R values as JSON.
+/* r_write.c - converts R values to JSON.
  * Side: agent.  Input trusted: no (values of the code).
  *
- * A vector of one is a scalar, a longer one an array, names make an object; what JSON cannot say
- * takes the tagged forms of <lazaret/json.h>.  No function of the code runs here (no dispatch), so
- * the writer cannot be entered twice.  Elements are read one by one and a full writer ends every
- * loop: 1:1e9 is never expanded. */
+ * A vector of one is a scalar, a longer one an array, names make an object; values without a JSON
+ * form take the tagged forms of <lazaret/json.h>. No function of the code runs here (no dispatch),
+ * so the writer cannot be re-entered. Elements are read one by one and a full writer ends every
+ * loop, so 1:1e9 is never expanded. */
 #include "r.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Levels of the text itself; tagged forms add up to four, and the protocol ends at 64. */
+/* Levels of an R value; tagged forms add up to four, and the protocol allows 64. */
 #define WRITE_MAX_DEPTH 48
 
 enum write_kind {
     WRITE_LOGICAL,
     WRITE_INTEGER,
     WRITE_REAL,
-    WRITE_INTEGER64, /* of package bit64: 64-bit integers in the bits of doubles */
+    WRITE_INTEGER64, /* of package bit64: 64-bit integers stored in doubles */
     WRITE_DECIMAL,   /* class lazaret_int: integers as text */
     WRITE_STRING,
     WRITE_COMPLEX,
@@ -221,7 +221,7 @@ static void write_array(struct r_writing *w, SEXP x, unsigned depth)
     w->json->array_end(w->out);
 }
 
-/* A matrix is an array of its rows, an array of more dimensions likewise, the first outermost. */
+/* Writes a matrix as an array of its rows, and more dimensions likewise, the first outermost. */
 static void write_dims(struct r_writing *w, SEXP x, SEXP dims, int at, R_xlen_t offset,
                        R_xlen_t stride, unsigned depth)
 {
@@ -259,7 +259,7 @@ static bool write_is_utf8(const char *text)
     return true;
 }
 
-/* Whether names can be the keys of a JSON object that no reader takes for a tagged form. */
+/* Can the names be the keys of a JSON object that no reader takes for a tagged form? */
 static bool write_names_are_keys(SEXP names)
 {
     R_xlen_t n = Rf_xlength(names);
@@ -383,7 +383,7 @@ static void write_frame(struct r_writing *w, SEXP x, unsigned depth)
     UNPROTECT(2);
 }
 
-/* A map whose keys are not strings: list(keys, values) of class lazaret_map. */
+/* Writes a map whose keys are not strings: list(keys, values) of class lazaret_map. */
 static bool write_keyed(struct r_writing *w, SEXP x, unsigned depth)
 {
     if (TYPEOF(x) != VECSXP || Rf_length(x) != 2)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* argv.c - the argument list of a command with placeholders.
+/* argv.c - makes the argument list of a command with placeholders.
  *
- * Everything that can be decided when a tool is declared is decided there, so that a call can only
- * fail for the value it brings.  A value becomes exactly one argument: there is no splitting, no
- * quoting and no shell.  What makes a value dangerous is only its place: as the program, as a
- * script, or as an option the author did not write; all three are refused.
+ * Everything that can be checked when a tool is declared is checked then, so that a call fails only
+ * for its values. A value becomes exactly one argument: there is no splitting, no quoting and no
+ * shell. A value is dangerous only in certain places: as the program, as a script, or as an option
+ * the author did not write; all three are refused.
  * Side: host.  Input trusted: no (values come from the box). */
 #include "argv.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A parameter of the tool, as far as placeholders care. */
+/* The properties of a parameter that matter for placeholders. */
 struct argv_parameter {
     char *name;
     bool may_be_missing;
@@ -114,7 +114,7 @@ static bool argv_read_parameter(const struct laz_json_api *json, struct laz_json
     return parameter->name && !json->reader_failed(reader);
 }
 
-/* *n counts also a last one that could not be read. */
+/* Reads the parameters. *n also counts a last one that could not be read. */
 static struct argv_parameter *argv_read_parameters(const struct laz_json_api *json,
                                                    const char *text, size_t *n, bool *ok)
 {
@@ -137,7 +137,7 @@ static struct argv_parameter *argv_read_parameters(const struct laz_json_api *js
     return parameters;
 }
 
-/* The name in "{name}": its length, 0 when the text is not of that form. */
+/* Length of the name in "{name}"; 0 when the text is not of that form. */
 static size_t argv_placeholder(const char *text)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.";
@@ -160,8 +160,8 @@ static struct argv_parameter *argv_find(struct argv_parameter *parameters, size_
     return NULL;
 }
 
-/* Does an argument that is one word ("--id={id}") have a placeholder inside? A script may contain
- * the same characters with another meaning, but a script has white space. */
+/* Finds a placeholder inside an argument that is one word ("--id={id}"). An argument with white
+ * space may be a script, in which the same characters mean something else. */
 static const char *argv_inside(const char *text, const struct argv_parameter *parameters, size_t n)
 {
     if (strpbrk(text, " \t\n"))
@@ -175,7 +175,7 @@ static const char *argv_inside(const char *text, const struct argv_parameter *pa
     return NULL;
 }
 
-/* The last part of a path, "C:\\x\\y.exe" too. */
+/* The last component of a path, also of "C:\\x\\y.exe". */
 static const char *argv_base(const char *program)
 {
     const char *base = program;
@@ -186,8 +186,8 @@ static const char *argv_base(const char *program)
     return base;
 }
 
-/* The shell of Windows has one text for all of its arguments, in which any of them can begin a
- * command: no place in it is one for a value. */
+/* The Windows shell parses all its arguments as one text, in which any of them can begin a command,
+ * so it must not get any value. */
 static bool argv_is_windows_shell(const char *program)
 {
     static const char name[] = "cmd.exe";
@@ -204,7 +204,7 @@ static bool argv_is_windows_shell(const char *program)
     return true;
 }
 
-/* Would a shell or an interpreter take the argument after this option for a program? */
+/* Would a shell or an interpreter run the argument after this option as a script? */
 static bool argv_is_script(const char *program, const char *option)
 {
     static const char *const shells[] = {"sh",     "bash", "dash", "ash",  "zsh", "ksh",
@@ -291,7 +291,7 @@ int command_argv_bind(struct command_argv *argv, const struct laz_json_api *json
 
 /* ---- a call --------------------------------------------------------------------------------- */
 
-/* The bytes that a tagged value stands for when it is one argument; NULL in *text: none. */
+/* The bytes that a tagged value becomes as an argument; *text NULL: it has no such form. */
 static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *reader,
                        const char *tool, const char *name, char **text, struct laz_error *err)
 {
@@ -329,8 +329,8 @@ static int argv_tagged(const struct laz_json_api *json, struct laz_json_reader *
     return 0;
 }
 
-/* One value as one argument: strings as they are, numbers and booleans as in JSON, what a tag of
- * one word holds, and everything else as JSON text. */
+/* Converts a value to an argument: strings unchanged, numbers and booleans as in JSON, simple
+ * tagged values as their content, and everything else as JSON text. */
 static int argv_value(const struct laz_json_api *json, const char *tool, const char *name,
                       const char *raw, size_t len, char **text, struct laz_error *err)
 {
@@ -364,7 +364,8 @@ static int argv_value(const struct laz_json_api *json, const char *tool, const c
     return ret;
 }
 
-/* The value of a parameter in the checked arguments: every declared one is there. */
+/* Fills an argument with the value of its parameter. The host has checked the arguments, so every
+ * declared parameter is present. */
 static int argv_fill(const struct command_item *item, const struct laz_json_api *json,
                      const char *tool, const char *args, size_t len, char **text,
                      struct laz_error *err)

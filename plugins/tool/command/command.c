@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* command.c - the tool provider `command`: each tool is a command of the host.
  *
- * The author's command is a list of arguments, never a line for a shell.  An argument that is
+ * The author's command is a list of arguments, never a line for a shell. An argument that is
  * exactly "{name}" stands for the value of that parameter, as one whole argument whatever bytes it
  * has; a value that begins with "-" could be taken for an option and is refused, unless "--" stands
- * before it in the author's command.  Unless each parameter has a placeholder, the arguments come
- * as one JSON object on standard input: none is dropped.  What the command prints is the value, as
- * JSON or as text; a failing exit is an error for the code that called, with the command's own
- * words.
+ * before it in the author's command. Unless each parameter has a placeholder, the arguments come as
+ * one JSON object on standard input: none is dropped. The command's output is the value, as JSON or
+ * as text; a nonzero exit status is an error for the code that called, with the command's standard
+ * error.
  * Side: host.  Input trusted: no (arguments come from the box; the host has checked their types).
  */
 #include "argv.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COMMAND_MAX_ERROR 2048 /* bytes of standard error that become the message */
+#define COMMAND_MAX_ERROR 2048 /* bytes of standard error kept as the message */
 
 struct command_tool {
     char *name, *description, *parameters, *output;
@@ -32,7 +32,7 @@ struct command_tool {
 struct command_state {
     const struct laz_tool_services *services;
     struct command_tool *items;
-    struct laz_tool *tools; /* what the host is told; points into items */
+    struct laz_tool *tools; /* the list given to the host; points into items */
     size_t n;
 };
 
@@ -44,7 +44,8 @@ static const struct laz_option options[] = {
      "absolute path of a program and its arguments; {name} is the value of a parameter, as one "
      "whole argument, with a leading \"-\" only after \"--\"; unless each parameter has one, the "
      "arguments come as one JSON object on standard input"},
-    {"tool.parameters", LAZ_OPT_PARAMETERS, "{}", "its parameters, in the order of positions"},
+    {"tool.parameters", LAZ_OPT_PARAMETERS, "{}",
+     "its parameters, in the order of positional arguments"},
     {"tool.timeout", LAZ_OPT_TIME, "30", "after which it is killed; 0: only the deadline"},
     {"tool.output", LAZ_OPT_STRING, "\"json\"", "what its standard output is: json or text"},
     {"tool.max_concurrent", LAZ_OPT_INTEGER, "8", "calls that may run at once; 0: no limit"},
@@ -63,7 +64,7 @@ static char *command_string(const struct laz_json_token *token)
     return text;
 }
 
-/* Reads the value of one key of a tool's table. False: malformed, or without memory. */
+/* Reads the value of one key of a tool's table. False: malformed, or out of memory. */
 static bool command_read_key(const struct laz_json_api *json, struct laz_json_reader *reader,
                              const char *key, struct command_tool *tool)
 {
@@ -122,14 +123,16 @@ static bool command_read_tool(const struct laz_json_api *json, struct laz_json_r
     return !json->reader_failed(reader) && tool->name && tool->argv.n;
 }
 
-/* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: what is neither is looked for nowhere.
+/* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: names are not searched in any
+ * directory.
  */
 static bool command_is_absolute(const char *path)
 {
     return path[0] == '/' || (path[0] && path[1] == ':' && (path[2] == '/' || path[2] == '\\'));
 }
 
-/* The program of a tool must be there when the tool is declared, and not be others' to change. */
+/* The program of a tool must exist when the tool is declared, and other users must not be able to
+ * change it. */
 static int command_check_program(const struct command_state *state, const struct command_tool *tool,
                                  struct laz_error *err)
 {
@@ -146,8 +149,7 @@ static int command_check_program(const struct command_state *state, const struct
         return command_error(err, LAZ_EINVAL, "tool '%s': command: %s: %s", tool->name, program,
                              strerror(errno));
     if (!S_ISREG(status.st_mode) || access(program, X_OK) != 0)
-        return command_error(err, LAZ_EINVAL,
-                             "tool '%s': command: %s is no program that can be executed",
+        return command_error(err, LAZ_EINVAL, "tool '%s': command: %s is not an executable program",
                              tool->name, program);
     if (LAZ_HAS(services, check_program) && services->check_program(services->host, program, &why))
         return command_error(err, LAZ_EINVAL, "tool '%s': command: %s", tool->name, why.text);
@@ -182,7 +184,7 @@ static int command_check_tool(struct command_state *state, struct command_tool *
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at the start of the text, 1 for what is none. */
+/* Bytes of the UTF-8 character at the start of the text; 1 when it is invalid. */
 static size_t command_character(const char *text, size_t len)
 {
     unsigned char c = (unsigned char)text[0];
@@ -194,8 +196,8 @@ static size_t command_character(const char *text, size_t len)
     return n;
 }
 
-/* The error of a command: the beginning of its standard error without control bytes (lines stay
- * lines), or how it ended. */
+/* Answers with the error of a command: the beginning of its standard error without control bytes
+ * except newlines, or how it ended. */
 static void command_fail(const struct command_state *state, struct laz_call *call,
                          const struct laz_command_result *result)
 {
@@ -231,7 +233,7 @@ static bool command_is_blank(const char *text, size_t len)
     return true;
 }
 
-/* Text is the output without its last newline; as JSON, no output at all is null. */
+/* Answers with the output: as text without its last newline; as JSON, where no output is null. */
 static int command_answer(const struct command_state *state, const struct command_tool *tool,
                           struct laz_call *call, const struct laz_command_result *result,
                           struct laz_error *err)
@@ -299,7 +301,7 @@ static int command_add(struct command_state *state, struct laz_json_reader *read
     *tool = (struct command_tool){.timeout_ms = 30000, .max_concurrent = 8};
     if (!command_read_tool(json, reader, tool))
         return command_error(err, LAZ_EINVAL,
-                             "the options of a tool are malformed, or memory is short");
+                             "the options of a tool are malformed, or out of memory");
     int ret = command_check_tool(state, tool, err);
     if (ret)
         return ret;
