@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# coverage.awk - which lines of core/ the suite has run, from what `gcov -t` prints of each object.
+# coverage.awk - reports which lines of core/ the suite has run, from the output of `gcov -t` for
+# each object.
 #
-# A source file may be in several objects (and every object counts for itself): a line counts as run
-# when it was in one of them. Prints the files, the least covered first, and the sum; ends with
-# status 1 when the sum is below `least` per cent. `top` is the folder of the source.
+# A source file may be in several objects, each with counts of its own; a line counts as run if it
+# was run in one of them. Prints the files, the least covered first, and the sum; exits with status
+# 1 when the sum is below `least` per cent. `top` is the source directory.
 
 /^ *-: *0:Source:/ {
     file = $0

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-# lib.sh - what quickstart and check share: steps with their times, packages, the build.
-# For POSIX sh; to be read with `.` from a script that stands in the top folder of the source.
+# lib.sh - what the scripts share: steps with their times, packages, the build. For POSIX sh; read
+# with `.` by a script that has changed to the top directory of the source.
 #
-# Each step writes to a log of its own in build/; what is printed is one line a step, and the end of
-# the log of a step that failed. Nothing here needs git: a tree from an archive will do.
+# Each step writes to a log of its own in build/; one line is printed for each step, and the end of
+# the log of a failed one. Nothing here needs git, so a tree from an archive works too.
 
-umask 022 # plugins that others may write are refused
+umask 022 # lazaret refuses plugins that others can write
 LC_ALL=C.UTF-8
 export LC_ALL
 
 script=$(basename "$0")
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# To build: what configure looks for, and the runtimes. To check: what the tests look for.
+# To build: what configure looks for, and the interpreters. To check: what the tests look for.
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     liblua5.4-dev"
@@ -50,7 +50,8 @@ step() {
     return "$step_status"
 }
 
-# The packages of the list that are missing. Without dpkg none is: configure will tell.
+# Prints the missing packages of the list. Without dpkg it prints none, and configure reports what
+# is missing.
 packages_missing() {
     command -v dpkg-query >/dev/null 2>&1 || return 0
     for package in $1; do
@@ -66,7 +67,7 @@ packages_missing() {
 
 packages_install() {
     export DEBIAN_FRONTEND=noninteractive
-    # Without lists, or with old ones, the first try fails, or finds nothing to install.
+    # Without package lists, or with outdated ones, the first try fails.
     # shellcheck disable=SC2086
     apt-get install -y --no-install-recommends $1 && return 0
     apt-get update || return 1
@@ -74,7 +75,7 @@ packages_install() {
     apt-get install -y --no-install-recommends $1
 }
 
-# Installs what is missing of the list, or says how to and ends with status 2.
+# Installs the missing packages of the list, or prints how to and exits with status 2.
 packages_need() {
     missing=$(packages_missing "$1")
     [ -n "$missing" ] || return 0
@@ -87,9 +88,9 @@ packages_need() {
     step packages packages_install "$missing" || exit 2
 }
 
-# configure_in FOLDER PREFIX OPTIONS... - configures once, in build/NAME ($configure: not by this tree's own
-# script); later runs leave it to make. Paths are relative, so that a copy of source and build is as good.
-# Objects come from ccache where it is installed.
+# configure_in DIRECTORY PREFIX OPTIONS... - configures once, in build/NAME ($configure: by this
+# script and not the tree's own); later runs leave that to make. Paths are relative, so that a copy
+# of source and build works too. Uses ccache if it is installed.
 configure_in() {
     mkdir -p "$top/$1"
     cd "$top/$1" || return 1
@@ -108,7 +109,7 @@ make_in() {
     make -C "$top/$make_folder" -j"$jobs" "$@"
 }
 
-# What quickstart and check begin with: made in build/tree, installed in build/stage, and
+# The first steps of quickstart and check: builds in build/tree, installs in build/stage, and makes
 # build/lazaret a link to the command there.
 build_all() {
     [ -w "$top" ] || die "$top cannot be written by $(id -un 2>/dev/null || id -u); clone it anew"
