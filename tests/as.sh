@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# as.sh - a test once more: with another backend, with sessions from a template, as another user.
+# as.sh - repeats a test with another backend, with sessions from a template, or as another user.
 #
-# Its argument is a name of tests/variants.txt as a file, tests/as/VARIANT/TEST.variant. An ordinary user's variants
-# are run by root, in a copy of source and build that this user can read and write: $LAZARET_TEST_COPY, made by
-# scripts/check. Without one they are skipped.
+# Its argument stands for an entry of tests/variants.txt: tests/as/VARIANT/TEST.variant. Root runs
+# the variants of an ordinary user in a copy of source and build that this user can read and write:
+# $LAZARET_TEST_COPY, made by scripts/check. Without a copy they are skipped.
 set -u
 path=${1#*tests/as/}
 variant=${path%%/*}
@@ -25,7 +25,7 @@ case ${variant%-lua} in
         ;;
 esac
 
-# executable FOLDER - the test's path in a build folder, or in the source.
+# executable DIRECTORY - prints the test's path in a build directory or in the source.
 executable() {
     if [ -x "./$test" ]; then
         echo "./$test"
@@ -51,7 +51,7 @@ if [ -z "$copy" ]; then
 fi
 top=$(cd "$srcdir" && pwd)
 uid=$(stat -c %u "$copy")
-# Whatever names a file of source or build names the copy's.
+# Makes paths of the source and the build name the copy's files.
 moved() {
     printf '%s' "$1" | sed "s|$top|$copy|g"
 }

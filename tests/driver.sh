@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# driver.sh - runs one test for `make check`, and measures it. What Automake asks of a driver is in its
-# manual ("Command-line arguments for test drivers", "Log files generation and test results recording").
+# driver.sh - runs one test for `make check`, and measures it. What Automake requires of a driver is
+# in its manual ("Command-line arguments for test drivers", "Log files generation and test results
+# recording").
 #
 # The last line of the log has the outcome, wall time and CPU time (of the test and of all processes
-# that were waited for); the .trs file has them as :wall-ms: and :cpu-ms:. No test has a time of its own:
-# only one that hangs is ended, after HANG_S seconds.
+# that were waited for); the .trs file has them as :wall-ms: and :cpu-ms:. Tests have no time limits
+# of their own: only a hanging one is killed, after HANG_S seconds.
 set -u
 HANG_S=${LAZARET_TEST_HANG_S-1200}
 
@@ -32,7 +33,7 @@ done
 }
 trap 'rm -f "$log" "$trs"; exit 130' HUP INT TERM
 
-# Milliseconds; seconds where date(1) knows nothing finer.
+# Milliseconds, in whole seconds where date(1) has no finer unit.
 now_ms() {
     case $(date +%s%N) in
         *N) echo "$(date +%s)000" ;;
@@ -40,8 +41,8 @@ now_ms() {
     esac
 }
 
-# Milliseconds of CPU time, from what `times` has printed of the children so far: 0m1.250s 0m0.110s.
-# It has to be asked by this shell itself: a subshell has other children.
+# Milliseconds of CPU time of the children so far, from the output of `times`: 0m1.250s 0m0.110s.
+# This shell itself has to run it, because a subshell has other children.
 cpu_ms() {
     awk 'NR == 2 {
         for (i = 1; i <= 2; i++) {

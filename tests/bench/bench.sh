@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench.sh - the bench runs: every row that is asked for is measured, or the reason said why not; its
-# JSON has the documented shape, and no value is negative; it fails where a row cannot be measured.  How
-# fast is not looked at here: scripts/bench --check does that, on a quiet machine.  All rows are asked
-# for where all tests are (LAZARET_TEST_FULL), else a few of each kind.
+# bench.sh - the bench measures every requested row or gives a reason; its JSON has the documented
+# shape, and no value is negative; it fails when a row cannot be measured. Speed is not judged here:
+# scripts/bench --check does that on a quiet machine. With LAZARET_TEST_FULL all rows are requested,
+# else a few of each kind.
 set -eu
 srcdir=${srcdir:-.}
 scratch=$(mktemp -d /tmp/bench-test.XXXXXXXX)
@@ -24,7 +24,7 @@ rows='--only floor execute.lua tool_call.lua pool_acquire'
 [ "$(head -n 1 "$scratch/rows")" = "[" ] && [ "$(tail -n 1 "$scratch/rows")" = "]" ] ||
     wrong "no list: $(cat "$scratch/rows")"
 
-# One object a line; numbers that are not negative, at least one sample, no name twice.
+# One object a line, nonnegative numbers, at least one sample, no repeated name.
 number='[0-9]+(\.[0-9]+)?'
 shape='^  \{"name":"[a-z0-9_.]+","unit":"(us|1/s|B)","n":[1-9][0-9]*,'
 shape="$shape\"median\":$number,\"p99\":$number,\"floor\":$number,\"ratio\":$number\},?\$"
@@ -36,7 +36,7 @@ sed 's/^ *{"name":"\([^"]*\)".*/\1/' "$scratch/objects" >"$scratch/names"
 twice=$(sort "$scratch/names" | uniq -d)
 [ -z "$twice" ] || wrong "twice: $twice"
 
-# Every row of the list is there, but for runtimes that are not built and peers that are absent.
+# Every row of the list is present, except for runtimes that are not built and missing peers.
 # shellcheck disable=SC2086
 for name in $(./lazaret-bench --list $rows); do
     grep -qxF "$name" "$scratch/names" && continue
@@ -55,7 +55,8 @@ for name in $(./lazaret-bench --list $rows); do
 done
 [ "$(wc -l <"$scratch/table")" -eq $(($(wc -l <"$scratch/names") + 2)) ] || wrong "the table is short"
 
-# The rows that documents and other programs name are in the list, and each is explained.
+# The list has the rows that documents and other programs name, and docs/performance.md explains
+# each.
 ./lazaret-bench --list >"$scratch/list"
 for name in floor.pingpong floor.forkexec floor.bwrap session.cold.python session.template.python \
     sessions_per_second.r alive500.pss execute.r tool_call.lua tool_call16.python \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// peer_isolated_vm.js - isolated-vm at the work of lazaret-bench: node peer_isolated_vm.js WHAT N
+// peer_isolated_vm.js - measures isolated-vm for lazaret-bench: node peer_isolated_vm.js WHAT N
 // prints N times in microseconds; status 77: the package is not installed (see NODE_PATH).
 'use strict';
 
@@ -13,7 +13,7 @@ try {
 const [what, samples] = [process.argv[2], Number(process.argv[3])];
 const now = () => Number(process.hrtime.bigint()) / 1e3;
 
-// An isolate that can call add(1, 2) on this side.
+// Opens an isolate whose code can call add(1, 2) of this process.
 async function open(add) {
     const isolate = new ivm.Isolate({ memoryLimit: 512 });
     const context = await isolate.createContext();
@@ -45,7 +45,7 @@ async function execute() {
     return times;
 }
 
-// From one call's arrival to the next one's.
+// Measures from the arrival of one call to that of the next.
 async function toolCall() {
     const arrivals = [];
     const { isolate, context } = await open((a, b) => {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The R package securer at the work of lazaret-bench: Rscript peer_securer.R WHAT N prints N times
-# in microseconds; status 77: the package is not installed.
+# peer_securer.R - measures the R package securer for lazaret-bench: Rscript peer_securer.R WHAT N
+# prints N times in microseconds; status 77: the package is not installed.
 if (!requireNamespace("securer", quietly = TRUE)) quit(status = 77)
 
 arguments <- commandArgs(trailingOnly = TRUE)
@@ -36,7 +36,7 @@ execute <- function() {
   times[-1]
 }
 
-# From one call's arrival to the next one's.
+# Measures from the arrival of one call to that of the next.
 tool_call <- function() {
   s <- open()
   on.exit(s$close())

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# soak.sh - the soak refuses what it does not understand, and fails where no session can be started;
-# scripts/soak makes long runs.
+# soak.sh - the soak rejects wrong arguments and fails when no session can be started; scripts/soak
+# makes long runs.
 #
-# What a run finds depends on what the machine is doing: so a short one is made only where all tests
-# are asked for (LAZARET_TEST_FULL), or so many seconds of it (LAZARET_TEST_SOAK).
+# The result of a run depends on the load of the machine, so a short run is made only with
+# LAZARET_TEST_FULL, or for LAZARET_TEST_SOAK seconds.
 set -u
 
 wrong() {
@@ -12,7 +12,7 @@ wrong() {
     exit 1
 }
 
-# ends STATUS TEXT COMMAND... - with the status, and says the text.
+# ends STATUS TEXT COMMAND... - the command exits with the status and prints the text.
 ends() {
     ends_status=$1 ends_text=$2 status=0
     shift 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# example.sh - the example provider is built as a stranger would build it: out of tree, with its own
-# autotools project, against the installed headers and lazaret.pc; then it is loaded and called. So is
-# the first provider of docs/writing-a-plugin.md.
+# example.sh - builds the example provider as a third party would: out of tree, with its own
+# autotools project, against the installed headers and lazaret.pc; then loads and calls it. Does the
+# same with the first provider of docs/writing-a-plugin.md.
 set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -27,7 +27,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-# What a plugin is built against: the headers and the .pc file, nothing else of lazaret.
+# A plugin is built against the headers and the .pc file, and nothing else of lazaret.
 ${MAKE-make} install-lazincludeHEADERS install-pkgconfigDATA DESTDIR= \
     prefix="$prefix" exec_prefix="$prefix" libdir="$prefix/lib" includedir="$prefix/include" \
     pkgconfigdir="$prefix/lib/pkgconfig" >"$work/install.log" 2>&1 || {
@@ -57,7 +57,7 @@ plugin=$prefix/lib/lazaret/plugins-1/dice.so
 exported=$(nm -D --defined-only "$plugin" | awk '{ print $3 }')
 [ "$exported" = lazaret_plugin ] || fail "it exports: $exported"
 
-# expect TEXT ARGUMENTS... - the host prints exactly this.
+# expect TEXT ARGUMENTS... - the host prints exactly this text.
 expect() {
     expected=$1
     shift
@@ -76,7 +76,7 @@ expect 'value {"a":[1,2]}' '{}' pick '{"items":[{"a":[1,2]}]}'
 expect 'error items is empty: there is nothing to pick from' '{}' pick '{"items":[]}'
 expect 'error max_count must be from 1 to 100000' '{"max_count":0}'
 
-# The same seed gives the same throws, another one others.
+# The same seed gives the same throws, another seed different ones.
 throws() {
     "$host" "$plugin" "{\"seed\":$1}" roll '{"count":50,"sides":100}' pick '{"items":[1,2,3,4,5]}'
 }
@@ -85,7 +85,7 @@ throws() {
 throws 7 | grep -qE '^value \{"rolls":\[([0-9]+,){49}[0-9]+\],"total":[0-9]+\}$' ||
     fail "fifty throws look otherwise: $(throws 7)"
 
-# The provider of docs/writing-a-plugin.md, built with the command that stands there.
+# The provider of docs/writing-a-plugin.md, built with the command given there.
 doc=$top/docs/writing-a-plugin.md
 mkdir "$work/greet"
 cd "$work/greet"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# filter.sh - the program that makes the filter of system calls: what it makes for another machine
-# does not compile here, and for a machine that it does not know it makes nothing.
+# filter.sh - tests the program that makes the filter of system calls: its output for another
+# machine does not compile here, and for an unknown machine it makes none.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -22,7 +22,7 @@ wrong() {
     failed=1
 }
 
-# compiles CPU - does what is made for it compile with this build's compiler?
+# compiles CPU - does the output for this CPU compile with this build's compiler?
 compiles() {
     "$make" "$1" >"$folder/made.h" || wrong "nothing is made for $1"
     printf '#include <linux/filter.h>\n#include "made.h"\nint n = sizeof filter_session + %s;\n' \

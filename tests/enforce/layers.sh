@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# layers.sh - a named test notices when one step of the agent's confinement is gone.
+# layers.sh - a certain test fails when one step of the agent's confinement is missing.
 #
-# agent-layers is the agent, built with a question before each step; its answer is a text in the
-# program, which is written over in a copy. The agent that is installed has neither.
+# agent-layers is the agent, built with a check before each step; a text in the program, which is
+# overwritten in a copy, says which step to leave out. The installed agent has neither.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -11,10 +11,10 @@ folder=$(mktemp -d /tmp/layers-test.XXXXXXXX) || exit 1
 trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 failed=0
-whole= # tests that pass with an agent that leaves nothing out
-ulimit -S -c "$(ulimit -H -c)" # or the step that takes core dumps away would change nothing
+whole= # tests that pass with the complete agent
+ulimit -S -c "$(ulimit -H -c)" # otherwise the step that disables core dumps would change nothing
 
-# agent STEP - a copy that leaves STEP out.
+# agent STEP - makes a copy that leaves STEP out.
 agent() {
     word=$(printf '%s________________' "$1" | cut -c1-15)
     sed "s/LAZ_TEST_WITHOUT=nothing________/LAZ_TEST_WITHOUT=${word}/" tests/enforce/agent-layers \
@@ -25,7 +25,7 @@ agent() {
     failed=1
 }
 
-# red TEST PROGRAM - did the test fail? 2: it was not run.
+# red TEST PROGRAM - 0: the test failed; 2: it was not run.
 red() {
     UNIT_ONLY=$1 LAZARET_AGENT=$folder/lazaret-agent "./$2" >"$folder/out" 2>&1
     awk -v name="$1" '
@@ -34,10 +34,10 @@ red() {
         END { exit found ? !bad : 2 }' "$folder/out"
 }
 
-# noticed STEP PROGRAM TEST
+# noticed STEP PROGRAM TEST - the test passes with the complete agent and fails without STEP.
 noticed() {
     case " $whole " in
-        *" $2:$3 "*) ;; # seen for another step
+        *" $2:$3 "*) ;; # already checked for another step
         *)
             agent nothing
             red "$3" "$2"
@@ -61,7 +61,7 @@ noticed() {
 
 grep -q 'LAZ_TEST_WITHOUT' lazaret-agent && { echo "the installed agent asks, too"; failed=1; }
 
-# The address sanitizer keeps a copy of the first environment for itself.
+# The address sanitizer keeps a copy of the initial environment.
 grep -q __asan_init tests/enforce/agent-layers ||
     noticed token test_agent agent_keeps_no_token_in_memory
 noticed descriptors test_agent agent_wipes_token_before_init

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# audit.sh - the tables of docs/audit.md have the events that the audit log has, and no others.
+# audit.sh - the tables of docs/audit.md have exactly the events of the audit log.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 kinds='session|execute|check|tool|auth|message|limit|log'

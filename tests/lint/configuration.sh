@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# docs/configuration.md is what the schema says: `make docs` makes it again.
+# configuration.sh - docs/configuration.md agrees with the schema; `make docs` makes it anew.
 set -eu
 srcdir=${srcdir:-.}
 
-# The comparison has to be able to fail.
+# Shows that the comparison can fail.
 if { ./document; echo more; } | cmp -s - "$srcdir/docs/configuration.md"; then
 	echo "a page with another line at its end was taken for the same" >&2
 	exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# lib.sh - what the lint tests share. They look at the source tree ($srcdir) and, some, at what was
-# built (the current folder). Each prints what is wrong, one a line, and ends with 1, or with 77 when
-# it needs a program that is not there.
+# lib.sh - what the lint tests share. They check the source tree ($srcdir), and some of them the
+# build (the current directory). Each prints one line for each mistake and exits with 1, or with 77
+# when a program that it needs is missing.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -18,7 +18,7 @@ lint_end() {
     exit "$lint_failed"
 }
 
-# lint_skip NAME REASON - ends; a failure when LAZARET_TEST_NEED lists NAME.
+# lint_skip NAME REASON - ends the test as skipped; as failed when LAZARET_TEST_NEED lists NAME.
 lint_skip() {
     case ,${LAZARET_TEST_NEED-}, in
         *",$1,"* | *,all,*)
@@ -30,7 +30,8 @@ lint_skip() {
     exit 77
 }
 
-# Files of the source tree by name patterns (find's), relative to it; nothing generated.
+# Prints the files of the source tree that match the patterns (of find), relative to it, without
+# generated ones.
 lint_files() {
     (
         cd "$srcdir" || exit 1

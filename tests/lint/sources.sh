@@ -4,16 +4,16 @@
 # length of its functions, a header of its name, an include guard of its path, and no word that ties
 # it to a machine or a registry.
 #
-# One process looks at all files: a process for each of them takes longer than all the looking.
+# One process checks all files, because starting one for each would take longer than the checks.
 . "${srcdir:-.}/tests/lint/lib.sh"
 
-# Functions of more than 70 lines are listed as well, behind "# ".
+# Functions of more than 70 lines are only listed, after "# ".
 found=$({
     lint_files -name '*.[ch]'
     lint_files -name '*.sh' -o -name '*.am' -o -name '*.ac' -o -path './scripts/*' \
         -o -path './.ci/*' -o -name '*.R' -o -name '*.lua' -o -name '*.py' -o -name '*.toml'
 } | awk -v top="$srcdir" -v max_file=800 -v max_function=100 -v list_function=70 '
-    # A licence line is not asked of what beginners read, nor of bare lists.
+    # Files for beginners and plain lists need no licence line.
     function needs_licence(file) {
         return file !~ /\.(R|lua|py|toml|am)$/ && file != "autogen.sh" &&
             file !~ /^(tests\/fuzz\/seeds|build-aux)\// && file != "aclocal.m4"
@@ -125,7 +125,7 @@ found=$(lint_files -type f ! -name '*.tmp' ! -name '*.o' ! -path './tests/lint/s
     grep -vE '^(aclocal\.m4|configure~?|config\.h\.in.*|Makefile\.in|LICENSE)$|^build-aux/' |
     grep -v '^tests/fuzz/seeds/' |
     (cd "$srcdir" && xargs grep -nIHE -e "$words") |
-    sed 's/^\([^:]*\):/\1	/' | # a path may contain what is looked for: only the text after it counts
+    sed 's/^\([^:]*\):/\1	/' | # search only the text, because the path may match too
     awk -F '\t' '{
         text = $0
         sub(/^[^\t]*\t/, "", text)

@@ -6,7 +6,7 @@
 
 command -v nm >/dev/null 2>&1 || lint_skip nm "binutils are not installed"
 
-# What a shared object exports; the sanitizers' own symbols do not count.
+# Prints what a shared object exports, without the sanitizers' own symbols.
 exported() {
     nm -D --defined-only "$1" | awk '{print $NF}' | grep -vE '^_*(asan|odr_asan|ubsan|lsan|sanitizer)' |
         grep -vE '^(_init|_fini|_edata|_end|__bss_start)$' | sort

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# docs/threat-model.md: its first table is what the probes say, and every test that its second table
-# names exists. `threats.sh --write` makes the first table again (make docs).
+# threats.sh - the first table of docs/threat-model.md agrees with the probes, and every test that
+# its second table names exists. `threats.sh --write` makes the first table anew (make docs).
 . "${srcdir:-.}/tests/lint/lib.sh"
 
 page=$srcdir/docs/threat-model.md
 
-# The page with the table as it is now.
+# Prints the page with the current table.
 made() {
     awk '/^<!-- table: /{ print; while ((getline line < "/dev/stdin") > 0) print line; skip = 1 }
         /^<!-- end of table -->/{ skip = 0 }

@@ -2,7 +2,7 @@
 ;;; ask.scm - puts tables of questions to profiles.
 ;;;
 ;;;   ask.scm language TABLE               the model itself, for small profiles
-;;;   ask.scm plan FILE TABLE SET...       what `lazaret plan --json` printed; questions for these sets
+;;;   ask.scm plan FILE TABLE SET...       output of `lazaret plan --json`; questions for these sets
 ;;;   ask.scm mutations FILE TABLE MUTATIONS SET...
 ;;;                                        the same plan, broken in one place after another: each time
 ;;;                                        an answer has to be wrong
@@ -26,7 +26,7 @@
 
 ;;; ---- questions ----------------------------------------------------------------------------------
 
-;;; (at NAME SUFFIX) is a path that only the plan knows.
+;;; (at NAME SUFFIX) is a path that the plan determines.
 (define (text-of value places)
   (match value
     (('at name suffix)
@@ -39,7 +39,7 @@
     (() '())
     ((key value . rest) (acons key (text-of value places) (query-of rest places)))))
 
-;;; The readings in which the answer is not the expected one. A question may be for one of them.
+;;; The readings in which the answer is wrong. A question may be for only one of them.
 (define (wrong-in profile question places)
   (match question
     (((? (lambda (word) (memq word readings)) reading) verdict operation . words)
@@ -52,7 +52,7 @@
     (unless (operation-is-known? name) (error "a question about an unknown operation:" name))
     (eq? verdict (profile-decide profile name (query-of words places) reading))))
 
-;;; Operations that not every macOS knows which takes the rest of a profile.
+;;; Operations that a macOS may lack although it accepts the rest of a profile.
 (define newer '("file-test-existence"))
 
 ;;; ---- the model itself ---------------------------------------------------------------------------
@@ -77,7 +77,7 @@
 
 ;;; ---- plans --------------------------------------------------------------------------------------
 
-;;; What a plan says: the text of its profile, its parameters and places.
+;;; Reads a plan: the text of its profile, its parameters and places.
 (define (plan-of file)
   (let* ((plan (call-with-input-file file json-read))
          (argv (vector->list (json-get plan "argv")))
@@ -96,7 +96,7 @@
     (unless found (error "the plan has no" begin))
     (substring found (string-length begin))))
 
-;;; The values of -D up to -f, which has to name the file; then comes the agent.
+;;; The values of -D up to -f, which has to name the file; the agent follows.
 (define (parameters-of words file)
   (let loop ((words (cdr words)) (parameters '()))
     (match words
@@ -113,11 +113,11 @@
                  (if (any (lambda (set) (memq set sets)) of-sets) questions '())))
               table))
 
-;;; What an older system would stop at, that one of today does not.
+;;; Problems that stop an older system but not a current one.
 (define (problems-of-older text parameters problems)
   (lset-difference string=? (profile-problems (profile-read text parameters newer)) problems))
 
-;;; Wrong answers, in whichever reading.
+;;; Counts wrong answers in any reading.
 (define (count-wrong text parameters places questions)
   (let ((profile (profile-read text parameters)))
     (for-each (lambda (p) (wrong! "the profile: " p)) (profile-problems profile))
@@ -131,13 +131,13 @@
                 (pair? in))))
            questions)))
 
-;;; Is one answer wrong, or is it a text that an older system does not take?
+;;; True when an answer is wrong, or when an older system rejects the text.
 (define (noticed? text parameters places questions)
   (let ((profile (profile-read text parameters)))
     (or (any (match-lambda ((title . question) (pair? (wrong-in profile question places)))) questions)
         (pair? (problems-of-older text parameters (profile-problems profile))))))
 
-;;; Every parameter is used, each once defined, and no path of the plan stands in the text.
+;;; Every parameter is defined once and used, and the text contains no path of the plan.
 (define (check-parameters text parameters)
   (let ((uses (profile-uses (profile-read text parameters))))
     (for-each

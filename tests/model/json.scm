@@ -1,7 +1,7 @@
 ;;; SPDX-License-Identifier: MIT
 ;;; json.scm - reads JSON text: objects as lists of (name . value), arrays as vectors.
 ;;;
-;;; For what `lazaret plan --json` prints; an error is raised for anything that is not JSON.
+;;; For the output of `lazaret plan --json`; raises an error for anything that is not JSON.
 
 (define-module (json)
   #:use-module (ice-9 rdelim)

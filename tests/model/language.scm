@@ -1,10 +1,10 @@
 ;;; SPDX-License-Identifier: MIT
-;;; language.scm - what the model itself has to answer, for small profiles.
+;;; language.scm - tests of the model itself, with small profiles.
 ;;;
-;;; ("TITLE" "PROFILE" ((NAME . VALUE) ...) ("PART OF A COMPLAINT" ...) (VERDICT OPERATION KEY VALUE ...) ...)
-;;; There are as many complaints as parts, each holds its part. A question is put in both readings of what
-;;; decides among rules, unless it begins with one: by-order, by-name. "older: ..." is for a system that
-;;; does not know file-test-existence.
+;;; ("TITLE" "PROFILE" ((NAME . VALUE) ...) ("PART OF A COMPLAINT" ...) (VERDICT OPERATION KEY VALUE
+;;; ...) ...) There are as many complaints as parts, and each contains its part. A question is asked
+;;; in both readings of which rule decides, unless it begins with one of them: by-order, by-name.
+;;; "older: ..." is for a system without file-test-existence.
 
 (("the last rule that fits decides"
   "(version 1) (deny default) (allow file-read* (subpath \"/a\")) (deny file-read-data (literal \"/a/b\"))

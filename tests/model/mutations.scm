@@ -1,8 +1,10 @@
 ;;; SPDX-License-Identifier: MIT
-;;; mutations.scm - ways to break a profile, each of which a question of queries.scm has to notice.
+;;; mutations.scm - ways to break a profile; for each a question of queries.scm has to get a wrong
+;;; answer.
 ;;;
-;;; ("TITLE" CHANGE): (text OLD NEW), (drop BEGIN) of a rule, (first BEGIN) and (last BEGIN) of a rule
-;;; that moves, (add RULE), (path OLD NEW) of the parameters.  A change that changes nothing is a failure.
+;;; ("TITLE" CHANGE): (text OLD NEW), (drop BEGIN) of a rule, (first BEGIN) and (last BEGIN) of a
+;;; rule that moves, (add RULE), (path OLD NEW) of the parameters. A change that changes nothing is
+;;; a failure.
 
 (("everything that is not said is allowed" (text "(deny default" "(allow default"))
  ("the root cannot be read" (text "(literal \"/\") " ""))

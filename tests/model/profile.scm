@@ -1,14 +1,15 @@
 ;;; SPDX-License-Identifier: MIT
-;;; profile.scm - a model of the language of Seatbelt profiles: what would a profile answer?
+;;; profile.scm - a model of the language of Seatbelt profiles, which computes a profile's
+;;; decisions.
 ;;;
-;;; A profile is read as data and never evaluated: a form that is not known here is a problem, not an
-;;; effect.  What is modelled: rules in their order; several filters of a rule fit when one of them
-;;; does; an operation that ends with * stands for all that begin so; (param NAME) is a value given
-;;; with -D; (if (defined? 'OPERATION) RULE) is for systems that know the word, and a system stops at
-;;; one that it does not know.  Which of several rules decides is told in two ways, and a profile has
-;;; to mean the same in both (`readings`).  What is not modelled: what macOS makes of it.  The model
-;;; knows nothing of the kernel, of links, of rules that a system adds by itself; it tells what the
-;;; text says, and complains about what the text cannot mean.
+;;; A profile is read as data and never evaluated: an unknown form is reported as a problem.
+;;; Modelled are: rules in their order; a rule with several filters matches when one of them does;
+;;; an operation that ends with * stands for all with that prefix; (param NAME) is a value given
+;;; with -D; (if (defined? 'OPERATION) RULE) applies on systems that have the operation, and a
+;;; system rejects an unknown operation elsewhere. Descriptions differ on which of several matching
+;;; rules decides, so a profile has to mean the same in both `readings`. Not modelled is the
+;;; behaviour of macOS: the kernel, links, rules that a system adds by itself. The model says what
+;;; the text means, and reports text without a meaning.
 
 (define-module (profile)
   #:use-module (srfi srfi-1)
@@ -20,7 +21,7 @@
 (define-record-type <profile>
   (make-profile rules default problems uses absent)
   profile?
-  (absent profile-absent)                  ; operations that this system does not know yet
+  (absent profile-absent)                  ; operations that this system lacks
   (rules profile-rules set-profile-rules!)
   (default profile-default set-profile-default!)
   (problems profile-problems set-profile-problems!)
@@ -52,7 +53,7 @@
     "system-nfssvc" "system-privilege" "system-reboot" "system-sched" "system-set-time"
     "system-suspend-resume" "system-swap" "user-preference-read" "user-preference-write"))
 
-;;; What a query for an operation of this family says, and so what a filter can ask there.
+;;; The attributes of a query for an operation of this family, which filters can test.
 (define families
   '(("file" path vnode-type)
     ("process-exec" path)
@@ -99,8 +100,8 @@
           (if (eof-object? form) (reverse forms) (loop (cons form forms))))))))
 (define the-end (call-with-input-string "" read))
 
-;;; Gives a profile; `parameters` is a list of (NAME . value), `absent` are operations that came after
-;;; the system that reads it.
+;;; Returns a profile; `parameters` is a list of (NAME . value), `absent` are operations that are
+;;; newer than the system that reads it.
 (define* (profile-read text parameters #:optional (absent '()))
   (let ((profile (make-profile '() #f '() '() absent)))
     (match (forms-of text profile)
@@ -277,8 +278,8 @@
 (define (plain? c)
   (or (char-alphabetic? c) (char-numeric? c) (memv c (string->list "/._-:*@"))))
 
-;;; Paths that no file has by the time the kernel looks at rules. A link may be named itself, where
-;;; it is only looked at.
+;;; Paths that no file has when the kernel compares rules, because links are resolved. A link itself
+;;; may be named for operations on its metadata.
 (define links '("/etc" "/tmp" "/var"))
 
 (define (check-path! profile filter path names)
@@ -322,9 +323,9 @@
 
 ;;; ---- asking -------------------------------------------------------------------------------------
 
-;;; Of the rules that fit the last decides (Chromium's and Bazel's notes); or, as those of MXC have measured,
-;;; first one with a filter, then one that names the operation over one that has it by a star, whatever
-;;; their order, and only then the last.
+;;; Among the matching rules the last decides (notes of Chromium and Bazel); or, as MXC's authors
+;;; have measured, a rule with a filter comes before one without, then one that names the operation
+;;; before one with a wildcard, whatever their order, and only then the last decides.
 (define readings '(by-order by-name))
 
 (define (weight rule operation)

@@ -1,10 +1,10 @@
 ;;; SPDX-License-Identifier: MIT
-;;; queries.scm - what the profiles of the backend seatbelt have to answer.
+;;; queries.scm - the decisions that the profiles of the backend seatbelt have to make.
 ;;;
-;;; ((SET ...) ("TITLE" VERDICT OPERATION KEY VALUE ...) ...)
-;;; A question is put to each plan that has one of the sets; seatbelt.sh says which plan has which.
-;;; (at PLACE "SUFFIX") is a path that the plan decides: home, socket, agent.  Every plan of seatbelt.sh
-;;; reads /Users/Ada/data and writes /Users/Ada/out.
+;;; ((SET ...) ("TITLE" VERDICT OPERATION KEY VALUE ...) ...) A question is asked of each plan that
+;;; has one of the sets; seatbelt.sh assigns the sets. (at PLACE "SUFFIX") is a path that the plan
+;;; determines: home, socket, agent. Every plan of seatbelt.sh reads /Users/Ada/data and writes
+;;; /Users/Ada/out.
 
 (((all)
   ;; files of the user and of the system
@@ -136,7 +136,7 @@
   ("tasks of others are not had" deny mach-priv-task-port)
   ("the host port is not had" deny mach-priv-host-port)
 
-  ;; what the system tells
+  ;; information about the system
   ("the number of processors is told" allow sysctl-read sysctl "hw.ncpu")
   ("features of processors are told" allow sysctl-read sysctl "hw.optional.arm.FEAT_SHA1")
   ("processes are not told" deny sysctl-read sysctl "kern.proc.all")

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# seatbelt.sh - what the profiles of the backend seatbelt say, asked of a model of their language.
+# seatbelt.sh - checks the profiles of the backend seatbelt with a model of their language.
 #
-# The plans are those of the command, `lazaret plan --platform darwin`, for each runtime that is built
-# and for paths that would end a string or a rule. ask.scm (guile) reads them and puts the questions of
-# queries.scm; each change of mutations.scm has to make an answer wrong, and changes nothing else. It
-# is the text that is asked, not macOS: what a kernel makes of it has to be tried there.
+# The plans are those of the command, `lazaret plan --platform darwin`, for each runtime that is
+# built and for paths that would end a string or a rule. ask.scm (guile) reads them and asks the
+# questions of queries.scm; each change of mutations.scm has to make an answer wrong. This tests the
+# text, not macOS: the behaviour of the kernel has to be tested there.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
 unset LAZARET_CONFIG XDG_CONFIG_HOME
 
-# needed NAME - is it a failure that this is missing?
+# needed NAME - is it a failure when this is missing?
 needed() {
     case ,${LAZARET_TEST_NEED-}, in
         *",-$1,"*) return 1 ;;
@@ -48,12 +48,12 @@ wrong() {
     failures=$((failures + 1))
 }
 
-# ask WORDS... - one run of the model.
+# ask WORDS... - runs the model once.
 ask() {
     "$guile" --no-auto-compile -L "$model" -s "$model/ask.scm" "$@"
 }
 
-# plan NAME RUNTIME OPTIONS... - NAME.json.
+# plan NAME RUNTIME OPTIONS... - makes NAME.json.
 plan() {
     plan_name=$1 plan_runtime=$2
     shift 2
@@ -64,7 +64,7 @@ plan() {
     grep -q '^{"backend":"seatbelt"' "$plan_name.json" || wrong "the plan $plan_name is not seatbelt's"
 }
 
-# questions NAME SETS... - of the plan NAME.
+# questions NAME SETS... - asks the questions of these sets of the plan NAME.
 questions() {
     questions_name=$1
     shift
@@ -116,7 +116,7 @@ plan cat "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.
 plan any "$last" --set "sandbox.read=[\"$read\"]" --set "$write" --set 'sandbox.programs="any"' &&
     questions any all any
 
-# A Python of python.org, which is a framework: described as its plugin would be, built there.
+# A Python of python.org, which is a framework: described as a plugin built there would be.
 if [ "$("$lazaret" plugins python 2>/dev/null)" ] && [ -f "$built/python.json" ]; then
     mkdir framework
     cp "$built/.libs/python.so" framework/
@@ -140,7 +140,7 @@ if [ "$("$lazaret" plugins python 2>/dev/null)" ] && [ -f "$built/python.json" ]
     ) || failures=$((failures + 1))
 fi
 
-# Paths of the settings that would be more than a path, were they a part of the text.
+# Paths of the settings that would not remain plain paths if they became part of the text.
 cat >strange.toml <<'END'
 [sandbox]
 read = [

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# audit.sh - the installed command on an audit log that it has written itself: verified, shown,
-# changed in every way, and held against a hash that was kept. The script of docs/audit.md verifies
-# it too, so that the document and the log agree.
+# audit.sh - the installed command verifies and shows an audit log that it has written, detects
+# every kind of change, and compares it with a hash kept elsewhere. The script of docs/audit.md
+# verifies it too, so that the document and the log agree.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 docs=$(cd "${srcdir:-.}/docs" && pwd) || exit 1
@@ -45,8 +45,8 @@ shown() {
     expect shows_json 0 "$(cat "$log")" '' $audit show --json "$log"
 }
 
-# change NAME LINE TEXT COMMAND... - what COMMAND makes of the log is not intact: LINE is named, and
-# TEXT said.
+# change NAME LINE TEXT COMMAND... - the log as changed by COMMAND is not intact: the message names
+# LINE and contains TEXT.
 change() {
     change_name=$1 change_line=$2 change_text=$3
     shift 3
@@ -93,9 +93,9 @@ misused() {
         $lazaret run --runtime lua --set "audit.file=$work/shared/log" -e "$(canary_code)"
 }
 
-# faults ERROR CALL - the first, the second, ... of the call that is made on the log fails, and then
-# that one and all after it: no code runs that is not on record, and the log stays a chain.
-# Each begins with the log of one run; it is the host's own thread that writes.
+# faults ERROR CALL - makes the first, the second, ... CALL on the log fail, alone and then with all
+# later ones: no code runs without a record, and the log stays a chain. Each case begins with the
+# log of one run. The host's own thread writes the log.
 faults() {
     for when in 1 2 3 4 5 1+ 2+ 3+ 4+; do
         rm -rf logs
@@ -121,7 +121,7 @@ faults() {
 }
 
 faulty() {
-    # In a sanitizer build: the search for leaks does not work under ptrace(2).
+    # In a sanitizer build: leak detection does not work under ptrace(2).
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
     export ASAN_OPTIONS
     injected=0
@@ -139,7 +139,7 @@ faulty() {
     [ "$injected" -ge 20 ] || wrong faults "only $injected faults came about"
 }
 
-# The script in the document says the same as the command.
+# The script in the document reports the same as the command.
 document() {
     if ! command -v python3 >/dev/null 2>&1; then
         may_be_missing python3 'not installed'

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# command.sh - the lazaret command as a user meets it: what it prints where, and its exit status.
+# command.sh - the lazaret command as users see it: its output on both streams and its exit status.
 #
-# A case is one call of `expect`; its name says the rule. Standard output is compared whole, standard
-# error must contain the text given, or be empty for "". Nothing sleeps: what has to happen while the
-# code runs is shown by code that never ends by itself.
+# A case is one call of `expect`; its name says the rule. Standard output must be equal to the given
+# text; standard error must contain the given text, or be empty for "". Nothing sleeps: events
+# during an execution are tested with code that never ends by itself.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -15,13 +15,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/command-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 HOME=$work
 export HOME
-mkdir -p "$HOME/.config/lazaret" # for a machine that is busy: no clock ends a start, or code
+mkdir -p "$HOME/.config/lazaret" # for a busy machine: no timeout ends a start or an execution
 printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
     >"$HOME/.config/lazaret/lazaret.toml"
 cd "$work" || exit 1
 failures=0 cases=0
 
-# needed NAME - the missing thing may be missing; else it is a failure.
+# needed NAME - is it a failure when this is missing?
 needed() {
     case ,${LAZARET_TEST_NEED-}, in
         *",$1,"* | *,all,*)
@@ -193,7 +193,7 @@ raise ValueError("no")'
     expect json_of_an_error 1 '*' '' run --json -e '1/0'
     grep -qF '"reason":"error"' out || { status=; fail json_of_an_error 'the verdict'; }
 
-    # The first line is read while the code runs: it never ends by itself. Then Ctrl-C.
+    # Reads the first line while the code, which never ends by itself, is running; then Ctrl-C.
     mkfifo pipe
     "$lazaret" run -e 'print("first", flush=True)
 while True: pass' >pipe 2>err &
@@ -207,7 +207,7 @@ while True: pass' >pipe 2>err &
         fail interrupt_is_130_and_output_comes_at_once 130
 }
 
-# What can be written nowhere is an error, whatever the code did.
+# Output that cannot be written is an error, whatever the code did.
 writing() {
     for target in /dev/full closed; do
         cases=$((cases + 1))
@@ -221,7 +221,7 @@ writing() {
         [ "$status" -eq 74 ] && grep -qF 'standard output cannot be written' err ||
             fail "output_to_$target" 74
     done
-    # A reader that went away ends code that would write for ever.
+    # When the reader goes away, code that would write for ever is ended.
     cases=$((cases + 1))
     mkfifo gone
     "$lazaret" run -e 'while True: print("x" * 1000)' >gone 2>err &
@@ -232,7 +232,7 @@ writing() {
     [ "$status" -eq 74 ] || fail reader_that_went_away 74
 }
 
-# A terminal is told nothing by the code; a file gets every byte.
+# Code cannot send control characters to a terminal; a file gets every byte.
 terminals() {
     cases=$((cases + 1))
     cat >marks.py <<'EOT'

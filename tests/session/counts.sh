@@ -3,18 +3,18 @@
 # counts.sh - what an execution and a call of a tool cost at most: system calls of host and agent, and
 # requests for memory in the host.  docs/design-tools.md ("What a call costs") has the same figures.
 #
-# tests/session/counts.c marks in the trace where each begins and ends: what a start does depends on
-# what else has been started on the machine.  How often the threads of the host wait for each other
-# depends on which of them the machine lets run, and on how many calls are served in one loan of the
-# loop (two milliseconds): so waiting and waking are counted apart.  What is left is the same on any
-# machine, and its bounds leave no room for one more.
+# tests/session/counts.c marks in the trace where each begins and ends, because the cost of a start
+# depends on other processes of the machine. How often the threads of the host wait for each other
+# depends on scheduling and on how many calls are served while the loop is lent (two milliseconds),
+# so waiting and waking are counted separately. The rest is the same on any machine, and its bounds
+# leave no room for one more call.
 set -u
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-counts.XXXXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 failed=0
 
-# needed NAME - is it a failure when it is missing?
+# needed NAME - is it a failure when this is missing?
 needed() {
     case ,${LAZARET_TEST_NEED-}, in
         *,-"$1",*) return 1 ;;
@@ -38,9 +38,9 @@ strace -f -qq -o "$folder/trace" ./counts $executions $calls >"$folder/out" 2>"$
 [ "$status" -ne 77 ] || skip lua "$(cat "$folder/err")"
 [ "$status" -eq 0 ] || { cat "$folder/err"; exit 1; }
 
-# Of each part: calls of the host, its calls to wait or wake, those of the agent.  The agent is who says
-# "ready"; the host's own processes are the threads of the program.  Its first eventfd is the one by
-# which they wake the loop.
+# Counts for each part: calls of the host, its calls to wait or wake, calls of the agent. The agent
+# is the process that sends "ready"; the host's are the threads of the program. Its first eventfd is
+# the one that wakes the loop.
 awk '
     NR == 1 { host = $1 }
     /"type\\":\\"ready/ && !agent { agent = $1 }
@@ -57,7 +57,7 @@ awk '
     { h[part]++ }
     END { for (p in h) print p, h[p], w[p], a[p] }' "$folder/trace" >"$folder/calls"
 
-# judge WHAT N HOST WAITS AGENT MEMORY - what there was of it in N, against bounds for each.
+# judge WHAT N HOST WAITS AGENT MEMORY - compares the counts for N of them with bounds for each one.
 judge() {
     awk -v what="$1" -v n="$2" -v most_h="$3" -v most_w="$4" -v most_a="$5" -v most_m="$6" '
         $1 == what && NF == 2 { m = $2 / n }
@@ -75,7 +75,8 @@ judge() {
 }
 
 judge execute $executions 9.5 3.5 3.5 14.5
-# The most waiting is for a call that has a loan of its own: its message, the change of threads and back
-# (a wake-up and a wait of either, and for the lock), the end of the loan, and a wake-up of the loop.
+# A call for which the loop is lent alone waits the most: for its message, for the change of threads
+# and back (a wake-up and a wait of each, and for the lock), for the end of the loan, and for a
+# wake-up of the loop.
 judge call $calls 2.5 20 3.5 16
 exit "$failed"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# demo.sh - the demonstration of config/examples: each script prints what its .out file says, and
-# what a model is shown of the tools is valid in its language.
+# demo.sh - the demonstration of config/examples: each script prints the content of its .out file,
+# and the stubs of the tools given to a model are valid in its language.
 #
-# A runtime that is not built, or no box at all, skips its part, unless LAZARET_TEST_NEED lists it.
+# Parts without their runtime, or without any box, are skipped unless LAZARET_TEST_NEED lists them.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -15,7 +15,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-demo.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 HOME=$work
 export HOME
-mkdir -p "$HOME/.config/lazaret" # for a machine that is busy: no clock ends a start, or code
+mkdir -p "$HOME/.config/lazaret" # for a busy machine: no timeout ends a start or an execution
 printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
     >"$HOME/.config/lazaret/lazaret.toml"
 failures=0 cases=0
@@ -26,7 +26,7 @@ wrong() {
     sed 's/^/    err: /' "$work/err"
 }
 
-# may_be_missing NAME - true when nobody needs it.
+# may_be_missing NAME - true unless LAZARET_TEST_NEED lists it.
 may_be_missing() {
     case ,${LAZARET_TEST_NEED-}, in
         *",$1,"* | *,all,*) return 1 ;;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doctor.sh - lazaret doctor, through the installed command: what it finds where all is well, that it
-# sees each hole that is cut into a box, what it says where no box comes up, and that it leaves
-# nothing behind.
+# doctor.sh - lazaret doctor, through the installed command: its findings when all is well, that it
+# detects each hole made in a box, what it reports when no box starts, and that it leaves nothing
+# behind.
 #
-# The holes are cut by a program in place of bwrap that starts the real one with one thing more: so
-# each row that says "in force" is shown to be able to say something else.
+# A program in place of bwrap makes the holes: it starts the real one with one more argument. So
+# each row that is "in force" is shown to change when its layer is missing.
 set -u
 . "${srcdir:-.}/tests/session/lib.sh"
 work=$(mktemp -d "${TMPDIR:-/tmp}/doctor-lazaret.XXXXXXXX") || exit 1
@@ -13,22 +13,22 @@ trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 stage_open "$PWD/staged"
 mkdir "$work/home"
-chmod 777 "$work/home" # the sessions of root have other uids
+chmod 777 "$work/home" # sessions started by root have other uids
 HOME=$work/home
 export HOME
 cd "$work" || exit 1
 canary=$work
-# On a busy machine everything takes its time.
+# For a busy machine: long timeouts.
 patient="--set session.start_timeout=600 --set session.timeout=600 --set session.deadline=600"
 doctor="$lazaret doctor $patient"
 case $staged_cc in # the sanitizers' own memory is many times any limit
     *-fsanitize*) doctor="$doctor --set limits.memory=unlimited" ;;
 esac
 by="--set sandbox.bwrap.program"
-# where it is not about CPU time and memory none is used up
+# for cases that are not about CPU time and memory: skip the acts that use them up
 idle="--set limits.cpu=unlimited --set limits.memory=unlimited"
 
-# state NAME BACKEND BIT STATE - what the last command printed as JSON says of a bit of a backend.
+# state NAME BACKEND BIT STATE - the JSON of the last command has this state for the backend's bit.
 state() {
     cases=$((cases + 1))
     found=$(tr -d '\n' <out | sed "s/.*{\"name\":\"$2\",\"works\"//; s/\"runtimes\":\[.*//" |
@@ -36,22 +36,22 @@ state() {
     [ "$found" = "$4" ] || wrong "$1" "$3 of $2 is \"$found\" and not \"$4\""
 }
 
-# The agent is known from those of other tests, which run beside this one, by its path.
+# The path distinguishes this agent from those of other tests, which run at the same time.
 mkdir "$work/agent"
 cp "$LAZARET_AGENT" "$work/agent/lazaret-agent"
 chmod 755 "$work/agent" "$work/agent/lazaret-agent"
 LAZARET_AGENT=$work/agent/lazaret-agent
 
-# traces - what a run could leave: files of the home, processes.
+# traces - lists what a run could leave: files of the home, processes.
 traces() {
     find "$work" -mindepth 1 ! -name out ! -name err ! -name calls ! -name pipe ! -name 'traces.*' \
         ! -name '*bwrap'
-    # its own path is an argument of the agent, on a line of its own as grep sees it
+    # the agent's path is an argument of its own, which grep -z sees as a line
     grep -lzxF -e "$LAZARET_AGENT" /proc/[0-9]*/cmdline 2>/dev/null
 }
 
-# leaves_nothing NAME COMMAND... - runs it; what there is afterwards was there before. A process that was
-# killed may take its time to end.
+# leaves_nothing NAME COMMAND... - runs it; the traces afterwards are those before. A killed process
+# may take some time to end.
 leaves_nothing() {
     name=$1
     shift
@@ -65,14 +65,15 @@ leaves_nothing() {
         [ $look -lt 6000 ] || break
         sleep 0.05
     done
-    # folders of engines: other tests have theirs in the same place, so each is known from its making
+    # directories of engines: those of other tests are in the same place, so strace records which
+    # ones are made here
     for folder in $(grep -oE '/tmp/lazaret-[A-Za-z0-9]+"' calls | tr -d '"' | sort -u); do
         [ ! -e "$folder" ] || echo "$folder" >>traces.new
     done
     [ ! -s traces.new ] || wrong "$name leaves" "$(cat traces.new)"
 }
 
-# watched COMMAND... - runs it; where it makes folders is in the file calls.
+# watched COMMAND... - runs it; the file `calls` records the directories that it makes.
 watched() {
     if strace -qq -o calls -e trace=mkdir,mkdirat true 2>/dev/null; then
         strace -qq -o calls -e trace=mkdir,mkdirat "$@"
@@ -81,14 +82,14 @@ watched() {
     fi
 }
 
-# made_folders - the watch has seen the folders of engines, where strace is there to see them.
+# made_folders - if strace is installed, it has seen directories of engines.
 made_folders() {
     strace -qq -o /dev/null true 2>/dev/null || return 0
     cases=$((cases + 1))
     grep -q '"/tmp/lazaret-' calls || wrong "$1" 'no folder of an engine was seen'
 }
 
-# What works in place of a bwrap that does not is chosen, and the reason told.
+# When bwrap does not work, the next backend is chosen and the reason reported.
 second_choice() {
     [ -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || return 0
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
@@ -99,7 +100,7 @@ second_choice() {
     says second_choice_why 'does not work as bubblewrap, it built no box and ended with status 3'
 }
 
-# few - from here on with lua alone: each runtime that is tried takes its time.
+# few - from here on uses lua alone, because each runtime takes time.
 few() {
     mkdir few
     for plugin in bwrap none doctor lua; do
@@ -123,7 +124,7 @@ all_is_well() {
     for bit in fs_read fs_write network syscalls fsize nofile; do
         [ ! -e "$LAZARET_PLUGIN_PATH/landlock.so" ] || state well landlock $bit 'in force'
     done
-    # what is refused inside has worked outside
+    # acts refused inside have worked outside
     outside='"outside":{"came":"worked","note":""},"inside":{"came":"denied"'
     for act in 'read a file in the home' 'read a file that everybody may read' \
         'write into the home' 'write where everybody may write' 'connect to a port of the host' \
@@ -135,7 +136,7 @@ all_is_well() {
     says well_lua '{"name":"lua","works":true'
 }
 
-# A box with holes: none of what it promises is believed.
+# A box with holes: its promises are not believed.
 holes() {
     cat >holed-bwrap <<END
 #!/bin/sh
@@ -165,7 +166,7 @@ settings() {
     says backend_unknown 'no backend is called "bwarp"'
 }
 
-# refused NAME TEXT COMMAND... - doctor says why no box of bwrap comes up.
+# refused NAME TEXT COMMAND... - doctor reports why no box of bwrap starts.
 refused() {
     refused_name=$1 refused_text=$2
     shift 2
@@ -191,7 +192,7 @@ refusals() {
             exec setpriv --inh-caps -all --ambient-caps -all --bounding-set -all "$@"' sh $doctor $only
         refused within_a_box 'inside another sandbox' "$bwrap" --unshare-user --disable-userns \
             --uid 1000 --gid 1000 --dev-bind / / $doctor $only
-        # root of a namespace that has no other uid
+        # root of a namespace without other uids
         refused one_uid 'are not all mapped in this container' unshare --user --map-root-user $doctor $idle
         refused one_uid_json 'problems":["no session can be started: sandbox.uids: ' \
             unshare --user --map-root-user $doctor $idle --json
@@ -200,7 +201,7 @@ refusals() {
     fi
 }
 
-# A bwrap that hangs says when it has been started: by then the canary is laid out.
+# A bwrap that hangs reports when it was started: the canary has been made by then.
 cancel() {
     mkfifo pipe
     chmod 666 pipe

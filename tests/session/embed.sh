@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# embed.sh - the programs of docs/examples, built as their head comments say against what is installed
-# (but that no clock ends them on a busy machine), and run.
+# embed.sh - builds the programs of docs/examples as their head comments say, against what is
+# installed, and runs them (without timeouts, for a busy machine).
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/embed-lazaret.XXXXXXXX") || exit 1
@@ -28,7 +28,7 @@ else
     flags=$(PKG_CONFIG_PATH=$staged$staged_pkgconfig pkg-config --cflags --libs \
         --define-variable=libdir="$staged$staged_lib" \
         --define-variable=includedir="$staged$staged_include" lazaret) || exit 1
-    # for a machine that is busy: no clock ends a start, or a tool
+    # for a busy machine: no timeout ends a start or a tool
     cat >patient.h <<END
 #include <lazaret/lazaret.h>
 static int patient_engine_new(const struct laz_settings *none, const struct laz_engine_options *options,

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# faults.sh - what happens when the system says no: calls of the host, of the backend's program and
-# of the agent fail in turn, and descriptors run out.
+# faults.sh - system calls of the host, of the backend's program and of the agent fail in turn, and
+# descriptors run out.
 #
-# The rule: the code runs in its box or not at all.  It looks for a file of the host and says where
-# it is; a run without isolation shows first that the file is found there.  A fault is an error with
-# its status (2, 70, 125), or the command found another way and the code is INSIDE; it never hangs.
+# The rule: the code runs in its box or not at all. The code looks for a file of the host and
+# reports whether it is inside; a run without isolation shows first that it can find the file. A
+# fault gives an error with its status (2, 70, 125), or the command recovers and the code is INSIDE;
+# the command never hangs.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/faults-lazaret.XXXXXXXX") || exit 1
@@ -21,11 +22,11 @@ stage_open "$PWD/staged"
 chmod 644 "$work/file"
 code="print(io.open('$work/file') and 'OUTSIDE' or 'INSIDE')"
 run="$lazaret run --runtime lua -e"
-# In a sanitizer build: the search for leaks does not work under ptrace(2).
+# In a sanitizer build: leak detection does not work under ptrace(2).
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
 
-# holds NAME STATUS - is what the last command did allowed?
+# holds NAME STATUS - the result of the last command is one of those allowed.
 holds() {
     cases=$((cases + 1))
     if grep -q OUTSIDE "$work/out"; then
@@ -41,8 +42,8 @@ holds() {
     fi
 }
 
-# faults ERROR CALLS... - the first or the second of each (per process) fails, as the seed says; where all
-# tests are asked for both.
+# faults ERROR CALLS... - the first or the second of each call (per process) fails, as the seed
+# selects; with LAZARET_TEST_FULL both do.
 faults() {
     error=$1
     shift
@@ -64,7 +65,7 @@ faults() {
 expect control_outside 0 OUTSIDE '' $run "$code" --backend none --set 'sandbox.require=[]'
 expect control_inside 0 INSIDE '' $run "$code"
 
-# Four are the least with which the loader finds a library: so none of whoever runs this.
+# The loader needs at least four descriptors to find a library, so none may be inherited.
 for most in 4 5 6 8 10 12 15 20 25 30 35 40; do
     status=0
     (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n "$most" && exec timeout 600 $run "$code") \

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# idle.sh - nobody wakes up while there is nothing to do: neither the threads of a host with idle
-# sessions, nor those of a host that waits for a tool, nor anything in their boxes.
+# idle.sh - no thread wakes up while there is nothing to do: neither of a host with idle sessions,
+# nor of a host that waits for a tool, nor in their boxes.
 #
-# Two witnesses.  The kernel counts how often each thread has gone to sleep: not once more while
-# another process ticks twenty times.  And strace sees no system call meanwhile.  The process that ticks
-# is looked at in the same way, so that a witness that sees nothing is found out.  How fast the machine
-# is does not matter: what has just become ready may take its time to come to rest, and the ticks are
-# counted by who makes them.
+# There are two measurements. The kernel counts how often each thread has gone to sleep: the count
+# must not change while another process ticks twenty times. And strace must see no system call
+# meanwhile. The ticking process is measured in the same way, which shows that the measurements
+# work. The speed of the machine does not matter: a host that has just become ready may take time to
+# come to rest, and the ticking process itself counts its ticks.
 set -u
 folder=$(mktemp -d "${TMPDIR:-/tmp}/lazaret-idle.XXXXXXXX") || exit 1
 pids=
 
-# The programs end when nobody writes to their standard input any more.
+# The programs exit at the end of their standard input.
 finish() {
     [ -z "${tracer-}" ] || kill -INT "$tracer" 2>/dev/null
     exec 3>&- 4>&- 5>&-
@@ -32,7 +32,7 @@ needed() {
     return 1
 }
 
-# await WORD FILE PID - until the program has said the word, or has ended.
+# await WORD FILE PID - waits until the program has printed the word or has ended.
 await() {
     until grep -q "$1" "$2"; do
         if ! kill -0 "$3" 2>/dev/null; then
@@ -60,7 +60,7 @@ await ready "$folder/idle.out" "$idle"
 await ready "$folder/waiting.out" "$waiting"
 await ready "$folder/ticking.out" "$ticking"
 
-# tree PID... - the processes and everything below them.
+# tree PID... - prints the processes and all their descendants.
 tree() {
     for of; do
         echo "$of"
@@ -69,7 +69,8 @@ tree() {
     done
 }
 
-# look PID... - of each of their threads: its state, how often it has gone to sleep, who traces it.
+# look PID... - prints for each of their threads: its state, how often it has gone to sleep, its
+# tracer.
 look() {
     for of; do
         cat /proc/"$of"/task/*/status
@@ -80,9 +81,9 @@ look() {
         /^voluntary_ctxt_switches/ { print pid, state, $2, tracer }'
 }
 
-# rest - until all threads sleep at the same time; $resting is how. Who is asleep in two looks and has
-# not gone to sleep in between was asleep throughout: so all of them were when the second look began.
-# From then on only a clock can wake anybody.
+# rest - waits until all threads sleep at the same time; $resting is the result of `look` then. A
+# thread that sleeps in two looks and has not gone to sleep in between slept throughout, so all of
+# them slept when the second look began. From then on only a timer can wake one.
 rest() {
     looks=0
     until resting=$(look $(tree "$idle" "$waiting")) &&
@@ -94,14 +95,14 @@ rest() {
     done
 }
 
-# trace - strace looks at all of them; $reason: why not.
+# trace - attaches strace to all of them; $reason: why it cannot.
 trace() {
     options= reason=
     if ! command -v strace >/dev/null 2>&1; then
         reason='it is not installed'
         return
     fi
-    rest # nobody is started meanwhile
+    rest # so that no process is started meanwhile
     for pid in $(tree "$idle" "$waiting" "$ticking"); do
         options="$options -p $pid"
     done
@@ -147,7 +148,7 @@ fi
 if [ -n "$tracer" ]; then
     kill -INT "$tracer"
     wait "$tracer"
-    # Attaching has interrupted each call, and then everybody waited again: that is before the begin.
+    # Attaching interrupted each call, and each thread waited again: that was before $begin.
     awk -v from="$begin" -v ticking="$ticking" '
         $2 < from { next }
         $1 == ticking { ticks++; next }

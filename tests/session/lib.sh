@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# lib.sh - what the tests of the installed command share: where it is staged, cases, canaries.
+# lib.sh - what the tests of the installed command share: the staged installation, cases, canaries.
 #
-# For POSIX sh, read with `.`.  staged/paths is made by the build, once for all tests: `make install`
-# into a folder of the build tree, and the variables that say where each part lies there.
+# For POSIX sh, read with `.`. The build makes staged/paths once for all tests: `make install` into
+# a directory of the build tree, and variables with the path of each part.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -10,7 +10,7 @@ unset LAZARET_CONFIG XDG_CONFIG_HOME LAZARET_AGENT LAZARET_PLUGIN_PATH
 
 cases=0 failures=0
 
-# may_be_missing NAME WHY - true when nobody needs it.
+# may_be_missing NAME WHY - true unless LAZARET_TEST_NEED lists it.
 may_be_missing() {
     case ,${LAZARET_TEST_NEED-}, in
         *",-$1,"*) ;;
@@ -23,7 +23,7 @@ may_be_missing() {
     echo "    SKIP $1: $2"
 }
 
-# stage_open FOLDER - what is installed below FOLDER is what is tested.
+# stage_open DIRECTORY - the following cases test the installation below DIRECTORY.
 stage_open() {
     staged=$1
     . "$staged/paths" || exit 1
@@ -33,15 +33,15 @@ stage_open() {
     export LAZARET_AGENT LAZARET_PLUGIN_PATH
 }
 
-# be_patient - settings of the user for a machine that is busy: no clock ends a start, or code, unless
-# a case says so. A file given with --config comes in their place.
+# be_patient - writes user settings for a busy machine: no timeout ends a start or an execution,
+# unless a case sets one. A file given with --config replaces them.
 be_patient() {
     mkdir -p "$HOME/.config/lazaret"
     printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
         >"$HOME/.config/lazaret/lazaret.toml"
 }
 
-# wrong NAME WHAT - a case that failed, with what the command printed.
+# wrong NAME WHAT - reports a failed case, with the command's output.
 wrong() {
     failures=$((failures + 1))
     printf 'FAILED %s: %s\n' "$1" "$2"
@@ -49,8 +49,8 @@ wrong() {
     sed 's/^/    err: /' "$work/err"
 }
 
-# expect NAME STATUS OUT ERR COMMAND... - OUT is exact ("*": anything), ERR a part ("": nothing).
-# Every line on standard error is a message of lazaret.
+# expect NAME STATUS OUT ERR COMMAND... - standard output is exactly OUT ("*": anything), standard
+# error contains ERR ("": is empty). Every line of standard error is a message of lazaret.
 expect() {
     name=$1 want=$2 want_out=$3 want_err=$4
     shift 4
@@ -72,13 +72,13 @@ expect() {
     return 1
 }
 
-# says NAME TEXT - the last command said this too, or in its JSON.
+# says NAME TEXT - the last command also printed this text, on either stream.
 says() {
     cases=$((cases + 1))
     grep -qF -e "$2" "$work/err" "$work/out" || wrong "$1" "not said: $2"
 }
 
-# json_is_one_object NAME REASON - what the last command printed is one object with that verdict.
+# json_is_one_object NAME REASON - the output of the last command is one object with that verdict.
 json_is_one_object() {
     if [ "$(wc -l <"$work/out")" -ne 1 ] || ! grep -q '^{"ok":.*}$' "$work/out"; then
         wrong "$1" "not one JSON object on one line"
@@ -88,8 +88,8 @@ json_is_one_object() {
     { printf '%s\t' "$1" && cat "$work/out"; } >>"$work/json"
 }
 
-# all_json_is_valid - what json_is_one_object saw, at once: an interpreter for each line takes longer
-# than the rest of a test.
+# all_json_is_valid - checks all lines seen by json_is_one_object in one process, because an
+# interpreter for each line would take longer than the rest of a test.
 all_json_is_valid() {
     [ -s "$work/json" ] && command -v python3 >/dev/null 2>&1 || return 0
     python3 -I -c '
@@ -105,7 +105,7 @@ for line in sys.stdin.buffer:
     failures=$((failures + $(wc -l <"$work/invalid")))
 }
 
-# The code of failing cases: it prints, and leaves a file where it can.
+# The code of failing cases: it prints a text, and makes a file if it can.
 canary_code() {
     echo "print('CANARY') local f = io.open('$canary/here', 'w') if f then f:close() end"
 }
@@ -117,8 +117,8 @@ canary_is_quiet() {
     fi
 }
 
-# fails NAME STATUS REASON ERR COMMAND... - nothing on standard output, the message, and no code ran;
-# then the same with --json, which has to answer with one object.
+# fails NAME STATUS REASON ERR COMMAND... - standard output is empty, standard error has the
+# message, and no code ran; then the same with --json, which has to print one object.
 fails() {
     fails_name=$1 fails_status=$2 fails_reason=$3 fails_err=$4
     shift 4

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# readme.sh - the examples of README.md do what stands there.
+# readme.sh - the examples of README.md do what it says.
 #
 # A block of the README that begins with "# NAME" is that file. A line "$ build/lazaret ..." is run,
-# with its continuations; the lines up to the next command or the end of the block are what it prints.
+# with its continuation lines; the lines up to the next command or the end of the block are its
+# output.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -15,7 +16,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/readme-test.XXXXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 HOME=$work
 export HOME
-mkdir -p "$HOME/.config/lazaret" # for a machine that is busy: no clock ends a start, or code
+mkdir -p "$HOME/.config/lazaret" # for a busy machine: no timeout ends a start or an execution
 printf 'session.%s\n' 'start_timeout = 600' 'timeout = 0' 'deadline = 0' \
     >"$HOME/.config/lazaret/lazaret.toml"
 cd "$work" || exit 1

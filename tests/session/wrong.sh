@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# wrong.sh - wrong input and wrong machines, through the installed command: exit status, where the
-# message goes and what it says, and that nothing ran that should not have.
+# wrong.sh - wrong input and unsuitable machines, through the installed command: the exit status,
+# the message and its stream, and that no code ran.
 #
-# `fails` runs a case twice, for people and with --json, and looks for the canary that the code would
-# leave.  That the canary sings when the code does run is shown first, without a sandbox.  Machines
-# are made wrong in namespaces of the test's own.
+# `fails` runs a case twice, without and with --json, and looks for the canary that the code would
+# leave. A run without a sandbox shows first that the code does leave it. Namespaces of the test's
+# own serve as unsuitable machines.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/wrong-lazaret.XXXXXXXX") || exit 1
@@ -24,7 +24,7 @@ mkdir "$canary"
 chmod 1777 "$canary"
 code=$(canary_code)
 
-# run [OPTIONS] - the canary in the words of a case: `fails NAME ... $run OPTIONS -e "$code"`.
+# The command that runs the canary: `fails NAME ... $run OPTIONS -e "$code"`.
 run="$lazaret run --runtime lua"
 only_bwrap="--set sandbox.backend=bwrap --set sandbox.bwrap.program"
 
@@ -77,8 +77,8 @@ END
         $run --set sandbox.bwarp.program=x -e "$code"
 }
 
-# What decides what the host does is nobody else's to change, nor a folder above it: a file's content would
-# run as whoever runs lazaret.
+# Other users must not be able to change files that control the host, nor directories above them:
+# they could run code as the user who runs lazaret.
 of_others() {
     mkdir others others/in
     printf '#!/bin/sh\n: >%s/here\n' "$canary" >others/in/hook
@@ -120,7 +120,7 @@ of_others() {
     chmod 755 others
 }
 
-unreadable() { # a file nobody may read; root reads everything
+unreadable() { # a file that cannot be read; root can read everything
     [ "$(id -u)" -ne 0 ] || return 0
     : >locked.toml
     echo "$code" >locked.lua
@@ -257,14 +257,14 @@ wrong_agents() {
 
 # ---- backends ------------------------------------------------------------------------------------
 
-# bwrap_that WORDS - a bwrap that says this and fails.
+# bwrap_that WORDS - makes a bwrap that prints this message and fails.
 bwrap_that() {
     printf '#!/bin/sh\ncat >&2 <<END\nbwrap: %s\nEND\nexit 1\n' "$1" >broken-bwrap
     chmod 755 broken-bwrap
 }
 
-# falls_back WORDS COMMAND... - with sandbox.backend "auto": what is wrong with bwrap is said, and the
-# next backend builds a box in which no canary is heard.
+# falls_back WORDS COMMAND... - with sandbox.backend "auto": the problem of bwrap is reported, and
+# the next backend builds a box in which the code leaves no canary.
 falls_back() {
     words=$1
     shift
@@ -313,7 +313,7 @@ END
     fails bwrap_says_nonsense 125 setup_failed \
         'broken-bwrap does not work as bubblewrap, it built no box and ended with status 0' \
         $broken -e "$code"
-    # One that starts the agent, and no box around it.
+    # A bwrap that starts the agent without a box.
     cat >broken-bwrap <<'END'
 #!/bin/sh
 eval "all=\$(tr '\0' '\n' <&$2)"
@@ -325,20 +325,20 @@ exec "$(before /run/lazaret/bin/lazaret-agent)"
 END
     fails bwrap_builds_no_box 125 setup_failed 'does not work as bubblewrap' $broken -e "$code"
     says bwrap_builds_no_box_is_seen 'a process that is not in the box connected'
-    # The next of a list is tried, and its own words are heard; nothing is left out quietly.
+    # The next backend of a list is tried; the failure of each is reported.
     fails bwrap_broken_in_a_list 125 setup_failed 'backend bwrap: ' \
         $broken --set 'sandbox.backend=["bwrap","bwrap"]' -e "$code"
     printf '#!/bin/sh\nexit 3\n' >broken-bwrap
     falls_back 'ended with status 3 and said nothing' \
         "$lazaret" run --runtime lua --set sandbox.bwrap.program="$work/broken-bwrap"
-    # What does not enforce enough is no candidate, and what would is not taken for granted.
+    # A backend that does not enforce enough is not used, and one that would is tried first.
     fails auto_refuses_less_than_required 125 setup_failed 'landlock: backend landlock does not enforce' \
         $run --set sandbox.bwrap.program="$work/broken-bwrap" \
         --set 'sandbox.require=["processes"]' -e "$code"
     expect list_passes_over_what_enforces_too_little 0 1 'landlock does not enforce' \
         $run --set 'sandbox.backend=["landlock","bwrap"]' --set 'sandbox.require=["processes"]' -e 1
 
-    # Without a box only when the settings say so, and never without a word.
+    # Code runs without a box only when the settings allow it, and never without a warning.
     expect strict_false_runs_with_a_warning 0 CANARY 'WITHOUT ISOLATION' \
         $run $by=/nowhere/bwrap --set sandbox.strict=false -e "$code"
     [ -e "$canary/here" ] || wrong canary 'it does not sing without a sandbox either'
@@ -353,7 +353,7 @@ END
 
 # ---- machines ------------------------------------------------------------------------------------
 
-# In a user namespace as an ordinary user with all rights there; `machine` is run with them, the
+# Runs in a user namespace as an ordinary user; `machine` runs with all capabilities there, the
 # command without.
 in_namespaces() { # UNSHARE-OPTIONS SETUP COMMAND...
     ns_options=$1 ns_setup=$2
@@ -391,7 +391,7 @@ wrong_machines() {
     fi
 }
 
-# What is installed is below /mnt, so that /tmp can be another one.
+# The installation is below /mnt, so that another /tmp can be mounted.
 wrong_tmp() {
     move="mount --bind '$staged' /mnt && cd /"
     there=/mnt${staged_bin}/lazaret
@@ -401,8 +401,8 @@ wrong_tmp() {
         in_namespaces --mount "$move && mount -t tmpfs -o ro none /tmp" $run_there -e "$code"
     fails tmp_not_writable 125 setup_failed 'Permission denied; lazaret keeps the sockets' \
         in_namespaces --mount "$move && mount -t tmpfs -o mode=0555 none /tmp" $run_there -e "$code"
-    # One inode more each time: the start fails at each of its steps, and at last succeeds. With few
-    # programs: each is a file there.
+    # Allows one more inode each time: the start fails at each of its steps, and finally succeeds.
+    # It uses few programs, because each is a file there.
     inodes=1 full=0
     while [ "$inodes" -lt 40 ]; do
         status=0 cases=$((cases + 1))
@@ -422,7 +422,7 @@ wrong_tmp() {
 
 # ---- signals and verdicts ------------------------------------------------------------------------
 
-# The process and all below it.
+# Prints the process and all its descendants.
 descendants() {
     ps -e -o pid= -o ppid= | awk -v root="$1" '
         { parent[$1] = $2 }
@@ -434,7 +434,7 @@ descendants() {
         }'
 }
 
-# await_end PID... - until all of them have ended.
+# await_end PID... - waits until all of them have ended.
 await_end() {
     for pid; do
         while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; do
@@ -443,7 +443,7 @@ await_end() {
     done
 }
 
-# after_signal SIGNAL STATUS MESSAGE - code that never ends gets the signal once it runs.
+# after_signal SIGNAL STATUS MESSAGE - sends the signal while code that never ends is running.
 after_signal() {
     cases=$((cases + 1)) status=0
     rm -f pipe
@@ -474,13 +474,13 @@ signals() {
     after_signal TERM 130 cancelled
     [ ! -e "$folder" ] || wrong after_TERM "$folder stays"
     after_signal KILL 137 ''
-    # The next engine on the machine removes what is left: that may be one of another test.
+    # The next engine on the machine, perhaps of another test, removes what is left.
     expect start_after_a_kill 0 1 '' $run -e 1
     while [ -e "$folder" ]; do
         sleep 0.02
     done
 
-    # Before there is an execution: bwrap hangs.
+    # Before the execution begins: bwrap hangs.
     cases=$((cases + 1)) status=0
     rm -f pipe
     mkfifo pipe
@@ -497,7 +497,7 @@ signals() {
     canary_is_quiet interrupt_at_the_start
 }
 
-# verdict REASON STATUS OPTIONS... CODE - with its word in --json too.
+# verdict REASON STATUS OPTIONS... CODE - the code ends with this verdict, also in --json.
 verdict() {
     reason=$1 want=$2
     shift 2
@@ -518,7 +518,7 @@ verdicts() {
     verdict timeout 124 --timeout 0.3 -e 'while true do end'
     verdict deadline 124 --config slow.toml --set session.deadline=0.5 -e 'hush()'
     verdict cpu_limit 137 --timeout 0 --set limits.cpu=1 -e 'while true do end'
-    case $staged_cc in # the agent sets no memory limit in a build with sanitizers
+    case $staged_cc in # in a build with sanitizers the agent sets no memory limit
         *sanitize*) echo '    SKIP sanitize: no memory limit with the sanitizers' ;;
         *) verdict memory_limit 137 --set limits.memory=64MiB -e 's = string.rep("x", 1 << 30)' ;;
     esac
@@ -544,7 +544,7 @@ words() {
     ! grep -q "$(printf '\033')" err || wrong no_color 'an escape sequence'
 }
 
-# The other subcommands with the configurations that are shipped.
+# The other subcommands with the shipped configurations.
 looking() {
     for file in "$examples/lazaret.toml" "$examples/examples/demo.toml"; do
         with="--config $file"
@@ -576,7 +576,7 @@ looking() {
     grep -q measurements out || wrong tools 'measurements is not there'
 }
 
-# Every runtime that is installed answers 2.
+# Every installed runtime answers 2.
 runtimes() {
     for runtime in r python lua; do
         if [ ! -e "$LAZARET_PLUGIN_PATH/$runtime.so" ]; then
