@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* acquire.c - how soon a pool with an idle session hands it out. */
+/* acquire.c - time until a pool with an idle session hands it out. */
 #include "bench.h"
 
 #define MEMBERS 4
 
-/* Drives the engine until every member is idle: what is measured is a pool that is ready. */
+/* Drives the engine until every member is idle, because a ready pool is to be measured. */
 static bool acquire_settle(struct bench *bench, struct laz_pool *pool, struct laz_error *err)
 {
     struct laz_pool_status status = {.size = sizeof status};
@@ -18,7 +18,7 @@ static bool acquire_settle(struct bench *bench, struct laz_pool *pool, struct la
     return rc == 0;
 }
 
-/* One session acquired, used, and given back; the pool replaces it by a fresh one. */
+/* Acquires a session, uses it and gives it back; the pool replaces it by a new one. */
 static bool acquire_once(struct bench *bench, struct bench_point *point, struct laz_pool *pool,
                          bool counts)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* alive.c - many sessions that are alive at once in one engine: what each takes of memory, in its
- * own processes and in ours, and how fast one of them is beside a lone one. */
+/* alive.c - many live sessions in one engine: the memory of each, in its own processes and in this
+ * one, and the speed of one of them compared with a lone session. */
 #include "bench.h"
 
 #include <dirent.h>
 #include <malloc.h>
 #include <unistd.h>
 
-#define AT_ONCE      32 /* that are starting */
+#define AT_ONCE      32 /* sessions starting at the same time, at most */
 #define MAX_CHILDREN 1000
 
 struct children {
@@ -17,15 +17,16 @@ struct children {
 
 struct alive {
     int wanted, ready;
-    struct children others; /* what we had started before */
+    struct children others; /* processes started before */
     bool failed;
     struct bench_point *point;
     struct laz_engine *engine, *lone_engine;
     struct laz_session **sessions, *lone;
-    double engine_bytes; /* of this process, for all of them */
+    double engine_bytes; /* memory of this process for all sessions */
 };
 
-/* One number of a file of /proc with "Name:  123 kB" lines (proc(5)), in bytes; 0: it is gone. */
+/* One number of a file of /proc with "Name: 123 kB" lines (proc(5)), in bytes; 0: the process has
+ * ended. */
 static double alive_kib(const char *process, const char *name)
 {
     char path[64], line[256];
@@ -56,8 +57,8 @@ static void alive_done(void *user, struct laz_result *result, const struct laz_e
     laz_result_free(result);
 }
 
-/* What engines of this process have started. The main thread starts nothing for them: its children
- * are floors. */
+/* Lists the processes started by engines of this process: not those of the main thread, which
+ * starts only floors. */
 static void alive_children(struct children *children)
 {
     char path[300];
@@ -87,7 +88,7 @@ static bool alive_is_among(const struct children *children, long pid)
     return false;
 }
 
-/* Starts one, which says that it is ready by its first result. */
+/* Starts a session and executes in it; its first result shows that it is ready. */
 static void alive_begin(struct alive *alive, struct laz_engine *engine,
                         struct laz_session **session)
 {
@@ -100,7 +101,7 @@ static void alive_begin(struct alive *alive, struct laz_engine *engine,
     alive->failed = true;
 }
 
-/* All of `sessions`, some at a time. */
+/* Starts all of `sessions`, some at a time. */
 static void alive_start(struct alive *alive, struct laz_engine *engine,
                         struct laz_session **sessions, int n)
 {
@@ -123,14 +124,14 @@ void bench_alive_close(struct bench *bench)
 
     if (!alive)
         return;
-    laz_engine_free(alive->engine); /* with all that is open */
+    laz_engine_free(alive->engine); /* closes all sessions */
     laz_engine_free(alive->lone_engine);
     free(alive->sessions);
     free(alive);
     bench->alive = NULL;
 }
 
-/* The crowd of a row: that of the row before when it is as large. */
+/* Opens the sessions of a row; reuses those of the row before if their number is the same. */
 static enum bench_outcome alive_open(struct bench *bench, struct bench_point *point)
 {
     int size = point->parameter;
@@ -159,7 +160,7 @@ static enum bench_outcome alive_open(struct bench *bench, struct bench_point *po
         alive_start(alive, alive->lone_engine, &alive->lone, 1);
     alive_children(&alive->others);
     if (!alive->failed)
-        alive_start(alive, alive->engine, &first, 1); /* what all share is there */
+        alive_start(alive, alive->engine, &first, 1); /* first makes what all sessions share */
     double before = alive_own_memory();
     if (!alive->failed)
         alive_start(alive, alive->engine, alive->sessions, size);
@@ -169,7 +170,7 @@ static enum bench_outcome alive_open(struct bench *bench, struct bench_point *po
     return bench->alive ? BENCH_DONE : BENCH_FAILED;
 }
 
-/* Proportional memory of the processes below one, itself included. */
+/* Proportional memory of a process and its descendants. */
 static double alive_tree_pss(const char *pid)
 {
     char path[80], child[16];
@@ -184,7 +185,7 @@ static double alive_tree_pss(const char *pid)
     return pss;
 }
 
-/* Of each its own processes, and its part of those that belong to none: the template, say. */
+/* For each session its own processes, and its share of common ones such as the template. */
 enum bench_outcome bench_alive_pss(struct bench *bench, struct bench_point *point)
 {
     enum bench_outcome outcome = alive_open(bench, point);
@@ -212,7 +213,7 @@ enum bench_outcome bench_alive_pss(struct bench *bench, struct bench_point *poin
     return shared + owned > 0 ? BENCH_DONE : bench_problem(point, "/proc does not tell");
 }
 
-/* What this process has for each. */
+/* Memory of this process for each session. */
 enum bench_outcome bench_alive_engine(struct bench *bench, struct bench_point *point)
 {
     enum bench_outcome outcome = alive_open(bench, point);
@@ -224,7 +225,7 @@ enum bench_outcome bench_alive_engine(struct bench *bench, struct bench_point *p
     return outcome;
 }
 
-/* One of them and a lone one of another engine, in turn. */
+/* Measures one of them and a lone session of another engine in turn. */
 enum bench_outcome bench_alive_latency(struct bench *bench, struct bench_point *point)
 {
     enum bench_outcome outcome = alive_open(bench, point);

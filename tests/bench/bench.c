@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.c - how fast lazaret is, as ratios to floors measured in the same run.
+/* bench.c - measures lazaret's speed, as ratios to floors measured in the same run.
  *
- * Everything runs in the real box with all layers on.  Which rows there are says rows.c; what is
- * promised of them, report.c.  A row worse than promised is measured again, twice at most: a busy
- * moment of the machine passes, a slow build stays. */
+ * Everything runs in the real box with all layers. rows.c has the rows, report.c what is promised
+ * of them. A row worse than promised is measured again, twice at most, because a busy moment of the
+ * machine passes, but a slow build stays slow. */
 #include "bench.h"
 
 #define BENCH_ATTEMPTS  3 /* with --check */
@@ -51,7 +51,7 @@ static bool options_read(struct options *options, int argc, char **argv)
     return true;
 }
 
-/* Is a row among those asked for? */
+/* Is a row among the requested ones? */
 static bool options_want(const struct options *options, const char *name)
 {
     for (int i = 0; i < options->n_only; i++) {
@@ -98,7 +98,7 @@ static bool list_make(struct list *list, const struct options *options)
     return list->entries != NULL;
 }
 
-/* Every name given to --only stands for a row. */
+/* Checks that every name given to --only is a row's. */
 static bool options_are_known(const struct options *options, const struct list *list)
 {
     for (int i = 0; i < options->n_only; i++) {
@@ -114,7 +114,7 @@ static bool options_are_known(const struct options *options, const struct list *
     return true;
 }
 
-/* Measures one row, until it keeps its promise. */
+/* Measures one row, again while it is worse than promised. */
 static enum bench_outcome run_row(struct bench *bench, const struct options *options,
                                   struct bench_point *point, struct bench_result *result)
 {

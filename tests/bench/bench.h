@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.h - what the parts of lazaret-bench share: rows, their samples, sessions to measure with.
  *
- * A row is one entry of the table in rows.c and one function that takes its samples.  A sample of a
- * thing and one of its floor are taken in turn, so that a busy moment of the machine hits both. */
+ * A row is one entry of the table in rows.c and one function that takes its samples. Samples of a
+ * row and of its floor are taken in turn, so that a busy moment of the machine affects both. */
 #ifndef LAZ_TESTS_BENCH_H
 #define LAZ_TESTS_BENCH_H
 
@@ -19,7 +19,7 @@
 #define BENCH_NAME_SIZE 64
 #define N_LANGUAGES     3
 
-/* A runtime, and how its language says what is measured: @n is how often, @b how large. */
+/* A runtime, with the code to be measured in its language: @n is a count, @b a size in bytes. */
 struct bench_language {
     const char *name;
     const char *calls;        /* calls add(1, 2) @n times */
@@ -27,11 +27,11 @@ struct bench_language {
     const char *big_out;      /* a text of @b bytes, then take(text) @n times */
     const char *lines;        /* prints @n lines of BENCH_LINE bytes, newline included */
     const char *busy;         /* never ends */
-    const char *const *floor; /* the start of a program in a bare box that a cold session is like */
+    const char *const *floor; /* command in a bare box that corresponds to a cold session */
 };
 
 #define BENCH_LINE       24
-#define BENCH_CLOCK_ROOM 1024 /* calls of one execution */
+#define BENCH_CLOCK_ROOM 1024 /* calls in one execution, at most */
 
 /* Sizes of the lines that go over the socket, newline included, for 1+1 and add(1, 2). */
 #define BENCH_EXECUTE_BYTES 54
@@ -48,8 +48,8 @@ struct bench_samples {
 
 enum bench_outcome {
     BENCH_DONE,
-    BENCH_ABSENT, /* not built, or not installed: there is no row */
-    BENCH_FAILED, /* bench_problem has been told why */
+    BENCH_ABSENT, /* not built or not installed: the row is left out */
+    BENCH_FAILED, /* bench_problem has reported why */
     BENCH_WORSE,  /* than promised */
 };
 
@@ -57,9 +57,9 @@ enum bench_outcome {
 struct bench_point {
     char name[BENCH_NAME_SIZE];
     const struct bench_row *row;
-    const struct bench_language *language; /* NULL: the row is not of one runtime */
+    const struct bench_language *language; /* NULL: the row is not about one runtime */
     int wanted;                            /* samples */
-    int parameter;                         /* of the row: a size or a number */
+    int parameter;                         /* of the row: a size or a count */
     struct bench_samples values, floors;
 };
 
@@ -68,8 +68,8 @@ struct bench {
     struct laz_session *sessions[N_LANGUAGES]; /* kept open between rows */
     bool missing[N_LANGUAGES];                 /* the runtime is not built */
     struct pingpong_cache *pingpongs;
-    struct alive *alive;       /* sessions that are alive at once, between rows about them */
-    struct bench_clock *clock; /* when tools were called */
+    struct alive *alive;       /* live sessions kept for the following rows about them */
+    struct bench_clock *clock; /* times of tool calls */
     bool quick;
     char absent[512]; /* peers that are not installed */
 };
@@ -82,7 +82,7 @@ struct bench_row {
     bool by_runtime;
     int samples, quick_samples;
     int parameter, quick_parameter;
-    bool busy; /* all processors but one have other work meanwhile: busy.c */
+    bool busy; /* all processors but one are kept busy meanwhile (busy.c) */
     bench_measure *measure;
 };
 
@@ -93,17 +93,17 @@ extern const size_t n_bench_rows;
 /* ---- sample.c -------------------------------------------------------------------------------- */
 double bench_now_us(void);
 void bench_sleep_us(double us);
-/* One more sample; those beyond `wanted` are dropped. */
+/* Adds a sample; those beyond `wanted` are ignored. */
 void bench_add(struct bench_point *point, double value);
 void bench_add_floor(struct bench_point *point, double floor);
-/* All of what a part of the row has sampled; frees it. */
+/* Adds all samples of a part of the row, and frees them. */
 void bench_take(struct bench_point *point, struct bench_samples *values,
                 struct bench_samples *floors);
 static inline bool bench_is_full(const struct bench_point *point)
 {
     return point->values.n >= point->wanted;
 }
-/* On a terminal: which row, and how far it is. */
+/* Shows on a terminal the current row and its progress. */
 void bench_progress(const struct bench_point *point);
 void bench_progress_part(const struct bench_point *point, int done, int wanted); /* of a sample */
 void bench_progress_of(int row, int rows);
@@ -117,58 +117,59 @@ struct bench_result {
     char name[BENCH_NAME_SIZE];
     const char *unit;
     int n;
-    double median, p99, floor, ratio; /* floor 0: the row has none */
+    double median, p99, floor, ratio; /* floor 0: the row has no floor */
 };
 
-/* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of what was sampled;
- * where the tail is promised, floor and ratio are of the 99th percentiles. */
+/* Median, 99th percentile (of a rate: the one that 99 of 100 reach) and floor of the samples; where
+ * the tail is promised, floor and ratio refer to the 99th percentiles. */
 void bench_summarise(struct bench_point *point, struct bench_result *result);
 void bench_print_head(FILE *file);
 void bench_print_row(FILE *file, const struct bench_result *result);
 void bench_print_json(FILE *file, const struct bench_result *results, int n);
 void bench_print_markdown(FILE *file, const struct bench_result *results, int n);
-/* Does a row keep what is promised? Else it says, to `why`, which promise is broken and how. */
+/* Does a row keep its promises? If not, writes to `why` which one is broken, and by how much. */
 bool bench_keeps(const struct bench_result *result, char *why, size_t size);
 
 /* ---- svg.c ----------------------------------------------------------------------------------- */
 bool bench_write_svg(const char *path, const struct bench_result *results, int n);
 
 /* ---- work.c: sessions and what they are given to do ------------------------------------------ */
-/* An engine with the tools, for so many sessions. */
+/* Makes an engine with the tools, for that many sessions. */
 int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
                  struct laz_error *err);
 /* Opens a session of the point's runtime and gives it to the caller. */
 enum bench_outcome bench_open(struct bench *bench, struct bench_point *point,
                               struct laz_session **session);
-/* Begins the start of a session from a template, where one can be had, and returns. */
+/* Begins to start a session, from a template where possible, and returns. */
 int bench_open_warm(struct laz_engine *engine, const char *runtime, struct laz_session **session,
                     struct laz_error *err);
-/* Did an execution of 1+1 come to 2? Else says what came of it; `result` may be NULL. */
+/* Is 2 the result of an execution of 1+1? If not, reports the result; `result` may be NULL. */
 bool bench_is_two(const struct bench_point *point, const struct laz_result *result,
                   const struct laz_error *err);
-/* The session of the point's runtime that is kept open; borrowed. */
+/* The session of the point's runtime, which is kept open; borrowed. */
 enum bench_outcome bench_session(struct bench *bench, struct bench_point *point,
                                  struct laz_session **session);
-/* Code with the numbers filled in. */
+/* Fills the numbers into the code. */
 void bench_code(const char *pattern, int bytes, int times, char *code, size_t size);
-/* That of the first of python, r and lua that is built; the point becomes one of it. */
+/* The same for the first of python, r and lua that is built, which becomes the point's runtime. */
 enum bench_outcome bench_any_session(struct bench *bench, struct bench_point *point,
                                      struct laz_session **session);
 bool bench_execute(const struct bench_point *point, struct laz_session *session, const char *code);
-/* When each tool call of the last execution reached the host. */
+/* Records when each tool call of the last execution reached the host. */
 struct bench_clock *bench_clock_new(int room);
 void bench_clock_free(struct bench_clock *clock);
 void bench_clock_reset(struct bench_clock *clock);
 int bench_clock_times(struct bench_clock *clock, const double **times);
 
 /* ---- busy.c ---------------------------------------------------------------------------------- */
-/* Starts processes that keep all processors but one busy; how many. */
+/* Starts processes that keep all processors but one busy; returns their number. */
 int bench_keep_busy(pid_t *pids, int most);
 void bench_let_rest(const pid_t *pids, int n);
 
 /* ---- floors.c -------------------------------------------------------------------------------- */
 extern const char *const bench_bwrap_true[], *const bench_bwrap_python[], *const bench_bwrap_r[];
-/* One round trip of messages of these sizes, in microseconds; the other process lives on. */
+/* One round trip of messages of these sizes, in microseconds; the other process is kept for later
+ * calls. */
 double bench_pingpong(struct bench *bench, size_t request, size_t answer);
 void bench_pingpongs_stop(struct bench *bench);
 /* Starts a command without input and output; the caller waits for it. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* busy.c - other work for all processors but one, while two processes pass short messages.
+/* busy.c - keeps all processors but one busy while two processes pass short messages.
  *
- * How long a processor takes to wake from a halt differs from machine to machine, and under a
- * hypervisor is many times what a message takes.  Whether one has to wake depends on where the
- * scheduler happens to put the two processes, which stays so for long: either would be measured in
- * place of the work.  Where the others are busy the two find themselves on one that does not sleep:
- * for the samples and for their floor alike. */
+ * The time a processor takes to wake from a halt differs between machines, and under a hypervisor
+ * is many times that of a message. Whether one has to wake depends on where the scheduler has
+ * placed the two processes, which changes rarely; so the measurement would show that in place of
+ * the work. With the other processors busy, both processes run on one that does not sleep, for the
+ * samples and for their floor alike. */
 #include "bench.h"
 
 #include "os/system.h"

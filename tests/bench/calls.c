@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.c - an execution, a tool call, and large values there and back, in one open session.
  *
- * The floor is a round trip of messages of the same size between two other processes.  A tool call
- * is timed in the host, from one call's arrival to the next one's: answer, return, call. */
+ * The floor is a round trip of messages of the same size between two other processes. A tool call
+ * is timed in the host, from the arrival of one call to that of the next: answer, return, call. */
 #include "bench.h"
 
 #define CALLS_A_TURN 100
 #define WARM_UP      100
 
-/* So many executions, as many round trips of the floor, and again. */
+/* Measures batches of executions and of as many round trips of the floor in turn. */
 enum bench_outcome bench_executes(struct bench *bench, struct bench_point *point)
 {
     struct laz_session *session;
@@ -31,7 +31,7 @@ enum bench_outcome bench_executes(struct bench *bench, struct bench_point *point
     return outcome;
 }
 
-/* So many calls in one execution, as many round trips of the floor, and again. */
+/* Measures batches of calls in one execution and of as many round trips of the floor in turn. */
 static enum bench_outcome calls_in_turn(struct bench *bench, struct bench_point *point,
                                         const char *code, int a_turn, size_t call, size_t answer)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* confinement.c - what a start costs, layer by layer: the box, the agent in it, its confinement.
+/* confinement.c - the cost of a start, layer by layer: the box, the agent in it, its confinement.
  *
- * The box is the one of a session of the runtime, with the same mounts, limits and uid, but for its
- * control group.  Something short is run in it: `true`, or the agent, which ends as soon as it has
- * come to what is measured.  So each row is one layer more than its floor. */
+ * The box is the one of a session of the runtime, with the same mounts, limits and uid, but without
+ * a control group. It runs a short program: `true`, or the agent, which exits as soon as it has
+ * reached the step to be measured. So each row has one layer more than its floor. */
 #include "bench.h"
 
 #include "engine/engine.h"
@@ -23,7 +23,7 @@
 #define END_MS  10000
 #define MAX_FDS 40
 
-/* What is run in boxes of a session, and all that their plans need. */
+/* The commands to run in a session's box, and everything that their plans need. */
 struct confinement {
     struct laz_engine *engine;
     const struct laz_runtime_info *runtime;
@@ -45,7 +45,8 @@ static void confinement_fini(struct confinement *confinement)
     free(confinement->runtime_file);
 }
 
-/* Folders as those of a session: the socket's, and a home for backends that make none. */
+/* Makes directories like those of a session: the socket's, and a home for backends that make
+ * none. */
 static int confinement_folders(struct confinement *confinement, char *socket, size_t size,
                                struct laz_error *err)
 {
@@ -100,7 +101,7 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
                           confinement->choice->options.len, &confinement->policy, err);
 }
 
-/* A plan to run a command in the box. */
+/* Makes a plan to run a command in the box. */
 static int confinement_plan(struct confinement *confinement, const char *const *command,
                             struct laz_plan **plan, struct laz_error *err)
 {
@@ -119,7 +120,8 @@ static int confinement_plan(struct confinement *confinement, const char *const *
     return 0;
 }
 
-/* Runs a plan, from the request for a process to its end, in microseconds; negative: it failed. */
+/* Runs a plan; returns the time from the request for a process to its end in microseconds;
+ * negative: it failed. */
 static double confinement_run(struct confinement *confinement, const struct laz_plan *plan)
 {
     static const char *const nothing[] = {NULL};
@@ -193,7 +195,7 @@ static enum bench_outcome confinement_sample(struct confinement *confinement,
     return outcome;
 }
 
-/* What the agent of a session would be told to do to itself. */
+/* The confinement that the agent of a session would be asked for. */
 static char *confinement_asked(struct confinement *confinement, const char *const *command)
 {
     struct laz_plan *plan = NULL;
@@ -234,7 +236,7 @@ enum bench_outcome bench_layer(struct bench *bench, struct bench_point *point)
     struct laz_error err = {0};
     enum bench_outcome outcome = bench_session(bench, point, &session);
 
-    if (outcome != BENCH_DONE) /* else it is built, and the backend works */
+    if (outcome != BENCH_DONE) /* otherwise the runtime is built and the backend works */
         return outcome;
     int rc = laz_registry_runtime(bench->engine->registry, point->language->name,
                                   &confinement.runtime, &err);

@@ -16,14 +16,14 @@ struct member {
     struct pingpong *pingpong;
     struct bench_clock *clock;
     struct laz_engine *engine;
-    struct bench part; /* what bench_open looks at */
+    struct bench part; /* for bench_open */
     struct bench_samples values, floors;
 };
 
 struct crowd {
     struct bench_point *point;
     pthread_barrier_t turn;
-    atomic_int outcome; /* the worst one of a member */
+    atomic_int outcome; /* the worst outcome of a member */
     int turns;
     char code[128];
 };
@@ -94,7 +94,7 @@ enum bench_outcome bench_tool_calls_at_once(struct bench *bench, struct bench_po
     struct crowd crowd = {.point = point};
     struct laz_session *session;
 
-    enum bench_outcome outcome = bench_session(bench, point, &session); /* is it built? */
+    enum bench_outcome outcome = bench_session(bench, point, &session); /* fails if not built */
     crowd.turns = (point->wanted + size * A_TURN - 1) / (size * A_TURN);
     bench_code(point->language->calls, 0, A_TURN + 1, crowd.code, sizeof crowd.code);
     atomic_init(&crowd.outcome, (int)BENCH_DONE);
@@ -108,7 +108,7 @@ enum bench_outcome bench_tool_calls_at_once(struct bench *bench, struct bench_po
         good = member_init(&members[i], &crowd) && good;
     for (; good && started < size; started++)
         if (pthread_create(&members[started].thread, NULL, member_run, &members[started]))
-            abort(); /* those that wait for it would wait for ever */
+            abort(); /* the other threads would wait for ever */
     for (int i = 0; i < started; i++)
         pthread_join(members[i].thread, NULL);
     for (int i = 0; i < size; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ends.c - how soon an execution ends that has to: by its limit of CPU time, or because it is
- * cancelled. That it ends is what tests/session shows; how soon differs with the machine. */
+/* ends.c - how soon an execution ends after exceeding its limit on CPU time or being cancelled.
+ * tests/session shows that it ends; the delay depends on the machine. */
 #include "bench.h"
 
-#define CPU_LIMIT_S 1 /* the least that can be set */
+#define CPU_LIMIT_S 1 /* the smallest limit that can be set */
 
-/* What the result says of the CPU time that was used. */
+/* The CPU time used, according to the result. */
 static double ends_cpu_us(struct laz_result *result)
 {
     static const char key[] = "\"cpu_ms\":";
@@ -29,11 +29,12 @@ static int ends_engine(struct laz_engine **engine, struct laz_error *err)
     return rc;
 }
 
-/* How much more CPU time than its limit a busy loop has used when it has been ended. */
+/* How far a busy loop has exceeded its limit on CPU time when it is ended. */
 enum bench_outcome bench_cpu_limit(struct bench *bench, struct bench_point *point)
 {
     struct laz_session *session = NULL;
-    enum bench_outcome outcome = bench_any_session(bench, point, &session); /* is one built? */
+    enum bench_outcome outcome = bench_any_session(bench, point, &session); /* fails if none is
+                                                                               built */
     struct bench own = {0};
     struct laz_error err = {0};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* floors.c - what the system itself takes: a message there and back, a program started, a box. */
+/* floors.c - costs of the system itself: a round trip of a message, the start of a program, a
+ * box. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 #define MAX_PINGPONGS 16
-#define MESSAGE_BYTES 64 /* about what execute, result, a call and its answer have */
+#define MESSAGE_BYTES 64 /* about the size of execute, result, a call and its answer */
 
 struct pingpong_cache {
     struct {
@@ -17,7 +18,7 @@ struct pingpong_cache {
     int n;
 };
 
-/* What every session is given, and nothing else. */
+/* The options that every session gets, and nothing else. */
 #define BWRAP                                                                                      \
     "/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",  \
         "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64",     \
@@ -100,7 +101,7 @@ static enum bench_outcome bench_floor_spawn(struct bench_point *point, const cha
 {
     if (access(argv[0], X_OK))
         return bench_problem(point, "%s is missing", argv[0]);
-    bench_spawn(argv); /* its files are read */
+    bench_spawn(argv); /* first, to read its files */
     while (!bench_is_full(point)) {
         double took = bench_spawn(argv);
         if (took < 0)

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* neighbour.c - how long the sessions of a crowd take while some of them attack, beside the same
- * crowd while none does.
+/* neighbour.c - execution times of many sessions while some of them attack, compared with the same
+ * sessions while none does.
  *
- * All are sessions of one engine, on one loop.  Each that works executes a tool call, rests or does
- * not, and executes the next; that it waits for the loop to begin it counts as well.  Calm and
- * attacked turns follow each other, so that a busy moment of the machine hits both. */
+ * All are sessions of one engine, on one loop. Each working session executes a tool call, pauses or
+ * not, and executes the next; the time until the loop begins it counts too. Calm turns and turns
+ * with attacks alternate, so that a busy moment of the machine affects both. */
 #include "bench.h"
 
 #include <math.h>
 #include <poll.h>
 
 #define A_TURN      100 /* executions of one member */
-#define ATTACKERS   16  /* one of so many attacks */
-#define ATTACK_MS   200 /* the most that one attack is given */
+#define ATTACKERS   16  /* one of this many sessions attacks */
+#define ATTACK_MS   200 /* time limit of one attack */
 #define ATTACK_CODE 100
 
 struct crowd {
     struct bench_point *point;
     struct laz_engine *engine;
-    struct bench_samples values, floors; /* attacked, calm */
+    struct bench_samples values, floors; /* with attacks, without */
     struct member *members;
     enum bench_outcome outcome;
-    bool attacked; /* this turn */
+    bool attacked; /* in this turn */
     int size;
-    double rest_us; /* of a member, between two executions */
-    int working;    /* members that are not done with this turn */
-    int busy;       /* executions under way */
+    double rest_us; /* pause of a member between two executions */
+    int working;    /* members that have not finished this turn */
+    int busy;       /* running executions */
 };
 
 struct member {
     struct crowd *crowd;
     struct laz_session *session;
-    size_t attack; /* the next one */
+    size_t attack; /* index of its next attack */
     int left;      /* executions in this turn */
-    double due_us; /* of the next execution, or the one that is under way */
+    double due_us; /* of the next execution or the running one */
     bool busy;
 };
 
@@ -96,7 +96,8 @@ static void member_begin(struct member *member)
     crowd->busy++;
 }
 
-/* Begins what is due; when the next one is, at most a tenth of a second from now. */
+/* Begins the executions that are due; returns when the next one is, at most a tenth of a second
+ * from now. */
 static double crowd_begin(struct crowd *crowd)
 {
     double now = bench_now_us(), next = now + 1e5;
@@ -113,7 +114,7 @@ static double crowd_begin(struct crowd *crowd)
     return next;
 }
 
-/* Until that time at the most; milliseconds would be too coarse. */
+/* Drives the engine until that time at most; milliseconds would be too coarse. */
 static void crowd_drive(struct crowd *crowd, double until_us)
 {
     int64_t timeout_ms = laz_engine_timeout(crowd->engine);
@@ -172,7 +173,7 @@ static void crowd_fini(struct crowd *crowd)
     bench_take(crowd->point, &crowd->values, &crowd->floors);
 }
 
-/* The attacks are Lua's. */
+/* The attacks are written in Lua. */
 static enum bench_outcome crowd_measure(struct bench *bench, struct bench_point *point,
                                         double rest_us)
 {
@@ -184,7 +185,7 @@ static enum bench_outcome crowd_measure(struct bench *bench, struct bench_point 
     struct laz_error err = {0};
 
     point->language = &bench_languages[0];
-    crowd.outcome = bench_session(bench, point, &session); /* is it built? */
+    crowd.outcome = bench_session(bench, point, &session); /* fails when Lua is not built */
     if (crowd.outcome != BENCH_DONE)
         return crowd.outcome;
     crowd_init(&crowd, point, turns);
@@ -193,7 +194,7 @@ static enum bench_outcome crowd_measure(struct bench *bench, struct bench_point 
     crowd.engine = own.engine;
     for (int i = 0; i < crowd.size && crowd.outcome == BENCH_DONE; i++) {
         crowd.members[i].crowd = &crowd;
-        crowd.members[i].attack = (size_t)i; /* each begins with another */
+        crowd.members[i].attack = (size_t)i; /* each begins with a different attack */
         crowd.outcome = bench_open(&own, point, &crowd.members[i].session);
     }
     for (int turn = 0; turn < 2 * turns && crowd.outcome == BENCH_DONE; turn++)

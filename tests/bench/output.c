@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - how fast lines come out of a session, and how late a time limit strikes. */
+/* output.c - how fast lines come out of a session, and how late a time limit takes effect. */
 #include "bench.h"
 
 #include <sys/wait.h>
@@ -76,8 +76,8 @@ enum bench_outcome bench_lines(struct bench *bench, struct bench_point *point)
 
 #define TIMEOUT_MS 50
 
-/* How much later than its time limit a busy loop's execution returns; the floor is how late a bare
- * sleep of the same length is. The session is replaced after each. */
+/* How long after its time limit the execution of a busy loop returns; the floor is the delay of a
+ * plain sleep of the same length. The session is replaced after each. */
 enum bench_outcome bench_timeout(struct bench *bench, struct bench_point *point)
 {
     struct laz_session *session;
@@ -94,7 +94,7 @@ enum bench_outcome bench_timeout(struct bench *bench, struct bench_point *point)
         if (rc || laz_result_verdict(result) != LAZ_VERDICT_TIMEOUT)
             outcome = bench_problem(point, "%s", rc ? err.text : laz_result_detail(result));
         laz_result_free(result);
-        /* the next one waits until the session is replaced */
+        /* wait until the session has been replaced */
         if (outcome != BENCH_DONE || !bench_execute(point, session, "1+1")) {
             outcome = BENCH_FAILED;
             break;

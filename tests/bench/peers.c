@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* peers.c - others at the same work, where they are installed; never installed by us.
+/* peers.c - measures other sandboxes at the same work, if they are installed.
  *
  * Commands are timed from fork to end. Libraries are driven by a script in their language, which
- * prints a time in microseconds a line and ends with 77 when the library is not there. */
+ * prints one time in microseconds a line and exits with 77 when the library is not installed. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 
 static const struct peer {
     const char *row;
-    const char *program; /* looked for in PATH */
+    const char *program; /* searched in PATH */
     const char *script;  /* NULL: a command */
     const char *what;    /* argument of the command, or of the script */
-    bool is_call;        /* its floor is a ping-pong, not a box */
+    bool is_call;        /* its floor is a message round trip, not a box */
 } peers[] = {
     {"peer.srt.start", "srt", NULL, "true", false},
     {"peer.deno.start", "deno", NULL, "eval", false},
@@ -28,7 +28,7 @@ static const struct peer {
     {"peer.securer.tool_call", "Rscript", "peer_securer.R", "tool_call", true},
 };
 
-/* The program in a folder of PATH; false: there is none. */
+/* Finds the program in a directory of PATH; false: there is none. */
 static bool peer_find(const char *name, char *path, size_t size)
 {
     const char *folders = getenv("PATH");
@@ -67,7 +67,7 @@ static enum bench_outcome peer_command(struct bench *bench, struct bench_point *
 {
     const char *argv[] = {path, peer->what, strcmp(peer->what, "eval") == 0 ? "1+1" : NULL, NULL};
 
-    if (bench_spawn(argv) < 0) /* its own needs are not met */
+    if (bench_spawn(argv) < 0) /* something that it needs is missing */
         return peer_absent(bench, peer);
     while (!bench_is_full(point)) {
         double took = bench_spawn(argv);

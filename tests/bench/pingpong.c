@@ -20,8 +20,8 @@ struct pingpong {
     uv_pipe_t pipe;
     char *request, *answer;
     size_t request_len, answer_len;
-    size_t wanted, got; /* bytes of the line that is awaited */
-    bool echo;          /* the other process: answers each line */
+    size_t wanted, got; /* bytes of the awaited line */
+    bool echo;          /* this is the other process, which answers each line */
     char data[65536];
 };
 
@@ -48,7 +48,7 @@ static void pingpong_written(uv_write_t *write, int status)
     free(write);
 }
 
-/* What the socket does not take at once follows as it has room. */
+/* Writes a line; the part that does not fit into the socket follows later. */
 static void pingpong_write(struct pingpong *pingpong, char *text, size_t len)
 {
     uv_stream_t *stream = (uv_stream_t *)&pingpong->pipe;
@@ -119,7 +119,7 @@ struct pingpong *pingpong_start(size_t request, size_t answer)
     pingpong->answer_len = answer;
     pingpong->child = fork();
     if (pingpong->child == 0) {
-        laz_os_close_from(3, ends[1]); /* sessions must not live on in here */
+        laz_os_close_from(3, ends[1]); /* do not keep descriptors of sessions open */
         pingpong->echo = true;
         pingpong->wanted = request;
         pingpong_open(pingpong, ends[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rate.c - fresh sessions a second, sustained: each is asked for, evaluates 1+1 and is closed, with
- * some on their way at any time on one loop. */
+/* rate.c - sustained rate of new sessions: each is requested, evaluates 1+1 and is closed, with
+ * several in progress at any time on one loop. */
 #include "bench.h"
 
 #include "os/system.h"
@@ -35,7 +35,7 @@ static void rate_done(void *user, struct laz_result *result, const struct laz_er
     rate->ended++;
 }
 
-/* Asks for one more session and gives it its work. */
+/* Requests one more session and begins its execution. */
 static bool rate_begin(struct rate *rate)
 {
     struct rate_member *member = calloc(1, sizeof *member);
@@ -58,7 +58,7 @@ static bool rate_begin(struct rate *rate)
     return false;
 }
 
-/* So many sessions; how many a second, or 0. */
+/* Runs that many sessions; returns sessions a second, or 0. */
 static double rate_run(struct rate *rate, int sessions, int at_once)
 {
     struct laz_error err = {0};
@@ -78,7 +78,7 @@ static double rate_run(struct rate *rate, int sessions, int at_once)
     return rate->failed ? 0 : sessions / took * 1e6;
 }
 
-/* Bare boxes a second, as many at once as there are processors; 0: one failed. */
+/* Bare boxes a second, as many at the same time as there are processors; 0: one failed. */
 static double rate_floor(int boxes)
 {
     pid_t pids[FLOOR_BOXES];
@@ -104,10 +104,10 @@ enum bench_outcome bench_sessions_per_second(struct bench *bench, struct bench_p
     int at_once = bench->quick ? 2 : 4 * (int)laz_os_processors();
     int sessions = point->parameter;
 
-    enum bench_outcome outcome = bench_session(bench, point, &session); /* is it built? */
+    enum bench_outcome outcome = bench_session(bench, point, &session); /* fails if not built */
     if (outcome != BENCH_DONE)
         return outcome;
-    rate_run(&rate, bench->quick ? 1 : 20, at_once); /* the template is there */
+    rate_run(&rate, bench->quick ? 1 : 20, at_once); /* makes the template first */
     while (!rate.failed && !bench_is_full(point)) {
         double floor = rate_floor(bench->quick ? 2 : FLOOR_BOXES);
         double reached = rate_run(&rate, sessions, at_once);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - medians, ratios, and what is promised of them. */
+/* report.c - medians, ratios, and the promises about them. */
 #include "bench.h"
 
 static int report_order(const void *a, const void *b)
@@ -9,7 +9,7 @@ static int report_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The samples are sorted by it. */
+/* Sorts the samples. */
 static double report_quantile(struct bench_samples *samples, double q)
 {
     if (samples->n == 0)
@@ -31,11 +31,12 @@ enum promise_kind {
     P99_AT_MOST,
     RATIO_AT_MOST,
     TAIL_RATIO_AT_MOST, /* of the 99th percentiles */
-    BEYOND_AT_MOST,     /* the median less the floor's */
+    BEYOND_AT_MOST,     /* the median minus the floor's */
     MEDIAN_AT_LEAST,
 };
 
-/* By a row's name, or its beginning up to a dot. Of a row that is not measured nothing is said. */
+/* Matched by a row's name, or by its beginning up to a dot. Rows that are not measured are not
+ * judged. */
 static const struct promise {
     const char *name;
     enum promise_kind kind;

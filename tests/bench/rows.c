@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c - the rows of lazaret-bench, in the order in which they are measured and printed.
- * docs/performance.md says what each is. */
+ * docs/performance.md explains each. */
 #include "bench.h"
 
 #define KIB 1024
@@ -10,9 +10,9 @@
 #define RUNTIME true
 
 #define ALONE false /* nothing else runs */
-#define BUSY  true  /* all processors but one have other work */
+#define BUSY  true  /* all processors but one are kept busy */
 
-/* name, unit, of one runtime, samples, with --quick, parameter, with --quick, beside what, function
+/* name, unit, one for each runtime, samples, with --quick, parameter, with --quick, load, function
  */
 const struct bench_row bench_rows[] = {
     {"floor.pingpong", "us", ONCE, 2000, 20, 0, 0, BUSY, bench_floor_pingpong},

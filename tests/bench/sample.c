@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - the clock of lazaret-bench, its samples, and what it shows on a terminal. */
+/* sample.c - the clock of lazaret-bench, its samples, and its progress on a terminal. */
 #include "bench.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROGRESS_EVERY_US 100000 /* more often is not seen, and costs time between samples */
+#define PROGRESS_EVERY_US 100000 /* more often is not visible, and takes time between samples */
 
 static struct {
     int row, rows;
@@ -45,7 +45,7 @@ void bench_add(struct bench_point *point, double value)
 {
     bench_samples_add(&point->values, point->wanted, value);
     if (point->values.room == 0)
-        abort(); /* without memory there is nothing to measure */
+        abort(); /* out of memory */
     bench_progress(point);
 }
 

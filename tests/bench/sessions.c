@@ -4,18 +4,17 @@
 
 #include <unistd.h>
 
-/* What a fresh session is asked for before its sample ends: an expression, and one call of a tool.
- */
+/* The work of a new session before its sample ends: an expression and one call of a tool. */
 static bool session_work(struct bench_point *point, struct laz_session *session)
 {
     return bench_execute(point, session, "1+1") && bench_execute(point, session, "add(1, 2)");
 }
 
-/* Fresh sessions from a template, and a bare box, in turn. */
+/* Measures new sessions from a template and a bare box in turn. */
 enum bench_outcome bench_session_template(struct bench *bench, struct bench_point *point)
 {
     struct laz_session *kept;
-    enum bench_outcome outcome = bench_session(bench, point, &kept); /* is it built? */
+    enum bench_outcome outcome = bench_session(bench, point, &kept); /* fails if not built */
 
     for (int i = -2; outcome == BENCH_DONE && !bench_is_full(point); i++) {
         struct laz_session *session = NULL;
@@ -30,7 +29,7 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
         laz_session_free(session);
         if (outcome == BENCH_DONE && bare < 0)
             outcome = bench_problem(point, "the floor failed");
-        if (outcome != BENCH_DONE || i < 0) /* first the template itself starts */
+        if (outcome != BENCH_DONE || i < 0) /* the first one waits for the template */
             continue;
         bench_add(point, took);
         bench_add_floor(point, bare);
@@ -38,7 +37,7 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
     return outcome;
 }
 
-/* Fresh sessions, and a program like them in a bare box, in turn. */
+/* Measures new cold sessions and a comparable program in a bare box in turn. */
 enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *point)
 {
     const char *const *floor = point->language->floor;
@@ -46,7 +45,7 @@ enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *p
 
     if (access(floor[0], X_OK))
         return bench_problem(point, "%s is missing", floor[0]);
-    if (bench_spawn(floor) < 0) /* no such program: an empty box will do */
+    if (bench_spawn(floor) < 0) /* no such program: use an empty box */
         floor = bench_bwrap_true;
     for (bool warm = false; outcome == BENCH_DONE && !bench_is_full(point); warm = true) {
         struct laz_session *session = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* soak.c - random use for as long as one likes: lazaret-soak SECONDS [SEED]
+/* soak.c - uses the library at random for a given time: lazaret-soak SECONDS [SEED]
  *
  * Players open sessions, execute, restart and close; code in them is quick, wrong, endless, floods,
- * hoards and ends; a villain kills processes, of templates too, and cancels at any moment.  Every
- * few seconds all rest with their sessions closed: then there are templates and no other processes,
- * and descriptors and memory are as they were in the first rest.  Every execution has ended with
- * one result, and the right one unless it was disturbed.  The seed is printed and can be given;
- * threads and the kernel add chance of their own. */
+ * allocates too much or exits; a villain thread kills processes, also of templates, and cancels at
+ * any moment. Every few seconds all players pause with their sessions closed: only templates may be
+ * left then, and descriptors and memory must be as in the first pause. Every execution must end
+ * with exactly one result, the expected one unless it was disturbed. The seed is printed and can be
+ * given; scheduling adds more randomness. */
 #include "soak.h"
 #include "../session/traces.h"
 
@@ -21,15 +21,15 @@
 #define SETTLE_FIRST_S 2
 #define SETTLE_MS      50
 #define SETTLE_TURNS   4
-#define WARM_UP        1 /* rounds after which memory is what it will be */
+#define WARM_UP        1 /* rounds after which memory should not grow any more */
 
-/* Seconds that a rest may take, and bytes that memory may grow by from the first one to the last,
- * whatever the time between. */
+/* Seconds that a pause may take, and bytes by which memory may grow from the first pause to the
+ * last, however long the run. */
 #ifdef __SANITIZE_ADDRESS__
 #define SETTLE_S 120
-#define GROWTH   ((long)1 << 40) /* what was freed is kept for a while, to see its use */
+#define GROWTH   ((long)1 << 40) /* the sanitizer keeps freed memory for a while */
 #else
-#define SETTLE_S 60 /* a template of R has to start beside whatever else the disk does */
+#define SETTLE_S 60 /* a template of R may have to start while the disk is busy */
 #define GROWTH   ((long)4 << 20)
 #endif
 
@@ -49,8 +49,8 @@ void soak_wrong(struct soak *soak, const char *format, ...)
     atomic_fetch_add(&soak->counts.wrong, 1);
 }
 
-/* Private memory of this process (proc(5), smaps_rollup), what malloc keeps for later given back.
- */
+/* Private memory of this process (proc(5), smaps_rollup), after malloc has returned its free
+ * memory. */
 static long soak_memory(void)
 {
     FILE *file;
@@ -113,7 +113,7 @@ static void *villain_main(void *arg)
     }
 }
 
-/* What the descriptors are, for who looks for one that was left. */
+/* Lists the descriptors, to help find a leaked one. */
 static void soak_list_descriptors(void)
 {
     for (int fd = 0; fd < 256; fd++) {
@@ -125,7 +125,7 @@ static void soak_list_descriptors(void)
     }
 }
 
-/* One for each runtime and engine, where sessions come from templates at all. */
+/* Number of templates: one for each runtime and engine, if sessions come from templates here. */
 static int soak_templates(const struct soak *soak)
 {
     int runtimes = 0;
@@ -135,7 +135,8 @@ static int soak_templates(const struct soak *soak)
     return trace_children() > 0 ? runtimes * (int)soak->n_players : 0;
 }
 
-/* What is compared with the first rest after the warm-up. Threads: workers may go and come. */
+/* Compares with the first pause after the warm-up. Threads are not compared exactly, because
+ * workers come and go. */
 static void soak_compare(struct soak *soak, const struct picture *first, const struct picture *now)
 {
     if (now->children != soak_templates(soak))
@@ -162,10 +163,10 @@ static void soak_say(const struct soak *soak, long seconds, const struct picture
             isatty(STDERR_FILENO) ? "" : "\n");
 }
 
-/* All templates are there, and boxes of sessions that were replaced have left, which they do when
- * their engine is driven: descriptors are those of the first rest.  Sessions are opened now and
- * then only: one template too many, or too few, takes a moment to end or to start, and with each
- * session the next renewal comes nearer. */
+/* Waits until all templates run and the boxes of replaced sessions have ended, which they do while
+ * their engine is driven: descriptors are then as in the first pause. Opens sessions only now and
+ * then, because a missing or superfluous template takes a moment to start or end, and each session
+ * brings the next renewal of a template nearer. */
 static void soak_settle(struct soak *soak, const struct picture *first)
 {
     struct laz_error err = {0};
@@ -185,7 +186,7 @@ static void soak_settle(struct soak *soak, const struct picture *first)
     }
 }
 
-/* Rounds until the time is over, with a rest after each. */
+/* Plays rounds until the time is over, with a pause after each. */
 static void soak_rounds(struct soak *soak, long seconds)
 {
     struct timespec round = {ROUND_S, 0};
@@ -195,7 +196,7 @@ static void soak_rounds(struct soak *soak, long seconds)
     for (long n = 0; n <= WARM_UP + 1 || time(NULL) - began < seconds; n++) {
         atomic_store(&soak->phase, SOAK_PLAY);
         pthread_barrier_wait(&round_begins);
-        nanosleep(&round, NULL); /* how long they play */
+        nanosleep(&round, NULL); /* duration of a round */
         atomic_store(&soak->phase, SOAK_REST);
         pthread_barrier_wait(&round_ends);
         soak_settle(soak, &first);
@@ -209,7 +210,7 @@ static void soak_rounds(struct soak *soak, long seconds)
         fputc('\n', stderr);
 }
 
-/* Runtimes that are built: quick ones are chosen more often. */
+/* Finds the runtimes that are built; faster ones are chosen more often. */
 static void soak_find_runtimes(struct soak *soak)
 {
     static const char *const names[] = {"lua", "lua", "lua", "python", "python", "r"};
@@ -264,7 +265,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: lazaret-soak SECONDS [SEED]\n");
         return 2;
     }
-    laz_engine_new(NULL, NULL, &engine, NULL); /* what libraries make once and keep is there */
+    laz_engine_new(NULL, NULL, &engine, NULL); /* lets libraries make what they keep */
     laz_engine_free(engine);
     before = picture_take();
     soak.players = calloc(N_PLAYERS, sizeof *soak.players);

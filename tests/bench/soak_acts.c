@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* soak_acts.c - what sessions of the soak are asked to do, in three languages. */
+/* soak_acts.c - what sessions of the soak do, in three languages. */
 #include "soak.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define HOARDS 0 /* no limit of memory: see soak_play.c */
+#define HOARDS 0 /* no limit on memory: see soak_play.c */
 #else
 #define HOARDS 3
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* soak_async.c - a player of the soak whose sessions all execute at once, on one loop.
+/* soak_async.c - a player of the soak whose sessions execute at the same time, on one loop.
  *
- * Each execution that was begun ends with one call of `slot_done`, whatever happens meanwhile: it
- * is cancelled, its session closed or killed, another one freed from inside a callback. */
+ * Each execution ends with one call of `slot_done`, whatever happens meanwhile: it may be
+ * cancelled, its session closed or killed, another session freed from a callback. */
 #include "soak.h"
 
 static void slot_close_async(struct soak_slot *slot)
@@ -11,7 +11,7 @@ static void slot_close_async(struct soak_slot *slot)
 
     atomic_store(&slot->pid, 0);
     slot->session = NULL;
-    laz_session_free(session); /* ends what it executes first: slot_done is called in here */
+    laz_session_free(session); /* ends its execution first, so slot_done is called from here */
 }
 
 static void slot_done(void *user, struct laz_result *result, const struct laz_error *err)
@@ -78,7 +78,7 @@ static void slot_open_async(struct soak_player *player, struct soak_slot *slot)
         soak_wrong(soak, "open %s, one of many: %s", slot->runtime, err.text);
 }
 
-/* The player itself does something to a session that executes, or not. */
+/* The player itself may disturb a session that executes. */
 static void slot_act(struct soak_player *player, struct soak_slot *slot)
 {
     uint32_t what = soak_roll(&player->dice, 100);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* soak_disturb.c - the villain of the soak: kills and stops processes of sessions and of templates,
- * and cancels executions, at any moment.  A process is held by a descriptor and looked at before it
- * is signalled: a number may have become somebody else's, another session's among them, which
- * nobody would then expect to end. */
+ * and cancels executions, at any moment. A process is opened as a pidfd and checked before it is
+ * signalled, because its id may have been reused, perhaps by another session, whose end would then
+ * be unexpected. */
 #include "soak.h"
 
 #include <dirent.h>
@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOPPED_MS 100 /* how long what is shaken stands still */
+#define STOPPED_MS 100 /* how long a stopped process stays stopped */
 
-/* A field of /proc/PID/stat, by its number in proc(5), above 3; 0: the process is gone. */
+/* A field of /proc/PID/stat, by its number in proc(5), above 3; 0: the process has ended. */
 #define STAT_PARENT 4
 #define STAT_BEGUN  22
 static int64_t villain_stat(int64_t pid, int field)
@@ -26,7 +26,7 @@ static int64_t villain_stat(int64_t pid, int field)
     if (!file)
         return 0;
     if (fgets(text, sizeof text, file)) {
-        const char *at = strrchr(text, ')'); /* of the name, which may have any character */
+        const char *at = strrchr(text, ')'); /* end of the name, which may contain any character */
         for (int i = 2; at && i < field; i++)
             at = strchr(at + 1, ' ');
         if (at)
@@ -41,7 +41,7 @@ int64_t soak_begun(int64_t pid)
     return villain_stat(pid, STAT_BEGUN);
 }
 
-/* One of the children of a thread; 0: it has none. */
+/* Picks one of the children of a thread; 0: it has none. */
 static int64_t villain_child_of(struct soak_dice *dice, const char *pid, const char *thread)
 {
     char path[600], text[4096] = "";
@@ -67,7 +67,7 @@ static int64_t villain_child(struct soak_dice *dice, int64_t pid)
     return villain_child_of(dice, name, name);
 }
 
-/* One of the processes that engines of this process have started: boxes, of sessions or of
+/* Picks one of the processes started by engines of this process: boxes of sessions or of
  * templates. */
 static int64_t villain_box(struct soak_dice *dice)
 {
@@ -85,7 +85,7 @@ static int64_t villain_box(struct soak_dice *dice)
     return box;
 }
 
-/* A process of a box: known by its number, and by its parent or by when it began. */
+/* A process of a box, identified by its id and by its parent or its start time. */
 struct villain_prey {
     int64_t pid, parent, begun;
 };
@@ -96,7 +96,7 @@ static bool villain_knows(const struct villain_prey *prey)
                        : villain_stat(prey->pid, STAT_PARENT) == prey->parent;
 }
 
-/* Signals a process if it still is that one. `resume`: one that was stopped goes on after a moment.
+/* Signals a process if it is still the same one. `resume`: continues a stopped one after a moment.
  */
 static bool villain_signal(const struct villain_prey *prey, int signal, bool resume)
 {
@@ -114,7 +114,7 @@ static bool villain_signal(const struct villain_prey *prey, int signal, bool res
     return done;
 }
 
-/* Kills or stops the outermost process of a box, or one that is so many below it at most. */
+/* Kills or stops the outermost process of a box, or a descendant at most that many levels below. */
 static bool villain_strike(struct soak_dice *dice, struct villain_prey prey, uint32_t deepest,
                            bool resume)
 {
@@ -146,9 +146,9 @@ static void villain_kill(struct soak *soak, struct soak_dice *dice, struct soak_
     atomic_fetch_add(&slot->disturbed, 1);
 }
 
-/* Any process of any box, a template or something in it perhaps: who suffers from it cannot be
- * told, so it is over soon. One that stayed stopped on its way up would be waited for as long as a
- * start may take, and excuse whatever fails meanwhile. */
+/* Disturbs any process of any box, perhaps of a template. The affected sessions are not known, so
+ * it is brief: a starting process that stayed stopped would be waited for as long as a start may
+ * take, and excuse any failure meanwhile. */
 static void villain_shake(struct soak *soak, struct soak_dice *dice)
 {
     struct villain_prey box = {.pid = villain_box(dice), .parent = getpid()};
@@ -168,7 +168,7 @@ void soak_disturb(struct soak *soak, struct soak_dice *dice)
     while (atomic_load(&soak->phase) == SOAK_PLAY) {
         struct soak_player *player = &soak->players[soak_roll(dice, soak->n_players)];
         struct timespec pause = {0, (long)(1 + soak_roll(dice, 120)) * 1000000L};
-        nanosleep(&pause, NULL); /* how often it strikes */
+        nanosleep(&pause, NULL); /* interval between disturbances */
         if (soak_roll(dice, 60) == 0) {
             villain_shake(soak, dice);
             continue;

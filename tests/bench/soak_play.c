@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* soak_play.c - a player of the soak: opens sessions, has them do things, restarts and closes them.
+/* soak_play.c - a player of the soak: opens sessions, executes in them, restarts and closes them.
  *
- * What comes of an execution is known, unless somebody disturbed it: then any verdict will do, but
- * there has to be one, and the session has to be usable or closed afterwards. */
+ * The result of an execution is known unless it was disturbed. Then any verdict is right, but there
+ * has to be one, and the session has to be usable or closed afterwards. */
 #include "soak.h"
 
 #include <time.h>
 
-#define PATIENCE_S 60 /* no execution takes longer, whatever happens to it */
+#define PATIENCE_S 60 /* no execution takes longer, even if disturbed */
 
 #ifdef __SANITIZE_ADDRESS__
-#define MEMORY "unlimited" /* sanitizers need much of it */
+#define MEMORY "unlimited" /* sanitizers need much memory */
 #else
 #define MEMORY "192MiB"
 #endif
@@ -21,7 +21,7 @@ static const struct {
     {"session.timeout", "10"},
     {"session.deadline", "20"},
     {"session.max_output_size", "16KiB"},
-    {"session.start_timeout", "20"}, /* shorter than a rest may be */
+    {"session.start_timeout", "20"}, /* shorter than a pause may take */
     {"limits.memory", MEMORY},
     {"pool.renew_after", "20"},
 };
@@ -54,7 +54,7 @@ static void tool_slow(void *user, const char *args, size_t len, struct laz_reply
     struct timespec some = {0, 30000000};
 
     (void)user, (void)args, (void)len;
-    nanosleep(&some, NULL); /* this is what the tool does */
+    nanosleep(&some, NULL); /* the work of the tool */
     laz_reply_value(reply, "true", 4);
 }
 
@@ -112,7 +112,7 @@ void soak_publish(struct soak_slot *slot)
 
     if (pid <= 0)
         pid = 0;
-    if (pid != atomic_load(&slot->pid)) /* it has just begun: nobody else has its number yet */
+    if (pid != atomic_load(&slot->pid)) /* a new process: the villain does not know its id yet */
         atomic_store(&slot->begun, pid ? soak_begun(pid) : 0);
     atomic_store(&slot->pid, pid);
 }
@@ -145,15 +145,15 @@ static bool slot_is_shaken(const struct soak_slot *slot, uint64_t at_ms)
 
 void soak_see(struct soak_slot *slot)
 {
-    atomic_store(&slot->struck_ms, 0); /* that was another process */
+    atomic_store(&slot->struck_ms, 0); /* the signal was for an earlier process */
     slot->seen = slot->seen_before = atomic_load(&slot->disturbed);
     slot->engine_seen = slot->engine_seen_before = atomic_load(&slot->player->disturbed);
     if (slot_is_shaken(slot, soak_now_ms()))
         slot->engine_seen = 1; /* odd: never calm */
 }
 
-/* A process that is killed dies when it is its turn to run, and others of its box go on until then:
- * what worked within this time may be over nevertheless. */
+/* A killed process ends only when it is scheduled, and others of its box continue until then: a
+ * session that worked within this time may still end. */
 #define STRUCK_MS 5000
 
 void soak_has_worked(struct soak_slot *slot, uint64_t began_ms)
@@ -194,7 +194,7 @@ static void slot_restart(struct soak_player *player, struct soak_slot *slot)
     soak_publish(slot);
 }
 
-/* What came of an execution that nobody disturbed is checked; of another one, that it ended. */
+/* Checks the result of an undisturbed execution; of a disturbed one, only that it ended. */
 static void slot_judge(struct soak_player *player, struct soak_slot *slot,
                        const struct soak_act *act, const struct laz_result *result, bool calm)
 {
@@ -242,7 +242,7 @@ static void slot_execute(struct soak_player *player, struct soak_slot *slot)
         soak_publish(slot);
 }
 
-/* A session for one execution. */
+/* Opens a session for one execution. */
 static void play_once(struct soak_player *player)
 {
     struct soak_slot slot = {.player = player};
@@ -276,7 +276,7 @@ void soak_use_templates(struct soak_player *player)
         if (i > 0 && strcmp(soak->runtimes[i], soak->runtimes[i - 1]) == 0)
             continue;
         if (laz_session_open(player->engine, &options, &session,
-                             &err)) /* tried again, for a while */
+                             &err)) /* tries again, for a while */
             fprintf(stderr, "    at rest: %s: %s\n", soak->runtimes[i], err.text);
         laz_session_free(session);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* svg.c - a picture of the times, drawn by gnuplot: bars on a logarithmic scale, floors as marks.
- * Its colours are legible on light and on dark ground, which shows through. */
+/* svg.c - draws the times with gnuplot: bars on a logarithmic scale, floors as marks. The
+ * background is transparent, and the colours are legible on light and dark. */
 #include "bench.h"
 
 #define INK "#757575"
 
-/* By the beginning of a row's name; the last one is for all others. */
+/* Matched by the beginning of a row's name; the last one is for all others. */
 static const struct {
     const char *name;
     unsigned colour;
@@ -28,7 +28,7 @@ static bool svg_shows(const struct bench_result *result)
     return strcmp(result->unit, "us") == 0 && result->median > 0;
 }
 
-/* A time as people say it. */
+/* Formats a time for readers. */
 static void svg_time(double us, char *text, size_t size)
 {
     if (us < 1000)
@@ -39,7 +39,7 @@ static void svg_time(double us, char *text, size_t size)
         snprintf(text, size, "%.3g s", us / 1e6);
 }
 
-/* Rows from the top down: name, position, median, floor, colour, what is written behind the bar. */
+/* Writes the rows from the top down: name, position, median, floor, colour, label of the bar. */
 static int svg_data(FILE *gnuplot, const struct bench_result *results, int n)
 {
     char took[32];

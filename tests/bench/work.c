@@ -104,7 +104,7 @@ static void tool_add(void *user, const char *args, size_t len, struct laz_reply 
     laz_reply_value(reply, "3", 1);
 }
 
-/* Answers with a text of so many bytes. */
+/* Answers with a text of the given number of bytes. */
 static void tool_give(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     const char *digits = memchr(args, ':', len);
@@ -138,7 +138,7 @@ static const struct {
      tool_add},
 };
 
-/* Every layer as it is by default; only a text of 1 MiB must fit into a message. */
+/* All layers have their defaults; only a text of 1 MiB must fit into a message. */
 int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sessions,
                  struct laz_error *err)
 {
@@ -148,10 +148,10 @@ int bench_engine(struct laz_engine **engine, struct bench_clock *clock, int sess
     int rc = laz_settings_new(&settings, err);
     if (rc == 0)
         rc = laz_settings_set(settings, "session.max_message_size", "2MiB", err);
-    if (rc == 0) /* of a machine that is busy */
+    if (rc == 0) /* for a busy machine */
         rc = laz_settings_set(settings, "session.start_timeout", "600", err);
     snprintf(number, sizeof number, "%d", sessions);
-    if (rc == 0) /* refused where there is no such limit */
+    if (rc == 0) /* refused on systems without this limit */
         (void)laz_settings_set(settings, "pool.max_sessions", number, NULL);
     if (rc == 0)
         rc = laz_engine_new(settings, NULL, engine, err);
