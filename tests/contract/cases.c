@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cases.c - reading a file of cases; cases.h has the format. */
+/* cases.c - reads files of cases; cases.h has the format. */
 #include "cases.h"
 
 #include "base/error.h"
@@ -22,10 +22,10 @@ struct case_reader {
     struct case_list *list;
     const char *path, *runtime;
     unsigned line;
-    struct case_block block; /* being read; text in `body` */
+    struct case_block block; /* the block being read; its text is in `body` */
     struct laz_buf body;
     bool open;    /* a block is being read */
-    bool skipped; /* and it is of another runtime */
+    bool skipped; /* it is for another runtime */
 };
 
 const char *case_word_name(enum case_word word)
@@ -38,7 +38,7 @@ static bool case_is_step(enum case_word word)
     return word == CASE_CODE || word == CASE_CHECK || word == CASE_WHEN;
 }
 
-/* A special block takes the place of the plain one of the same word in its step. */
+/* A special block (WORD@RUNTIME) replaces the plain one of the same word in its step. */
 static bool case_replace(struct test_case *c, struct case_block *block)
 {
     if (case_is_step(block->word))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cases.h - files of cases for a runtime, as text.
+/* cases.h - text files with cases for a runtime.
  *
  * A line that begins with "== " starts a case and names the rule it shows; lines before the first
- * one are comments, and so are lines of "#" between "== " and the first "--- ".  A line
- * "--- WORD" starts a block: what follows it on the line, or else the lines below it up to the next
- * block or case, without the last newline.  Steps of a case run one after the other in one fresh
- * runtime; expectations belong to the step above them.
+ * one are comments, and so are lines of "#" between "== " and the first "--- ". A line "--- WORD"
+ * starts a block: what follows it on the line, or else the lines below it up to the next block or
+ * case, without the last newline. Steps of a case run one after the other in one fresh runtime;
+ * expectations belong to the step above them.
  *
  *     --- options {"path":["/x"]}   [runtime.NAME], before the first step
  *     --- limit memory 67108864     or fsize, of the process, before the runtime starts; memory
@@ -25,13 +25,13 @@
  *     --- traceback TEXT            part of one of its lines
  *     --- leave N                   the code ends its process with this status
  *
- * A step without `error` or `leave` must end with a value. WORD@RUNTIME counts for that runtime
- * only, and then takes the place of WORD. In common.cases every rule has code for every runtime.
+ * A step without `error` or `leave` must end with a value. WORD@RUNTIME is for that runtime only,
+ * for which it replaces WORD. In common.cases every rule has code for every runtime.
  *
- * Tools there are: add(a: number, b: number), echo(x), fail(message: string), big(n: integer) a
- * text of n characters, given(s: string, n: number, i: integer, b: boolean, a: array, o: object,
- * v: anything; all optional) its arguments as an object, rnum(x: number, called "numeric" by its
- * author), store(record: object, table: string, optional), none(), greet(name: string,
+ * The tools are: add(a: number, b: number), echo(x), fail(message: string), big(n: integer) a text
+ * of n characters, given(s: string, n: number, i: integer, b: boolean, a: array, o: object, v:
+ * anything; all optional) its arguments as an object, rnum(x: number, called "numeric" in its
+ * declaration), store(record: object, table: string, optional), none(), greet(name: string,
  * greeting: string = "Hello") and my.tool_v2(x: integer). */
 #ifndef LAZ_TESTS_CASES_H
 #define LAZ_TESTS_CASES_H
@@ -61,7 +61,7 @@ enum case_word {
 
 struct case_block {
     enum case_word word;
-    bool special; /* it had @RUNTIME */
+    bool special; /* marked with @RUNTIME */
     char *text;
 };
 
@@ -71,7 +71,7 @@ struct test_case {
     unsigned line;
     struct case_block *blocks;
     size_t n_blocks;
-    bool foreign; /* it has code, but for other runtimes only */
+    bool foreign; /* it has code for other runtimes only */
 };
 
 struct case_list {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* host.c - a host in the same process as the runtime.
  *
- * It answers as a real one does, with texts of its own for what a runtime should have caught, so
- * that a test sees who said it: those begin with "host: ". */
+ * It answers like a real host. Its messages about mistakes that a runtime should have caught begin
+ * with "host: ", so that a test sees where they come from. */
 #include "host.h"
 
 #include "base/json.h"
@@ -210,7 +210,7 @@ static bool host_run_odd(struct host_call *call)
 
 static const struct {
     const char *name;
-    bool (*run)(struct host_call *call); /* false: the answer is the text of an error */
+    bool (*run)(struct host_call *call); /* false: the answer is an error message */
 } host_answers[] = {
     {"add", host_run_add},        {"echo", host_run_echo},   {"fail", host_run_fail},
     {"big", host_run_big},        {"given", host_run_given}, {"rnum", host_run_echo},
@@ -336,7 +336,7 @@ static int host_await_answer(void *agent, int wait_ms)
     return poll(&wait, 1, wait_ms) > 0 ? 0 : LAZ_ETIMEOUT;
 }
 
-/* In portions, as a real one does, each answered from its end. */
+/* Answers in portions, as a real host does, each from its last call to its first. */
 static int host_call_all(void *agent, const struct laz_agent_call *calls, size_t n,
                          void (*answered)(void *user, size_t index, int rc, const char *text,
                                           size_t len),

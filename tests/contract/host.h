@@ -11,19 +11,19 @@
 
 struct contract_host {
     struct laz_agent_services services;
-    void (*left)(struct contract_host *host, int status); /* the code ended its process */
-    struct laz_buf answer;                                /* of the last tool call */
+    void (*left)(struct contract_host *host, int status); /* the code ends its process */
+    struct laz_buf answer;                                /* to the last tool call */
     void *user;
-    /* Calls that were begun: answered when the runtime looks, the last one first. One thread may
-     * begin them while another looks. */
+    /* Open calls, which are answered when the runtime asks for answers, the last one first. One
+     * thread may begin calls while another asks. */
     pthread_mutex_t lock;
     struct contract_open {
         struct contract_open *next;
         void *user;
         int rc;
         struct laz_buf answer;
-    } * open, *taken;    /* taken: the answer that was handed out last */
-    size_t n_open, room; /* how many are open, and may be */
+    } * open, *taken;    /* taken: the call whose answer was returned last */
+    size_t n_open, room; /* number of open calls, and its limit */
     int bell[2];         /* a pipe: readable while calls are open */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* provider.c - a small host for one tool provider: loads it, makes an instance, calls its tools.
+/* provider.c - a small host for one tool provider: loads it, makes an instance and calls its tools.
  *
  *     contract-provider FILE.so OPTIONS [TOOL ARGUMENTS]...
  *
- * OPTIONS and ARGUMENTS are JSON objects, given to the provider as they are.  Each answer is a line
- * on standard output: "value JSON" or "error TEXT".  It serves providers that answer before `call`
- * returns.  Exit status: 0, 1 when the provider broke its contract, 2 when it cannot be loaded. */
+ * OPTIONS and ARGUMENTS are JSON objects, passed unchanged to the provider. Each answer is a line
+ * on standard output: "value JSON" or "error TEXT". It serves providers that answer before `call`
+ * returns. Exit status: 0, 1 when the provider broke its contract, 2 when it cannot be loaded. */
 #include "base/json.h"
 #include "plugin/plugin.h"
 
@@ -44,7 +44,7 @@ static void provider_answer_error(void *host, struct laz_call *call, const char 
     printf("error %s\n", message);
 }
 
-/* Calls one tool by name. 0, or 1 when it is not there or does not answer exactly once. */
+/* Calls one tool by name. 0, or 1 when it does not exist or does not answer exactly once. */
 static int provider_call(const struct laz_tool_ops *ops, void *state, const char *name,
                          const char *args)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.c - does a runtime keep its contract? Cases from text files against one plugin.
+/* runtime.c - tests the contract of a runtime: runs cases from text files against one plugin.
  *
  *     contract-runtime FOLDER/RUNTIME.cases [NAME-PART]
  *
  * The cases of RUNTIME.cases and of common.cases beside it (cases.h has the format) run each in a
  * forked child with a time limit, against a host in the same process: a crash or a changed global
- * state is the affair of one case. A start takes longer than most cases: so those that say nothing
- * of it are copies of one process that has an interpreter. The plugin is
- * plugins/runtime/RUNTIME/.libs/RUNTIME.so below the build folder, or $CONTRACT_PLUGIN. Not built:
- * skipped (77), unless LAZARET_TEST_NEED lists it. */
+ * state affects only one case. A start takes longer than most cases, so cases that do not depend on
+ * it run in copies of one process with a started interpreter. The plugin is
+ * plugins/runtime/RUNTIME/.libs/RUNTIME.so below the build folder, or $CONTRACT_PLUGIN. A runtime
+ * that is not built is skipped (77), unless LAZARET_TEST_NEED lists it. */
 #include "cases.h"
 #include "host.h"
 
@@ -30,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUNTIME_CASE_MS 600000 /* on any machine */
+#define RUNTIME_CASE_MS 600000 /* enough for any machine */
 #define RUNTIME_SKIP    77
 
 #ifdef LAZ_SANITIZE
@@ -39,17 +39,17 @@
 #define RUNTIME_SANITIZED false
 #endif
 
-/* The end of a case, as the exit status of its child: none that a runtime would use by itself. */
+/* The exit status of a case's child; values that a runtime would not use by itself. */
 enum { ENDED_WELL = 90, ENDED_BADLY = 91, ENDED_SKIPPED = 92 };
 
-/* One case in its child. */
+/* A running case in its child. */
 struct trial {
     const char *runtime, *file;
     const struct test_case *test;
-    int report;     /* where complaints go */
-    int streams[3]; /* files that catch standard output (1) and error (2) */
+    int report;     /* descriptor for failure messages */
+    int streams[3]; /* files that receive standard output (1) and error (2) */
     bool failed;
-    const struct case_block *step; /* being run, with its expectations behind it */
+    const struct case_block *step; /* the running step; its expectations follow it */
     struct contract_host host;
     const struct laz_runtime_ops *ops;
     void *state;
@@ -79,7 +79,7 @@ static bool block_is_step(const struct case_block *block)
     return block->word == CASE_CODE || block->word == CASE_CHECK || block->word == CASE_WHEN;
 }
 
-/* What is expected of the step; NULL: nothing about that. */
+/* The expectation of this kind for the step, or NULL. */
 static const char *trial_expected(const struct trial *t, enum case_word word)
 {
     for (const struct case_block *b = t->step + 1; b < trial_end(t) && !block_is_step(b); b++)
@@ -108,7 +108,7 @@ static void trial_compare(struct trial *t, enum case_word word, const char *actu
                        (int)(len > 2000 ? 2000 : len), actual);
 }
 
-/* Takes what was written to a stream since the last look. */
+/* Takes the output written to a stream since the last call. */
 static void trial_stream(struct trial *t, int stream, enum case_word word)
 {
     int fd = t->streams[stream];
@@ -247,8 +247,8 @@ static const struct laz_plugin *trial_open(struct trial *t)
     return t->failed ? NULL : plugin;
 }
 
-/* The libraries are named inside the plugin, and must be opened before it: a process that only
- * looks tells their names. */
+/* The plugin names libraries that must be opened before it, so a separate process loads the plugin
+ * and reports their names. */
 static void trial_libraries(struct trial *t)
 {
     int names[2];
@@ -326,7 +326,7 @@ static bool trial_create(struct trial *t)
     return true;
 }
 
-/* What a session of its own does, whether it has created its interpreter or is a copy of another.
+/* Does what a new session does, in a process that has created its interpreter or is a copy of one.
  */
 static bool trial_begin(struct trial *t, bool is_copy)
 {
@@ -371,7 +371,7 @@ static void trial_run(struct trial *t)
     _exit(t->failed ? ENDED_BADLY : ENDED_WELL);
 }
 
-/* Copies the child's complaints; false when it took too long. */
+/* Copies the child's failure messages; false on a timeout. */
 static bool case_listen(int report, struct laz_buf *complaints)
 {
     struct pollfd wait = {report, POLLIN, 0};
@@ -388,7 +388,7 @@ static bool case_listen(int report, struct laz_buf *complaints)
     return true;
 }
 
-/* What a child that did not come to its end left on standard error. */
+/* Adds what a child that ended early has written to standard error. */
 static void case_last_words(int fd, struct laz_buf *complaints)
 {
     char text[4000];
@@ -411,7 +411,7 @@ static int case_ended(int how, int errors, struct laz_buf *complaints)
     return ENDED_BADLY;
 }
 
-/* With the interpreter of `trial` where it has been started, or else with one of its own. */
+/* Runs a case with the interpreter of `trial` if it has been started, else with a new one. */
 static int case_run(struct trial *trial, const struct test_case *test)
 {
     struct laz_buf complaints = LAZ_BUF_INIT;
@@ -455,7 +455,7 @@ static int case_run(struct trial *trial, const struct test_case *test)
     return ended;
 }
 
-/* Does nothing of the case concern how its interpreter is started? */
+/* True when nothing in the case concerns the start of the interpreter. */
 static bool case_is_plain(const struct test_case *test)
 {
     const struct trial trial = {.test = test};
@@ -464,7 +464,7 @@ static bool case_is_plain(const struct test_case *test)
            !trial_setting(&trial, CASE_LIMIT);
 }
 
-/* The cases that are plain, or those that are not; counts: well, badly, skipped. */
+/* Runs the plain cases, or the others; counts passed, failed and skipped ones. */
 static void cases_run(struct trial *trial, const struct case_list *list, const char *only,
                       unsigned counts[3])
 {
@@ -475,7 +475,7 @@ static void cases_run(struct trial *trial, const struct case_list *list, const c
             counts[case_run(trial, &list->cases[i]) - ENDED_WELL]++;
 }
 
-/* The plain ones, in a process that starts an interpreter once: each case is a copy of it. */
+/* Runs the plain cases in a process that starts an interpreter once; each case is a copy of it. */
 static void runtime_run_plain(struct trial *trial, const struct case_list *list, const char *only,
                               unsigned counts[3])
 {
