@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* attack.c - a runtime whose language are the attacks of attack.h: `NAME ARG...`.
+/* attack.c - a runtime whose language consists of the attacks of attack.h: `NAME ARG...`.
  *
- * The agent loads it as it loads any interpreter, after it has confined itself; so what an attack
- * meets here is what the native code of a model would meet. */
+ * The agent loads it like any interpreter, after it has confined itself, so attacks here meet the
+ * same defences as native code of a model. */
 #include "attack.h"
 
 #include <lazaret/runtime.h>

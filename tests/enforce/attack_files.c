@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A name in the home of the session, where it may write. */
+/* A path in the home of the session, where it may write. */
 static const char *files_own(const char *name)
 {
     static char path[512];
@@ -69,7 +69,7 @@ static int files_open_write(char **args)
 
     if (fd >= 0)
         close(fd);
-    return result == ETXTBSY ? 0 : result; /* allowed, but for its running */
+    return result == ETXTBSY ? 0 : result; /* would be allowed if the program were not running */
 }
 
 static int files_create(char **args)
@@ -117,7 +117,7 @@ static int files_truncate(char **args)
     return attack_result(truncate(args[0], 4));
 }
 
-/* A link of one's own to what lies outside. */
+/* Makes a symbolic link to a path outside and follows it. */
 static int files_symlink(char **args)
 {
     const char *own = files_own("link");
@@ -148,7 +148,7 @@ static int files_dotdot(char **args)
     return files_read_at(AT_FDCWD, path);
 }
 
-/* The root and the working folder of each process there is. */
+/* Tries the root and the working directory of each process. */
 static int files_via(const char *pid, void *user)
 {
     char path[700];
@@ -174,9 +174,9 @@ static int files_via_self(char **args)
     return files_read_at(AT_FDCWD, path);
 }
 
-/* The programs that run, to be written over (what CVE-2019-5736 did). For the owner of a program
- * the kernel says that it runs before it asks whether its mount is read-only (do_dentry_open() in
- * fs/open.c): then it is the folder that tells whether another could take its place. */
+/* Tries to overwrite running programs (as CVE-2019-5736 did). For the owner of a running program
+ * the kernel returns ETXTBSY before it checks for a read-only mount (do_dentry_open() in
+ * fs/open.c); then the directory shows whether the program could be replaced. */
 static int files_exe(const char *pid, void *user)
 {
     char path[64], program[512], beside[600];
@@ -204,7 +204,7 @@ static int files_write_programs(char **args)
     return result ? attack_each_process(files_exe, NULL) : 0;
 }
 
-/* device MAJOR MINOR FOLDER: a device of one's own, opened. */
+/* device MAJOR MINOR DIRECTORY: makes a device there and opens it. */
 static int files_device(char **args)
 {
     char path[512];
@@ -230,7 +230,7 @@ static int files_watch(char **args)
     return result;
 }
 
-/* Of a file that the user has outside as well it would be the user who has to wait. */
+/* A lease on a file that the user also has outside would make the user wait. */
 static int files_lease(char **args)
 {
     const char *path = files_own("lease");

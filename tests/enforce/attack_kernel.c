@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_kernel.c - attempts on the surface of the kernel: calls that sandboxed code never needs.
+/* attack_kernel.c - attempts on the kernel's interface: calls that sandboxed code never needs.
  *
- * Most are made with arguments that cannot do anything: whoever is allowed to call is told that
- * they are wrong (EINVAL, EFAULT), or that the kernel was built without the call (ENOSYS); both
- * count as through, for the kernel was reached.  Who is not allowed is told EPERM or EACCES. */
+ * Most have arguments that cannot have an effect. An allowed call fails with EINVAL or EFAULT, or
+ * with ENOSYS if the kernel was built without it; all count as through, because the kernel was
+ * reached. A refused call fails with EPERM or EACCES. */
 #include "attack.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ static int kernel_bpf(char **args)
     return result;
 }
 
-/* Sets what it has just read. */
+/* Sets the clock to the time it has just read. */
 static int kernel_clock(char **args)
 {
     struct timex now = {0};
@@ -114,7 +114,7 @@ static int kernel_clock(char **args)
     return kernel_judge(syscall(SYS_adjtimex, &now));
 }
 
-/* A file system over the session's home; in a mount namespace of its own where that can be had. */
+/* Mounts a file system over the session's home; in a mount namespace of its own if possible. */
 static int kernel_mount(char **args)
 {
     const char *home = getenv("HOME");
@@ -217,8 +217,8 @@ static int kernel_trace_me(char **args)
     return kernel_judge(ptrace(PTRACE_TRACEME, 0, 0, 0));
 }
 
-/* A terminal of its own, and a byte pushed into it: what CVE-2017-5226 does to one that is shared.
- * The upper half of the request is not looked at by the kernel, and must not fool a filter. */
+/* Opens a terminal of its own and pushes a byte into it, as CVE-2017-5226 does to a shared one. The
+ * kernel ignores the upper half of the request, so it must not mislead a filter. */
 static int kernel_push(unsigned long request)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -228,14 +228,14 @@ static int kernel_push(unsigned long request)
     int slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (slave < 0)
         return errno;
-    (void)signal(SIGHUP, SIG_IGN); /* for when it is closed */
+    (void)signal(SIGHUP, SIG_IGN); /* sent when the terminal is closed */
     (void)setsid();
     (void)ioctl(slave, TIOCSCTTY, 0);
     char c[16] = {TIOCL_SETSEL};
     int result = attack_result(syscall(SYS_ioctl, slave, request, c));
     close(slave);
     close(master);
-    return result == ENOTTY ? 0 : result; /* TIOCLINUX, allowed: this terminal is none of its */
+    return result == ENOTTY ? 0 : result; /* TIOCLINUX, allowed but not for this terminal */
 }
 
 static int kernel_tiocsti(char **args)
@@ -256,7 +256,7 @@ static int kernel_tioclinux(char **args)
     return kernel_push(TIOCLINUX);
 }
 
-/* The tables of system calls that a filter of numbers may forget. */
+/* Uses tables of system calls that a filter of call numbers may have forgotten. */
 static int kernel_32bit(char **args)
 {
     (void)args;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_network.c - attempts to reach somebody: addresses, names, families of sockets. */
+/* attack_network.c - attempts to connect: addresses, names, families of sockets. */
 #include "attack.h"
 
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ static int network_tcp6(char **args)
     return network_connect(AF_INET6, SOCK_STREAM, &address, sizeof address);
 }
 
-/* An IPv4 address in the clothes of IPv6. */
+/* An IPv4 address mapped into IPv6. */
 static int network_mapped(char **args)
 {
     struct sockaddr_in6 address = {.sin6_family = AF_INET6,
@@ -55,7 +55,7 @@ static int network_mapped(char **args)
     return network_connect(AF_INET6, SOCK_STREAM, &address, sizeof address);
 }
 
-/* Two datagrams: when nobody listens, the answer to the first makes the second fail. */
+/* Sends two datagrams: without a listener, the answer to the first makes the second fail. */
 static int network_udp(char **args)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -72,7 +72,7 @@ static int network_udp(char **args)
     return result;
 }
 
-/* Begins to connect to an address outside; that a route was found is enough. */
+/* Begins to connect to an external address; it succeeds if there is a route. */
 static int network_outside(char **args)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(80)};
@@ -159,7 +159,7 @@ static int network_family(char **args)
     return EINVAL;
 }
 
-/* Interfaces of the host, by what the kernel tells about the network of this process. */
+/* Looks for interfaces of the host in the kernel's information about this process's network. */
 static int network_interfaces(char **args)
 {
     char line[256];
@@ -178,7 +178,7 @@ static int network_interfaces(char **args)
     return result;
 }
 
-/* setns PID KIND: into a namespace of that process. */
+/* setns PID KIND: enters a namespace of that process. */
 static int network_setns(char **args)
 {
     char path[64];

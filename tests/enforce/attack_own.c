@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_own.c - attempts on what a process has of its own: descriptors, environment, rights,
+/* attack_own.c - attempts on a process's own resources: descriptors, environment, capabilities,
  * limits, programs that it may start. */
 #include "attack.h"
 
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Does any descriptor lead to a file of that device and number?  DEVICE INODE */
+/* descriptor DEVICE INODE: does any descriptor refer to that file? */
 static int own_descriptor(char **args)
 {
     struct stat st;
@@ -31,7 +31,7 @@ static int own_descriptor(char **args)
     return ATTACK_NOTHING;
 }
 
-/* Any descriptor above the three standard ones, the channel and the pipe to whoever attacks. */
+/* Looks for descriptors besides the three standard ones, the channel and the pipe to the parent. */
 static int own_descriptors(char **args)
 {
     struct dirent *entry;
@@ -44,7 +44,7 @@ static int own_descriptors(char **args)
     while ((entry = readdir(dir)))
         n += entry->d_name[0] != '.' && atoi(entry->d_name) > 3;
     closedir(dir);
-    return n > 3 ? 0 : ATTACK_NOTHING; /* the pipe's two ends, and the folder that was read */
+    return n > 3 ? 0 : ATTACK_NOTHING; /* the pipe's two ends and the directory being read */
 }
 
 static int own_file_has(const char *path, const char *text)
@@ -61,7 +61,7 @@ static int own_file_has(const char *path, const char *text)
     return n > 0 && memmem(data, (size_t)n, text, strlen(text)) ? 0 : ATTACK_NOTHING;
 }
 
-/* environment TEXT: in the variables as the C library has them, or as the kernel shows them. */
+/* environment TEXT: searches the variables of the C library and those that the kernel shows. */
 static int own_environment(char **args)
 {
     extern char **environ;
@@ -95,7 +95,8 @@ static int own_new_privileges(char **args)
     return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? EPERM : 0;
 }
 
-/* A right that could be had: in the bounding set of a process without no_new_privs, or now. */
+/* Looks for a capability that is held, or that could be gained: in the bounding set of a process
+ * without no_new_privs. */
 static int own_capabilities(char **args)
 {
     char line[256];
@@ -130,7 +131,7 @@ static const struct {
     {"nproc", RLIMIT_NPROC}, {"nofile", RLIMIT_NOFILE}, {"core", RLIMIT_CORE},
 };
 
-/* raise LIMIT VALUE: more than the session may have. */
+/* raise LIMIT VALUE: raises a limit above that of the session. */
 static int own_raise(char **args)
 {
     const rlim_t value = (rlim_t)strtoull(args[1], NULL, 10);
@@ -167,7 +168,7 @@ static int own_terminal(char **args)
     return result;
 }
 
-/* fill PATH BYTES: as much as that into one file. */
+/* fill PATH BYTES: writes that much into one file. */
 static int own_fill(char **args)
 {
     static const char block[1 << 16];
@@ -186,7 +187,7 @@ static int own_fill(char **args)
     return result;
 }
 
-/* Takes that much, says so, and keeps it for as long as the pipe is open. */
+/* Allocates that much, reports it, and keeps it as long as the pipe is open. */
 __attribute__((noreturn)) static void own_keep(size_t bytes, int ready, int gate)
 {
     char c = 0, *memory = bytes ? malloc(bytes) : &c;
@@ -198,8 +199,8 @@ __attribute__((noreturn)) static void own_keep(size_t bytes, int ready, int gate
     _exit(0);
 }
 
-/* spread COUNT MIB MS: so many processes at a time, each with so much memory, for so long: whoever
- * looks only now and then has to see it, too. */
+/* spread COUNT MIB MS: runs COUNT processes at the same time, each with MIB of memory, for MS
+ * milliseconds, so that a watchdog that samples sees them too. */
 static int own_spread(char **args)
 {
     int ready[2], gate[2], result = 0, count = atoi(args[0]), n = 0;
@@ -219,7 +220,7 @@ static int own_spread(char **args)
     }
     close(ready[1]);
     for (int i = 0; i < count && !result; i++)
-        result = read(ready[0], &c, 1) == 1 ? 0 : ENOMEM; /* one was killed */
+        result = read(ready[0], &c, 1) == 1 ? 0 : ENOMEM; /* a process was killed */
     if (!result && bytes)
         usleep((useconds_t)atoi(args[2]) * 1000);
     close(gate[1]);
@@ -228,7 +229,7 @@ static int own_spread(char **args)
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* Executes, and tells what execve said: the pipe closes when it worked. */
+/* Executes a program and reports the error of execve; the pipe closes if it succeeded. */
 static int own_execute(int fd, const char *path, char *const *argv)
 {
     char *const env[] = {NULL};
@@ -255,7 +256,7 @@ static int own_execute(int fd, const char *path, char *const *argv)
     if (pid > 0)
         waitpid(pid, &status, 0);
     if (!result && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        result = EACCES; /* the loader was started, and refused */
+        result = EACCES; /* the loader was started, but refused to map the program */
     return result;
 }
 
@@ -266,7 +267,7 @@ static int own_exec(char **args)
     return own_execute(-1, args[0], argv);
 }
 
-/* Through the loader, which maps the program and executes nothing. */
+/* Runs a program through the loader, which maps it and does not call execve. */
 static int own_loader(char **args)
 {
     char *const argv[] = {args[0], args[1], (char *)(uintptr_t) "--version", NULL};
@@ -289,7 +290,7 @@ static int own_copy(const char *from, int to)
     return n == 0 ? 0 : errno;
 }
 
-/* A copy in the home, or in memory. */
+/* Executes a copy of a program in the home or in memory. */
 static int own_exec_copy(char **args)
 {
     char path[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_processes.c - attempts on other processes, and on what processes share. */
+/* attack_processes.c - attempts on other processes, and on resources that processes share. */
 #include "attack.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static pid_t processes_pid(char **args)
     return (pid_t)atoi(args[0]);
 }
 
-/* A signal that does nothing to whoever does not wait for it. */
+/* Sends a signal that is ignored by default. */
 static int processes_signal(char **args)
 {
     return attack_result(kill(processes_pid(args), SIGURG));
@@ -45,7 +45,7 @@ static int processes_pidfd_signal(char **args)
     return result;
 }
 
-/* pidfd-take PID FD: a copy of one of its descriptors. */
+/* pidfd-take PID FD: copies one of its descriptors. */
 static int processes_pidfd_take(char **args)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, processes_pid(args), 0);
@@ -72,7 +72,7 @@ static int processes_trace(char **args)
     return 0;
 }
 
-/* vm-read PID ADDRESS */
+/* vm-read PID ADDRESS: reads memory of the process. */
 static int processes_vm_read(char **args)
 {
     char text[8];
@@ -105,13 +105,13 @@ static int processes_mem(char **args)
     return result;
 }
 
-/* The memory of every process that is to be seen, opened. */
+/* Opens the memory of every visible process. */
 static int processes_open_mem(const char *pid, void *user)
 {
     char path[64];
 
     (void)user;
-    if (atoi(pid) == getppid()) /* whoever runs the attack */
+    if (atoi(pid) == getppid()) /* the process that runs the attack */
         return ATTACK_NOTHING;
     snprintf(path, sizeof path, "/proc/%s/mem", pid);
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int processes_environ(char **args)
     return result;
 }
 
-/* fd PID FD: the file behind one of its descriptors. */
+/* fd PID FD: opens the file of one of its descriptors. */
 static int processes_fd(char **args)
 {
     char path[64], c;
@@ -195,7 +195,7 @@ static int processes_group(char **args)
     return getpgid(processes_pid(args)) < 0 ? errno : 0;
 }
 
-/* shm KEY: a segment of System V that somebody made. */
+/* shm KEY: attaches a System V segment of another process. */
 static int processes_shm(char **args)
 {
     int id = shmget((key_t)strtol(args[0], NULL, 10), 0, 0);
@@ -217,7 +217,7 @@ static int processes_mq(char **args)
     return 0;
 }
 
-/* key NUMBER: what a key of somebody else holds. */
+/* key NUMBER: reads a key of another process. */
 static int processes_key(char **args)
 {
     char text[64];
@@ -233,7 +233,7 @@ static int processes_host_name(char **args)
     return strcmp(name, args[0]) == 0 ? 0 : ATTACK_NOTHING;
 }
 
-/* Any group but the root of what this process sees. */
+/* Looks for a control group other than the visible root. */
 static int processes_control_group(char **args)
 {
     char line[512];

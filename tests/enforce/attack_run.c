@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_run.c - one attempt in a child of its own, which may crash, hang or be killed. */
+/* attack_run.c - runs one attempt in a child of its own, which may crash, hang or be killed. */
 #include "attack.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUN_SECONDS 900 /* more than anything takes on a busy machine */
+#define RUN_SECONDS 900 /* enough for any attempt on a busy machine */
 #define RUN_ARGS    8
 
 static const struct attack *const run_tables[] = {attack_files, attack_network, attack_processes,

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RUN_MS 900000 /* on any machine */
+#define RUN_MS 900000 /* enough for any machine */
 
 const char *backends_built(const char *name)
 {
@@ -48,7 +48,7 @@ const struct laz_plugin *backends_load(const char *name)
     return dlsym(object, "lazaret_plugin");
 }
 
-/* Reads all three streams to their ends. */
+/* Reads all three streams to the end. */
 static bool run_listen(int *fds, struct laz_buf **bufs)
 {
     uint64_t end = laz_clock_ms() + RUN_MS;

@@ -8,19 +8,20 @@
 
 #include <lazaret/plugin.h>
 
-/* The plugin as this build made it; NULL when it cannot be loaded. */
+/* The plugin of this build; NULL when it cannot be loaded. */
 const struct laz_plugin *backends_load(const char *name);
-/* Path of something in the folder of the build that the program lies in. Static memory. */
+/* Path of a file in the build directory of this program. Static memory. */
 const char *backends_built(const char *name);
 
 struct backends_run {
     struct laz_buf out, errs;
-    struct laz_buf documents; /* of the backend's program */
+    struct laz_buf documents; /* status documents of the backend's program */
     struct laz_exit how;
 };
 
-/* Starts a plan's process with uid (or LAZ_SPAWN_SAME_ID), reads all it writes, waits for its end.
- * False, with a line on stdout, when it cannot be started or does not end within ten seconds. */
+/* Starts a plan's process with uid (or LAZ_SPAWN_SAME_ID), reads all its output and waits for its
+ * end. False, with a line on stdout, when it cannot be started or does not end within ten
+ * seconds. */
 bool backends_run(const struct laz_plan *plan, uint32_t uid, struct backends_run *run);
 void backends_run_fini(struct backends_run *run);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c - one small attempt at a time, from inside or outside a box.
+/* probe.c - makes one small attempt, inside or outside a box.
  *
- * Each command tries one thing and prints one line: "ok", possibly with what was found, or "errno
- * N".  Tests run the same command outside first, where it has to work, then inside.  Nothing here
- * touches what the caller did not name. */
+ * Each command tries one thing and prints one line: "ok", possibly with a result, or "errno N".
+ * Tests run the same command outside first, where it has to work, then inside. A command touches
+ * only what the caller names. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int probe_say(int failed)
     return 0;
 }
 
-/* Open descriptors, without the one that reads the list. */
+/* Lists open descriptors, except the one used for reading the list. */
 static int probe_fds(char **args)
 {
     struct dirent *entry;
@@ -70,7 +70,7 @@ static int probe_ids(char **args)
     return 0;
 }
 
-/* Lines of /proc/self/status, by their names. */
+/* Prints lines of /proc/self/status, by their names. */
 static int probe_status(char **args)
 {
     char line[512];
@@ -129,7 +129,7 @@ __attribute__((noreturn)) static int probe_exit(char **args)
     exit(args[0] ? atoi(args[0]) : 0);
 }
 
-/* Says "ok" and waits for a signal. */
+/* Prints "ok" and waits for a signal. */
 __attribute__((noreturn)) static int probe_pause(char **args)
 {
     (void)args;
@@ -160,7 +160,7 @@ static int probe_write(char **args)
     return probe_say(fd < 0 || write(fd, "x", 1) != 1);
 }
 
-/* Opens for writing and writes nothing: for what must not be changed even when it can be. */
+/* Opens a file for writing without writing, because it must not be changed even if it can be. */
 static int probe_open_write(char **args)
 {
     return probe_say(open(args[0], O_WRONLY) < 0);
@@ -178,7 +178,7 @@ static int probe_exists(char **args)
     return probe_say(stat(args[0], &st) != 0);
 }
 
-/* connect PORT: TCP to the loopback address. */
+/* connect PORT: connects by TCP to the loopback address. */
 static int probe_connect(char **args)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -189,7 +189,7 @@ static int probe_connect(char **args)
     return probe_say(fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0);
 }
 
-/* abstract NAME: a Unix socket without a path. */
+/* abstract NAME: connects to an abstract Unix socket. */
 static int probe_abstract(char **args)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -213,8 +213,8 @@ static int probe_unshare(char **args)
     return probe_say(unshare(CLONE_NEWUSER) != 0);
 }
 
-/* fill FILE MAX: writes until no more goes in; tells how many bytes there were, and why it ended.
- */
+/* fill FILE MAX: writes as much as possible; prints the number of bytes and the error that ended
+ * it. */
 static int probe_fill(char **args)
 {
     static char block[4096];
@@ -234,7 +234,7 @@ static int probe_fill(char **args)
     return 0;
 }
 
-/* nproc LIMIT TRIES: under the limit on processes, how many children there can be at a time. */
+/* nproc LIMIT TRIES: counts how many children can exist under that limit on processes. */
 static int probe_nproc(char **args)
 {
     struct rlimit limit = {(rlim_t)atol(args[0]), (rlim_t)atol(args[0])};
@@ -260,7 +260,7 @@ static int probe_nproc(char **args)
     return 0;
 }
 
-/* exec PROGRAM ARG...: becomes it. */
+/* exec PROGRAM ARG...: executes it in this process. */
 static int probe_exec(char **args)
 {
     execv(args[0], args);

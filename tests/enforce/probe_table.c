@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* probe_table.c - the probes as a table for docs/threat-model.md. */
+/* probe_table.c - prints the probes as a table for docs/threat-model.md. */
 #include "probes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* `name` with spaces for underscores. */
+/* Prints `name` with spaces for underscores. */
 static void put_words(const char *name)
 {
     for (; *name; name++)
         putchar(*name == '_' ? ' ' : *name);
 }
 
-/* "EPERM|ENOENT" as "EPERM, ENOENT". */
+/* Prints "EPERM|ENOENT" as "EPERM, ENOENT". */
 static void put_outcome(const char *outcome)
 {
     if (!outcome) {

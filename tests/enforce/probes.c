@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probes.c - the table: what is tried, in which language, and what comes of it in each backend. */
+/* probes.c - the table of probes: what is tried, in which language, and the outcome in each
+ * backend. */
 #include "probes.h"
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_box.c - what code in a bwrap box can do, asked of the kernel.
+/* test_box.c - what code in a bwrap box can do, as the kernel answers.
  *
- * The probe stands where the agent would.  Every attempt is made twice with the same arguments and
- * the same uid: outside, where it has to work, and inside.  Started by root, the tests run twice,
- * once with a uid for the box as sessions of root have it, once wholly as an ordinary user. */
+ * The probe takes the place of the agent. Every attempt is made twice with the same arguments and
+ * the same uid: outside, where it has to work, and inside. Started by root, the tests run twice:
+ * with a uid for the box, as sessions of root have, and wholly as an ordinary user. */
 #include "unit.h"
 
 #include "backends.h"
@@ -34,20 +34,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BOX_UID_OUTSIDE 2080000021u /* of boxes, when root started the tests */
+#define BOX_UID_OUTSIDE 2080000021u /* uid of boxes when root runs the tests */
 #define ORDINARY_UID    65534u
 #define TMP_SIZE        (1u << 20)
 
-static char base[64];   /* a folder in /tmp that everybody can enter */
+static char base[64];   /* a directory in /tmp that every user can enter */
 static char probe[96];  /* a copy of the probe in it */
-static char source[96]; /* the copy it is made from, which everybody can read */
+static char source[96]; /* the copy it is made from, which every user can read */
 static uint32_t box_uid = LAZ_SPAWN_SAME_ID;
 static const struct laz_backend_ops *bwrap;
 static bool box_works;
 
-/* What differs from the plain box. */
+/* Settings that differ from the plain box. */
 static struct laz_settings_values values;
-static struct laz_programs *programs; /* NULL: all of the host's */
+static struct laz_programs *programs; /* NULL: all programs of the host */
 
 static const char *in_base(const char *name)
 {
@@ -61,7 +61,7 @@ static const char *in_base(const char *name)
 
 /* ---- running the probe ---------------------------------------------------------------------- */
 
-/* No box: what a process of this uid can do. */
+/* No box: shows what a process of this uid can do. */
 static int bare_plan(const struct laz_plan_api *api, const struct laz_policy *policy,
                      struct laz_plan *plan, struct laz_error *err)
 {
@@ -97,7 +97,7 @@ static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *
     return plan;
 }
 
-/* Runs the probe; its first line, in static memory. "" when nothing came. */
+/* Runs the probe; returns its first line in static memory, "" without output. */
 static const char *attempt(const struct laz_backend_ops *ops, const char *const *args)
 {
     static char line[8192];
@@ -164,7 +164,7 @@ static void live_bwrap_writes_nowhere_but_home_and_shm(void)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         UNIT_TEXT(INSIDE("write", places[i]), errno_line(EROFS));
     UNIT_TEXT(INSIDE("mkdir", "/var"), errno_line(EROFS));
-    UNIT_TEXT(INSIDE("write", "/etc/passwd"), errno_line(EACCES)); /* mode 0444 comes first */
+    UNIT_TEXT(INSIDE("write", "/etc/passwd"), errno_line(EACCES)); /* mode 0444 decides first */
     CU_ASSERT_EQUAL(strncmp(INSIDE("write", LAZ_BOX_AGENT), "errno ", 6), 0);
     UNIT_TEXT(INSIDE("write", "/tmp/x"), "ok");
     UNIT_TEXT(INSIDE("write", "/dev/shm/x"), "ok");
@@ -181,7 +181,7 @@ static void live_bwrap_shows_what_the_settings_name(void)
     CU_ASSERT_FATAL(laz_os_make_folder(folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "data\n", 5, 0666, NULL) == 0);
     UNIT_TEXT(INSIDE("read", in_base("given/file")), errno_line(ENOENT));
-    laz_strv_add(&values.sandbox.read, in_base("given")); /* it lies in /tmp, the box's home */
+    laz_strv_add(&values.sandbox.read, in_base("given")); /* in /tmp, which the box's home covers */
     UNIT_TEXT(INSIDE("read", in_base("given/file")), "ok data");
     UNIT_TEXT(OUTSIDE("write", in_base("given/file")), "ok");
     UNIT_TEXT(INSIDE("write", in_base("given/file")), errno_line(EROFS));
@@ -220,7 +220,7 @@ static void live_bwrap_leaves_the_kernels_knobs_alone(void)
     UNIT_TEXT(INSIDE("open-write", "/proc/self/uid_map"), errno_line(EROFS));
     if (!laz_os_is_root())
         return;
-    /* Even for a box without a uid of its own, which runs as the host's root. */
+    /* Holds even for a box without a uid of its own, which runs as the host's root. */
     uint32_t kept = box_uid;
     box_uid = LAZ_SPAWN_SAME_ID;
     UNIT_TEXT(OUTSIDE("open-write", "/proc/sys/kernel/core_pattern"), "ok");
@@ -262,7 +262,7 @@ static void live_bwrap_has_few_devices(void)
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* Boxes from now on have these programs; NULL: all. */
+/* Later boxes have these programs; NULL: all. */
 static bool choose_programs(const char *const *names)
 {
     struct laz_strv wanted = LAZ_STRV_INIT;
@@ -302,12 +302,12 @@ static void live_bwrap_has_the_listed_programs_and_no_others(void)
         return;
     CU_ASSERT_FATAL(choose_programs(listed));
     UNIT_TEXT(INSIDE("exec", "/usr/bin/echo", "ok"), "ok");
-    UNIT_TEXT(INSIDE("exec", "/bin/echo", "ok"), "ok"); /* through the link of the folder */
+    UNIT_TEXT(INSIDE("exec", "/bin/echo", "ok"), "ok"); /* through the directory that is a link */
     UNIT_TEXT(OUTSIDE("exec", program, "ok\n"), "ok");
     UNIT_TEXT(INSIDE("exec", program, "ok\n"), errno_line(ENOENT));
     CU_ASSERT_EQUAL(strncmp(OUTSIDE("read", program), "ok ", 3), 0);
     UNIT_TEXT(INSIDE("read", program), errno_line(ENOENT));
-    /* the loader executes what it can open, whatever execve(2) would say */
+    /* the loader runs any file that it can open, without execve(2) */
     UNIT_TEXT(OUTSIDE("exec", loader(), program, "ok\n"), "ok");
     UNIT_TEXT(INSIDE("exec", loader(), "/usr/bin/echo", "ok"), "ok");
     printf("\n    the loader says so:");
@@ -318,7 +318,7 @@ static void live_bwrap_has_the_listed_programs_and_no_others(void)
     CU_ASSERT_EQUAL(strncmp(INSIDE("open-write", "/usr/bin/echo"), "errno ", 6), 0);
     UNIT_TEXT(INSIDE("exists", folder), "ok");
     CU_ASSERT_TRUE(choose_programs(NULL));
-    UNIT_TEXT(INSIDE("exec", program, "ok\n"), "ok"); /* with all of them */
+    UNIT_TEXT(INSIDE("exec", program, "ok\n"), "ok"); /* with all programs */
 }
 
 static void live_bwrap_empties_folders_of_programs_among_libraries(void)
@@ -336,7 +336,7 @@ static void live_bwrap_empties_folders_of_programs_among_libraries(void)
     CU_ASSERT_FATAL(choose_programs(listed));
     UNIT_TEXT(INSIDE("exists", program), errno_line(ENOENT));
     UNIT_TEXT(INSIDE("mkdir", "/usr/lib/git-core/x"), errno_line(EROFS));
-    laz_strv_add(&values.sandbox.read, program); /* shown all the same */
+    laz_strv_add(&values.sandbox.read, program); /* visible nevertheless */
     CU_ASSERT_FATAL(choose_programs(listed));
     UNIT_TEXT(INSIDE("exists", program), "ok");
     laz_strv_fini(&values.sandbox.read);
@@ -390,7 +390,7 @@ struct victims {
     size_t n;
 };
 
-/* Processes of the uid that boxes have, outside; they live until victims_end. */
+/* Starts processes outside with the uid of boxes; they live until victims_end. */
 static bool victims_start(struct victims *victims, size_t n)
 {
     static const char *const env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
@@ -485,7 +485,7 @@ static void live_bwrap_inherits_nothing(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(env, " HOME=/tmp "));
     CU_ASSERT_PTR_NULL(strstr(env, "SECRET"));
     UNIT_TEXT(INSIDE("cwd"), "ok /tmp");
-    UNIT_TEXT(INSIDE("session"), "ok 0 0"); /* bwrap's, whose terminal is none */
+    UNIT_TEXT(INSIDE("session"), "ok 0 0"); /* bwrap's session, which has no terminal */
 }
 
 /* ---- lifetime ------------------------------------------------------------------------------- */
@@ -506,8 +506,8 @@ static void live_bwrap_tells_its_namespace_and_the_exit(void)
     laz_plan_free(plan);
 }
 
-/* Waits until the first process inside sleeps: bwrap's init sets its parent-death signal after it
- * has forked the probe, and only then, when it waits, does it die with the process outside. */
+/* Waits until the first process inside sleeps: bwrap's init sets its parent-death signal only after
+ * it has forked the probe, and then waits; from then on it dies with the process outside. */
 static bool box_init_sleeps(pid_t outermost)
 {
     char path[64], text[512], state = '?';
@@ -530,7 +530,7 @@ static bool box_init_sleeps(pid_t outermost)
     return state == 'S';
 }
 
-/* Is the pipe at its end, sooner or later? */
+/* Waits for the end of the pipe. */
 static bool box_is_gone(int out)
 {
     struct pollfd wait = {.fd = out, .events = POLLIN};
@@ -539,7 +539,7 @@ static bool box_is_gone(int out)
     return poll(&wait, 1, -1) == 1 && read(out, &c, 1) == 0;
 }
 
-/* A box in which the probe waits; *out is at its end when nobody inside lives any more. */
+/* Starts a box in which the probe waits; *out is at its end when no process inside is left. */
 static bool box_start(struct laz_spawner *spawner, struct laz_process *process, int *out)
 {
     static const char *const args[] = {"pause", NULL}, *const env[] = {NULL};
@@ -593,7 +593,7 @@ static void live_bwrap_ends_with_its_outermost_process(void)
     CU_ASSERT_FATAL(laz_spawner_new(&spawner, NULL) == 0);
     CU_ASSERT_FATAL(box_start(spawner, &process, &out));
     laz_process_signal(&process, SIGKILL);
-    CU_ASSERT(box_is_gone(out)); /* everything inside */
+    CU_ASSERT(box_is_gone(out)); /* every process inside has ended */
     CU_ASSERT(laz_process_wait(&process, UINT64_MAX, NULL));
     laz_process_close(&process);
     close(out);
@@ -625,7 +625,7 @@ static void live_bwrap_explains_a_box_within_a_box(void)
 
     if (skipped())
         return;
-    /* bwrap in place of the agent: it may not make namespaces in there */
+    /* bwrap in place of the agent: it cannot make namespaces inside */
     memcpy(kept, probe, sizeof probe);
     CU_ASSERT_FATAL(laz_os_find_program("bwrap", &program, NULL) == 0);
     snprintf(probe, sizeof probe, "%s", program);
@@ -671,7 +671,7 @@ static const struct unit_test tests[] = {
     {0},
 };
 
-/* Makes the folder of a run, with the probe and a socket folder; false when it cannot. */
+/* Makes the directory of a run, with the probe and a directory for the socket. */
 static bool prepare(void)
 {
     struct backends_run run;
@@ -709,7 +709,7 @@ static int run_here(const char *suite)
     return rc;
 }
 
-/* The same tests by somebody who is not root. */
+/* Runs the same tests as an ordinary user. */
 static int run_as_ordinary_user(void)
 {
     int status;

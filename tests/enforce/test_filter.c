@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_filter.c - the filters of system calls, asked of the kernel, call by call.
+/* test_filter.c - the filters of system calls, tested in the kernel call by call.
  *
  * Each call is made twice with the same arguments in a child of its own: without the filter, where
- * the kernel answers in another way than the filter does, and with it.  The arguments are such that
- * nothing happens to the machine even where the call is allowed: descriptors that are not open,
- * addresses that are not mapped, names that do not exist.  A few calls have no such arguments
- * (vhangup, sync): for them, and for every argument that does not matter, the program itself is
- * run here on made up calls. */
+ * the kernel answers in another way than the filter does, and with it. The arguments have no effect
+ * on the machine even if the call is allowed: closed descriptors, unmapped addresses, names that do
+ * not exist. A few calls have no such arguments (vhangup, sync): for them, and for arguments that
+ * do not matter, the filter program is interpreted here with made-up calls. */
 #include "unit.h"
 
 #include "os/filter.h"
@@ -37,7 +36,7 @@
 #include "os/linux/filter_made.h"
 
 #define NOWHERE "/nonexistent-lazaret/x"
-#define HIGH    UINT64_C(0x100000000) /* above what the kernel looks at of an int */
+#define HIGH    UINT64_C(0x100000000) /* above the bits of an int that the kernel reads */
 #define BAD     1ul                   /* an address that is not mapped */
 #define NOFD    UINT64_MAX
 
@@ -49,7 +48,7 @@ struct call {
     long number;
     uint64_t args[6];
     enum answer answer;
-    bool root; /* to others the kernel's own answer is EPERM as well */
+    bool root; /* only root: for others the kernel itself answers EPERM */
 };
 
 static struct rlimit lowest;
@@ -137,7 +136,7 @@ static const struct call calls[] = {
     {C(personality), {0x0040000}, REFUSED, false}, /* ADDR_NO_RANDOMIZE */
     {C(personality), {HIGH | 0x0040000}, REFUSED, false},
     {C(personality), {0xffffffff}, PASSED, false},
-    /* messages between processes that no namespace of ours has to keep */
+    /* System V and POSIX messages and memory, which not every box has a namespace for */
     {C(shmget), {0, 0, 0600}, REFUSED, false},
     {C(shmat), {NOFD, 0, 0}, REFUSED, false},
     {C(shmctl), {NOFD, 0, 0}, REFUSED, false},
@@ -176,21 +175,21 @@ static const struct call calls[] = {
     {C(ioctl), {NOFD, 0xae00, BAD}, REFUSED, false}, /* KVM_GET_API_VERSION */
     {C(mknod), {AT(text_nowhere), 0020600, 0x103}, REFUSED, true},
     {C(mknodat), {NOFD, AT(text_nowhere), 0060600, 0x103}, REFUSED, true},
-    /* files that lend rights, files without a name */
+    /* set-user-ID files, files without a name */
     {C(open), {AT(text_nowhere), O_CREAT | O_WRONLY, 04755}, REFUSED, false},
     {C(openat), {NOFD, AT(text_nowhere), O_CREAT | O_WRONLY, 02755}, REFUSED, false},
     {C(openat),
      {NOFD, AT(text_nowhere), __O_TMPFILE | O_DIRECTORY | O_RDWR, 04755},
      REFUSED,
      false},
-    {C(openat), {AT_FDCWD, AT("/"), O_RDONLY, 04755}, PASSED, false}, /* there it is no mode */
+    {C(openat), {AT_FDCWD, AT("/"), O_RDONLY, 04755}, PASSED, false}, /* here no mode */
     {C(creat), {AT(text_nowhere), 04700}, REFUSED, false},
     {C(chmod), {AT(text_nowhere), 04755}, REFUSED, false},
     {C(fchmod), {NOFD, 02755}, REFUSED, false},
     {C(fchmodat), {NOFD, AT(text_nowhere), 04755}, REFUSED, false},
     {C(openat2), {NOFD, BAD, BAD, 24}, UNKNOWN, false},
     {C(execveat), {NOFD, AT(""), 0, 0, AT_EMPTY_PATH}, REFUSED, false},
-    /* more rights, or other limits */
+    /* more privileges, or other limits */
     {C(setuid), {65534}, REFUSED, true},
     {C(setgid), {65534}, REFUSED, true},
     {C(setresuid), {UINT64_MAX, UINT64_MAX, UINT64_MAX}, REFUSED, false},
@@ -213,11 +212,11 @@ static const struct call calls[] = {
     {C(prctl), {PR_SET_CHILD_SUBREAPER, 1}, REFUSED, false},
     {C(prctl), {PR_CAP_AMBIENT, 99}, REFUSED, false},
     {C(prctl), {PR_SET_NAME, AT(text_proc)}, PASSED, false},
-    /* what is newer than the list */
+    /* calls newer than the list */
     {"cachestat", 451, {NOFD, BAD, BAD, 0}, UNKNOWN, false},
     {"fchmodat2", 452, {NOFD, BAD, 04755, 0}, UNKNOWN, false},
     {"statmount", 457, {BAD, BAD, 0, 0}, UNKNOWN, false},
-    /* its own priority is its own */
+    /* its own priority may be changed */
     {C(setpriority), {PRIO_PROCESS, 0, 0}, PASSED, false},
     {C(sched_getaffinity), {0, sizeof lowest, AT(&lowest)}, PASSED, false},
 };
@@ -226,7 +225,7 @@ static const struct call calls[] = {
 
 struct outcome {
     long result;
-    int err;    /* of the call; -1: it did not come back */
+    int err;    /* of the call; -1: it did not return */
     int signal; /* that ended the child */
 };
 
@@ -242,7 +241,7 @@ static void filter_on(const char *name)
     }
 }
 
-/* `filter` NULL: none. `run` makes the call and gives its result, with errno. */
+/* `filter` NULL: none. `run` makes the call and returns its result, with errno. */
 static struct outcome outcome_of(const char *filter, long (*run)(const void *), const void *with)
 {
     int how = 0;
@@ -257,7 +256,7 @@ static struct outcome outcome_of(const char *filter, long (*run)(const void *), 
         errno = 0;
         long result = run(with);
         int err = result == -1 ? errno : 0;
-        if (getppid() != self) /* a child of the call itself */
+        if (getppid() != self) /* a child made by the call itself */
             syscall(SYS_exit_group, 0);
         shared->result = result;
         shared->err = err;
@@ -306,7 +305,7 @@ static void live_filter_same_user_refuses_them_too(void)
     each_forbidden_call_is_refused(LAZ_FILTER_SAME_USER);
 }
 
-/* Where Landlock alone guards what has the same uid, it does not guard these. */
+/* Landlock does not govern these operations on files and processes of the same uid. */
 static void live_filter_same_user_keeps_metadata_and_processes(void)
 {
     static const struct call metadata[] = {
@@ -348,7 +347,7 @@ static long table_x32(const void *with)
     return syscall(0x40000000 | SYS_getpid);
 }
 
-/* getpid by the gate of 32-bit programs, with its number there. */
+/* Calls getpid through the entry of 32-bit programs, with its number there. */
 static long table_32(const void *with)
 {
     long result = 20;
@@ -365,7 +364,7 @@ static void live_filter_kills_calls_of_other_tables(void)
     for (size_t i = 0; i < 2; i++) {
         struct outcome without = outcome_of(NULL, tables[i], NULL);
         struct outcome within = outcome_of(LAZ_FILTER_SESSION, tables[i], NULL);
-        /* without it the kernel has the table, or answers with ENOSYS, or with a fault */
+        /* without the filter the kernel has that table, or answers ENOSYS, or faults */
         CU_ASSERT_NOT_EQUAL(without.signal, SIGSYS);
         CU_ASSERT_EQUAL(within.signal, SIGSYS);
         CU_ASSERT_EQUAL(within.err, -1);
@@ -383,7 +382,7 @@ static void *thread_waits(void *gate)
     return (void *)(intptr_t)(socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? errno : 0);
 }
 
-/* The filter is put on while another thread runs: it holds there too. */
+/* The filter is installed while another thread runs, and applies to it too. */
 static long thread_is_filtered(const void *with)
 {
     int gate[2];
@@ -405,7 +404,7 @@ static void live_filter_holds_in_threads_that_run_already(void)
     CU_ASSERT_EQUAL(outcome_of(NULL, thread_is_filtered, LAZ_FILTER_SESSION).result, EPERM);
 }
 
-/* Threads, children that run a shell and a pipeline, memory shared with them. */
+/* Uses threads, children that run a shell and a pipeline, and memory shared with them. */
 static long ordinary_work(const void *with)
 {
     int gate[2] = {-1, -1}, status = -1;
@@ -439,7 +438,7 @@ static void live_filter_lets_ordinary_work_go_on(void)
 /* ---- the program itself ------------------------------------------------------------------------
  */
 
-/* Runs a program of the few instructions that libseccomp uses; the action. */
+/* Interprets a program of the few instructions that libseccomp uses; returns the action. */
 static uint32_t sim_run(const struct sock_filter *program, size_t n,
                         const struct seccomp_data *data)
 {
@@ -506,7 +505,7 @@ static void sim_filter_knows_no_call_newer_than_its_list(void)
     }
 }
 
-/* Calls that nothing in a session needs; 447 is memfd_secret, 448 process_mrelease. */
+/* Calls that no session needs; 447 is memfd_secret, 448 process_mrelease. */
 /* clang-format off */
 static const int never[] = {
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd, SYS_kcmp,
@@ -528,7 +527,7 @@ static const int never[] = {
 };
 /* clang-format on */
 
-/* Whatever the arguments. */
+/* Checks these calls with any arguments. */
 static void sim_filter_never_lets_through(void)
 {
     static const uint64_t arguments[] = {0, 1, 2, 0xffffffff, HIGH, UINT64_MAX};
@@ -544,8 +543,8 @@ static void sim_filter_never_lets_through(void)
         }
 }
 
-/* Only the low half of an int counts for the kernel; so it is for the filter, in both directions.
- */
+/* The kernel reads only the low half of an int argument, and the filter must too, in both
+ * directions. */
 static void sim_filter_looks_at_what_the_kernel_looks_at(void)
 {
     static const uint64_t high[] = {0, HIGH, HIGH * 0x5412, UINT64_C(0xffffffff00000000)};
@@ -574,7 +573,7 @@ static void filter_says_what_it_cannot_do(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none of ours"));
 }
 
-/* Neither privilege nor no_new_privs: the kernel refuses, and that is an error. */
+/* Without privilege and no_new_privs the kernel refuses the filter, which is an error. */
 static long filter_without_right(const void *with)
 {
     struct laz_error err = {0};
@@ -616,7 +615,7 @@ int main(void)
     return unit_run("filter", tests);
 }
 
-#else /* no filter in this build, or for an architecture whose calls are not listed above */
+#else /* no filter in this build, or an architecture whose calls are not listed above */
 
 static void filter_is_an_error_where_there_is_none(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_host.c - what becomes of a box when something happens to its host, or to parts of it.
+/* test_host.c - what happens to a box when its host, or a part of the box, is killed or stopped.
  *
- * A host is a process of its own here: it brings a session into a state, says so, and is killed.
- * Nothing of the box may live on, whatever the state; the processes are followed by pidfds, so that
- * the end is an event and no other process is taken for one of them. */
+ * A host is a separate process here: it brings a session into a state, reports that, and is killed.
+ * No process of the box may survive in any state. The processes are followed by pidfds, so that
+ * their end is an event and no other process is mistaken for one of them. */
 #include "session/live.h"
 #include "unit.h"
 #include "world.h"
@@ -30,10 +30,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOST_MS   900000 /* for whatever has to happen, on any machine */
+#define HOST_MS   900000 /* time limit for any event on any machine */
 #define HOST_MOST 64     /* processes of a box */
 
-#define STRANGER_UID 64321u /* has no processes */
+#define STRANGER_UID 64321u /* a uid without processes */
 
 static const char *const backends[] = {"bwrap", "landlock"};
 
@@ -65,7 +65,7 @@ static bool family_has(const struct family *family, pid_t pid)
     return false;
 }
 
-/* Everything below `root`, without it. */
+/* Finds all descendants of `root`. */
 static void family_find(struct family *family, pid_t root)
 {
     bool more = root > 0;
@@ -93,7 +93,7 @@ static void family_find(struct family *family, pid_t root)
     }
 }
 
-/* Signals go by pidfd alone: a number that is wrong, or -1, would be somebody else. */
+/* Signals only by pidfd, because a wrong process id, or -1, would hit other processes. */
 static void family_signal_one(const struct family *family, size_t i, int number)
 {
     if (i < family->n)
@@ -193,7 +193,7 @@ static const char *const host_codes[HOST_STATES] = {
                          "os.wait()[1]",
 };
 
-/* Ends only by being killed, or with a status that says that it did not get that far. */
+/* Ends by being killed, or with a status that says that it did not reach the state. */
 __attribute__((noreturn)) static void host_main(const char *backend, enum host_state state)
 {
     struct laz_execute_options options = {.size = sizeof options, .output = host_output};
@@ -219,7 +219,7 @@ __attribute__((noreturn)) static void host_main(const char *backend, enum host_s
     if (state != HOST_STARTING)
         host_say();
     if (state == HOST_RESTARTING || state == HOST_CLOSING) {
-        if (read(0, &c, 1) != 1) /* whoever kills us has looked at the box */
+        if (read(0, &c, 1) != 1) /* wait until the test has listed the processes of the box */
             _exit(6);
         host_say();
         if (state == HOST_RESTARTING)
@@ -239,7 +239,7 @@ static bool host_hears(int fd)
     return poll(&wait, 1, HOST_MS) == 1 && read(fd, &c, 1) == 1;
 }
 
-/* Brings a host into the state and kills it there. */
+/* Brings a host into the state and kills it. */
 static bool host_is_killed(const char *backend, enum host_state state)
 {
     struct family family = {.n = 0};
@@ -259,7 +259,7 @@ static bool host_is_killed(const char *backend, enum host_state state)
     close(told[0]);
     good = host > 0 && host_hears(says[0]);
     uint64_t end = laz_clock_ms() + HOST_MS;
-    do { /* a host that starts has, some time soon, a process of the box */
+    do { /* wait until the starting host has a process of the box */
         family_forget(&family);
         family_find(&family, host);
     } while (good && family.n == 0 && laz_clock_ms() < end);
@@ -291,7 +291,7 @@ static void a_killed_host_leaves_no_process(void)
 
 /* ---- parts that are stopped or killed ------------------------------------------------------- */
 
-/* A signal for the outermost process of a box, or for all of it; then an endless loop. */
+/* Stops the outermost process of a box, or all of them; the code is an endless loop. */
 static void parts_are_stopped(bool all)
 {
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
@@ -302,12 +302,12 @@ static void parts_are_stopped(bool all)
         test_engine_of(box.session)->boxes.death_ms =
             500; /* a reaper that is stopped does not end */
         family_of(&family, box.session);
-        CU_ASSERT(family.n > 1); /* there is somebody inside */
+        CU_ASSERT(family.n > 1); /* there are processes inside */
         for (size_t k = 0; k < (all ? family.n : 1); k++)
             family_signal_one(&family, k, SIGSTOP);
         test_expect_timeout(box.session, "while true do end", 200);
         test_expect(box.session, "return 6 * 7", LAZ_VERDICT_OK, "42");
-        CU_ASSERT(family_is_gone(&family)); /* the session that was hurt was replaced */
+        CU_ASSERT(family_is_gone(&family)); /* the affected session was replaced */
         family_signal(&family, SIGKILL);
         family_forget(&family);
         arena_close(&box);
@@ -324,7 +324,7 @@ static void a_stopped_outermost_process_changes_nothing(void)
     parts_are_stopped(false);
 }
 
-/* One process of a box after the other is killed from outside, each in a box of its own. */
+/* Kills each process of a box from outside, each in a new box. */
 static void a_box_with_a_killed_process_ends_and_is_replaced(void)
 {
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
@@ -392,8 +392,8 @@ static void host_command(unsigned closed, const char *code, struct told *told)
         told->status = WEXITSTATUS(status);
 }
 
-/* Sockets and pipes of the host then get the numbers 0 to 2: none may be written to as if it were
- * standard output, and none may reach the box. */
+/* Sockets and pipes of the host could then get the numbers 0 to 2: none of them may be used as
+ * standard output or reach the box. */
 static void the_command_bears_closed_descriptors(void)
 {
     struct told told;
@@ -401,7 +401,7 @@ static void the_command_bears_closed_descriptors(void)
     for (unsigned closed = 0; closed < 8; closed++) {
         host_command(closed, "print(6 * 7)", &told);
         if (closed & 2u) {
-            CU_ASSERT(told.status == 74); /* it could not be told */
+            CU_ASSERT(told.status == 74); /* standard output cannot be written */
         } else {
             CU_ASSERT_EQUAL(told.status, 0);
             UNIT_TEXT(told.out, "42\n");
@@ -424,7 +424,7 @@ static const char *const bare_ends[] = {
 static unsigned bare_closed;
 static atomic_bool bare_is_taken;
 
-/* Whoever writes to standard output would write to what has got its number. */
+/* A write to standard output would go to whatever has its number. */
 static void bare_look(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -445,7 +445,7 @@ static void bare_output(void *user, int stream, const char *data, size_t len)
     bare_look();
 }
 
-/* Its hook is told the code on standard input, and gets pipes for what it writes. */
+/* Its hook reads the code from standard input, and has pipes for its output. */
 static const char bare_settings[] =
     "session.pre_execute_hook=[\"/bin/sh\", \"-c\", \"grep -q look && test -p "
     "/proc/self/fd/1 -a -p /proc/self/fd/2\"]";
@@ -463,7 +463,7 @@ static bool bare_uses(struct laz_session *session)
     return good;
 }
 
-/* A process that the application forks for its own ends, and that ends in the usual way. */
+/* The application forks a process of its own, which exits in the usual way. */
 static bool bare_forks(void)
 {
     int status = -1;
@@ -471,12 +471,12 @@ static bool bare_forks(void)
 
     if (pid == 0) {
         bare_look();
-        exit(atomic_load(&bare_is_taken) ? 1 : 0); // NOLINT: handlers of libraries are run
+        exit(atomic_load(&bare_is_taken) ? 1 : 0); // NOLINT: runs exit handlers of libraries
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* An engine from its making to its end; `late`: the descriptors are closed when there is one. */
+/* Makes, uses and frees an engine; `late`: the descriptors are closed after it was made. */
 static enum bare_end bare_main(const char *backend, unsigned closed, bool late)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "look", .description = "Looks"};
@@ -539,8 +539,8 @@ static void an_application_without_standard_descriptors_is_served(void)
     }
 }
 
-/* A new /tmp, in which this build is where it was; then no more of it is left than `size`, and
- * `inodes` beside those of this build's folders (0: any number). */
+/* Mounts a new /tmp with this build at its old path, limited to `size` and to `inodes` besides
+ * those of this build's directories (0: any number). */
 static bool host_makes_tmp(const char *size, unsigned inodes)
 {
     char here[4096], options[64];
@@ -569,13 +569,11 @@ static bool host_makes_tmp(const char *size, unsigned inodes)
     int n = snprintf(options, sizeof options, "size=%s", size);
     if (inodes)
         snprintf(options + n, sizeof options - (size_t)n, ",nr_inodes=%u", taken + inodes);
-    return mount("none", "/run", "tmpfs", 0, options) ==
-               0 && /* where copies of programs are shared */
-           mount(NULL, "/tmp", NULL, MS_REMOUNT, options) == 0 &&
-           chdir(here) == 0;
+    return mount("none", "/run", "tmpfs", 0, options) == 0 && /* if copies of programs are shared */
+           mount(NULL, "/tmp", NULL, MS_REMOUNT, options) == 0 && chdir(here) == 0;
 }
 
-/* 0: the code ran in its box; 1: an error, and it did not run; else what is wrong. */
+/* 0: the code ran in its box; 1: an error, and it did not run; other values: what is wrong. */
 static int host_with_small_tmp(const char *size, unsigned inodes)
 {
     struct told told;
@@ -595,7 +593,7 @@ static int host_with_small_tmp(const char *size, unsigned inodes)
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Folders, sockets and copies of programs have to be made there, and do not fit. */
+/* Directories, sockets and copies of programs have to be made there, and do not fit. */
 static void a_full_disk_is_an_error_and_no_weaker_box(void)
 {
     if (!laz_os_is_root()) {
@@ -615,8 +613,9 @@ static void a_full_disk_is_an_error_and_no_weaker_box(void)
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
-/* What has the name of an engine's folder but is none is not followed, and not removed when it
- * belongs to somebody else: to a uid of whom no test runs, or it would be removed as that one's. */
+/* An entry that has the name of an engine's directory but is none is not followed, and not removed
+ * when it belongs to another user. It gets a uid that no test uses, or that user's engines would
+ * remove it. */
 static void foreign_folders_are_left_alone(void)
 {
     const char *file = world_get("removable"), *made = world_get("stranger");
@@ -633,7 +632,7 @@ static void foreign_folders_are_left_alone(void)
     }
     engine = test_engine("");
     CU_ASSERT_PTR_NOT_NULL(engine);
-    CU_ASSERT_EQUAL(stat(file, &st), 0); /* behind the link */
+    CU_ASSERT_EQUAL(stat(file, &st), 0); /* the target of the link */
     if (laz_os_is_root()) {
         CU_ASSERT_EQUAL(stat(folder_path, &st), 0);
         (void)rmdir(folder_path);
@@ -664,7 +663,7 @@ int main(void)
         printf("what is to be attacked cannot be made\n");
         return 1;
     }
-    setenv("HOME", world_get("base"), 1); /* whatever the user of this machine has configured */
+    setenv("HOME", world_get("base"), 1); /* ignore the configuration of this machine's user */
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("LAZARET_CONFIG");
     int rc = unit_run("host", tests);

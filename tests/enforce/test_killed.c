@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_killed.c - a host is killed at any moment of its life, and nothing of it is left.
+/* test_killed.c - a host is killed at any moment, and nothing of it is left.
  *
- * A host is a process of its own: it opens a session, whose hook leaves a process in the background
- * and whose tool is a program that starts others and does not end.  It is traced (ptrace(2)) with
- * all that comes from it, so that the moment is an event and not a time: the n-th process or thread
- * that is made or ends, or program that is begun, and then some microseconds more, drawn as well.
- * The test adopts orphans, so that "no process is left" is what waitpid(2) says.  Then the next
- * host starts: no folder and no control group of the one before is there, and the log of both is
- * whole. */
+ * A host is a separate process: it opens a session whose hook leaves a process in the background
+ * and whose tool is a program that starts others and does not end. It is traced with all its
+ * descendants (ptrace(2)), so that the moment is defined by an event and not by time: the n-th
+ * start or end of a process or thread, or execve, plus a random number of microseconds. The test
+ * adopts orphans, so that waitpid(2) shows whether a process is left. Then the next host starts: no
+ * directory or control group of the previous one may be left, and the audit log of both must be
+ * intact. */
 #include "session/sight.h"
 #include "unit.h"
 
@@ -36,7 +36,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KILLED_SAMPLE 25 /* of a run; root and an ordinary user have one each */
+#define KILLED_SAMPLE 25 /* moments in a run, as root and as an ordinary user each */
 #define KILLED_FULL   500
 #define KILLED_LAST   "3601" /* argument of the program that a host starts last */
 #define KILLED_OPTIONS                                                                             \
@@ -99,7 +99,7 @@ static struct laz_engine *killed_engine(const char *backend)
     return engine;
 }
 
-/* It never ends by itself, unless it does not get to its tool. */
+/* Does not end by itself unless it fails to reach its tool. */
 __attribute__((noreturn)) static void host_main(const struct kind *kind)
 {
     const struct laz_session_options options = {
@@ -124,7 +124,7 @@ struct moment {
     unsigned event; /* counted from 1; 0: when it has started its last program */
     bool at_bwrap;  /* or when bubblewrap has made its second process */
     bool reaper;    /* with it the reaper of its session is killed */
-    unsigned us;    /* that pass after the event; 0: who had it does not go on before */
+    unsigned us;    /* after the event; 0: the process with the event stays stopped */
 };
 
 struct killing {
@@ -159,7 +159,8 @@ static bool killed_says(pid_t pid, const char *what, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* Each child of each thread of a process; those of a host come to this one when it is gone. */
+/* Visits each child of each thread of a process; a host's children become this process's when it
+ * ends. */
 static void killed_each_child(pid_t of, void (*visit)(pid_t pid))
 {
     char path[64], list[4096];
@@ -195,7 +196,7 @@ static void killed_tell(pid_t pid)
     kill(pid, SIGKILL);
 }
 
-/* Is this the moment? */
+/* Has the moment come? */
 static bool killing_is_now(struct killing *k, pid_t pid, int event)
 {
     k->events++;
@@ -210,16 +211,16 @@ static void killing_kill(struct killing *k)
 {
     uint64_t until = laz_clock_us() + k->moment.us;
 
-    while (laz_clock_us() < until) /* shorter than a sleep takes */
+    while (laz_clock_us() < until) /* too short for a sleep */
         ;
-    if (k->moment.reaper) /* children of the thread that starts them */
+    if (k->moment.reaper) /* children of the host's thread that starts processes */
         killed_each_child(k->host, killed_end_reaper);
     kill(k->host, SIGKILL);
     k->killed = true;
     k->since_us = laz_clock_us();
 }
 
-/* A tracee has stopped: for an event, or since it got a signal, or as new. */
+/* Continues a stopped tracee: it had an event, got a signal, or is new. */
 static void killing_goes_on(struct killing *k, pid_t pid, int status)
 {
     int event = status >> 16, number = event ? 0 : WSTOPSIG(status);
@@ -227,17 +228,18 @@ static void killing_goes_on(struct killing *k, pid_t pid, int status)
 
     if (now && !k->moment.us) {
         killing_kill(k);
-        k->held = pid; /* it sees nothing of this before the host is gone */
+        k->held = pid; /* it must not notice before the host has ended */
         return;
     }
-    /* A zombie is its tracer's first, and only then its parent's. After the kill nobody may depend
-     * on a tracer. */
+    /* A zombie is reported to its tracer before its parent. After the kill no process may depend on
+     * a tracer. */
     ptrace(k->killed || event == PTRACE_EVENT_EXIT ? PTRACE_DETACH : PTRACE_CONT, pid, 0, number);
     if (now)
         killing_kill(k);
 }
 
-/* Follows the host until nobody of it is left. False: somebody is, or it was not killed. */
+/* Follows the host until none of its processes is left. False: one is left, or the host was not
+ * killed. */
 static bool killing_follow(struct killing *k)
 {
     const struct timespec second = {.tv_sec = 1};
@@ -270,7 +272,7 @@ struct left {
     size_t n;
 };
 
-/* A folder of an engine of this user that nobody uses. */
+/* Is this an unused directory of an engine of this user? */
 static bool left_is(const char *path)
 {
     struct stat st;
@@ -313,7 +315,7 @@ static int left_look(const char *path, const struct stat *st, int type, struct F
     return 0;
 }
 
-/* The next host starts: what the others left is gone. */
+/* Starts the next host and checks that it has removed what the others left. */
 static void nothing_is_left(pid_t host)
 {
     struct left left;
@@ -361,7 +363,7 @@ static void the_log_is_whole(void)
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-/* Kills a host of a kind at a moment, and sees that nothing is left of it. */
+/* Kills a host of a kind at a moment and checks that nothing is left of it. */
 static bool host_is_killed(const struct kind *kind, struct moment moment, struct killing *out)
 {
     struct killing k = {.moment = moment};
@@ -404,7 +406,7 @@ static bool host_is_killed(const struct kind *kind, struct moment moment, struct
     return false;
 }
 
-/* bubblewrap's second process waits for a word of the first, which the host takes along: it would
+/* bubblewrap's second process waits for a message of the first, which dies with the host, and would
  * wait for ever. */
 static void bubblewrap_that_has_begun_ends_with_its_host(void)
 {
@@ -451,7 +453,7 @@ static bool warden_start(struct laz_spawner *spawner, const char *script, int ou
     return false;
 }
 
-/* A host with two programs, the second one, which starts another, once it is told. */
+/* A host that runs two programs: the second, which starts another one, when it gets a message. */
 __attribute__((noreturn)) static void warden_host(int told, int out)
 {
     struct laz_spawner *spawner;
@@ -511,7 +513,7 @@ static void left_count(pid_t pid)
     kill(pid, SIGKILL);
 }
 
-/* The host goes on without children, and was not killed: whoever uses it may want that. */
+/* The host ended normally and was not killed, so its user may want those processes to go on. */
 static void what_a_program_has_left_outlives_a_host_that_ends_in_order(void)
 {
     struct killing k = {.killed = true};
@@ -548,7 +550,7 @@ static void killed_at_any_moment_it_leaves_nothing(void)
     struct killing k, worst = {0};
 
     for (unsigned i = 0; i < n; i++) {
-        size_t kind = i < KINDS ? i : sight_pick(KINDS); /* the first of each tells how many */
+        size_t kind = i < KINDS ? i : sight_pick(KINDS); /* the first of each counts events */
         struct moment moment = {0};
         if (events[kind]) {
             moment.event = 1 + (unsigned)sight_pick(events[kind]);
@@ -574,7 +576,7 @@ static const struct unit_test tests[] = {
     {0},
 };
 
-/* May a process be traced here, and do orphans come to this one? */
+/* Is tracing allowed here, and can this process adopt orphans? */
 static bool killed_can_trace(void)
 {
     pid_t pid = fork();
@@ -595,14 +597,14 @@ int main(void)
 
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &child, NULL); /* it is waited for */
+    sigprocmask(SIG_BLOCK, &child, NULL); /* the test waits for it */
     if (!killed_can_trace())
         return unit_skip("ptrace", "a process cannot be traced here") ? 77 : 1;
     if (!mkdtemp(killed_folder) || !killed_settings()) {
         printf("%s cannot be made\n", killed_folder);
         return 1;
     }
-    setenv("HOME", killed_folder, 1); /* whatever the user of this machine has configured */
+    setenv("HOME", killed_folder, 1); /* ignore the configuration of this machine's user */
     unsetenv("XDG_CONFIG_HOME");
     unsetenv("LAZARET_CONFIG");
     int rc = unit_run("killed", tests);

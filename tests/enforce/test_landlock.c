@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_landlock.c - what is refused under Landlock, asked of the kernel.
+/* test_landlock.c - what Landlock refuses, as the kernel answers.
  *
  * Each attempt is made by a child of its own: without rules, where it has to work; under each
- * version of the interface up to the kernel's, which an older kernel would have; and with a rule
- * that allows it again.  A denial counts with its exact error only. */
+ * version of the interface up to the kernel's, as on an older kernel; and with a rule that allows
+ * it again. A denial counts only with its exact error. */
 #include "unit.h"
 
 #include "os/directories.h"
@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 static char base[] = "/tmp/laz-test-landlock-XXXXXX";
-static int kernel; /* version of the interface */
+static int kernel; /* its version of the interface */
 static uint16_t port;
 static pid_t victim;
 
@@ -197,7 +197,7 @@ static int try_trace(void)
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
-/* A folder as every attempt finds it. */
+/* Makes the directory as every attempt expects it. */
 static void lay_out(void)
 {
     unlink(in_base("new"));
@@ -210,7 +210,7 @@ static void lay_out(void)
     close(fd);
 }
 
-/* What the attempt comes to under version `abi` (0: without Landlock). -1: it could not be told. */
+/* The errno of the attempt under version `abi` (0: without Landlock). -1: unknown. */
 static int attempt(int abi, const struct laz_landlock_rule *rules, size_t n, int (*try)(void))
 {
     struct laz_error err = {0};
@@ -238,7 +238,7 @@ static bool skipped(void)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-#define RULES 2 /* at most, of a row; one without a path is none */
+#define RULES 2 /* of a row, at most; entries without a path are unused */
 #define RULE(path, rights)                                                                         \
     {                                                                                              \
         path, rights, false                                                                        \
@@ -251,7 +251,7 @@ static bool skipped(void)
 static const struct row {
     const char *what;
     int (*try)(void);
-    int abi; /* the version that refuses it */
+    int abi; /* the first version that refuses it */
     int refusal;
     struct laz_landlock_rule allow[RULES]; /* with these it works; none: nothing allows it */
     struct laz_landlock_rule lack[RULES];  /* with these it does not */
@@ -385,7 +385,7 @@ static void live_landlock_allows_what_a_rule_says(void)
                    attempt(kernel, rows[i].allow, rules_of(rows[i].allow), rows[i].try), 0);
 }
 
-/* An older kernel refuses what it knows, and lets through what only a newer one can refuse. */
+/* An older kernel refuses what it supports, and allows what only a newer one can refuse. */
 static void live_landlock_of_an_older_kernel_refuses_less(void)
 {
     static const struct laz_landlock_rule reach[] = {{"/dev/ptmx", LAZ_LANDLOCK_DEV, false},
@@ -412,7 +412,7 @@ static void live_landlock_joins_no_folders_of_different_rights(void)
         return;
     CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_rename_into_another_folder), 0);
     CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_hard_link), 0);
-    /* Before version 2 there is no right to it: it is refused to everybody. */
+    /* Before version 2 there is no right for it: it is always refused. */
     CU_ASSERT_EQUAL(attempt(1, all, 1, try_rename_into_another_folder), EXDEV);
     if (kernel >= 2) {
         CU_ASSERT_EQUAL(attempt(2, all, 1, try_rename_into_another_folder), 0);
@@ -469,7 +469,7 @@ static void live_landlock_passes_over_what_may_be_missing(void)
     if (skipped())
         return;
     CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_optional), 0);
-    /* Who could still gain privileges may not confine itself. */
+    /* A process that could still gain privileges cannot confine itself. */
     CU_ASSERT_EQUAL(attempt(0, NULL, 0, try_without_no_new_privs), EPERM);
 }
 
@@ -536,7 +536,7 @@ int main(void)
     int rc = 1;
 
     kernel = laz_os_landlock_abi();
-    /* a program of its own, whose interpreter, the loader, lies elsewhere */
+    /* a program whose interpreter, the loader, is in another directory */
     if (prepare() && laz_os_copy_file("/bin/true", in_base("true"), 0755, NULL) == 0)
         rc = unit_run("landlock", tests);
     if (victim > 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_layers.c - each layer of defence is missed: without it, a probe gets through.
+/* test_layers.c - each layer of defence is needed: without it, a probe succeeds.
  *
- * A layer that can be taken away without anything getting through is not tested, or is none.  What
- * is taken away is taken away in the test only: by a program in place of bwrap (weak_bwrap.c), by
- * an agent linked with other functions (weak_agent.c), or here, where the linker puts the functions
- * below in the place of the engine's.  Where two layers keep the same attack away, the other one is
- * taken away on both sides of the comparison (`also`). */
+ * If a layer can be removed without any probe succeeding, it is untested or useless. Layers are
+ * removed in the test only: by a program in place of bwrap (weak_bwrap.c), by an agent linked with
+ * other functions (weak_agent.c), or here, where the linker replaces functions of the engine by
+ * those below. Where two layers stop the same attack, the other one is removed on both sides of the
+ * comparison (`also`). */
 #include "probes.h"
 #include "session/live.h"
 #include "unit.h"
@@ -38,7 +38,7 @@
 
 /* ---- layers of the engine ------------------------------------------------------------------- */
 
-static char layers_host[128]; /* which are missing: "uid+environment" */
+static char layers_host[128]; /* removed layers of the host: "uid+environment" */
 
 int __real_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 int __wrap_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
@@ -103,7 +103,7 @@ int __wrap_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     int rc = __real_laz_os_peer(fd, peer, err);
 
     if (layers_host_lacks("peer"))
-        peer->pid_namespace = 0; /* as if it could not be told */
+        peer->pid_namespace = 0; /* as if it were unknown */
     return rc;
 }
 
@@ -124,7 +124,7 @@ void __wrap_laz_guard_begin(struct laz_execution *execution)
         __real_laz_guard_begin(execution);
 }
 
-/* In the child that becomes bwrap, which is born with what the host had. */
+/* Runs in the child that becomes bwrap, which has inherited everything from the host. */
 pid_t __wrap_setsid(void)
 {
     return layers_host_lacks("session") ? 0 : __real_setsid();
@@ -132,19 +132,19 @@ pid_t __wrap_setsid(void)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-#define MEMORY "limits.memory=\"300MiB\"" /* not judged with sanitizers, which need theirs */
+#define MEMORY "limits.memory=\"300MiB\"" /* not tested with sanitizers, which need much memory */
 
-/* Layers are written SIDE:NAME, several with blanks between. */
+/* Layers are written SIDE:NAME, separated by blanks. */
 static const struct layer {
     const char *layer, *also;
-    const char *probe; /* of probes.c, or the code of an attack; "start": the session opens;
-                        * "outlive": the agent, which does not run, lives on when its host is
-                        * killed; "terminal": an attack while the host has a terminal */
+    const char *probe; /* a name of probes.c, or the code of an attack; "start": the session opens;
+                        * "outlive": the stopped agent survives its host; "terminal": an attack
+                        * while the host has a terminal */
     const char *settings;
     const char *backend; /* NULL: bwrap */
     bool root;
 } layers[] = {
-    /* What bwrap does. */
+    /* Layers of bwrap. */
     {"bwrap:files", "agent:landlock", "read_file_of_host", "", NULL, false},
     {"bwrap:root", "agent:landlock", "create /lazaret-test", "", NULL, false},
     {"bwrap:dev", "agent:landlock", "create /dev/lazaret-test", "", NULL, false},
@@ -161,13 +161,13 @@ static const struct layer {
     {"bwrap:cgroup", "", "control-group", "", NULL, true},
     {"bwrap:nesting", "agent:filter", "unshare_user", "", NULL, false},
     {"bwrap:user", "host:uid agent:filter", "setuid 0", "", NULL, true},
-    /* the group of a dead host is ended by the next host, whoever that is */
+    /* the next host on the machine ends the control group of a dead host */
     {"bwrap:death", "host:group", "outlive", "", NULL, false},
     {"bwrap:session", "host:session", "terminal", "", NULL, false},
     {"bwrap:capabilities", "host:uid", "have_capabilities", "", NULL, true},
     {"bwrap:programs", "agent:landlock", "exec /usr/bin/sort", "sandbox.programs=[\"sh\"]", NULL,
      false},
-    /* What the agent does. */
+    /* Layers of the agent. */
     {"agent:filter", "", "call_io_uring_setup", "", NULL, false},
     {"agent:filter", "", "read_key_of_host", "", NULL, false},
     {"agent:filter", "agent:landlock", "push_into_terminal", "", NULL, false},
@@ -189,7 +189,7 @@ static const struct layer {
     {"agent:no_new_privs", "", "gain_rights_by_exec", "", "none", false},
     {"agent:wiping", "", "environment LAZARET_TOKEN", "", NULL, false},
     {"agent:descriptors", "host:descriptors", "inherit_descriptor", "", NULL, false},
-    /* What the host does. */
+    /* Layers of the host. */
     {"host:descriptors", "agent:descriptors", "inherit_descriptor", "", NULL, false},
     {"host:session", "bwrap:session", "terminal", "", NULL, false},
     {"host:uid", "bwrap:proc agent:landlock", "set_core_pattern", "", NULL, true},
@@ -215,7 +215,7 @@ static void layers_of(const char *side, const char *list, char *text, size_t siz
                                   (int)(strcspn(at, " ") - len - 1), at + len + 1);
 }
 
-/* weak_bwrap under a name that says what is missing. */
+/* Makes a copy of weak_bwrap whose name lists the removed layers. */
 static bool layers_bwrap(const char *missing, char *path, size_t size)
 {
     snprintf(path, size, "%s/bwrap-%s", world_get("base"), missing);
@@ -223,8 +223,8 @@ static bool layers_bwrap(const char *missing, char *path, size_t size)
            laz_os_copy_file("tests/enforce/weak_bwrap", path, 0755, NULL) == 0;
 }
 
-/* What spreads memory waits for its end where there is a layer that brings it, on a slow machine
- * late; without one it would wait in vain. */
+/* The probe that spreads memory waits for its end if a layer brings it, which may be late on a slow
+ * machine; without that layer it must not wait. */
 static const char *layers_code(const struct layer *row, const char *missing)
 {
     static char line[128];
@@ -238,14 +238,15 @@ static const char *layers_code(const struct layer *row, const char *missing)
     return line;
 }
 
-/* Settings that make a session lack these layers; the host's go into layers_host. */
+/* Makes settings for a session without these layers; removed layers of the host go into
+ * layers_host. */
 static void layers_settings(const struct layer *row, const char *missing, char *settings,
                             size_t size)
 {
     char names[128], path[200];
     size_t n = 0;
 
-    /* without a user namespace all processes of an ordinary user count */
+    /* without a user namespace all processes of an ordinary user are counted */
     n += (size_t)snprintf(settings, size, "%s;",
                           row->settings[0] ? row->settings : "limits.nproc=unlimited");
     layers_of("bwrap", missing, names, sizeof names);
@@ -258,7 +259,7 @@ static void layers_settings(const struct layer *row, const char *missing, char *
     settings[n - 1] = '\0';
 }
 
-/* What comes of the probe when these layers are missing. `opened`: called with the session. */
+/* The outcome of the probe without these layers. `opened` is called with the session. */
 static const char *layers_try_here(const struct layer *row, const char *missing,
                                    void (*opened)(struct laz_session *))
 {
@@ -292,8 +293,7 @@ static const char *layers_try_here(const struct layer *row, const char *missing,
 
 static int layers_to_test = -1, layers_from_test = -1;
 
-/* The agent is stopped, so that it does not end because its channel does; then the host is killed.
- */
+/* Stops the agent, so that the end of its channel does not end it; then kills the host. */
 static void layers_be_killed(struct laz_session *session)
 {
     const pid_t pids[] = {(pid_t)session->box->agent_pid, session->box->process.pid};
@@ -316,7 +316,7 @@ static void layers_take_terminal(void)
         _exit(1);
 }
 
-/* What /proc says of a process in this line of its status, "" without it. */
+/* The value of this line of a process's /proc status; "" without it. */
 static void layers_status(pid_t pid, const char *name, char *value, size_t size)
 {
     char path[64], line[256];
@@ -332,9 +332,9 @@ static void layers_status(pid_t pid, const char *name, char *value, size_t size)
         (void)fclose(file);
 }
 
-/* The first process inside dies with the one outside, and with it all others: the kernel sends that
- * signal before it says that the one outside has ended. So it is on its way to its end, or asleep
- * with no such signal, and then it stays; between these it is not asleep for long. */
+/* The first process inside dies with the one outside, and all others with it: the kernel sends the
+ * signal before it reports the end of the one outside. So this process is either about to end, or
+ * asleep without such a signal, and then it survives; in between it does not sleep for long. */
 static bool layers_stays(pid_t inside)
 {
     char state[64], pending[64], memory[64];
@@ -344,14 +344,14 @@ static bool layers_stays(pid_t inside)
         bool is_killed = strtoull(pending, NULL, 16) & 1u << (SIGKILL - 1);
         layers_status(inside, "VmSize", memory, sizeof memory);
         layers_status(inside, "State", state, sizeof state);
-        if (is_killed || !memory[0]) /* or gone, or without its memory already */
+        if (is_killed || !memory[0]) /* or it has ended, or released its memory */
             return false;
         if (state[0] == 'S')
             return true;
     }
 }
 
-/* Does the agent outlive all that the host had started itself? */
+/* Does the agent outlive all processes that the host itself had started? */
 static const char *layers_outlived(const pid_t pids[2], int from_host, pid_t host)
 {
     struct pollfd ends[2];
@@ -364,7 +364,7 @@ static const char *layers_outlived(const pid_t pids[2], int from_host, pid_t hos
     CU_ASSERT(atoi(inside) > 1 && atoi(inside) != pids[1]);
     CU_ASSERT(write(from_host, "x", 1) == 1);
     CU_ASSERT(waitpid(host, NULL, 0) == host);
-    CU_ASSERT(read(layers_from_test, &c, 1) == 0); /* no one is left who could write */
+    CU_ASSERT(read(layers_from_test, &c, 1) == 0); /* no process that could write is left */
     CU_ASSERT(poll(&ends[1], 1, -1) == 1);
     bool outlives = layers_stays((pid_t)atoi(inside));
     if (outlives)

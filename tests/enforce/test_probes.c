@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_probes.c - every probe of the table, in every backend, and without one.
+/* test_probes.c - runs every probe of the table in every backend, and without one.
  *
- * A session from a template keeps away what a session of its own bwrap does: the same answers are
- * expected of it.  A probe proves something only when it gets through where nothing holds it; so
- * each is first tried there.  Started by root, all of it runs twice: once with sessions that get
- * uids of their own, once wholly as an ordinary user. */
+ * A session from a template must refuse the same as one with its own bwrap, so the same answers are
+ * expected. A probe proves something only if it succeeds where nothing stops it, so each is tried
+ * there first. Started by root, all of it runs twice: with sessions that get uids of their own, and
+ * wholly as an ordinary user. */
 #include "probes.h"
 #include "session/live.h"
 #include "unit.h"
@@ -24,7 +24,7 @@
 #define ORDINARY_UID 65534u
 
 static const char *backend; /* under test */
-static bool root_follows;   /* the same program shows what only root can */
+static bool root_follows;   /* a run of the same program as root follows */
 
 /* ---- one probe ------------------------------------------------------------------------------ */
 
@@ -33,13 +33,13 @@ static const char *probe_expected(const struct probe *probe)
     return strcmp(backend, "landlock") == 0 ? probe->landlock : probe->bwrap;
 }
 
-/* Does it get through without a sandbox? */
+/* Does it succeed without a sandbox? */
 static bool probe_control(struct arena *open, const struct probe *probe)
 {
     const char *word;
 
     if (probe->control == PROBE_ROOT && !laz_os_is_root())
-        return true; /* see skips */
+        return true; /* already counted as skipped */
     if (!arena_victim(open))
         return false;
     word =
@@ -70,7 +70,7 @@ static bool probes_prelude(struct arena *arena, enum probe_language language)
            strcmp(arena_try(arena, probe_preludes[language]), "ready") == 0;
 }
 
-/* All probes of one language: the controls and the attacks. */
+/* Runs all probes of one language: the controls and the attacks. */
 static void probes_of(enum probe_language language)
 {
     struct arena open, box;
@@ -78,7 +78,7 @@ static void probes_of(enum probe_language language)
 
     if (!arena_open(&open, "none", probe_runtimes[language],
                     "env.allow=[\"" WORLD_SECRET "\"];session.max_executions=0;"
-                    "limits.nproc=unlimited")) /* of an ordinary user all processes count */
+                    "limits.nproc=unlimited")) /* all processes of an ordinary user would count */
         return;
     if (arena_open(&box, backend, probe_runtimes[language], "")) {
         CU_ASSERT_EQUAL(strstr(laz_session_isolation(box.session), "of the template") != NULL,
@@ -88,7 +88,7 @@ static void probes_of(enum probe_language language)
             if (probe->language != language || !probe_expected(probe))
                 continue;
             if (TEST_IS_SANITIZED && strcmp(probe->name, "raise_limit_of_data") == 0)
-                continue; /* there is none: the sanitizer needs its memory */
+                continue; /* no such limit, because the sanitizer needs memory */
             bool control = probe_control(&open, probe), inside = probe_inside(&box, probe);
             CU_ASSERT(control);
             CU_ASSERT(inside);
@@ -159,7 +159,7 @@ static int run_here(const char *who)
     return rc;
 }
 
-/* The same tests by somebody who is not root. */
+/* Runs the same tests as an ordinary user. */
 static int run_as_ordinary_user(void)
 {
     int status;
@@ -182,7 +182,7 @@ int main(void)
 {
     int rc = 0;
 
-    /* a build below the home of root is shown to an ordinary user by scripts/check, in a copy */
+    /* scripts/check makes a copy of a build below root's home for the ordinary user */
     const char *agent = getenv("LAZARET_AGENT");
     if (laz_os_is_root() && agent && laz_os_is_reachable(agent, ORDINARY_UID, true))
         rc = run_as_ordinary_user();

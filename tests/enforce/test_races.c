@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_races.c - another user of the machine is in /tmp, too, while sessions open: it looks for the
- * folders of engines all the time, and tries to get into them, to connect to the sockets in them,
- * to put something of its own in their place, and to lay out names for an engine to fall for.
+/* test_races.c - while sessions open, another user of the machine keeps looking in /tmp for the
+ * directories of engines, and tries to enter them, to connect to the sockets in them, to replace
+ * them, and to make entries that would mislead an engine.
  *
- * It never gets anywhere, and no session fails to open.  The same attempts on a folder that is open
- * to everybody all succeed.  The other user is a process with a uid that nobody has. */
+ * It never succeeds, and no session fails to open. The same attempts on a directory that is open to
+ * all users succeed. The other user is a process with an otherwise unused uid. */
 #include "session/live.h"
 #include "unit.h"
 #include "world.h"
@@ -37,7 +37,7 @@
 enum races_hit {
     RACES_LISTED = 1,
     RACES_CONNECTED = 2,
-    RACES_HEARD = 4, /* a byte came out of the socket */
+    RACES_HEARD = 4, /* received a byte from the socket */
     RACES_MADE = 8,
     RACES_LINKED = 16,
     RACES_UNLINKED = 32,
@@ -47,9 +47,9 @@ enum races_hit {
 
 static struct races_board {
     atomic_bool ends;
-    atomic_int hits;              /* of ours */
-    char ours[64];                /* the folder of our engine; others have theirs */
-    atomic_ulong rounds, folders; /* folders of engines that were attacked */
+    atomic_int hits;              /* successful attempts on the test's engine */
+    char ours[64];                /* the directory of the test's engine; other tests have theirs */
+    atomic_ulong rounds, folders; /* directories of engines that were attacked */
 } * board;
 
 /* ---- the other user -------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static int races_connect(const char *path)
     return hits;
 }
 
-/* Everything that could be done to one box, by the names that it has. */
+/* Tries everything on the paths of one box. */
 static int races_on_box(const char *folder, unsigned number)
 {
     char path[200], other[220];
@@ -84,7 +84,7 @@ static int races_on_box(const char *folder, unsigned number)
         hits |= RACES_MOVED;
     if (unlink(path) == 0)
         hits |= RACES_UNLINKED;
-    snprintf(path, sizeof path, "%s/b%u", folder, number + 1); /* the next one's, before it */
+    snprintf(path, sizeof path, "%s/b%u", folder, number + 1); /* that of the next box */
     if (mkdir(path, 0777) == 0)
         hits |= RACES_MADE;
     snprintf(path, sizeof path, "%s/b%u/socket", folder, number);
@@ -107,7 +107,8 @@ static int races_on_folder(const char *folder, unsigned boxes)
     return hits;
 }
 
-/* Names such as engines choose, leading to what belongs to others, or open to all. */
+/* Makes entries with names such as engines choose: links to files of others, or open
+ * directories. */
 static void races_lay_out(unsigned long round, bool away)
 {
     char path[64];
@@ -121,7 +122,7 @@ static void races_lay_out(unsigned long round, bool away)
     }
 }
 
-/* Until the board says that it is over. Only folders of root are somebody else's for certain. */
+/* Attacks until the test is over. Only directories of root certainly belong to another user. */
 static void races_be_other(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,8 +153,8 @@ static void races_be_other(void)
     _exit(0);
 }
 
-/* What the same attempts come to where nothing is in the way: as the other user, in a folder that
- * everybody may write, with a socket that says something. */
+/* Makes the same attempts where nothing prevents them: as the other user, in a directory that all
+ * users may write, with a socket that sends something. */
 static int races_unhindered(void)
 {
     static const char *const folders[] = {"", "/b0", "/b0/socket"};
@@ -180,7 +181,7 @@ static int races_unhindered(void)
     if (other == 0) {
         if (setgroups(0, NULL) != 0 || setresuid(RACES_UID, RACES_UID, RACES_UID) != 0)
             _exit(0);
-        _exit(races_on_folder(base, 1) & ~RACES_HEARD); /* whether it is there yet is chance */
+        _exit(races_on_folder(base, 1) & ~RACES_HEARD); /* the timing of this one is random */
     }
     waitpid(other, &how, 0);
     kill(speaker, SIGKILL);
@@ -209,7 +210,7 @@ static void another_user_gets_nothing_and_stops_nothing(void)
     while (!atomic_load(&board->rounds))
         usleep(100);
     for (int i = 0; i < RACES_SESSIONS; i++) {
-        struct laz_engine *engine = test_engine(""); /* new names each second time */
+        struct laz_engine *engine = test_engine(""); /* new names every second time */
         unsigned long before = atomic_load(&board->folders);
         if (engine)
             snprintf(board->ours, sizeof board->ours, "%s", engine->folder);
@@ -222,7 +223,7 @@ static void another_user_gets_nothing_and_stops_nothing(void)
             laz_session_free(session);
         }
         while (engine && atomic_load(&board->folders) == before)
-            usleep(100); /* on a busy machine the other user comes later */
+            usleep(100); /* give the other user time on a busy machine */
         laz_engine_free(engine);
     }
     atomic_store(&board->ends, true);
@@ -233,7 +234,7 @@ static void another_user_gets_nothing_and_stops_nothing(void)
     CU_ASSERT_EQUAL(atomic_load(&board->hits), 0);
     CU_ASSERT(atomic_load(&board->folders) >= RACES_SESSIONS);
     CU_ASSERT_EQUAL(access(world_get("removable"), F_OK),
-                    0); /* behind the links that were laid out */
+                    0); /* the targets of the links are unharmed */
     munmap(board, sizeof *board);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weak_agent.c - lazaret-agent without the layers that LAZ_TEST_WITHOUT lists.
  *
- * Linked with the sources of the agent; the linker's --wrap puts the functions here in the place of
- * the real ones (ld(1)).  Only this program knows the variable. */
+ * Linked with the sources of the agent; the linker's --wrap replaces functions by those here
+ * (ld(1)). Only this program reads the variable. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -74,7 +74,7 @@ int __wrap_prctl(int option, ...)
     return __real_prctl(option, args[0], args[1], args[2], args[3]);
 }
 
-/* The token is left where it was. */
+/* Leaves the token in memory. */
 void __wrap_laz_wipe(void *at, size_t len)
 {
     if (!weak_lacks("wiping"))
@@ -86,7 +86,7 @@ int __wrap_unsetenv(const char *name)
     return weak_lacks("wiping") ? 0 : __real_unsetenv(name);
 }
 
-/* Somebody who does not know the token, but its length. */
+/* Stands for a process that knows the token's length only. */
 char *__wrap_getenv(const char *name)
 {
     char *value = __real_getenv(name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* weak_bwrap.c - in place of bwrap: bwrap, without the layers that its file name lists.
+/* weak_bwrap.c - runs bwrap without the layers that its own file name lists.
  *
- * A test calls it bwrap-LAYER+LAYER and names it in sandbox.bwrap.program.  It changes what lazaret
- * wrote into the descriptor of --args and goes on as the real one.  `stranger` makes it somebody
- * who knows the token and takes the agent's place, from outside of the box. */
+ * A test calls it bwrap-LAYER+LAYER and names it in sandbox.bwrap.program. It changes the options
+ * in the descriptor of --args and executes the real bwrap. With `stranger` it acts as a process
+ * outside of the box that knows the token and takes the agent's place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -21,7 +21,7 @@
 #define WEAK_ARGS 1024
 
 static char weak_text[1 << 18];
-static const char *weak_given[WEAK_ARGS]; /* of the descriptor */
+static const char *weak_given[WEAK_ARGS]; /* options of the descriptor */
 static const char *weak_made[WEAK_ARGS];
 static size_t weak_n_given, weak_n_made;
 static const char *weak_name; /* LAYER+LAYER */
@@ -54,14 +54,14 @@ static void weak_add_namespaces(void)
             weak_add(each[i][1]);
 }
 
-/* Options with their number of values that a layer consists of. */
+/* The options of each layer, with their number of values. */
 static const struct {
     const char *layer, *option, *value;
     int values;
 } weak_options[] = {
     {"nesting", "--disable-userns", NULL, 0},
     {"user", "--unshare-user", NULL, 0},
-    {"user", "--disable-userns", NULL, 0}, /* those three ask for it */
+    {"user", "--disable-userns", NULL, 0}, /* requires those three */
     {"user", "--uid", NULL, 1},
     {"user", "--gid", NULL, 1},
     {"session", "--new-session", NULL, 0},
@@ -74,7 +74,7 @@ static const struct {
     {"uts", "--hostname", NULL, 1},
 };
 
-/* How many arguments from here on belong to a layer that is to be missing. */
+/* The number of arguments from here on that belong to a removed layer. */
 static size_t weak_missing(size_t at)
 {
     for (size_t i = 0; i < sizeof weak_options / sizeof *weak_options; i++)
@@ -99,13 +99,13 @@ static void weak_change(const char *folder)
         size_t missing = weak_missing(i);
         if (weak_lacks("files") && strcmp(weak_given[i], "--remount-ro") == 0 &&
             i + 1 < weak_n_given && strcmp(weak_given[i + 1], "/") == 0)
-            weak_bind("--bind", folder); /* while there can be new folders */
+            weak_bind("--bind", folder); /* while directories can still be made */
         if (missing) {
             i += missing - 1;
         } else if (strcmp(weak_given[i], "--unshare-all") == 0) {
             weak_add_namespaces();
         } else if (strcmp(weak_given[i], "--proc") == 0 && weak_lacks("pid")) {
-            weak_bind("--bind", "/proc"); /* a new one may not be mounted */
+            weak_bind("--bind", "/proc"); /* a new /proc cannot be mounted */
             i++;
         } else {
             weak_add(weak_given[i]);
@@ -151,7 +151,7 @@ static const char *weak_value(const char *option, const char *name)
     return "";
 }
 
-/* The folder of the host that the box sees as /run/lazaret/socket. */
+/* The host's directory that the box sees as /run/lazaret/socket. */
 static const char *weak_socket(void)
 {
     for (size_t i = 2; i < weak_n_given; i++)
@@ -161,7 +161,7 @@ static const char *weak_socket(void)
     return "";
 }
 
-/* Does a process of that name live below bwrap? Then bwrap has told the host about its box. */
+/* Is there a process of that name below bwrap? Then bwrap has reported its box to the host. */
 static int weak_box_lives(void)
 {
     char path[96], comm[32] = "";

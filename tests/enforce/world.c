@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* world.c - for tests: what there is to be attacked, and sessions to attack it from. */
+/* world.c - for tests: targets of attacks, and sessions to attack them from. */
 #include "world.h"
 
 #include "attack.h"
@@ -33,7 +33,8 @@
 #include <unistd.h>
 
 #define WORLD_NAMES 48
-#define WORLD_UIDS  2080060000u /* of sessions, when root tests: within the range that is usual */
+/* Uids of sessions when root runs the tests: within the default range. */
+#define WORLD_UIDS 2080060000u
 
 static struct {
     char base[64];
@@ -165,7 +166,7 @@ static bool world_sockets(void)
                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text)));
 }
 
-/* A key that everybody may read: user keys, keyrings(7). */
+/* Makes a key that every user may read: user keys, keyrings(7). */
 static bool world_key(void)
 {
     long key = syscall(SYS_add_key, "user", "laz-test", "secret", 6, KEY_SPEC_PROCESS_KEYRING);
@@ -183,13 +184,13 @@ static bool world_shared(void)
     key_t key = (key_t)(0x1a5a0000 | (getpid() & 0xffff));
     struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 8};
 
-    /* one of another test may be there, or be left of one that was killed */
+    /* another test may use this one, or a killed one may have left it */
     for (; (world.shm = shmget(key, 4096, IPC_CREAT | IPC_EXCL | 0666)) < 0 && errno == EEXIST;)
         key += 0x10000;
     world_set_number("shm", key);
     snprintf(world.queue, sizeof world.queue, "/laz-test-%d", (int)getpid());
     world_set("mq", world.queue);
-    mq_unlink(world.queue); /* of one that had our number */
+    mq_unlink(world.queue); /* left by a process with the same id */
     mode_t mask = umask(0);
     mqd_t queue = mq_open(world.queue, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666, &attr);
     umask(mask);
@@ -215,10 +216,10 @@ bool world_make(void)
                 world_folder("open", "open", 0777) && world_file("removable", "open/file", 0666) &&
                 world_folder("stranger", "stranger", 0777) && world_sockets() && world_key() &&
                 world_shared();
-    /* open in this process, and passed on by exec: a library cannot know what its host has open */
+    /* open in this process and inherited by exec: a library cannot know what its host has open */
     int fd = open(world_get("canary"), O_RDONLY | O_CLOEXEC), high = fcntl(fd, F_DUPFD, 200);
     laz_os_close(&fd);
-    fd = high; /* a number that a child is not given */
+    fd = high; /* a number that no child uses for its own descriptors */
     good = good && fd >= 0 && fstat(fd, &st) == 0;
     if (!good)
         return false;
@@ -299,7 +300,7 @@ void arena_close(struct arena *arena)
     arena_end_victim(arena);
 }
 
-/* A process that any other of its user may look into: that is what it is for. */
+/* A process that other processes of its user may inspect, as a target. */
 __attribute__((noreturn)) static void arena_be_victim(uint32_t uid, int ready)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
