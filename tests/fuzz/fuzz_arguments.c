@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_arguments.c - arguments of a tool call on any bytes: what is accepted is one JSON object of
- * declared parameters that passes the check again unchanged; what is refused has a reason in one
- * line of UTF-8, and leaves no trace in the output. */
+/* fuzz_arguments.c - arguments of a tool call, with any bytes: accepted arguments are one JSON
+ * object of declared parameters that passes the check again unchanged; rejected ones have a reason
+ * in one line of UTF-8, and write nothing to the output. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "tool/tools.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_audit.c - an audit log of any bytes: verification says the same however the bytes are cut, a
- * log that is intact stays so when a record is added, and loses that when a byte of a record is
- * changed; what is shown is one line that does nothing to a terminal. */
+/* fuzz_audit.c - an audit log of any bytes: verification gives the same result however the bytes
+ * are split; an intact log stays intact when a record is added, and does not when a byte of a
+ * record is changed; each record is shown as one line that is harmless to a terminal. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "audit/audit_chain.h"
@@ -19,7 +19,7 @@ static void must(bool held)
 }
 
 struct report {
-    uint64_t digest; /* of all findings in order */
+    uint64_t digest; /* over all findings in order */
     uint64_t line;
 };
 
@@ -48,7 +48,7 @@ static bool verify(const char *text, size_t len, size_t step, struct report *rep
     return good;
 }
 
-/* A record is added to an intact log, and then one byte of it is changed. */
+/* Adds a record to an intact log, and then changes one byte of it. */
 static void check_intact(const char *text, size_t len, struct laz_audit_link last)
 {
     struct laz_buf more = LAZ_BUF_INIT;
@@ -76,7 +76,7 @@ static void check_shown(const char *line, size_t len)
     for (size_t i = 0; i < out.len; i++)
         must((unsigned char)out.data[i] >= 0x20 && out.data[i] != 0x7f);
     laz_audit_harmless(&again, out.data, out.len);
-    must(again.len == out.len); /* nothing more to make harmless */
+    must(again.len == out.len); /* the result is unchanged by a second pass */
     laz_buf_fini(&out);
     laz_buf_fini(&again);
 }

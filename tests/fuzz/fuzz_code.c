@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_code.c - pattern warnings and the sanitizer of messages on any bytes: warnings name a line
- * that is there and are at most a hundred; a message that is UTF-8 stays UTF-8 and is never longer
- * than asked for. */
+/* fuzz_code.c - pattern warnings and the sanitizer of messages, with any bytes: there are at most a
+ * hundred warnings, each for an existing line; a message that is UTF-8 stays UTF-8 and never
+ * exceeds the requested length. */
 #include "base/utf8.h"
 #include "advice/patterns.h"
 #include "advice/sanitize.h"
@@ -47,7 +47,7 @@ static void check_sanitize(const char *text, size_t max)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* A copy of exactly this length, so that a byte too many is seen. */
+    /* A copy of exactly this length, so that the sanitizer detects reading beyond it. */
     char *text = malloc(size + 1);
 
     if (!text)

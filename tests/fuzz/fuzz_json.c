@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_json.c - JSON on any bytes: what the scan accepts the reader reads to its end, the tree can
- * be made of, compacting keeps, and the writer writes again to the same values; what it refuses has
- * a reason, and the reader comes to an end all the same. */
+/* fuzz_json.c - JSON with any bytes: for text that the scan accepts, the reader reaches the end, a
+ * tree can be made, compacting preserves it, and the writer writes the same values again; rejected
+ * text has a reason, and the reader still ends. */
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -17,7 +17,7 @@ static void must(bool held)
         abort();
 }
 
-/* Writes what the token says. */
+/* Writes the token. */
 static void write_token(struct laz_json_writer *writer, const struct laz_json_token *token)
 {
     const struct laz_json_api *api = laz_json_api();
@@ -54,7 +54,7 @@ static void write_token(struct laz_json_writer *writer, const struct laz_json_to
     }
 }
 
-/* Reads a scanned text token by token and writes it again. */
+/* Reads a valid text token by token and writes it again. */
 static char *rewrite(const char *text, size_t len, size_t *out_len)
 {
     const struct laz_json_api *api = laz_json_api();

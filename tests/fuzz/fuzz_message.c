@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_message.c - what an agent sends, on any bytes: the lines are the same however the bytes are
- * cut, none is longer than allowed; a message that is accepted has what its type must have, one
- * that is refused a reason in one line of UTF-8. */
+/* fuzz_message.c - messages of an agent, with any bytes: the lines are the same however the bytes
+ * are split, and none is longer than allowed; an accepted message has the members that its type
+ * requires, a rejected one a reason in one line of UTF-8. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "wire/frame.h"
@@ -79,7 +79,7 @@ static void check_line(const char *line, size_t len)
     }
 }
 
-/* Feeds the bytes in pieces of `step`; all lines, a NUL after each, are appended to `lines`. */
+/* Feeds the bytes in pieces of `step`; appends all lines, each with a NUL, to `lines`. */
 static int feed(const uint8_t *data, size_t size, size_t step, struct laz_buf *lines)
 {
     struct laz_frame frame;

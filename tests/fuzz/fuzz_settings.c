@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_settings.c - `--set KEY=VALUE` on any bytes: a key and a value of each kind (sizes, times,
- * lists, tables, numbers, limits). What is taken is in the settings, and can be copied; what is
- * refused has a reason in one line of UTF-8 and changes nothing. */
+/* fuzz_settings.c - `--set KEY=VALUE` with any bytes: a key and a value of each kind (sizes, times,
+ * lists, tables, numbers, limits). An accepted value is in the settings and can be copied; a
+ * rejected one has a reason in one line of UTF-8 and changes nothing. */
 #include "base/utf8.h"
 #include "settings/settings.h"
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Every kind of value, whatever key the input begins with. */
+/* Keys of every kind of value; the input selects one. */
 static const char *const keys[] = {
     "session.timeout",  "session.max_output_size",
     "session.validate", "session.runtime",

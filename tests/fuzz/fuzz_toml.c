@@ -14,7 +14,7 @@ static void check_round_trip(const struct laz_toml *toml)
     struct laz_toml *again = NULL;
 
     laz_toml_format(&first, toml->root);
-    /* one level deeper than it was: as deep as allowed is then too deep */
+    /* one level deeper: text at the depth limit is now too deep */
     int rc = laz_toml_parse_pair(NULL, laz_buf_text(&first), "again", &again, NULL);
     if (rc == 0) {
         laz_toml_format(&second, laz_toml_get(again->root, "value"));
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc == 0)
         check_round_trip(toml);
     else if (rc == LAZ_EPARSE && (!toml || !toml->n_problems || !toml->problems[0].line))
-        abort(); /* refused without a reason */
+        abort(); /* rejected without a reason */
     laz_toml_free(toml);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tools.c - declarations that others write, on any bytes: parameters of a tool, and the
- * description of a runtime beside its plugin. A tool that is taken has a list that is JSON and
- * stubs in each language that are UTF-8; what is refused has a reason in one line. */
+/* fuzz_tools.c - declarations with any bytes: parameters of a tool, and the description of a
+ * runtime beside its plugin. An accepted tool has a list in JSON and stubs in each language in
+ * UTF-8; a rejected one has a reason in one line. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "tool/tools.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - runs a fuzz target over files, without a fuzzer.
  *
- * A fuzz target is a file with LLVMFuzzerTestOneInput.  Linked with a fuzzing engine it searches;
- * linked with this file it replays: each file given (or each file of a folder given; without
- * arguments, the folder FUZZ_SEEDS that the build sets), every beginning of it up to a length, and
- * a number of changed copies.  The changes come from a generator that starts with the file's own
- * bytes, so a run is the same each time; FUZZ_CHANGES=N asks for N copies of each file.
- * The exit status is 0 when the target came back each time: it is the target, the sanitizers and
- * the system that notice what is wrong. */
+ * A fuzz target is a file with LLVMFuzzerTestOneInput. Linked with a fuzzing engine it searches;
+ * linked with this file it replays each file given (or each file of a directory given; without
+ * arguments, the directory FUZZ_SEEDS that the build sets), every prefix of it up to a length, and
+ * a number of changed copies. A generator seeded with the file's bytes makes the changes, so that
+ * runs are repeatable; FUZZ_CHANGES=N makes N copies of each file. The exit status is 0 when the
+ * target returned each time; the target, the sanitizers and the system detect mistakes. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define REPLAY_BEGINNING 512
 #define REPLAY_CHANGES   300
 
-/* A copy of exactly this size, so that a sanitizer sees a read beyond its end. */
+/* Runs a copy of exactly this size, so that a sanitizer detects a read beyond its end. */
 static void replay_bytes(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
