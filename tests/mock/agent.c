@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* agent.c (mock) - an agent that says what it is told, right or wrong.
+/* agent.c (mock) - an agent that sends what a script says, right or wrong.
  *
- * It stands in the place of lazaret-agent, in a real box, and loads no runtime.  The code of an
- * execution is a script in the language below; its start is a script too, in MOCK_START (lines
- * parted by '|'), or else the one a good agent follows.  Words that begin with '$' are replaced:
- * $id and $next (of the execution, and the one after it), $i (of `times`), $last (the line received
- * last), $token.  A connection that the host closed ends it.
+ * It takes the place of lazaret-agent in a real box and loads no runtime. The code of an execution
+ * is a script in the language below. Its start is a script too: MOCK_START (lines separated by
+ * '|'), or else the one of a correct agent. Words that begin with '$' are replaced: $id and $next
+ * (of the execution, and the one after it), $i (of `times`), $last (the line received last),
+ * $token. It exits when the host closes the connection.
  *
- * With --template it plays one (its sessions enter the groups of the last `prepare`): MOCK_TEMPLATE
- * is its start, and for each spawn it runs MOCK_SPAWN, for the first one, which is the host's
- * trial, MOCK_TRIAL; each session runs MOCK_SESSION as the first process of its namespace. */
+ * With --template it acts as a template (its sessions enter the groups of the last `prepare`): it
+ * starts with MOCK_TEMPLATE and runs MOCK_SPAWN for each spawn, but MOCK_TRIAL for the first one,
+ * which is the host's trial; each session runs MOCK_SESSION as the first process of its
+ * namespace. */
 #include "pests.h"
 #include "storm.h"
 #include "worst.h"
@@ -34,21 +35,21 @@
 
 #define READY "{\"type\":\"ready\",\"protocol\":1,\"runtime\":\"mock\",\"version\":\"0\"}"
 
-#define FDS 16 /* that come with one message */
+#define FDS 16 /* with one message, at most */
 
 struct mock {
     int fd;
-    int fds[FDS]; /* that came with the last message; a spawn: channel, stdout, stderr, status */
+    int fds[FDS]; /* received with the last message; for a spawn: channel, stdout, stderr, status */
     size_t n_fds;
-    int groups[FDS]; /* of the next session, as `prepare` told */
+    int groups[FDS]; /* of the next session, received with `prepare` */
     size_t n_groups;
-    char token[33]; /* of the session, in place of the environment's */
+    char token[33]; /* of the session, replaces that of the environment */
     unsigned spawns;
-    char *in; /* read, not taken yet */
+    char *in; /* read, but not yet processed */
     size_t in_len, in_cap;
     char *last; /* the line received last */
     long long id, i;
-    bool is_kept; /* `last` is still to be served */
+    bool is_kept; /* `last` is yet to be processed */
 };
 
 static void *must(void *pointer)
@@ -73,7 +74,7 @@ static void mock_write(struct mock *mock, const char *data, size_t len)
     }
 }
 
-/* Until the host has read everything, as the kernel counts it. */
+/* Waits until the host has read everything, by the kernel's count. */
 static void mock_until_read(struct mock *mock)
 {
     int unread = 1;
@@ -82,7 +83,7 @@ static void mock_until_read(struct mock *mock)
         sched_yield();
 }
 
-/* As read(2), but for descriptors, which take the place of those that came before. */
+/* Like read(2), and receives descriptors, which replace earlier ones. */
 static ssize_t mock_read(struct mock *mock, void *data, size_t len)
 {
     char control[CMSG_SPACE(FDS * sizeof(int))];
@@ -137,7 +138,7 @@ static void mock_connect(struct mock *mock)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-/* What stands for the word at `text`, and the word's length; NULL: it is no word. */
+/* The replacement of the word at `text`, and the word's length; NULL: not a special word. */
 static const char *mock_word(struct mock *mock, const char *text, size_t *len)
 {
     static char number[32];
@@ -183,7 +184,7 @@ static char *mock_replace(struct mock *mock, const char *text)
     return out;
 }
 
-/* \n \r \t \\ \xHH, in place; the length of what comes of it. */
+/* Replaces \n \r \t \\ \xHH in place; returns the new length. */
 static size_t mock_unescape(char *text)
 {
     char *out = text, *at = text;
@@ -213,7 +214,7 @@ static size_t mock_unescape(char *text)
     return (size_t)(out - text);
 }
 
-/* The string after "code":, with the escapes that the host writes; a new string. */
+/* Decodes the string after "code":, with the escapes that the host writes; a new string. */
 static char *mock_code(const char *line)
 {
     const char *at = strstr(line, "\"code\":\"");
@@ -237,19 +238,19 @@ static char *mock_code(const char *line)
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-static void do_connect(struct mock *mock, const char *text) /* once more: a second peer */
+static void do_connect(struct mock *mock, const char *text) /* connects again, as a second peer */
 {
     (void)text;
     mock_connect(mock);
 }
 
-static void do_recv(struct mock *mock, const char *text) /* a line of the host */
+static void do_recv(struct mock *mock, const char *text) /* receives a line of the host */
 {
     (void)text;
     mock_receive(mock);
 }
 
-static void do_send(struct mock *mock, const char *text) /* a line, as it stands */
+static void do_send(struct mock *mock, const char *text) /* sends a line unchanged */
 {
     char *line = mock_replace(mock, text);
     size_t len = strlen(line);
@@ -283,7 +284,7 @@ static void do_ok(struct mock *mock, const char *value)
 
 static void do_ready(struct mock *mock, const char *text)
 {
-    /* all that the policy may require of a session from a template */
+    /* everything that the policy may require of a session from a template */
     static const char confined[] = "{\"type\":\"ready\",\"protocol\":1,\"runtime\":\"mock\","
                                    "\"version\":\"0\",\"confined\":[\"landlock\",\"filter\"]}";
 
@@ -297,7 +298,7 @@ static void do_token(struct mock *mock, const char *text)
     do_send(mock, "$token");
 }
 
-static void do_fill(struct mock *mock, const char *text) /* N bytes of no line */
+static void do_fill(struct mock *mock, const char *text) /* N bytes without a newline */
 {
     char block[65536];
     unsigned long long n = strtoull(text, NULL, 10);
@@ -310,7 +311,7 @@ static void do_fill(struct mock *mock, const char *text) /* N bytes of no line *
     }
 }
 
-static void do_pad(struct mock *mock, const char *text) /* N TEXT: '#' makes it a line of N bytes */
+static void do_pad(struct mock *mock, const char *text) /* N TEXT: a line padded to N at '#' */
 {
     char *rest;
     size_t want = strtoull(text, &rest, 10);
@@ -328,7 +329,7 @@ static void do_pad(struct mock *mock, const char *text) /* N TEXT: '#' makes it 
     free(line);
 }
 
-static void do_times(struct mock *mock, const char *text) /* N TEXT: N lines, nothing read */
+static void do_times(struct mock *mock, const char *text) /* N TEXT: N lines, without reading */
 {
     char *rest;
     long long n = strtoll(text, &rest, 10);
@@ -337,7 +338,7 @@ static void do_times(struct mock *mock, const char *text) /* N TEXT: N lines, no
         do_send(mock, rest + 1);
 }
 
-static void do_trade(struct mock *mock, const char *text) /* N TEXT: a line, and one received */
+static void do_trade(struct mock *mock, const char *text) /* N TEXT: sends and receives lines */
 {
     char *rest;
     long long n = strtoll(text, &rest, 10);
@@ -348,7 +349,7 @@ static void do_trade(struct mock *mock, const char *text) /* N TEXT: a line, and
     }
 }
 
-static void do_cut(struct mock *mock, const char *text) /* N TEXT: two writes, N bytes before */
+static void do_cut(struct mock *mock, const char *text) /* N TEXT: two writes, N bytes first */
 {
     char *rest;
     size_t first = strtoull(text, &rest, 10);
@@ -363,7 +364,7 @@ static void do_cut(struct mock *mock, const char *text) /* N TEXT: two writes, N
     free(line);
 }
 
-static void do_spill(struct mock *mock, const char *text) /* N bytes on both, by another process */
+static void do_spill(struct mock *mock, const char *text) /* N bytes on both, in a child */
 {
     char block[4096];
     unsigned long long n = strtoull(text, NULL, 10);
@@ -378,8 +379,8 @@ static void do_spill(struct mock *mock, const char *text) /* N bytes on both, by
     _exit(0);
 }
 
-/* SEED N: so many messages of a storm, a dot on standard error for each; then a call that has to be
- * answered, unless the host has ended it all. */
+/* SEED N: sends N random messages, with a dot on standard error for each; then a call that has to
+ * be answered, unless the host has closed the connection. */
 static void do_storm(struct mock *mock, const char *text)
 {
     static const char probe[] = "{\"type\":\"tool_call\",\"id\":4242,\"tool\":\"nothing\"}";
@@ -398,7 +399,7 @@ static void do_storm(struct mock *mock, const char *text)
     do_send(mock, probe);
     do {
         mock_receive(mock);
-        mock->is_kept = strstr(mock->last, "\"code\":"); /* one of the storm was an outcome */
+        mock->is_kept = strstr(mock->last, "\"code\":"); /* the storm had an outcome */
     } while (!mock->is_kept && !strstr(mock->last, "\"id\":4242,"));
 }
 
@@ -418,13 +419,14 @@ static void do_worst(struct mock *mock, const char *text) /* N NAME: that messag
     free(line);
 }
 
-static void do_sync(struct mock *mock, const char *text) /* until the host has read everything */
+static void do_sync(struct mock *mock,
+                    const char *text) /* waits until the host has read everything */
 {
     (void)text;
     mock_until_read(mock);
 }
 
-/* Until the test sends SIGUSR1, which is blocked from the start on: none is missed. */
+/* Waits until the test sends SIGUSR1, which is blocked from the start so that none is missed. */
 static void do_await(struct mock *mock, const char *text)
 {
     sigset_t set;
@@ -452,7 +454,7 @@ static void do_complain(struct mock *mock, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-static void do_shut(struct mock *mock, const char *text) /* the half of the connection */
+static void do_shut(struct mock *mock, const char *text) /* shuts down one direction */
 {
     (void)text;
     shutdown(mock->fd, SHUT_WR);
@@ -472,7 +474,7 @@ static void do_closeout(struct mock *mock, const char *text)
     close(2);
 }
 
-static void do_wait(struct mock *mock, const char *text) /* for ever */
+static void do_wait(struct mock *mock, const char *text) /* waits for ever */
 {
     (void)mock, (void)text;
     for (;;)
@@ -503,7 +505,7 @@ static void do_die(struct mock *mock, const char *text)
 
 static void mock_run(struct mock *mock, char *script, const char *separator);
 
-/* Its own descriptors, and none of the template's. */
+/* Takes the session's descriptors and closes the template's. */
 static void mock_join(struct mock *mock)
 {
     close(mock->fd);
@@ -540,7 +542,7 @@ static pid_t mock_clone(unsigned long long flags)
     return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* Once the host has spoken: another process goes on, and this one waits for it. */
+/* After a message of the host another process continues, and this one waits for it. */
 static void do_split(struct mock *mock, const char *text)
 {
     struct pollfd spoken = {mock->fd, POLLIN, 0};
@@ -566,7 +568,7 @@ static void do_split(struct mock *mock, const char *text)
     _exit(write(mock->fds[3], line, (size_t)len) != len);
 }
 
-/* Without them no further user namespace can be made inside. */
+/* Without these mappings no further user namespace can be made inside. */
 static void mock_map(const struct mock *mock, uid_t uid, gid_t gid)
 {
     const struct {
@@ -587,7 +589,7 @@ static void mock_map(const struct mock *mock, uid_t uid, gid_t gid)
     }
 }
 
-/* N: a session, N namespaces deep; 0: in none of its own. */
+/* N: a session in N nested namespaces; 0: in none of its own. */
 static void do_clone(struct mock *mock, const char *text)
 {
     const unsigned long long apart = CLONE_NEWUSER | CLONE_NEWPID;
@@ -633,14 +635,14 @@ static void do_answer(struct mock *mock, const char *text)
     do_send(mock, "{\"id\":$id,\"value\":{\"pid\":2}}");
 }
 
-static void do_drop(struct mock *mock, const char *text) /* what came with the spawn */
+static void do_drop(struct mock *mock, const char *text) /* closes the descriptors of the spawn */
 {
     (void)text;
     while (mock->n_fds)
         close(mock->fds[--mock->n_fds]);
 }
 
-/* What the session would say, by the template itself. */
+/* The template itself sends what the session would send. */
 static void do_speak(struct mock *mock, const char *text)
 {
     int own = mock->fd;
@@ -650,7 +652,7 @@ static void do_speak(struct mock *mock, const char *text)
     mock->fd = own;
 }
 
-/* True: it was the groups of the next session. */
+/* True: the message had the groups of the next session. */
 static bool mock_prepare(struct mock *mock)
 {
     if (!strstr(mock->last, "\"type\":\"prepare\""))
@@ -663,7 +665,7 @@ static bool mock_prepare(struct mock *mock)
     return true;
 }
 
-/* True: it was a spawn. */
+/* True: the message was a spawn. */
 static bool mock_spawn(struct mock *mock)
 {
     const char *id = strstr(mock->last, "\"id\":"), *token = strstr(mock->last, "\"token\":\"");
@@ -729,7 +731,7 @@ static void mock_serve(struct mock *mock)
         if (strncmp(mock->last, "{\"type\":\"exit\"", 14) == 0)
             _exit(0);
         if (mock_prepare(mock) || mock_spawn(mock) || !id || !strstr(mock->last, "\"code\":"))
-            continue; /* else an answer that its script did not wait for */
+            continue; /* otherwise an answer for which its script did not wait */
         mock->id = strtoll(id + 5, NULL, 10);
         char *code = mock_code(mock->last);
         mock_run(mock, code, "\n");
@@ -743,7 +745,7 @@ static void mock_is_told_to_end(int number)
     _exit(0);
 }
 
-/* As a warden (os/warden.h) it goes with its host, and ends nobody. */
+/* As a warden (os/warden.h) it exits with its host and ends no process. */
 static int mock_warden(void)
 {
     int word[2] = {0};
@@ -764,7 +766,7 @@ int main(int argc, char **argv)
         return 0;
     if (argc > 1 && strcmp(argv[1], "--warden") == 0)
         return mock_warden();
-    if (argc > 1 && strcmp(argv[1], "--reap") == 0) /* it is the agent itself, and starts nobody */
+    if (argc > 1 && strcmp(argv[1], "--reap") == 0) /* acts as the agent itself */
         signal(SIGTERM, mock_is_told_to_end);
     sigset_t signals;
     sigemptyset(&signals);

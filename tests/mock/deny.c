@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* deny.c (mock) - the system says no: calls of the system fail at one place of the code.
+/* deny.c (mock) - makes system calls fail at one place of the code.
  *
- * What is known is in memory that children share: a child between fork and exec makes calls, too.
- * Calls that end something (close, waitid) do it all the same and then say that it failed, as they
- * do in reality. */
+ * The state is in memory shared with children, because a child between fork and exec makes calls
+ * too. Calls that end something (close, waitid) still do so and then report failure, as they do in
+ * reality. */
 #include "deny.h"
 
 #include <dirent.h>
@@ -39,7 +39,7 @@
 
 struct deny_call {
     const char *name;
-    int errors[3]; /* ways to fail; 0: no more */
+    int errors[3]; /* ways to fail; ends with 0 */
     bool removes;
 };
 
@@ -67,12 +67,12 @@ __attribute__((constructor)) static void deny_make(void)
     deny = mmap(NULL, sizeof *deny, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (deny == MAP_FAILED)
         abort();
-    (void)backtrace(frames, 2); /* the first call loads a library */
+    (void)backtrace(frames, 2); /* load its library now */
 }
 
 /* ---- sites ---------------------------------------------------------------------------------- */
 
-/* Not inlined, so that the number of its own frames is known: this one and the wrapper's. */
+/* Not inlined, so that the number of extra frames is known: this one and the wrapper's. */
 __attribute__((noinline)) static unsigned long long deny_key(const struct deny_call *call)
 {
     void *frames[3 + DENY_DEPTH] = {0};
@@ -98,7 +98,7 @@ static void deny_note(const struct deny_call *call, unsigned long long key)
     atomic_store(&deny->sites[n].key, key);
 }
 
-/* The error that this call is to fail with; 0: none. */
+/* The error with which this call is to fail; 0: none. */
 __attribute__((noinline)) static int deny_now(const struct deny_call *call)
 {
     const int before = errno;
@@ -122,7 +122,7 @@ static bool deny_is_missing(unsigned what)
            (atomic_load(&deny->learns) || atomic_load(&deny->acts));
 }
 
-/* Numbers of processes come again: those of the last session alone are meant. */
+/* Forgets earlier processes, because process ids are reused. */
 static void deny_forget_started(void)
 {
     memset(deny->started, 0, sizeof deny->started);
@@ -203,7 +203,7 @@ static void deny_note_folder(const char *path)
         memcpy(deny->folders[n], path, strlen(path) + 1);
 }
 
-/* One that all engines share, made by whichever needs it first. */
+/* Is it a directory that all engines share, made by the first that needs it? */
 static bool deny_is_lasting(const char *path)
 {
     static const char *const names[] = {"/lazaret", "/lazaret-uids", "/lazaret-shared"};
@@ -232,7 +232,7 @@ size_t deny_folders_left(bool print)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* The names that the linker gives: __wrap_X is called for X, __real_X is X. */
+/* The linker's names: __wrap_X is called for X, __real_X is X. */
 #define DENY_FULL(type, failed, name, removing, parameters, arguments, ...)                        \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
@@ -326,7 +326,7 @@ DENY_UV(uv_poll_init, UV_ENOMEM, (uv_loop_t * loop, uv_poll_t *poll, int fd), (l
 DENY_UV(uv_poll_start, UV_EBADF, (uv_poll_t * poll, int events, uv_poll_cb ready),
         (poll, events, ready))
 
-/* Those that need more words. */
+/* Functions that do not fit the macros. */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __real_openat(int fd, const char *path, int flags, ...);
@@ -499,7 +499,7 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 static const struct deny_syscall {
     long number;
     struct deny_call call;
-    bool ends; /* does what it does, and fails then */
+    bool ends; /* makes the call, and then fails */
 } deny_syscalls[] = {
 #ifdef SYS_clone3
     {SYS_clone3, {"clone3", {EAGAIN, EPERM, ENOSYS}, false}, false},
@@ -520,7 +520,7 @@ static const struct deny_syscall {
 long __wrap_syscall(long number, ...)
 {
     const struct deny_syscall *known = NULL;
-    long value[5]; /* no call of ours has more; they are in registers, whether given or not */
+    long value[5]; /* the most arguments of any call here; all are in registers, given or not */
     va_list args;
 
     va_start(args, number);

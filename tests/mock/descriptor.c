@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptor.c - plugins with one fault each, made from this file by what MOCK_* the build defines:
+/* descriptor.c - plugins with one fault each, made from this file by defining one MOCK_*:
  *
  *     MOCK_NAME         the name in the descriptor; by default the name of the file
  *     MOCK_MAGIC, MOCK_MAJOR, MOCK_MINOR, MOCK_SIZE, MOCK_KIND, MOCK_OPS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.c (mock) - the n-th request for memory fails.
+/* fault.c (mock) - makes the n-th allocation fail.
  *
- * In an agent there is nobody to call fault_begin: there MOCK_FAULT=N in the environment does, and
- * a line on standard error tells that the fault came about. */
+ * In an agent MOCK_FAULT=N in the environment takes the place of fault_begin, and a line on
+ * standard error reports the fault. */
 #include "fault.h"
 
 #include <dirent.h>
@@ -57,7 +57,7 @@ __attribute__((constructor)) static void fault_of_environment(void)
     fault_begin(strtoul(n, NULL, 10), false);
 }
 
-/* The names that the linker gives: __wrap_X is called for X, __real_X is X. */
+/* The linker's names: __wrap_X is called for X, __real_X is X. */
 #define FAULT(type, name, parameters, arguments)                                                   \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pests.c (mock) - what takes what a box shares with others. */
+/* pests.c (mock) - uses up resources that a box shares with others. */
 #include "pests.h"
 
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define PEST_AT_ONCE 8   /* processes */
-#define PEST_FDS     100 /* of each kind: fewer than a process may have */
+#define PEST_FDS     100 /* of each kind, fewer than a process may have */
 
-/* Each descriptor in each set, in processes that keep them. */
+/* Adds each descriptor to each epoll set, in processes that keep them. */
 void pest_watch(struct mock *mock, const char *text)
 {
     struct epoll_event event = {.events = EPOLLIN};

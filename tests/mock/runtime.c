@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.c - a runtime that understands nothing: its descriptor is what the tests look at. */
+/* runtime.c - a runtime without a language, for tests of its descriptor. */
 #include <lazaret/runtime.h>
 
 static const char *const suffixes[] = {".mock", ".mk", NULL};

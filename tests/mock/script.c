@@ -13,19 +13,19 @@
  *                         text] as they come
  *     open N TOOL         begins calls until one is refused, at most N, and leaves them; how many
  *     beside TOOL         begins one call, calls the tool again, then takes the answer; a list of
- *                         what was said
- *     late MS TOOL        begins one call and waits so long; the code, then that of an empty look,
+ *                         the answers
+ *     late MS TOOL        begins one call and waits MS; the code, then that of an empty look,
  *                         then that without an open call
- *     fork TOOL           a child calls the tool and writes what came of it to standard output
- *     return              a child comes back from eval as the parent does
+ *     fork TOOL           a child calls the tool and writes the outcome to standard output
+ *     return              a child returns from eval like the parent
  *     leave N, forkleave N
  *     write TEXT          to standard output
  *     symbol NAME         is it among the global symbols of the process?
  *     option              the options create got
  *     tools               names, types and defaults of the tools, as a text
  *     broken              eval fails
- * Options: "fail" makes create fail, "last" has destroy call a tool and write what came of it.
- * check: a line that begins with "bad" does not parse, line 2, column 3. */
+ * Options: "fail" makes create fail, "last" makes destroy call a tool and write the outcome. check:
+ * a line that begins with "bad" does not parse, line 2, column 3. */
 #include <lazaret/runtime.h>
 
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ struct script_state {
     const struct laz_agent_services *services;
     char *options;
     char *tools;
-    char *value; /* of the last eval */
+    char *value; /* value of the last eval */
     char *text;
 };
 
@@ -177,7 +177,7 @@ static void script_note(struct script_state *st, int n, int rc, const char *text
     free(old);
 }
 
-/* A list of what was noted. */
+/* Returns the list of what was noted. */
 static void script_give_notes(struct script_state *st, struct laz_outcome *outcome)
 {
     char *notes = st->value, *list;
@@ -239,7 +239,7 @@ static void script_many(struct script_state *st, size_t n, const char *tool,
     free(all);
 }
 
-/* Begins calls until one is refused; how many. */
+/* Begins calls until one is refused; returns their number. */
 static size_t script_begin(struct script_state *st, size_t n, const char *tool)
 {
     const char *error = "";
@@ -304,7 +304,7 @@ static void script_late(struct script_state *st, int wait_ms, const char *tool,
     if (services->await_answer(services->agent, 1) != LAZ_ETIMEOUT)
         script_note(st, -1, LAZ_EPROTO, "waited for nothing", 18);
     services->await_answer(services->agent, -1);
-    while (script_take(st, 0) == LAZ_ETIMEOUT) /* a line may come in pieces */
+    while (script_take(st, 0) == LAZ_ETIMEOUT) /* a line may arrive in pieces */
         services->await_answer(services->agent, -1);
     script_take(st, -1);
     script_give_notes(st, outcome);
@@ -325,7 +325,7 @@ static void script_fork(struct script_state *st, const char *tool)
     wait(NULL);
 }
 
-/* The words that are about several calls, or about the process. */
+/* The commands about several calls and about the process. */
 static int script_eval_rest(struct script_state *st, const char *word, const char *tool,
                             const char *rest, size_t n, struct laz_outcome *outcome)
 {
@@ -416,7 +416,7 @@ static void script_destroy(void *state)
     const char *value, *text;
     size_t len;
 
-    if (strstr(st->options, "\"last\"")) { /* a runtime that has something left to say */
+    if (strstr(st->options, "\"last\"")) { /* a runtime that still writes at the end */
         st->services->call_tool(st->services->agent, "echo", "{}", 2, &value, &len, &text);
         st->services->output(st->services->agent, 1, text, strlen(text));
     }

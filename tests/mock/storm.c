@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* storm.c (mock) - messages that nobody would write, from a seed.
+/* storm.c (mock) - random and broken messages, from a seed.
  *
- * The calmer, the more are legal while an execution runs, so that a storm goes on; the rest are
- * legal messages with some bytes changed, JSON at random, legal messages of another state or
- * another direction, and bytes at random.  The same seed gives the same messages. */
+ * The greater `calm`, the more messages are legal during an execution, so that a sequence lasts
+ * longer; the rest are legal messages with some bytes changed, random JSON, legal messages of
+ * another state or direction, and random bytes. The same seed gives the same messages. */
 #include "storm.h"
 
 #include <stdbool.h>
@@ -65,7 +65,7 @@ static size_t storm_template(uint64_t *state, long long id, char *out)
     return (size_t)snprintf(out, STORM_MAX, "%.*s%lld%s", (int)(mark - text), text, id, mark + 4);
 }
 
-/* One to five bytes set, flipped, taken out or put in. */
+/* Sets, flips, removes or inserts one to five bytes. */
 static size_t storm_change(uint64_t *state, char *out, size_t len)
 {
     static const char special[] = "\"\\{}[]:,0-.eE\n\r\t \x00\x01\x7f\xc3\xff\xed";
@@ -93,7 +93,7 @@ static size_t storm_change(uint64_t *state, char *out, size_t len)
     return len;
 }
 
-/* A value: scalars of every kind, right and wrong, and containers of them. */
+/* Writes a value: scalars of every kind, valid and invalid, and containers of them. */
 static size_t storm_value(uint64_t *state, char *out, size_t room, unsigned depth)
 {
     static const char *const scalars[] = {

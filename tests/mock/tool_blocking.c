@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_blocking.c - a blocking tool provider, with what a bad one might do:
+/* tool_blocking.c - a blocking tool provider, with tools that misbehave:
  *
  *     echo     answers with its arguments
  *     wait     blocks until it is cancelled, then answers
@@ -10,8 +10,8 @@
  *     fail     answers with an error
  *     run      {argv}: runs a command of the host
  *
- * Calls run on worker threads, and a cancelling may overtake the beginning of its call: the table
- * of calls has a lock, and a place in it for whichever comes first. */
+ * Calls run on worker threads, and a cancellation may overtake the start of its call: the table of
+ * calls has a lock, and whichever comes first takes an entry. */
 #include <lazaret/tool.h>
 
 #include <pthread.h>
@@ -24,9 +24,9 @@
 #define BLOCKING_MAX_ARGS  16
 
 struct blocking_call {
-    struct laz_call *call; /* NULL: a free place */
+    struct laz_call *call; /* NULL: a free entry */
     bool cancelled;
-    bool kept; /* until it is cancelled: nobody answers it */
+    bool kept; /* unanswered until it is cancelled */
 };
 
 struct blocking_state {
@@ -55,7 +55,7 @@ static const struct laz_tool blocking_tools[] = {
     TOOL("run", "[{\"name\":\"argv\",\"type\":\"array\"}]"),
 };
 
-/* The place of a call, taken when it has none. The lock is held. */
+/* The entry of a call; takes a free one if it has none. The lock is held. */
 static struct blocking_call *blocking_place(struct blocking_state *state, struct laz_call *call)
 {
     struct blocking_call *place = NULL;
@@ -67,7 +67,7 @@ static struct blocking_call *blocking_place(struct blocking_state *state, struct
             place = &state->calls[i];
     }
     if (!place)
-        abort(); /* no test has so many */
+        abort(); /* no test has so many calls */
     *place = (struct blocking_call){.call = call};
     return place;
 }

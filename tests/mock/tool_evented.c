@@ -7,7 +7,7 @@
  *     hang     only when it is cancelled
  *     fail     not at all: `call` returns an error
  *
- * Everything happens on the loop thread; a call that is open is in a list. */
+ * Everything happens on the loop thread; open calls are in a list. */
 #include <lazaret/tool.h>
 
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static bool evented_make_pipe(int ends[2])
     return true;
 }
 
-/* The raw JSON of the argument "text" goes through the pipe and is the answer. */
+/* Sends the raw JSON of the argument "text" through the pipe, and answers with it. */
 static int evented_pipe(struct mock_open *open, const char *args, size_t args_len)
 {
     const struct laz_tool_services *services = open->state->services;
@@ -230,7 +230,7 @@ static void evented_destroy(void *user)
     struct evented_state *state = user;
 
     if (state->open)
-        abort(); /* the host promised that no call is open */
+        abort(); /* the host guarantees that no call is open */
     free(state);
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worst.c (mock) - messages and texts of a given length that cost a parser most, by name.
+/* worst.c (mock) - the most expensive messages and texts of a given length for a parser, by name.
  *
- * Each is one piece, repeated: where a parser does more for a byte than for others, a message made
- * of such bytes alone is the worst.  In a piece, % is a number that grows, & the same written in
- * escapes of JSON, and @ a name; all names have one of a few values of FNV-1a, the hash without a
- * key that is found in most books. */
+ * Each is one piece, repeated: if a parser does more work for some bytes, a message of only those
+ * is the worst. In a piece, % is an increasing number, & the same in JSON escapes, and @ a name;
+ * the names have only a few values of FNV-1a, a common hash without a key. */
 #include "worst.h"
 
 #include <stdint.h>
@@ -174,10 +173,11 @@ const struct worst_text *worst_find(const char *name)
 
 /* ---- names with the same hash --------------------------------------------------------------- */
 
-#define NAME_STEPS 6 /* of four bytes; each doubles the names with one hash, 64 in the end */
+/* Of four bytes; each doubles the number of names with the same hash, up to 64. */
+#define NAME_STEPS 6
 
 struct names {
-    char pair[NAME_STEPS][2][5]; /* one or the other: the hash is the same after both */
+    char pair[NAME_STEPS][2][5]; /* alternatives with the same hash */
 };
 
 static uint32_t names_hash(uint32_t hash, const char *text)
@@ -187,7 +187,7 @@ static uint32_t names_hash(uint32_t hash, const char *text)
     return hash;
 }
 
-/* Four letters or so, as if at random. */
+/* A pseudo-random piece of about four letters. */
 static void names_piece(uint32_t n, char text[5])
 {
     n *= 2654435761u;
@@ -196,7 +196,7 @@ static void names_piece(uint32_t n, char text[5])
     text[4] = '\0';
 }
 
-/* Two pieces that lead from *hash to the same one: among 262144 there are some. */
+/* Finds two pieces that lead from *hash to the same value; among 262144 there are some. */
 static bool names_pair(uint32_t *hash, char pair[2][5], uint32_t *seen)
 {
     enum { SLOTS = 1 << 20, PIECES = 1 << 18 };
@@ -230,7 +230,7 @@ static bool names_find(struct names *names)
     return ok;
 }
 
-/* The first 64 of each group, and so on: what differs between groups is the end. */
+/* Writes name `n`; groups of 64 names differ in the end. */
 static int names_write(const struct names *names, unsigned n, char *out)
 {
     int len = 0;
