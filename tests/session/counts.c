@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* counts.c - executes and calls a tool so often, and prints how often memory was asked for.
+/* counts.c - executes and calls a tool a given number of times, and prints the number of
+ * allocations.
  *
  *     counts EXECUTIONS CALLS
  *
- * counts.sh runs it under strace. The clock of the engine stands still: where there is no control
- * group, its watchdog looks at the box the more often the slower the machine is. Exit status 77:
- * there is no Lua. */
+ * counts.sh runs it under strace. The clock of the engine is held, because without a control group
+ * the watchdog would sample the box more often on a slower machine. Exit status 77: there is no
+ * Lua. */
 #include "fault.h"
 
 #include "engine/engine.h"
@@ -39,7 +40,7 @@ static void execute(const char *code)
     laz_result_free(result);
 }
 
-/* The lines are marks in the trace, too: so each is one write. */
+/* The lines also serve as marks in the trace, so each is one write. */
 static void begin(const char *part)
 {
     dprintf(1, "begin %s\n", part);

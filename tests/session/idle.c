@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.c - a host with nothing to do, for idle.sh to look at.
+/* idle.c - an idle host, which idle.sh measures.
  *
  *     idle idle       sessions of every runtime, each has executed once
  *     idle waiting    the same, and the last one executes: it waits for a tool that does not
@@ -8,7 +8,7 @@
  * times, in a second or more, when it is told something, and says "ticked": what the test must be
  * able to see
  *
- * It prints "ready" and goes on when its standard input ends. Exit status 77: no session can be
+ * It prints "ready" and exits at the end of its standard input. Exit status 77: no session can be
  * opened here. */
 #include <lazaret/lazaret.h>
 
@@ -62,7 +62,7 @@ static bool execute(struct laz_session *session, const char *code, const char *v
     return ok;
 }
 
-/* Sessions of all runtimes that are installed; the last one. */
+/* Opens sessions of all installed runtimes; returns the last one. */
 static struct laz_session *open_all(struct laz_engine *engine)
 {
     static const char *const runtimes[] = {"r", "python", "lua"};

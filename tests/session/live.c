@@ -158,7 +158,7 @@ static void await(sem_t *at)
         ;
 }
 
-/* Takes its time: by the engine's clock, if it is held. */
+/* Takes the given time: of the engine's clock, if it is held. */
 static void tool_slow(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     double ms = test_number(args, "ms");
@@ -168,7 +168,7 @@ static void tool_slow(void *user, const char *args, size_t len, struct laz_reply
     if (atomic_load(&clock_is_held))
         test_post_advance(user, (uint64_t)ms);
     else
-        nanosleep(&wait, NULL); /* being slow is what this tool is for */
+        nanosleep(&wait, NULL); /* this tool is meant to be slow */
     laz_reply_value(reply, "\"slow\"", 6);
 }
 
@@ -188,7 +188,7 @@ static void tool_stuck(void *user, const char *args, size_t len, struct laz_repl
 void test_gate_open(void)
 {
     sem_post(&gate);
-    await(&gate_passed); /* or the next call could take its place */
+    await(&gate_passed); /* so that the next call cannot take its place */
 }
 
 static const struct {
@@ -231,7 +231,7 @@ static void test_log(void *user, uint32_t level, const char *text)
         printf("    [%u] %s\n", level, text);
 }
 
-/* What a busy machine could reach. */
+/* Timeouts that a busy machine could reach by default. */
 static const char *const test_patient[][2] = {
     {"session.timeout", "0"},
     {"session.deadline", "0"},
@@ -536,6 +536,6 @@ void test_each_kept(const char *settings, void (*body)(struct laz_session *, con
 void test_kept_free(void)
 {
     for (size_t i = 0; i < n_languages; i++)
-        laz_engine_free(kept[i].engine); /* and its session */
+        laz_engine_free(kept[i].engine); /* also frees its session */
     memset(kept, 0, sizeof kept);
 }

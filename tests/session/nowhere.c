@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nowhere.c - in place of core/plugin/installed.c: a command for which nothing is installed, so
- * that a test decides by itself what there is, whatever this build's prefix holds. */
+/* nowhere.c - replaces core/plugin/installed.c: a command for which nothing is installed, so that
+ * tests are independent of the files in this build's prefix. */
 #include "base/buf.h"
 #include "plugin/plugin.h"
 

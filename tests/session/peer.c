@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - the host's side of the protocol in plain calls. Every wait has an end. */
+/* peer.c - the host's side of the protocol in plain system calls. Every wait has a timeout. */
 #include "peer.h"
 
 #include "unit.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PEER_MEMORY_MOST ((size_t)256 << 20) /* the sanitizers' own maps are larger by far */
+#define PEER_MEMORY_MOST ((size_t)256 << 20) /* skips the sanitizers' own, much larger maps */
 
 const char *peer_agent(void)
 {

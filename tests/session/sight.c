@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sight.c - one session from engine to end, whose code looks at its box, while something fails. */
+/* sight.c - the whole life of a session whose code inspects its box, while something fails. */
 #include "sight.h"
 
 #include "live.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the code sees of its box: the limits and the filter that hold, and no file of the host,
- * which is the %s. */
+/* Reports what the code sees of its box: the limits and the filter in force, and that the host's
+ * file %s is invisible. */
 static const char look[] =
     "assert(lookup() == 5)\n"
     "local t = add(2, 3)\n"
@@ -75,7 +75,7 @@ static void sight_isolation(const struct sight *sight, const char *json, char *p
              isolation ? isolation : "");
 }
 
-/* Was it executed as it should be? */
+/* Is the result the expected one? */
 static bool sight_judge(struct sight *sight, struct laz_result *result)
 {
     const char *value = laz_result_value(result);
@@ -86,7 +86,7 @@ static bool sight_judge(struct sight *sight, struct laz_result *result)
         return false;
     }
     if (strcmp(json, "{\"ok\":false,\"value\":null}") == 0)
-        return true; /* the object itself could not be made */
+        return true; /* the result object itself could not be allocated */
     char part[2000];
     sight_isolation(sight, json, part, sizeof part);
     if (!sight->sight) {
@@ -112,7 +112,7 @@ static void sight_tool(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, value, sizeof value - 1);
 }
 
-/* A session, before and after a restart. */
+/* Uses a session before and after a restart. */
 static int sight_of_session(struct sight *sight, struct laz_engine *engine, bool *good,
                             struct laz_error *err)
 {
@@ -194,7 +194,7 @@ void sight_session(void *user)
     laz_engine_free(engine);
     laz_settings_free(settings);
     if (sight->end)
-        sight->end(); /* looking at the traces takes calls and memory too */
+        sight->end(); /* checking the traces makes calls and allocations too */
     int children = sight->has_orphans ? 0 : trace_children(), threads = trace_threads(),
         descriptors = trace_descriptors();
     if (children || threads != sight->threads || descriptors != sight->descriptors) {
@@ -206,7 +206,7 @@ void sight_session(void *user)
     CU_ASSERT_EQUAL(children, 0);
     CU_ASSERT_EQUAL(threads, sight->threads);
     CU_ASSERT_EQUAL(descriptors, sight->descriptors);
-    sight->threads = threads; /* told once */
+    sight->threads = threads; /* report it only once */
     sight->descriptors = descriptors;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* template.c - the host's side of a template in plain calls. Every wait has an end.
+/* template.c - the host's side of a template in plain system calls. Every wait has a timeout.
  *
- * The box is bwrap's, as the backend makes it but for what would forbid namespaces within. Started
- * by root, the box is another user's, as it is for sessions: so agent and plugins are copied. */
+ * The box is made by bwrap as the backend does, without the options that forbid nested namespaces.
+ * Started by root, the box belongs to another user, as for sessions, so agent and plugins are
+ * copied. */
 #include "template.h"
 
 #include "base/json.h"
@@ -28,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEMPLATE_UID  2080000031u /* of the box, when root started the tests */
+#define TEMPLATE_UID  2080000031u /* uid of the box when root runs the tests */
 #define TEMPLATE_SEEN "/run/lazaret/agent"
 
 #ifdef LAZ_TEST_FILTER
@@ -501,7 +502,7 @@ void template_session_close(struct template_session *session)
     }
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
         laz_os_close(fds[i]);
-    session->peer.pid = -1; /* the template's child */
+    session->peer.pid = -1; /* it is the template's child */
     session->pidfd = -1;
     peer_close(&session->peer);
 }

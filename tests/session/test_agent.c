@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_agent.c - lazaret-agent as a process, with a host made of plain calls at the other end.
+/* test_agent.c - lazaret-agent as a process, with a host made of plain system calls.
  *
- * The runtime is tests/mock/script.c, which does what it is told: so what is seen is the agent. */
+ * The runtime is tests/mock/script.c, which follows a script, so that the tests show the agent's
+ * behaviour. */
 #include "peer.h"
 
 #include "base/json.h"
@@ -80,7 +81,7 @@ static void agent_wipes_token_before_init(void)
         return;
     UNIT_TEXT(peer_line(&peer), PEER_TOKEN);
     char *environment = peer_proc(&peer, "environ");
-    CU_ASSERT(strstr(environment, "BEFORE=stays") != NULL); /* it is the block that execve made */
+    CU_ASSERT(strstr(environment, "BEFORE=stays") != NULL); /* the environment block of execve */
     CU_ASSERT(strstr(environment, PEER_TOKEN) == NULL);
     CU_ASSERT(strstr(environment, "LAZARET_") == NULL);
     CU_ASSERT(strstr(environment, "ipc.sock") == NULL);
@@ -95,8 +96,8 @@ static void agent_keeps_no_token_in_memory(void)
     struct peer peer;
 
     if (peer_start(&peer, "", "", "")) {
-        CU_ASSERT(peer_memory_has(peer.pid, "BEFORE=stays")); /* looking finds what is there */
-#ifndef __SANITIZE_ADDRESS__ /* it keeps a copy of the first environment for itself */
+        CU_ASSERT(peer_memory_has(peer.pid, "BEFORE=stays")); /* control: it is found */
+#ifndef __SANITIZE_ADDRESS__ /* it keeps a copy of the initial environment */
         CU_ASSERT(!peer_memory_has(peer.pid, PEER_TOKEN));
 #endif
     }
@@ -127,7 +128,7 @@ static void agent_confines_itself_before_ready(void)
     peer_close(&peer);
 }
 
-/* An older agent must not pass over what a newer host relies on. */
+/* An older agent must not ignore confinement on which a newer host relies. */
 static void agent_refuses_confinement_it_does_not_know(void)
 {
     struct peer peer;
@@ -232,7 +233,7 @@ static void agent_start_failure_is_told_twice(void)
         char *output = peer_output(&peer, true);
         CU_ASSERT(strncmp(output, "lazaret-agent: ", 15) == 0);
         CU_ASSERT(strstr(output, rows[i].says) != NULL);
-        const char *end = strchr(output, '\n'); /* one line, whatever the runtime says in the end */
+        const char *end = strchr(output, '\n'); /* one line, whatever the runtime writes */
         CU_ASSERT(end && (strcmp(end, "\n") == 0 || strcmp(end, "\ndestroyed") == 0));
         free(output);
         peer_close(&peer);
@@ -318,7 +319,7 @@ static void agent_too_large_names_the_limit(void)
             CU_ASSERT(member_is(line, "kind", "\"too_large\""));
             CU_ASSERT(line && strstr(line, "max_message_size (1000 bytes)") != NULL);
         }
-        /* the largest line there may be, to the byte */
+        /* exactly the largest line allowed */
         execute(&peer, 5, "value 943");
         const char *line = peer_line(&peer);
         CU_ASSERT(line && strlen(line) <= 1000 && strlen(line) > 990);
@@ -343,7 +344,8 @@ static void agent_cuts_a_long_message(void)
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
-/* Answers the next tool call with a text of `n` characters; the length of its argument's JSON. */
+/* Answers the next tool call with a text of `n` characters; returns the length of its argument's
+ * JSON. */
 static size_t answer_call(struct peer *peer, size_t n)
 {
     char id[32] = "";
@@ -476,7 +478,7 @@ static void agent_ends_at_a_line_over_max_value(void)
 
     if (peer_start(&peer, "\"max_value\":1000", "", TOOL_ECHO)) {
         execute(&peer, 1, "length echo {}");
-        answer_call(&peer, 1000000); /* there is some room around a value */
+        answer_call(&peer, 1000000); /* below the limit by the size of a message around a value */
         CU_ASSERT(member_is(peer_line(&peer), "value", "1000002"));
         execute(&peer, 2, "length echo {}");
         peer_line(&peer);
@@ -518,7 +520,7 @@ static void agent_forked_child_cannot_call_tools(void)
         CU_ASSERT(member_is(peer_line(&peer), "id", "2"));
         execute(&peer, 3, "forkleave 6");
         const char *line = peer_line(&peer);
-        CU_ASSERT(member_is(line, "id", "3")); /* the children said nothing */
+        CU_ASSERT(member_is(line, "id", "3")); /* the children sent nothing */
         CU_ASSERT(member_is(line, "value", "6"));
     }
     peer_close(&peer);
@@ -549,12 +551,12 @@ static void agent_ends_with_the_host(void)
         if (peer_start(&peer, "", "", TOOL_ECHO)) {
             if (codes[i]) {
                 execute(&peer, 1, codes[i]);
-                CU_ASSERT(peer_line(&peer) != NULL); /* it waits for the answer */
+                CU_ASSERT(peer_line(&peer) != NULL); /* the agent waits for the answer */
             }
             peer_hang_up(&peer);
             CU_ASSERT(peer_wait(&peer) == 0);
             char *output = peer_output(&peer, true);
-            UNIT_TEXT(output, ""); /* at once: nothing is destroyed */
+            UNIT_TEXT(output, ""); /* it exits at once, without destroy */
             free(output);
         }
         peer_close(&peer);

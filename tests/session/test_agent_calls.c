@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_agent_calls.c - several calls of tools at once, seen from the host's end of the channel.
+/* test_agent_calls.c - several open calls of tools, seen from the host's end of the channel.
  *
- * The agent runs tests/mock/script.c; the host is made of plain calls and decides itself when it
+ * The agent runs tests/mock/script.c; the host is made of plain system calls and decides when it
  * answers, in which order, and in how many pieces. */
 #include "peer.h"
 
@@ -23,7 +23,7 @@
 #endif
 
 #define TOOL_ECHO "{\"name\":\"echo\",\"description\":\"d\",\"parameters\":[]}"
-#define MOST_OPEN 1024 /* of the protocol */
+#define MOST_OPEN 1024 /* the limit of the protocol */
 
 static bool member_is(const char *line, const char *name, const char *expected)
 {
@@ -107,13 +107,13 @@ static void no_more_calls_are_open_than_the_host_takes(void)
     if (peer_start(&peer, "", "", TOOL_ECHO)) {
         execute(&peer, "open 3000 echo");
         CU_ASSERT_FATAL(take_calls(&peer, ids, MOST_OPEN));
-        CU_ASSERT(member_is(peer_line(&peer), "value", "1024")); /* and not one more call */
+        CU_ASSERT(member_is(peer_line(&peer), "value", "1024")); /* and no further call */
     }
     peer_close(&peer);
     if (peer_start(&peer, "", "", TOOL_ECHO)) {
         execute(&peer, "many 3000 echo");
         CU_ASSERT_FATAL(take_calls(&peer, ids, MOST_OPEN));
-        for (long i = MOST_OPEN; i < 3000; i++) { /* an answer makes room for one call */
+        for (long i = MOST_OPEN; i < 3000; i++) { /* each answer allows one more call */
             peer_send(&peer, "{\"id\":%ld,\"value\":1}", ids[i % MOST_OPEN]);
             id = take_call(&peer, i);
             CU_ASSERT_FATAL(id > ids[(i - 1) % MOST_OPEN]);
@@ -138,11 +138,11 @@ static void what_is_open_at_the_end_is_given_up(void)
         execute(&peer, "open 3 echo");
         CU_ASSERT(take_calls(&peer, ids, 3));
         CU_ASSERT(member_is(peer_line(&peer), "value", "3"));
-        peer_send(&peer, "{\"id\":%ld,\"value\":\"late\"}", ids[0]); /* while it is idle */
+        peer_send(&peer, "{\"id\":%ld,\"value\":\"late\"}", ids[0]); /* while the agent is idle */
         execute(&peer, "many 1 echo");
         long id = take_call(&peer, 0);
         CU_ASSERT(id > ids[2]);
-        peer_send(&peer, "{\"id\":%ld,\"value\":\"late\"}", ids[1]); /* and within the next one */
+        peer_send(&peer, "{\"id\":%ld,\"value\":\"late\"}", ids[1]); /* and in the next execution */
         peer_send(&peer, "{\"id\":%ld,\"error\":\"late\"}", ids[2]);
         peer_send(&peer, "{\"id\":%ld,\"value\":12345}", id);
         CU_ASSERT(member_is(peer_line(&peer), "value", "[[0,5]]"));
@@ -233,7 +233,7 @@ static void a_value_without_memory_is_an_error_of_its_own_call(void)
     peer_close(&peer);
 }
 
-/* What is no answer to an open call is read over, whatever it looks like. */
+/* Makes messages that answer no open call; the agent must ignore them, whatever they contain. */
 static void noise(struct laz_buf *text, unsigned *seed, const long *ids, long n)
 {
     static const char *const shapes[][2] = {
@@ -276,7 +276,7 @@ static void answers_are_found_in_any_noise_and_any_pieces(void)
             noise(&text, &seed, ids, N);
             laz_buf_printf(&text, "{\"value\" : \"%ld\", \"more\":[{}],\"id\": %ld }\n", order[i],
                            ids[order[i]]);
-            if (i % 3 == 0) /* twice: it is open no more */
+            if (i % 3 == 0) /* a second answer: the call is no longer open */
                 laz_buf_printf(&text, "{\"id\":%ld,\"error\":\"again\"}\n", ids[order[i]]);
             laz_buf_printf(&expected, "%s[%ld,0,%d]", i ? "," : "[", order[i],
                            2 + snprintf(NULL, 0, "%ld", order[i]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_async.c - many sessions on one loop: executions that are begun and told of later, an
- * application's own loop, cancelling, and what callbacks may do. */
+/* test_async.c - many sessions on one loop: asynchronous executions, an application's own loop,
+ * cancellation, and what callbacks may do. */
 #include "live.h"
 #include "traces.h"
 
@@ -21,7 +21,7 @@
 
 static struct laz_engine *engine;
 
-/* What was told of one execution. */
+/* What callbacks reported of one execution. */
 struct told {
     unsigned times;
     int code;
@@ -83,7 +83,7 @@ static struct laz_session *open_lua(uint32_t no_wait)
 
 static atomic_uint meeting;
 
-/* Answers when MANY calls are open at once: never, if sessions wait for each other. */
+/* Answers when MANY calls are open at the same time: never, if sessions wait for each other. */
 static void tool_meet(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
@@ -104,7 +104,7 @@ static void sessions_execute_side_by_side(void)
     atomic_store(&meeting, 0);
     CU_ASSERT_EQUAL(laz_engine_add_tool(engine, &tool, tool_meet, NULL, NULL), 0);
     for (int i = 0; i < MANY; i++) {
-        sessions[i] = open_lua(1); /* none waits for another one's start, either */
+        sessions[i] = open_lua(1); /* nor does any wait for another's start */
         if (!sessions[i])
             goto out;
         begin(sessions[i], "return meet() and 7", &told[i]);
@@ -166,7 +166,7 @@ static void the_descriptor_and_the_timeout_are_enough(void)
         }
         CU_ASSERT_STRING_EQUAL(told[0].value, "42");
         CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_TIMEOUT);
-        CU_ASSERT(turns < 2000); /* nothing spins */
+        CU_ASSERT(turns < 2000); /* the loop does not spin */
     }
     laz_engine_free(engine);
 }
@@ -201,7 +201,7 @@ static void one_of_many_is_cancelled(void)
         step_until_told(&told[1]);
         CU_ASSERT_EQUAL(told[0].verdict, LAZ_VERDICT_CANCELLED);
         CU_ASSERT_EQUAL(told[1].verdict, LAZ_VERDICT_OK);
-        laz_session_cancel(a); /* nothing is going on: no effect on what comes */
+        laz_session_cancel(a); /* nothing is running: no effect on later executions */
         test_expect(a, "1", LAZ_VERDICT_OK, "1");
         begin(a, "while true do end", &told[0]);
         begin(b, "while true do end", &told[1]);
@@ -214,7 +214,7 @@ static void one_of_many_is_cancelled(void)
     laz_engine_free(engine);
 }
 
-/* Also when nobody has driven the engine in between. */
+/* Also when the engine was not driven in between. */
 static void cancelling_leaves_what_is_begun_later(void)
 {
     struct told early, late;
@@ -251,7 +251,7 @@ static void what_is_open_at_the_end_is_told_once(void)
         begin(b, "while true do end", &told[1]);
         begin(c, "while true do end", &told[2]);
         laz_engine_step(engine, 20, NULL);
-        laz_session_free(c); /* waits until nothing of it runs */
+        laz_session_free(c); /* waits until its box has ended */
         CU_ASSERT_EQUAL(told[2].times, 1);
         CU_ASSERT_EQUAL(told[2].verdict, LAZ_VERDICT_CANCELLED);
     }
@@ -300,7 +300,7 @@ static void do_it_again(void *user, struct laz_result *result, const struct laz_
                                                 again, NULL);
 }
 
-/* Or who closes it would wait for all that comes after. */
+/* Otherwise closing it would wait for all later executions. */
 static void a_session_that_is_being_closed_begins_nothing(void)
 {
     struct again again = {.left = 20};
@@ -320,7 +320,7 @@ static void a_session_that_is_being_closed_begins_nothing(void)
     laz_engine_free(engine);
 }
 
-/* A callback closes, or frees, the session that another one of its callers restarts. */
+/* A callback closes or frees the session while another callback restarts it. */
 struct closer {
     struct laz_session *session;
     bool frees;
@@ -344,7 +344,7 @@ static void a_restart_is_told_that_its_session_was_closed(void)
         closer.session = engine ? open_lua(0) : NULL;
         struct laz_session *other = closer.session ? open_lua(0) : NULL;
         if (other) {
-            /* no UTF-8: it ends with the first turn, when the start has hardly begun */
+            /* not UTF-8: it ends in the first turn, when the start has just begun */
             CU_ASSERT_EQUAL(
                 laz_session_execute_async(other, "\xff", SIZE_MAX, NULL, close_it, &closer, NULL),
                 0);
@@ -358,8 +358,8 @@ static void a_restart_is_told_that_its_session_was_closed(void)
 /* ---- callbacks ---------------------------------------------------------------------------------
  */
 
-/* Executes again and again, each time from inside the callback of the last, and frees its session
- * in the end. */
+/* Executes repeatedly, each time from the callback of the previous execution, and finally frees its
+ * session. */
 struct chain {
     struct laz_session *session, *other;
     int left, depth, nested;
@@ -376,7 +376,8 @@ static void chain_on(void *user, struct laz_result *result, const struct laz_err
         CU_ASSERT_EQUAL(
             laz_session_execute_async(chain->session, "1", SIZE_MAX, NULL, chain_on, chain, NULL),
             0);
-        /* Waiting is allowed as well, and drives the rest: the next callback comes from here. */
+        /* A callback may also wait, which drives the other sessions: the next callback is called
+         * from here. */
         struct laz_result *inner = NULL;
         chain->depth++;
         int rc = laz_session_execute(chain->other, "2", SIZE_MAX, NULL, &inner, NULL);
@@ -410,7 +411,7 @@ static void callbacks_may_use_the_engine(void)
     laz_engine_free(engine);
 }
 
-/* Another thread, while a callback is inside: it is as closed to it as ever. */
+/* Another thread, while a callback uses the engine: it gets LAZ_EBUSY as usual. */
 static void *step_elsewhere(void *user)
 {
     *(int *)user = laz_engine_step(engine, 0, NULL);
@@ -447,8 +448,8 @@ static void a_callback_opens_the_engine_to_its_own_thread_only(void)
 /* ---- hooks -------------------------------------------------------------------------------------
  */
 
-/* The slow hook lasts until the others were quick; were they delayed by it, it would last until it
- * is ended. */
+/* The slow hook lasts until the other executions have ended; if it delayed them, it would last
+ * until its timeout. */
 static void a_slow_hook_delays_nobody_else(void)
 {
     char folder[] = "/tmp/lazaret-test-XXXXXX", script[64], over[64], text[200];
@@ -473,7 +474,7 @@ static void a_slow_hook_delays_nobody_else(void)
         step_until_told(&told);
         CU_ASSERT_STRING_EQUAL(told.value, "\"slow\"");
         CU_ASSERT_EQUAL(unlink(over), 0);
-        begin(a, "return 'slow'", &told); /* cancelled while the hook is asked */
+        begin(a, "return 'slow'", &told); /* cancelled while the hook runs */
         laz_engine_step(engine, 0, NULL);
         laz_session_cancel(a);
         step_until_told(&told);
@@ -520,8 +521,8 @@ static void call_is_answered_after(struct laz_session *session, enum end end)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, -1, NULL), 0);
 }
 
-/* The execution is cancelled, its session closed, or the tool's own time over: the answer comes all
- * the same, and the call is gone with it. */
+/* The execution is cancelled, its session closed, or the tool's timeout over: the late answer still
+ * frees the call. */
 static void a_call_that_is_answered_too_late_leaves_nothing(void)
 {
     const struct laz_tool tool = {
@@ -588,8 +589,8 @@ static void a_hook_that_nobody_can_ask_blocks_the_code(void)
     laz_engine_free(engine);
 }
 
-/* The answer is there, and in the same turn of the loop the execution is cancelled: what the hook
- * was asked with is freed. The leak would be found by the sanitizer. */
+/* In the turn of the loop in which the hook's answer arrives the execution is cancelled: the hook's
+ * data is freed. The sanitizer would detect the leak. */
 static void an_answer_that_nobody_wants_is_freed(void)
 {
     struct told told;
@@ -599,7 +600,7 @@ static void an_answer_that_nobody_wants_is_freed(void)
     if (session) {
         struct pollfd arrived = {.fd = laz_engine_fd(engine), .events = POLLIN};
         begin(session, "return 1", &told);
-        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0); /* asks */
+        CU_ASSERT_EQUAL(laz_engine_step(engine, 0, NULL), 0); /* starts the hook */
         CU_ASSERT_EQUAL(poll(&arrived, 1, UNIT_HANG_MS), 1);
         laz_session_cancel(session);
         step_until_told(&told);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audited.c - sessions with an audit log: that everything which happens is on record, in a
- * chain that verifies, and that nothing happens which cannot be put there.
+/* test_audited.c - sessions with an audit log: everything that happens is recorded in a chain that
+ * verifies, and nothing happens that cannot be recorded.
  *
- * After each test the log is read as anybody would read it: line by line, as JSON. */
+ * After each test the log is read line by line, as JSON. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -27,10 +27,10 @@ struct log {
     struct laz_buf text;
     char *lines[4096];
     size_t n;
-    char *events; /* their names, parted by spaces */
+    char *events; /* their names, separated by spaces */
 };
 
-/* Without a file there is nothing in it. Every line must be a record, in one chain. */
+/* Reads the log; a missing file is empty. Every line must be a record of one chain. */
 static void log_read(struct log *log)
 {
     struct laz_audit_verify verify;
@@ -83,7 +83,7 @@ static const char *log_line(const struct log *log, const char *event)
     return NULL;
 }
 
-/* The first record of the event has this in it. */
+/* Checks that the first record of the event contains this. */
 static void log_has(const struct log *log, const char *event, const char *part)
 {
     const char *line = log_line(log, event);
@@ -268,8 +268,7 @@ static void tools_are_on_record_with_what_came_of_them(void)
     laz_engine_free(engine);
 }
 
-/* Whatever stands in code, arguments and results: one record a line, as many as there were events.
- */
+/* Whatever code, arguments and results contain, each event gives one record on one line. */
 static void hostile_text_stays_in_its_record(void)
 {
     static const char *const texts[] = {
@@ -398,7 +397,7 @@ static void empty_disk(void)
     }
 }
 
-/* From within an execution: its start is on record, what follows is not. */
+/* Fills the disk during an execution: its start is recorded, what follows is not. */
 static void tool_fill(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user, (void)args, (void)len;
@@ -438,14 +437,14 @@ static void nothing_happens_that_is_not_on_record(void)
         laz_engine_free(engine);
         return;
     }
-    test_expect(session, "touch()", LAZ_VERDICT_OK, "true"); /* with room for it */
+    test_expect(session, "touch()", LAZ_VERDICT_OK, "true"); /* control: with free space */
     CU_ASSERT_EQUAL(touched, 1);
     fill_disk();
     test_expect_error(session, "touched = 1 touch()", LAZ_VERDICT_BLOCKED, "audit.on_error");
     empty_disk();
     CU_ASSERT_EQUAL(touched, 1);
     test_expect(session, "touched", LAZ_VERDICT_OK, "null"); /* the code did not run */
-    /* it fills up while code runs */
+    /* the disk fills up while code runs */
     struct laz_result *result =
         test_run(session, "fill() local ok, why = pcall(touch) return tostring(why)", NULL);
     empty_disk();
@@ -466,7 +465,7 @@ static void nothing_happens_that_is_not_on_record(void)
     log_free(&log);
 }
 
-/* Something else lies where the log was. */
+/* The log was replaced by something else. */
 static void no_session_is_opened_without_a_record(void)
 {
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_behaviours.c - what a session does, in every language, in a real box.
+/* test_behaviours.c - the behaviour of a session, in every language, in a real box.
  *
  * behaviours.txt beside this file says which test covers which behaviour of the reference. */
 #include "live.h"
@@ -60,7 +60,7 @@ static char *begun(const char *code, const struct words *w)
     return laz_strdupf("%s%s", w->print_begin, code);
 }
 
-/* Code without an end, once it runs, while its clock moves by `ms`; what it had printed. */
+/* Runs endless code while its clock moves by `ms`; returns its output. */
 static char *time_out(struct laz_session *session, const char *code, uint64_t ms)
 {
     struct test_advance advance = {test_engine_of(session), ms, 0};
@@ -98,7 +98,7 @@ static void timeout_kills_and_the_session_stays_usable(void)
     test_each("", timing_out);
 }
 
-/* A millisecond less leaves the code alone, however long that takes. */
+/* A millisecond less does not end the code, however long that takes. */
 static void ending_in_time(struct laz_session *session, const struct words *w)
 {
     struct test_advance advance = {test_engine_of(session), 999, 0};
@@ -146,7 +146,7 @@ static void restarting(struct laz_session *session, const struct words *w)
     test_expect(session, w->get_x, LAZ_VERDICT_ERROR, NULL);
     kill((pid_t)laz_session_pid(session), SIGKILL);
     while (laz_session_is_alive(session))
-        usleep(1000); /* the kernel needs a moment to end it */
+        usleep(1000); /* the kernel needs some time to end it */
     CU_ASSERT_EQUAL(laz_session_restart(session, &err), 0);
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
 }
@@ -339,7 +339,7 @@ static void code_larger_than_a_message_is_refused(void)
 static void counting_executions(struct laz_session *session, const struct words *w)
 {
     test_expect(session, "1", LAZ_VERDICT_OK, "1");
-    test_expect(session, w->syntax_error, LAZ_VERDICT_SYNTAX_ERROR, NULL); /* does not count */
+    test_expect(session, w->syntax_error, LAZ_VERDICT_SYNTAX_ERROR, NULL); /* not counted */
     test_expect(session, "2", LAZ_VERDICT_OK, "2");
     test_expect_error(session, "3", LAZ_VERDICT_BLOCKED, "Maximum executions (2) reached");
     CU_ASSERT_EQUAL(laz_session_restart(session, NULL), 0);
@@ -407,7 +407,7 @@ static void fail_with_a_path(void *user, const char *args, size_t len, struct la
     laz_reply_error(reply, "no such file: /home/user/secret.txt");
 }
 
-/* What the code catches, and what the host is told when it does not. */
+/* The error that the code catches, and the host's result when it does not catch it. */
 static void failing_tool_tells(const char *settings, const char *says)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "open_it", .description = "Fails"};
@@ -465,7 +465,8 @@ static void gate_opens(void *user, int stream, const char *text, size_t len)
     test_gate_open();
 }
 
-/* A tool that takes longer than the code may, than all may, than it may itself. */
+/* A tool that takes longer than the timeout of the code, than the deadline, and than its own
+ * timeout. */
 static void waiting(struct laz_session *session, const struct words *w)
 {
     static const struct phrase caught = {
@@ -481,7 +482,8 @@ static void waiting(struct laz_session *session, const struct words *w)
     const struct laz_execute_options told = {.size = sizeof told, .line = gate_opens};
 
     test_hold_clock(test_engine_of(session));
-    test_expect_with(session, "slow(900)", &code, LAZ_VERDICT_OK, "\"slow\""); /* it stood still */
+    test_expect_with(session, "slow(900)", &code, LAZ_VERDICT_OK, "\"slow\""); /* its time did not
+                                                                                  run */
     test_expect_with(session, "stuck(900)", &all, LAZ_VERDICT_DEADLINE, NULL);
     test_gate_open();
     struct laz_result *result = test_run(session, test_phrase(w, &caught), &told);
@@ -594,7 +596,7 @@ static void folders_of_a_runtimes_options_are_visible_and_searched(void)
     char folder[] = "/tmp/laz-test-XXXXXX", settings[200];
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    chmod(folder, 0755); /* a session with an uid of its own has to get there */
+    chmod(folder, 0755); /* so that a session with its own uid can enter it */
     write_file(folder, "laz_extra.py", "answer = 42\n");
     write_file(folder, "laz_extra.lua", "return {answer = 42}\n");
     static const char *const codes[][2] = {

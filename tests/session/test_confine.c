@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_confine.c - whole sessions under the agent's confinement: what goes on, what does not, and
- * what is said where it cannot be applied.
+/* test_confine.c - whole sessions under the agent's confinement: what works, what is refused, and
+ * the messages when it cannot be applied.
  *
- * Ordinary work is done once with the confinement and once without any.  The program started as
- * "test_unfiltered" gives itself a filter that refuses every further filter, as a container or an
- * old kernel may, so that the agent's own fails for real. */
+ * Ordinary work runs with and without the confinement. Started as "test_unfiltered", the program
+ * installs a filter that refuses every further filter, as a container or an old kernel may, so that
+ * installing the agent's filter really fails. */
 #include "live.h"
 
 #include "os/landlock.h"
@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More than the defaults: packages are loaded, and sanitizers make it all slower. */
+/* More than the defaults: packages are loaded, and sanitizers are slow. */
 #define WORK "limits.cpu=300;limits.memory=2GiB"
 
 static const struct phrase work = {
@@ -99,7 +99,7 @@ static void works(struct laz_session *session, const struct words *w)
     test_expect(session, test_phrase(w, &work), LAZ_VERDICT_OK, "\"done\"");
 }
 
-/* The isolation that a result tells of. */
+/* Does the session report this isolation? */
 static bool tells(struct laz_session *session, const char *part)
 {
     struct laz_result *result = test_run(session, "'x'", NULL);
@@ -225,7 +225,7 @@ static void landlock_keeps_files_from_the_code(void)
 /* ---- where there can be no filter ---------------------------------------------------------------
  */
 
-/* As a container's filter may be: seccomp(2) is not there. */
+/* Makes seccomp(2) fail with ENOSYS, as in some containers. */
 static bool refuse_filters(void)
 {
     static struct sock_filter program[] = {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_crowd.c - many sessions at once, of which some attack: the others are answered right, and
- * none of them ends.
+/* test_crowd.c - many sessions, some of which attack: the others get the right answers, and none of
+ * them ends.
  *
- * Each session has an engine and a thread of its own; all boxes are real, the agent is the mock.
- * There is a turn for each attack, of each attacker another: they begin, all others call a tool so
- * many times while they are under way, and an attack that does not end by itself lasts until they
- * have done so.  No clock
- * decides anything: those of the engines stand still.  How long an answer takes beside an attack is
- * not for this test: scripts/bench measures times. */
+ * Each session has an engine and a thread of its own; all boxes are real, the agent is the mock. In
+ * each turn every attacker makes a different attack: they begin, all others call a tool several
+ * times meanwhile, and an attack that does not end by itself lasts until they have finished. The
+ * engines' clocks are held, so no time decides anything. scripts/bench measures how long an answer
+ * takes beside an attack. */
 #include "live.h"
 #include "traces.h"
 
@@ -21,11 +20,12 @@
 #include <string.h>
 #include <time.h>
 
-#define CROWD       64
-#define CROWD_USER  16 /* of an ordinary user, whose processes are counted for all of its tests */
+#define CROWD 64
+/* For an ordinary user, whose processes in all tests are counted together. */
+#define CROWD_USER  16
 #define ATTACKERS   4
-#define CROWD_CALLS 2     /* of each other session, beside each attack */
-#define ATTACK_MS   60000 /* of the clock that the last of them moves */
+#define CROWD_CALLS 2     /* by each other session, during each attack */
+#define ATTACK_MS   60000 /* by which the last of them moves the clock */
 
 #define WORK                                                                                       \
     "send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":2,\"b\":3}}\n"         \
@@ -35,7 +35,7 @@
 
 static const struct attack {
     const char *code;
-    bool lasts; /* until it is ended */
+    bool lasts; /* does not end by itself */
 } attacks[] = {
     {"times 20000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1", false},
     {"times 20000 "
@@ -63,10 +63,10 @@ static const struct attack {
 struct crowd {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t turn, over; /* all attackers have begun it, have ended it */
-    unsigned begun;    /* attackers, the next one */
-    unsigned done;     /* others, with the present one */
-    unsigned ended;    /* attackers, with the present one */
+    size_t turn, over; /* numbers of the turns that all attackers have begun and ended */
+    unsigned begun;    /* attackers that have begun the next turn */
+    unsigned done;     /* others that have finished the present turn */
+    unsigned ended;    /* attackers that have finished the present turn */
     unsigned size, workers;
     atomic_uint failures;
     struct laz_engine *attacked[ATTACKERS];
@@ -74,7 +74,7 @@ struct crowd {
 
 struct member {
     struct crowd *crowd;
-    unsigned number; /* the first attack */
+    unsigned number; /* index of its first attack */
     pthread_t thread;
     struct laz_engine *engine;
 };
@@ -102,7 +102,7 @@ static void crowd_failed(struct crowd *crowd)
 
 /* ---- those that attack -------------------------------------------------------------------- */
 
-/* A tool, called by each attack when it begins: when all have, the others begin, too. */
+/* A tool that each attack calls when it begins; when all have, the others begin too. */
 static void attack_begins(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     struct crowd *crowd = user;
@@ -178,7 +178,7 @@ static void *member_main(void *user)
 
     if (laz_session_open(member->engine, &options, &session, &err)) {
         printf("\n    member %u: %s\n", member->number, err.text);
-        abort(); /* the others would wait for it */
+        abort(); /* the others would wait for ever */
     }
     int64_t pid = laz_session_pid(session);
     if (member->number < ATTACKERS)
@@ -186,7 +186,7 @@ static void *member_main(void *user)
     else
         crowd_work(member->crowd, session);
     if (member->number >= ATTACKERS && laz_session_pid(session) != pid)
-        crowd_failed(member->crowd); /* it ended, and was replaced */
+        crowd_failed(member->crowd); /* its box ended and was replaced */
     return NULL;
 }
 
@@ -233,10 +233,10 @@ static void those_that_attack_spoil_no_answer_and_end_nobody(void)
 
 /* ---- one message ---------------------------------------------------------------------------- */
 
-#define MESSAGE_RUNS 3 /* the cheapest counts: others have a part in the rest */
+#define MESSAGE_RUNS 3 /* the cheapest run counts, because others are disturbed by the machine */
 #define MESSAGE_MOST 4
 
-/* In landlock nothing but the agent's own steps keeps the code in its box. */
+/* In landlock only the agent's own steps confine the code. */
 #define CONFINED "send {\"type\":\"ready\",\"protocol\":1,\"confined\":[\"landlock\",\"filter\"]}"
 
 static void message_ends(void *user, struct laz_result *result, const struct laz_error *err)
@@ -245,8 +245,8 @@ static void message_ends(void *user, struct laz_result *result, const struct laz
     *(struct laz_result **)user = result;
 }
 
-/* CPU milliseconds of this process for one message that says nothing but what NAME says, while the
- * neighbour is answered by the same loop. */
+/* CPU milliseconds of this process for one message NAME, while the same loop answers the
+ * neighbour. */
 static double message_cost(struct laz_session *session, struct laz_session *neighbour,
                            const char *name)
 {
@@ -277,7 +277,8 @@ static double message_least(struct laz_session *session, struct laz_session *nei
     return least;
 }
 
-/* What test_cost measures more finely; here those that cost five to ten times as much once. */
+/* test_cost measures this more precisely; these are messages that once cost five to ten times as
+ * much. */
 static void message_compare(struct laz_session *session, struct laz_session *neighbour)
 {
     static const char *const names[] = {"colliding", "smallest"};

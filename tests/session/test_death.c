@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_death.c - a box that is killed and takes its time to end: its siblings, its template and the
- * host go on, and the next one starts.
+/* test_death.c - a killed box that takes long to end: its siblings, its template and the host go
+ * on, and the next one starts.
  *
- * What holds it is a process of its namespace that is dead and that nobody has waited for, because
- * it is traced (ptrace(2)) by this program: until then the first process of the namespace cannot
- * end (pid_namespaces(7)).  Files without number in /tmp hold it as well, for as long as the kernel
- * takes to free them; with LAZARET_TEST_FULL. */
+ * A dead process of its namespace delays it, which this program traces (ptrace(2)) and does not
+ * reap: until then the first process of the namespace cannot end (pid_namespaces(7)). With
+ * LAZARET_TEST_FULL, a huge number of files in /tmp also delays it while the kernel frees them. */
 #include "live.h"
 #include "sight.h"
 
@@ -26,7 +25,7 @@ static struct laz_session *open_one(struct laz_engine *engine, bool warm)
     return warm ? test_warm_session(engine, "lua") : test_session(engine, "lua");
 }
 
-/* The agent of a session; that of a template's is the only child of its namespace's first. */
+/* The agent of a session; with a template it is the only child of the namespace's first process. */
 static int agent_of(const struct laz_session *session)
 {
     char path[64];
@@ -43,7 +42,7 @@ static int agent_of(const struct laz_session *session)
     return pid;
 }
 
-/* Whoever is held by us is not gone before we let go. */
+/* Traces the agent, so that it remains a zombie until released. */
 static int hold(const struct laz_session *session)
 {
     int pid = agent_of(session);
@@ -61,7 +60,7 @@ static void let_go(int pid)
     CU_ASSERT_EQUAL(waitpid(pid, NULL, __WALL), pid);
 }
 
-/* One of three is closed, and is not gone when the time for that is over. */
+/* Closes one of three sessions, whose box has not ended when the time for that is over. */
 static void a_slow_death(const char *settings, bool warm, bool held_up)
 {
     const uint64_t ordinary_ms = 2000;
@@ -74,7 +73,7 @@ static void a_slow_death(const char *settings, bool warm, bool held_up)
     test_expect(sibling, "x = 5", LAZ_VERDICT_OK, NULL);
     int held = hold(dying);
     test_told = &told;
-    laz_session_free(dying); /* waits for as long as it does */
+    laz_session_free(dying); /* waits until it has ended */
     test_told = NULL;
     CU_ASSERT(!held_up || strstr(laz_buf_text(&told), "does not end") != NULL);
     test_expect(sibling, "return x", LAZ_VERDICT_OK, "5");
@@ -98,7 +97,7 @@ static void a_slow_death_ends_nobody_else_in_bubblewrap(void)
     a_slow_death("sandbox.backend=bwrap", false, true);
 }
 
-/* There is no namespace to be held up, and the dead are the reaper's. */
+/* There is no namespace to delay, and the reaper reaps the dead. */
 static void a_slow_death_ends_nobody_else_in_landlock(void)
 {
     a_slow_death("sandbox.backend=landlock", false, false);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* test_faults.c - the system says no to the host: each call of the system that a session takes,
- * from engine to end, fails at each place of the code that makes it.
+/* test_faults.c - every system call that the host makes in the life of a session fails, at each
+ * place of the code that makes it.
  *
- * The rule: an error, or the value and the isolation that there are without the fault; never a
- * crash, a weaker box, a descriptor, thread, process or folder left.  Two sessions without a fault
- * teach which places there are (deny.h: a function with its four callers).  Some functions
- * are drawn, a place of each of them, and a way to fail: which error, once or always.  With
- * LAZARET_TEST_FULL all places fail in all of their ways, with TEST_FAULTS=FUNCTION those of one
- * function. The places that only an older system passes are learned and taken the same way.
+ * The rule: an error, or the same value and isolation as without the fault; never a crash, a weaker
+ * box, or a leftover descriptor, thread, process or directory. Two sessions without a fault record
+ * the places (deny.h: a function with its four callers). A random sample selects some functions, a
+ * place of each, and a way to fail: which error, once or always. With LAZARET_TEST_FULL all places
+ * fail in all ways, with TEST_FAULTS=FUNCTION those of one function. Places that only an older
+ * system reaches are recorded and tested in the same way.
  *
- * What the system did not remove is the one thing that may be left: the next engine removes it. */
+ * Only what the system refused to remove may be left: the next engine removes it. */
 #include "deny.h"
 #include "live.h"
 #include "sight.h"
@@ -33,7 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FAULTS_SAMPLE  24 /* places, each of another function */
+#define FAULTS_SAMPLE  24 /* places, each of a different function */
 #define FAULTS_SITES   2048
 #define FAULTS_SECONDS 300 /* for one session; then SIGALRM ends the test */
 
@@ -76,7 +76,7 @@ static void faults_end(void)
         fault.came += came > 0;
 }
 
-/* Tells of a child that lives, and ends it: the next session has its own. */
+/* Reports a living child and ends it, because the next session has its own. */
 static void faults_tell_child(void)
 {
     char path[64], text[300] = "";
@@ -103,8 +103,8 @@ static void faults_tell_child(void)
     waitpid(pid, NULL, 0);
 }
 
-/* Processes that nobody waits for come to us (PR_SET_CHILD_SUBREAPER) and end at once; those of the
- * engine are the engine's to wait for. */
+/* Orphans become children of this process (PR_SET_CHILD_SUBREAPER) and end at once; the engine
+ * waits for its own processes. */
 static void faults_no_process_is_left(void)
 {
     uint64_t end = laz_clock_ms() + UNIT_HANG_MS;
@@ -141,7 +141,7 @@ static void faults_session(struct sight *box)
     alarm(0);
 }
 
-/* A session in which a place fails in this way. */
+/* Runs a session in which a place fails in this way. */
 static void faults_at(struct sight *box, size_t site, size_t error, bool on, unsigned missing)
 {
     fault.site = site;
@@ -153,7 +153,7 @@ static void faults_at(struct sight *box, size_t site, size_t error, bool on, uns
     fault.any = false;
 }
 
-/* Can it fail so always? No signal comes always. */
+/* Can this failure repeat? Signals do not. */
 static bool faults_go_on(size_t site, size_t error)
 {
     int os_errno;
@@ -162,7 +162,7 @@ static bool faults_go_on(size_t site, size_t error)
     return os_errno != EINTR;
 }
 
-/* All ways of the places from `first` on; `only`: of this function, or NULL. */
+/* Tests all ways of the places from `first` on; `only`: of this function, or NULL. */
 static unsigned long faults_all(struct sight *box, size_t first, const char *only, unsigned missing)
 {
     const size_t n = deny_sites();
@@ -179,7 +179,7 @@ static unsigned long faults_all(struct sight *box, size_t first, const char *onl
     return runs;
 }
 
-/* Some places, each of another function, each in one of its ways. */
+/* Tests some places, each of a different function, each in one of its ways. */
 static unsigned long faults_some(struct sight *box, size_t first, unsigned missing)
 {
     static size_t sites[FAULTS_SITES];
@@ -207,7 +207,7 @@ static unsigned long faults_some(struct sight *box, size_t first, unsigned missi
     return runs;
 }
 
-/* The places from `first` on, where `missing` is not there. */
+/* Tests the places from `first` on, with the features `missing` unavailable. */
 static void faults_each(struct sight *box, size_t first, unsigned missing)
 {
     const char *only = getenv("TEST_FAULTS");
@@ -218,12 +218,12 @@ static void faults_each(struct sight *box, size_t first, unsigned missing)
     printf("\n    %zu places; ", deny_sites() - first);
     printf("%lu sessions in %.1f s, %lu faults came about, %u good, %u errors ", runs,
            (double)(laz_clock_ms() - began) / 1000, fault.came, box->good, box->bad);
-    /* Some places depend on who was first, or on what others do on the machine: of those that only
-     * this kind of session passes (`first` > 0) they can be most. */
+    /* Whether a place is reached may depend on timing or on other processes of the machine; among
+     * places that only this kind of session reaches (`first` > 0) these can be the majority. */
     CU_ASSERT(only || (runs > 0 && fault.came > 0 && (first || fault.came * 2 >= runs)));
 }
 
-/* Everything that is in force is asked for from here on: with less a session is refused. */
+/* From here on everything in force is required, so that a weaker session is refused. */
 static void faults_require(struct sight *box)
 {
     const char *list = box->isolation ? strchr(box->isolation, '[') : NULL;
@@ -257,7 +257,7 @@ static void faults_on(const char *backend, bool from_template, unsigned missing)
         faults_each(&box, first, missing);
     unsigned good = box.good;
     deny_learn(missing);
-    faults_session(&box); /* all is as it was */
+    faults_session(&box); /* control: works without a fault */
     CU_ASSERT_EQUAL(box.good, good + 1);
     sight_end(&box);
 }
@@ -282,7 +282,7 @@ static void calls_of_the_host_fail_with_a_template(void)
     faults_on(NULL, true, 0);
 }
 
-/* A program of the backend that ends before its time leaves somebody behind who waits for it. */
+/* A backend's program that ends early leaves a process behind that waits for it. */
 static void what_a_dead_program_leaves_is_ended(void)
 {
     static const char text[] = "#!/bin/sh\nsleep 600 &\nexit 3\n";
@@ -323,8 +323,8 @@ static int faults_spawn(struct laz_error *err)
     return rc;
 }
 
-/* Where neither close_range nor the list of what is open is to be had, a child would inherit what
- * is the host's. */
+/* Without close_range and without the list of open descriptors, a child would inherit the host's
+ * descriptors. */
 static void a_child_that_cannot_close_does_not_run(void)
 {
     struct laz_error err = {0};
@@ -342,11 +342,11 @@ static void a_child_that_cannot_close_does_not_run(void)
         deny_begin(site, 0, true, DENY_CLOSE_RANGE);
         int rc = faults_spawn(&err);
         if (!deny_end())
-            continue; /* a place of sessions */
+            continue; /* a place reached by sessions */
         CU_ASSERT(rc < 0 && strstr(err.text, "its descriptors cannot be set") != NULL);
         tried++;
     }
-    CU_ASSERT(tried >= 3); /* /dev/null, the folder, its entries */
+    CU_ASSERT(tried >= 3); /* /dev/null, the directory, its entries */
 }
 
 /* ---- the size of files ---------------------------------------------------------------------- */
@@ -358,7 +358,7 @@ static void sizes_tell(int number)
     sizes_told = number;
 }
 
-/* The limit on the size of files is the application's; its signal is not for us to raise. */
+/* The application has set the limit on file size; the library must not let its signal be raised. */
 static void a_limit_on_files_is_an_error_and_no_signal(void)
 {
     static const rlim_t sizes[] = {0, 1, 100, 1000, 4096, 20000, 100000};
@@ -372,7 +372,7 @@ static void a_limit_on_files_is_an_error_and_no_signal(void)
         return;
     sight_session(&box);
     CU_ASSERT_FATAL(getrlimit(RLIMIT_FSIZE, &old) == 0 && sigaction(SIGXFSZ, &act, &before) == 0);
-    fflush(stdout); /* which is limited, too, where it is a file */
+    fflush(stdout); /* the limit applies to it too if it is a file */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct laz_engine *engine = test_engine("limits.fsize=unlimited");
         struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};

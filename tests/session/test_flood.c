@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flood.c - a peer that wastes what is not its own: time, the log, the host's attention; and
- * one that speaks when it is not asked.
+/* test_flood.c - a peer that wastes the host's time, log and CPU; and one that sends messages
+ * unasked.
  *
- * The agent is the mock of tests/mock/agent.c, in a real box; code is a script of what it does. */
+ * The agent is the mock of tests/mock/agent.c, in a real box; the code is its script. */
 #include "live.h"
 #include "traces.h"
 
@@ -22,7 +22,7 @@
 #define RESULT(value) "{\"type\":\"result\",\"id\":$id,\"value\":" value "}"
 #define NOPE          "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}"
 
-/* One session for `body`, of an engine whose clock stands still. */
+/* Opens a session for `body`, in an engine whose clock is held. */
 static void with_session(const char *settings, void (*body)(struct laz_session *))
 {
     struct laz_engine *engine = test_engine(settings);
@@ -38,13 +38,13 @@ static void with_session(const char *settings, void (*body)(struct laz_session *
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* Lets the agent go on that waits with `await`. */
+/* Continues an agent that waits with `await`. */
 static void go_on(const struct laz_session *session)
 {
     CU_ASSERT_EQUAL(kill((pid_t)session->box->agent_pid, SIGUSR1), 0);
 }
 
-/* What the clock moves by with each line that the agent prints, which then goes on. */
+/* With each line that the agent prints the clock moves by this, and the agent continues. */
 struct course {
     struct laz_session *session;
     const uint64_t *ms;
@@ -61,7 +61,7 @@ static void course_line(void *user, int stream, const char *text, size_t len)
     go_on(course->session);
 }
 
-/* The host has read all before it, and has time to do something else. */
+/* Makes the agent wait until the host has read everything and may do something else. */
 #define MEANWHILE "sync\nprint .\nawait\n"
 
 static void body_of_slow_lines(struct laz_session *session)
@@ -95,7 +95,7 @@ static void a_message_that_was_begun_is_finished_in_time(void)
 #define SLOW_CALL                                                                                  \
     "raw {\"type\":\"tool_call\",\"id\":1,\n" MEANWHILE "raw \"tool\":\"nothing\"}\\n\nrecv\n"
 
-/* Each message has its own five seconds, and an answer that is awaited is no message begun. */
+/* Each message has its own five seconds, and waiting for an answer does not begin a message. */
 static void body_of_many_slow_lines(struct laz_session *session)
 {
     static const uint64_t ms[] = {4000, 4000, 4000};
@@ -185,13 +185,13 @@ static void ten_thousand_refused_calls_are_enough(void)
     with_session("", body_of_refused_calls);
 }
 
-/* Has the process ended? It is no child that anybody else waits for. */
+/* Has the process ended? No other code here waits for it. */
 static bool is_gone(int64_t pid)
 {
     return kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* After the first message that is refused nothing more is read, or told. */
+/* After the first rejected message nothing more is read or logged. */
 static void a_refused_peer_is_told_of_once(void)
 {
     struct laz_engine *engine = counting_engine();
@@ -206,7 +206,7 @@ static void a_refused_peer_is_told_of_once(void)
         test_expect(session, "ok 1\nawait\ntimes 100000 {\"type\":\"dance\"}", LAZ_VERDICT_OK, "1");
         int64_t pid = laz_session_pid(session);
         go_on(session);
-        while (!is_gone(pid)) /* the loop hears it, while nobody executes anything */
+        while (!is_gone(pid)) /* the loop reads it while no execution runs */
             CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 10, NULL), 0);
         CU_ASSERT_EQUAL(logged_refusals, 1);
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
@@ -216,7 +216,7 @@ static void a_refused_peer_is_told_of_once(void)
 
 /* ---- while others work ---------------------------------------------------------------------- */
 
-/* Two sessions of one engine; the lua of `body` is the one that misbehaves. */
+/* Two sessions of one engine; `bad` is the one that misbehaves. */
 static void with_two(void (*body)(struct laz_session *bad, struct laz_session *good))
 {
     struct laz_engine *engine = test_engine("");
@@ -239,7 +239,7 @@ static void body_of_idle_speech(struct laz_session *bad, struct laz_session *goo
 
     test_expect(bad, "ok 1\nawait\nsend garbage\nwait", LAZ_VERDICT_OK, "1");
     go_on(bad);
-    while (!is_gone(pid)) /* the loop hears the bad one while the good one executes */
+    while (!is_gone(pid)) /* the loop reads from the bad one while the good one executes */
         test_expect(good, CALL, LAZ_VERDICT_OK, "1");
     CU_ASSERT_TRUE(laz_session_is_alive(bad));
     test_expect(bad, "ok 42", LAZ_VERDICT_OK, "42");
@@ -250,8 +250,8 @@ static void a_peer_that_speaks_while_idle_is_ended_at_once(void)
     with_two(body_of_idle_speech);
 }
 
-/* Drives the loop until output of an idle session is left unread. There is more of it than these
- * turns could read. */
+/* Drives the loop until it stops reading output of an idle session, of which there is more than
+ * these turns could read. */
 static void until_unheard(struct laz_session *session)
 {
     const bool *unheard = session->box->unheard;
@@ -262,8 +262,7 @@ static void until_unheard(struct laz_session *session)
     CU_ASSERT(unheard[LAZ_STDOUT] && unheard[LAZ_STDERR]);
 }
 
-/* The other process of the bad one writes as fast as it can, for ever: pipes that are full of it
- * wake nobody. */
+/* A process of the bad session writes for ever as fast as it can; its full pipes wake no thread. */
 static void body_of_idle_output(struct laz_session *bad, struct laz_session *good)
 {
     struct laz_engine *engine = test_engine_of(bad);
@@ -274,9 +273,9 @@ static void body_of_idle_output(struct laz_session *bad, struct laz_session *goo
     test_expect(bad, "spill 1000000000000\nok 1", LAZ_VERDICT_OK, "1");
     until_unheard(bad);
     output.fd = bad->box->output[LAZ_STDOUT];
-    CU_ASSERT_EQUAL(poll(&output, 1, -1), 1); /* there is something to be read */
+    CU_ASSERT_EQUAL(poll(&output, 1, -1), 1); /* there is output to read */
     for (; turns < 1000 && poll(&loop, 1, 0) == 1;
-         turns++) /* of the execution, not of its output */
+         turns++) /* turns for the execution, not for its output */
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 0, NULL), 0);
     CU_ASSERT(turns < 1000);
     test_expect(good, CALL, LAZ_VERDICT_OK, "1");
@@ -289,7 +288,7 @@ static void output_that_nobody_wants_costs_nothing(void)
     with_two(body_of_idle_output);
 }
 
-/* What was written while idle is dropped; what is written then is not. */
+/* Output written while idle is discarded; later output is not. */
 static void body_of_later_output(struct laz_session *bad, struct laz_session *good)
 {
     test_expect(bad, "ok 1\nawait\nspill 400000", LAZ_VERDICT_OK, "1");
@@ -313,7 +312,7 @@ static void output_is_heard_again_with_the_next_execution(void)
 
 /* ---- out of turn ---------------------------------------------------------------------------- */
 
-/* The next execution is a good one in another box, whatever was said. */
+/* Checks that the next execution works in another box. */
 static void box_is_replaced(struct laz_session *session, const char *code, int64_t pid)
 {
     test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
@@ -322,7 +321,7 @@ static void box_is_replaced(struct laz_session *session, const char *code, int64
     CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
 }
 
-/* The code ends well, but says more than its outcome before the host has returned. */
+/* The code ends well, but the agent sends more than its outcome before the host has returned. */
 static void says_more(struct laz_session *session, const char *code)
 {
     int64_t pid = laz_session_pid(session);
@@ -332,7 +331,7 @@ static void says_more(struct laz_session *session, const char *code)
     box_is_replaced(session, code, pid);
 }
 
-/* The code ends well, and says more when nobody drives the loop. */
+/* The code ends well, and the agent sends more while the loop is not driven. */
 static void says_more_later(struct laz_session *session, const char *more)
 {
     char *code = laz_strdupf("ok 1\nawait\n%s", more);

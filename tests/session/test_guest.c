@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_guest.c - the library is a guest: what an application finds of its own after using it.
+/* test_guest.c - the library is a guest: it leaves the application's process as it was.
  *
- * Signals, locale, environment, working folder, descriptors, processes, threads: looked at before
- * and after, with a host that has handlers of its own, ignores SIGCHLD, and writes numbers with a
+ * Signals, locale, environment, working directory, descriptors, processes and threads are compared
+ * before and after, in a host that has signal handlers, ignores SIGCHLD, and has a decimal
  * comma. */
 #include "live.h"
 #include "traces.h"
@@ -96,7 +96,7 @@ static void an_application_finds_its_own_as_it_was(void)
     struct sigaction mine = {.sa_handler = my_handler};
     struct picture before, after;
 
-    use_everything(""); /* what the C library makes once and keeps is there afterwards */
+    use_everything(""); /* lets the C library make what it keeps */
     sigaction(SIGUSR1, &mine, NULL);
     sigaction(SIGALRM, &mine, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -121,7 +121,7 @@ static void a_dead_agent_raises_no_sigpipe(void)
     struct laz_engine *engine = test_engine("");
     struct laz_session *session = test_session(engine, "lua");
 
-    signal(SIGPIPE, SIG_DFL); /* one write to a dead peer would end this process */
+    signal(SIGPIPE, SIG_DFL); /* a write to a closed peer would end this process */
     if (session) {
         kill((pid_t)laz_session_pid(session), SIGKILL);
         struct laz_result *result = NULL;
@@ -146,7 +146,7 @@ static long allocated(void)
 #endif
 }
 
-/* As few as 200 tell it: what each leaves is there a hundred times after the first hundred. */
+/* 200 sessions suffice: a leak of each would show a hundred times after the first hundred. */
 static void many_sessions_leave_nothing(void)
 {
     const char *text = getenv("TEST_SESSIONS");
@@ -176,7 +176,7 @@ static void many_sessions_leave_nothing(void)
     CU_ASSERT_EQUAL(trace_children(), 0);
     long grown = allocated() - warm;
     printf("\n    %d sessions, %ld bytes grown after the first hundred\n    ", opened, grown);
-    CU_ASSERT(grown < 24 * 1024); /* some buffers have become larger, once */
+    CU_ASSERT(grown < 24 * 1024); /* some buffers have grown once */
     laz_engine_free(engine);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hostile.c - code that turns on its host: it speaks on the agent's channel itself, outlives
- * what it may, and looks for what the host holds.
+/* test_hostile.c - code that attacks its host: it writes to the agent's channel itself, tries to
+ * survive, and looks for the host's resources.
  *
- * Python finds the channel among its descriptors; what it writes there is then the agent's word. */
+ * Python finds the channel among its descriptors; the host takes what it writes there for messages
+ * of the agent. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -36,7 +37,7 @@ static void a_line_after_the_outcome_ends_the_box(void)
                     "b'no message\\n{\"type\":\"result\",\"id\":2,\"value\":666}\\n')\n"
                     "time.sleep(60)",
                     LAZ_VERDICT_OK, "1");
-        test_expect(session, "6 * 7", LAZ_VERDICT_OK, "42"); /* of another box */
+        test_expect(session, "6 * 7", LAZ_VERDICT_OK, "42"); /* in another box */
         test_expect_error(session, "channel", LAZ_VERDICT_ERROR, "not defined");
     }
     laz_session_free(session);
@@ -60,7 +61,7 @@ static void a_line_too_long_between_executions_ends_the_box(void)
                                  "threading.Thread(target=flood, daemon=True).start()",
                     LAZ_VERDICT_OK, NULL);
         CU_ASSERT_EQUAL(kill((pid_t)session->box->agent_pid, SIGUSR1), 0);
-        while (kill((pid_t)pid, 0) == 0) /* the loop hears it */
+        while (kill((pid_t)pid, 0) == 0) /* until the loop has handled it */
             CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 10, NULL), 0);
         test_expect(session, "6 * 7", LAZ_VERDICT_OK, "42");
         CU_ASSERT_NOT_EQUAL(laz_session_pid(session), pid);
@@ -119,7 +120,7 @@ static void no_process_is_left_when_close_returns(void)
     laz_engine_free(engine);
 }
 
-/* A daemon that has left its parents, group and session; then the parent that would have found it
+/* A daemon that has left its parents, group and session; then the parent that would have ended it
  * is killed. */
 static void nothing_of_a_uid_is_left_for_its_next_session(void)
 {
@@ -158,13 +159,13 @@ static void nothing_of_a_uid_is_left_for_its_next_session(void)
     laz_result_free(result);
     laz_session_free(session);
     while (processes_with(part))
-        usleep(1000); /* killed already; the kernel needs a moment */
+        usleep(1000); /* already killed; the kernel needs some time */
     laz_engine_free(engine);
 }
 
 /* ---- what the host holds -------------------------------------------------------------------- */
 
-/* A key that only the holder of the host's session keyring sees; false where there are none. */
+/* Makes a key in the host's session keyring; false where keyrings are unavailable. */
 static bool keys_with_canary(void)
 {
     if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inside.c - what code finds in its box: programs that were listed, and no variable of the
- * host.  Every absence has its control: the same attempt where nothing forbids it. */
+/* test_inside.c - what code finds in its box: the listed programs, and no variable of the host.
+ * Every absence has a control: the same attempt where nothing prevents it. */
 #include "live.h"
 
 #include "os/directories.h"
@@ -14,7 +14,7 @@
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* What the languages' own functions start works by default. */
+/* Programs that the languages' own functions start work by default. */
 static void helpers_start(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
@@ -46,7 +46,8 @@ static void helpers_of_the_languages_start(void)
     test_each("limits.memory=unlimited", helpers_start);
 }
 
-/* setsid is on every Linux and no default. Its status, or what the language says instead. */
+/* setsid exists on every Linux but is not among the defaults. Gives its status, or the language's
+ * error. */
 static const struct phrase start_setsid = {
     .python = "import subprocess\nsubprocess.run(['setsid', '--version'], "
               "stdout=subprocess.DEVNULL).returncode",
@@ -76,8 +77,8 @@ static void an_unlisted_program_is_not_found(void)
     test_each("", setsid_is_not_found);
 }
 
-/* The interpreter itself is part of the agent, and no program. R asks a shell where programs are
- * when it starts, and does not start without one. */
+/* The interpreter is part of the agent and not a program. R needs a shell to find programs when it
+ * starts, and does not start without one. */
 static void nothing_starts(const char *runtime, const char *settings, const char *code)
 {
     struct laz_engine *engine = test_engine(settings);
@@ -119,7 +120,7 @@ static void a_listed_program_that_is_missing_refuses_the_session(void)
 #define POISON "poison-of-the-host"
 
 static const char *const poisoned[] = {
-    /* secrets, and the ways to them */
+    /* secrets, and paths to them */
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
     "AWS_SECRET_ACCESS_KEY",
@@ -186,7 +187,7 @@ static const char *const poisoned[] = {
     "CLASSPATH",
     "OPENSSL_CONF",
     "TCLLIBPATH",
-    /* what the box gives itself */
+    /* variables that the box sets itself */
     "HOME",
     "TMP",
     "TEMP",
@@ -208,7 +209,7 @@ static void poison_all(void)
     }
 }
 
-/* Every environment in the box: its own, that of each process it can see, and a child's. */
+/* Searches every environment in the box: its own, that of each visible process, and a child's. */
 static void looking_everywhere(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
@@ -235,7 +236,7 @@ static void looking_everywhere(struct laz_session *session, const struct words *
     test_expect(session, test_phrase(w, &code), LAZ_VERDICT_OK, "[true,0]");
 }
 
-/* How many of them a plain child of this process sees. */
+/* Counts how many of them a plain child of this process sees. */
 static size_t poison_of_a_child(void)
 {
     char line[512];
@@ -252,14 +253,14 @@ static size_t poison_of_a_child(void)
 static void no_variable_of_the_host_is_inside(void)
 {
     poison_all();
-    /* the shell in between drops IFS, PS4, PWD, OLDPWD and names that are none */
+    /* the shell in between drops IFS, PS4, PWD, OLDPWD and invalid names */
     CU_ASSERT(poison_of_a_child() >= sizeof poisoned / sizeof poisoned[0] - 6);
     test_each("", looking_everywhere);
 }
 
 /* ---- what a template loads ------------------------------------------------------------------ */
 
-static char shared[] = "/var/tmp/lazaret-test-XXXXXX"; /* no box has it for its home, as /tmp */
+static char shared[] = "/var/tmp/lazaret-test-XXXXXX"; /* unlike /tmp, no box has its home there */
 
 static void put(const char *name, const char *text)
 {
@@ -269,7 +270,7 @@ static void put(const char *name, const char *text)
     CU_ASSERT_EQUAL(laz_os_write_file(path, text, strlen(text), 0644, NULL), 0);
 }
 
-/* The text with the folder's path in place of each "@". */
+/* Replaces each "@" in the text by the directory's path. */
 static const char *in_shared(const char *text)
 {
     static char filled[1024];
@@ -281,8 +282,8 @@ static const char *in_shared(const char *text)
     return filled;
 }
 
-/* A session leaves code where sessions may write, and the next one comes from a template that was
- * started after that: it has not run it. But what was left is there. */
+/* A session leaves code where sessions may write; the next one comes from a template that was
+ * started afterwards, and that has not run the code, although it is there. */
 static void plant(const char *runtime, const char *settings, const char *code, const char *look)
 {
     struct laz_engine *engine = test_engine(in_shared(settings));
@@ -302,8 +303,8 @@ static void plant(const char *runtime, const char *settings, const char *code, c
     "sandbox.write=[\"@/"                                                                          \
     "out\"];pool.warm=\"template\";pool.renew_after=1;limits.memory=unlimited;"
 
-/* Under another name as well: then sessions do without a template, unless the settings ask for one.
- */
+/* The directory is also visible under another path: then sessions do without a template, unless the
+ * settings require one. */
 static void written_and_read(void)
 {
     const struct laz_session_options warm = {.size = sizeof warm, .runtime = "lua", .warm = 1};
@@ -332,8 +333,8 @@ static void written_and_read(void)
     }
 }
 
-/* Python is led there by a link in a folder that sessions only read; R by variables. Lua's state is
- * made in the session itself. */
+/* A link in a read-only directory leads Python there, variables lead R. Lua's state is made in the
+ * session itself. */
 static void a_template_runs_nothing_that_a_session_has_left(void)
 {
     char path[128];
@@ -384,7 +385,7 @@ static const struct unit_test tests[] = {
     UNIT(without_programs_the_language_still_works),
     UNIT(a_listed_program_that_is_missing_refuses_the_session),
     UNIT(a_template_runs_nothing_that_a_session_has_left),
-    UNIT(no_variable_of_the_host_is_inside), /* last: it spoils this process's environment */
+    UNIT(no_variable_of_the_host_is_inside), /* last: it changes the environment */
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lend.c - the loop goes with a tool to its thread, and comes back: handlers stay on the
- * caller's thread, clocks and answers do not wait for a tool that takes its time. */
+/* test_lend.c - the loop is lent to a tool's thread and comes back: handlers stay on the caller's
+ * thread, and timers and answers do not wait for a slow tool. */
 #include "live.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void tool_counts(void *user, const char *args, size_t len, struct laz_rep
     laz_reply_value(reply, "1", 1);
 }
 
-/* Waits for the gate, and says that it passed it. */
+/* Waits for the gate and records that it has passed. */
 static void wait_at_gate(void)
 {
     while (sem_wait(&gate))
@@ -62,7 +62,7 @@ static void line_opens_gate(void *user, int stream, const char *text, size_t len
         sem_post(&gate);
 }
 
-/* An engine with a tool more, a session in Lua, and closed gates. */
+/* Makes an engine with an additional tool, a session in Lua, and closed gates. */
 static struct laz_session *session_with(const char *settings, const char *name,
                                         void (*call)(void *, const char *, size_t,
                                                      struct laz_reply *),
@@ -142,7 +142,7 @@ static void an_answer_does_not_wait_for_the_functions_end(void)
     leave(session, engine); /* waits for the function */
 }
 
-/* The thread that has run one call has gone on to the next: it is that one's answer. */
+/* The thread that ran one call has gone on to the next, whose answer must not wait either. */
 static void an_answer_to_a_later_call_does_not_wait_either(void)
 {
     static const char code[] = "local sum = 0 for i = 1, 20 do sum = sum + add(1, 2) end "

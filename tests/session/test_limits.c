@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limits.c - limits of a session: what reaches one, and that the limit was what stopped it.
+/* test_limits.c - limits of a session: what exceeds one, and that the limit stopped it.
  *
- * Every refusal has its control: the same code under a raised or removed limit does what it wanted.
- * Processes are looked for from outside, in /proc, by a mark in their command line that only one
- * test has; before they must be gone they are seen running. */
+ * Every refusal has a control: the same code succeeds with a raised or removed limit. Processes are
+ * found from outside, in /proc, by a mark in their command line that is unique to a test; they are
+ * seen running before they must have ended. */
 #include "live.h"
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ static bool is_one_of(enum laz_verdict verdict, enum laz_verdict a, enum laz_ver
     return verdict == a || verdict == b;
 }
 
-/* Executes `code` in every language that has it, with an engine of `settings`, and gives each
+/* Executes `code` in every language that has it, with an engine of `settings`, and passes each
  * result to `look`. */
 static void each(const char *settings, const struct phrase *code,
                  void (*look)(struct laz_session *, const struct words *, struct laz_result *))
@@ -106,14 +106,14 @@ static void free_raised(void)
         laz_engine_free(raised[i].engine); /* and its session */
 }
 
-/* Does somebody run these tests once more, with a backend for all of them? Then those that name
- * theirs have nothing new to say. */
+/* Is this a repeated run with another backend for all tests? Then tests that name their backend are
+ * skipped. */
 static bool runs_for_one_backend(void)
 {
     return getenv("TEST_BACKEND") != NULL;
 }
 
-/* The language has told it and the code did not catch it. */
+/* The language raised an error that the code did not catch. */
 static void says(struct laz_result *result, const char *part)
 {
     const char *error = laz_result_error(result);
@@ -125,7 +125,7 @@ static void says(struct laz_result *result, const char *part)
 
 /* ---- how it ended --------------------------------------------------------------------------- */
 
-/* Does this kernel tell how a process ended that is nobody's child here (Linux 6.15)? */
+/* Does this kernel report the exit status of a process that is not a child (Linux 6.15)? */
 static bool kernel_tells_ends(void)
 {
     int signal, status = -1;
@@ -171,7 +171,7 @@ static void it_was_a_signal(struct laz_session *session, const struct words *w,
     says(result, "ended by signal 9");
 }
 
-/* Programs around the agent report 137 for both. */
+/* Wrappers around the agent report 137 for both. */
 static void a_status_of_137_is_told_from_signal_9(void)
 {
     static const struct phrase status = {.python = "import os; os._exit(137)"};
@@ -202,7 +202,7 @@ static double number_after(struct laz_result *result, const char *key)
 static void cpu_is_used_up(struct laz_session *session, const struct words *w,
                            struct laz_result *result)
 {
-    double cpu_ms = number_after(result, "\"cpu_ms\":"); /* the first one: that of the evidence */
+    double cpu_ms = number_after(result, "\"cpu_ms\":"); /* the first one, in the evidence */
     bool is_evidence = strstr(laz_result_json(result), "\"counted_by\":\"rlimit\"") == NULL;
 
     (void)session, (void)w;
@@ -212,10 +212,10 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
     CU_ASSERT_TRUE(strstr(laz_result_json(result), "\"signal\":24") ||
                    test_result_has(result, "\"counted_by\":\""));
     says(result, "CPU time of 1 s");
-    CU_ASSERT(!is_evidence || cpu_ms >= 1000); /* never less than what it is evidence for */
+    CU_ASSERT(!is_evidence || cpu_ms >= 1000); /* never less than the limit */
 }
 
-/* As much as the limit, and a little more; one language stands for all. */
+/* Uses a little more than the limit; one language stands for all. */
 static const struct phrase loop_for_a_while = {.lua =
                                                    "while os.clock() < 1.1 do end return 'done'"};
 
@@ -253,7 +253,7 @@ static void memory_is_refused(struct laz_session *session, const struct words *w
 {
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_MEMORY_LIMIT);
     CU_ASSERT_TRUE(test_result_has(result, "\"limit_bytes\":268435456"));
-    pid_before = laz_session_pid(session); /* the language told it: the session is kept */
+    pid_before = laz_session_pid(session); /* the language reported it, so the session is kept */
     test_expect(session, "1 + 1", LAZ_VERDICT_OK, "2");
     test_expect(session, test_phrase(w, &allocate_and_catch), LAZ_VERDICT_OK, "\"done\"");
     CU_ASSERT_EQUAL(laz_session_pid(session), pid_before);
@@ -302,9 +302,9 @@ static void fsize_limit_stops_a_growing_file(void)
 }
 
 static const struct phrase open_1000_files = {
-    /* R itself has only 128 connections */
+    /* R allows only 128 connections */
     .python = "x = [open('/dev/null') for i in range(1000)]\nx = None\n'done'",
-    .r = NULL, /* it has 128 connections of its own, and does not start with fewer than 256 files */
+    .r = NULL, /* it allows only 128 connections, and does not start with fewer than 256 files */
     .lua =
         "local x = {}\nfor i = 1, 1000 do x[i] = assert(io.open('/dev/null')) end\nreturn 'done'",
 };
@@ -336,7 +336,7 @@ static void a_full_tmp_is_an_error_of_the_language(void)
 {
     const char *backend = getenv("TEST_BACKEND");
 
-    /* A folder of the host's has no size: the limit is that of a file. */
+    /* A directory of the host has no size limit: only single files are limited. */
     if (backend && strcmp(backend, "landlock") == 0)
         each("sandbox.tmp_size=1MiB", &write_5_mib, succeeds);
     else
@@ -392,7 +392,7 @@ static int processes_with(const char *mark)
     return n;
 }
 
-/* Waits until all have ended: by themselves they would end much later. */
+/* Waits until all have ended; by themselves they would end much later. */
 static bool all_are_gone(const char *mark)
 {
     uint64_t end = laz_clock_ms() + UNIT_HANG_MS;
@@ -403,10 +403,10 @@ static bool all_are_gone(const char *mark)
     return n == 0;
 }
 
-/* A time to sleep that no other process has, nor begins with: "3000.00001234567". */
+/* A sleep duration that no other process has, nor begins with: "3000.00001234567". */
 static char mark[32];
 
-/* The code with the mark in place of each '@'. */
+/* Replaces each '@' in the code by the mark. */
 static void with_mark(const char *code, char *text, size_t size)
 {
     char *at = text;
@@ -420,8 +420,7 @@ static void with_mark(const char *code, char *text, size_t size)
     *at = '\0';
 }
 
-/* Executes `code`, which does not end, until its time is over: when a handler of its lines, which
- * is given the engine, says so. */
+/* Executes endless `code` until its time is over, which a handler of its lines decides. */
 static void expect_over(struct laz_session *session, const char *code,
                         void (*line)(void *user, int stream, const char *text, size_t len))
 {
@@ -482,12 +481,12 @@ static void timeout_ends_children_and_daemons_without_a_namespace(void)
     test_each("sandbox.backend=none;sandbox.require=[]", leave_children);
 }
 
-/* A bomb of 511 shells that carry the mark (a real one would take the machine along where the limit
- * does not hold, so not more). None of them ends soon, so one is refused for certain, and says so:
- * then the time of the code is over. */
+/* A fork bomb of 511 shells with the mark (a real one would bring the machine down if the limit
+ * failed). None of them ends soon, so one is certainly refused and reports it; then the time of the
+ * code is over. */
 #define BOMB "b() { if [ $1 -gt 0 ]; then b $(($1-1)) & b $(($1-1)) & fi; wait; sleep 3000; }; b 8"
 
-static int seen; /* the most at once */
+static int seen; /* the most at the same time */
 static bool refused;
 
 static void see_a_bomb(void *user, int stream, const char *text, size_t len)
@@ -526,7 +525,8 @@ static void a_fork_bomb_is_bounded_and_leaves_nothing(void)
     if (runs_for_one_backend())
         return;
     test_each("sandbox.backend=bwrap;limits.nproc=24;limits.cpu=unlimited", explode);
-    if (laz_os_is_root()) /* without a user namespace the limit is the group's, or the uid's own */
+    if (laz_os_is_root()) /* without a user namespace the group or the session's uid has the
+                             limit */
         test_each("sandbox.backend=none;sandbox.require=[];limits.nproc=24;limits.cpu=unlimited",
                   explode);
 }

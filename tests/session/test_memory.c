@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c - memory runs out at the n-th request, n = 1, 2, ... until no request is left: an
- * error or success, never a crash, a leak, a process too many or a weaker box.
+/* test_memory.c - the n-th allocation fails, for n = 1, 2, ... up to the last one: the outcome is
+ * an error or success, never a crash, a leak, a leftover process or a weaker box.
  *
- * Each part runs once without a fault, which counts its requests; then once for each of so many of
- * them as are not too many, drawn anew each time, or, with LAZARET_TEST_FULL, for all.
- * TEST_FAULTS=N is the N-th alone. Requests fail once, or from the n-th on; parsers do both each
- * time. */
+ * Each part runs once without a fault to count its allocations; then once for each of a random
+ * sample of them, or, with LAZARET_TEST_FULL, for all. TEST_FAULTS=N is the N-th alone. Allocations
+ * fail once, or from the n-th on; parsers are tested with both. */
 #include "live.h"
 #include "sight.h"
 
@@ -25,8 +24,8 @@
 
 #define MEMORY_SECONDS 300 /* for one run of a part; then SIGALRM ends the test */
 
-static unsigned long memory_n; /* of the fault under way */
-static bool memory_fails;      /* is there one? */
+static unsigned long memory_n; /* of the current fault */
+static bool memory_fails;      /* is a fault active? */
 
 static void memory_name(void)
 {
@@ -51,14 +50,14 @@ static void memory_at(void (*part)(void *), void *user, unsigned long n, bool on
     alarm(0);
 }
 
-/* Runs a part once for each n, or for one of each `stride` so that it is `most` times. */
+/* Runs a part once for each n, or for one in `stride`, so that it runs `most` times. */
 static void memory_each(const char *name, void (*part)(void *), void *user, bool on,
                         unsigned long most)
 {
     const char *only = getenv("TEST_FAULTS");
     unsigned long stride = 1, total, runs = 0;
 
-    part(user); /* what is made once and kept */
+    part(user); /* lets libraries make what they keep */
     fault_begin(0, false);
     part(user);
     total = fault_end();
@@ -97,7 +96,7 @@ static void part_settings(void *user)
         rc = laz_settings_set(settings, "sandbox.read", "[\"/usr\", \"/opt\"]", &err);
     if (!rc)
         rc = laz_settings_copy(settings, &copy, &err);
-    if (!rc) /* success means that nothing was lost on the way */
+    if (!rc) /* success means that nothing was lost */
         CU_ASSERT(laz_settings_values(copy)->sandbox.strict &&
                   laz_settings_values(copy)->limits.memory_bytes != LAZ_UNLIMITED);
     CU_ASSERT(rc == 0 || (rc < 0 && *err.text));
@@ -231,7 +230,7 @@ static void agents_without_memory_fail_or_are_whole(void)
     sight_session(&box);
     CU_ASSERT_FATAL(realpath("tests/mock/agent-faults", path) && !setenv("LAZARET_AGENT", path, 1));
     memory_fails = true;
-    for (; quiet < 60 && first < 3000; first += stride) { /* beyond the last request all is well */
+    for (; quiet < 60 && first < 3000; first += stride) { /* past the last allocation: success */
         unsigned good = box.good;
         memory_n = first + sight_pick(stride);
         snprintf(setting, sizeof setting, "{MOCK_FAULT='%lu'}", memory_n);

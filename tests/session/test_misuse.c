@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_misuse.c - an application that calls at the wrong time, from the wrong thread, or with
- * nothing in its hands: an error, never a deadlock, and everything works afterwards. */
+/* test_misuse.c - an application that calls at the wrong time, from the wrong thread, or with NULL:
+ * it gets an error, never a deadlock, and everything works afterwards. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -44,7 +44,7 @@ static void call_everything(void)
     CU_ASSERT_PTR_NULL(other);
     inside[IN_ADD_TOOL] = laz_engine_add_tool(engine, &tool, tool_nothing, NULL, NULL);
     inside[IN_RESTART] = laz_session_restart(session, NULL);
-    /* these only tell */
+    /* these only query */
     CU_ASSERT_TRUE(laz_session_is_alive(session));
     CU_ASSERT(laz_session_pid(session) > 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_describe(session), "[running]"));
@@ -164,7 +164,7 @@ static void tool_blocks(void *user, const char *args, size_t len, struct laz_rep
     sem_wait(&may_end);
 }
 
-/* Executes what does not end by itself, and cancels it once it runs. */
+/* Executes code that does not end by itself, and cancels it when it runs. */
 static void expect_cancelled(const char *code)
 {
     struct laz_execute_options options = {.size = sizeof options, .line = line_begun};
@@ -184,7 +184,7 @@ static void cancelling_ends_code_and_what_it_waits_for(void)
     sem_init(&begun, 0, 0);
     expect_cancelled("print('begun')\nwhile true do end");
     expect_cancelled("print('begun')\nos.execute('sleep 3000')");
-    laz_engine_cancel(engine); /* nothing is going on: no effect on what comes */
+    laz_engine_cancel(engine); /* nothing is running: no effect on later executions */
     close_lua();
 }
 
@@ -216,7 +216,7 @@ static void *canceller_of_start(void *user)
     return NULL;
 }
 
-/* An engine with an agent that is never ready. */
+/* Makes an engine with an agent that never gets ready. */
 static struct laz_engine *engine_that_waits(void)
 {
     char *agent = laz_strdup(getenv("LAZARET_AGENT"));
@@ -249,7 +249,7 @@ static void cancelling_ends_a_start(void)
     laz_engine_free(engine);
 }
 
-static char trial_begun[] = "/tmp/lazaret-test-XXXXXX/2"; /* the file that says so */
+static char trial_begun[] = "/tmp/lazaret-test-XXXXXX/2"; /* shows that the trial has begun */
 
 static void *canceller_of_a_trial(void *user)
 {
@@ -260,8 +260,8 @@ static void *canceller_of_a_trial(void *user)
     return NULL;
 }
 
-/* A program in place of bwrap that fails at first, so that another backend would be next, and hangs
- * when it is tried whether that was the session's fault or its own. */
+/* Writes a program in place of bwrap that fails at first, so that the next backend would be tried,
+ * and hangs in the trial that shows whether the session or the backend is at fault. */
 static bool write_hanging_bwrap(const char *folder, const char *path)
 {
     FILE *file =
@@ -399,7 +399,7 @@ static void options_of_an_older_application_are_read_to_their_end(void)
         .size = offsetof(struct laz_execute_options, no_print),
         .max_tool_calls = 1,
         .no_print = 1,
-        .line = line_closes, /* beyond the size: not there */
+        .line = line_closes, /* beyond `size`: must be ignored */
     };
 
     open_lua(NULL);

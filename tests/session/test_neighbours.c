@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_neighbours.c - many hosts at once on one machine, and none hurts the sessions of another.
+/* test_neighbours.c - many hosts on one machine at the same time; none harms the sessions of
+ * another.
  *
- * They share what lazaret shares: /tmp, the locks of uids, the tree of control groups, and a range
- * of uids so small that each is given out again and again.  Some make one short session after the
- * other and expect every answer; beside them hosts are killed while code runs that leaves a process
- * behind; as root, one more lives in a process namespace of its own. */
+ * They share /tmp, the locks of uids, the tree of control groups, and a range of uids so small that
+ * each is reused often. Some run one short session after the other and expect every answer;
+ * meanwhile other hosts are killed while their code, which leaves a process behind, is running; as
+ * root, one more host runs in a process namespace of its own. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -25,7 +26,7 @@
 #define KILLED 8
 
 static const char *const backends[] = {"bwrap", "landlock"};
-static char uids[48]; /* ";sandbox.uids=...": of this run */
+static char uids[48]; /* ";sandbox.uids=..." for this run */
 
 static struct laz_engine *neighbour_engine(const char *backend)
 {
@@ -36,7 +37,7 @@ static struct laz_engine *neighbour_engine(const char *backend)
     return engine;
 }
 
-/* Does the session answer what it should? */
+/* Does the session give the right answer? */
 static bool neighbour_answers(struct laz_session *session, const char *code, const char *value)
 {
     struct laz_result *result = NULL;
@@ -55,7 +56,7 @@ static bool neighbour_answers(struct laz_session *session, const char *code, con
     return good;
 }
 
-/* One session after the other. Exit status: how many were hurt. */
+/* Runs one session after the other. Exit status: how many failed. */
 __attribute__((noreturn)) static void neighbour_works(const char *backend)
 {
     static const char busy[] = "local x = 0 for i = 1, 300000 do x = x + i % 7 end return x";
@@ -81,7 +82,7 @@ __attribute__((noreturn)) static void neighbour_works(const char *backend)
     _exit(hurt);
 }
 
-/* In a process namespace of its own, with its own /proc and everybody's /tmp. */
+/* Works in a process namespace of its own, with its own /proc and the common /tmp. */
 __attribute__((noreturn)) static void neighbour_works_apart(const char *backend)
 {
     int status = -1;
@@ -101,7 +102,7 @@ __attribute__((noreturn)) static void neighbour_works_apart(const char *backend)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 103);
 }
 
-/* Tells through a tool that its code runs, and leaves a process. */
+/* Reports through a tool that its code is running, and leaves a process. */
 static void neighbour_tells(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)args, (void)len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_output.c - what code and its children write: all of it, unchanged, while it runs.
+/* test_output.c - output of code and its children arrives completely, unchanged, while it runs.
  *
- * That a line arrives while the code runs is shown by what only the line can cause: a tool that
- * answers, or an execution that is cancelled, when its handler has seen it. */
+ * That a line arrives while the code runs is shown by an effect of its handler: a tool answers, or
+ * the execution is cancelled, only when the handler has seen the line. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -94,7 +94,7 @@ static void a_hundred_thousand_lines_arrive_complete(void)
 
 /* ---- while the code runs -------------------------------------------------------------------- */
 
-static sem_t gate; /* the tool waits at it until the line was seen */
+static sem_t gate; /* the tool waits for it until the line was seen */
 
 static void gate_tool(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
@@ -142,7 +142,7 @@ static void cancel_line(void *user, int stream, const char *text, size_t len)
     laz_engine_cancel(user);
 }
 
-/* Without a tool call or an end that would flush anything. */
+/* Without a tool call or an end of the code that would flush the output. */
 static void first_line_from_a_loop(void)
 {
     static const struct phrase code = {
@@ -174,7 +174,7 @@ static void first_line_from_a_loop(void)
 static void writing_bytes(struct laz_session *session, const struct words *w)
 {
     static const struct phrase code = {
-        /* R's strings hold no NUL */
+        /* R's strings cannot contain NUL */
         .python = "import sys\nn = sys.stdout.buffer.write(bytes(range(256)))",
         .r = "cat(rawToChar(as.raw(1:255)))",
         .lua = "for i = 0, 255 do io.write(string.char(i)) end",
@@ -339,7 +339,7 @@ static void a_line_of_two_megabytes_needs_no_newline(void)
 
 static void going_on_behind(struct laz_session *session, const struct words *w)
 {
-    /* more than the pipe holds, so that it still runs when the execution has ended */
+    /* more than fits into the pipe, so that it still runs when the execution has ended */
     static const struct phrase start = {
         .python = "import os\nr = os.system('(yes background | head -n 30000; : >done) &')",
         .r = "r <- system('(yes background | head -n 30000; : >done) &')",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pool.c - sessions kept ready: taken and given back, replaced when they die, and callers that
- * are served in order. */
+/* test_pool.c - sessions kept ready: acquired and released, replaced when they die, with callers
+ * served in order. */
 #include "live.h"
 #include "traces.h"
 
@@ -13,7 +13,7 @@
 
 static struct laz_engine *engine;
 
-/* NULL and a failed assertion, or a skip. */
+/* NULL after a failed assertion or a skip. */
 static struct laz_pool *open_pool(const char *settings, uint32_t members)
 {
     const struct laz_pool_options options = {
@@ -43,7 +43,7 @@ static void expect_status(struct laz_pool *pool, uint32_t total, uint32_t busy, 
     CU_ASSERT_EQUAL(status.dead, dead);
 }
 
-/* Until all places that nobody holds are ready. */
+/* Waits until all free places are ready. */
 static void await_idle(struct laz_pool *pool, uint32_t idle)
 {
     struct laz_pool_status status = {.size = sizeof status};
@@ -146,12 +146,12 @@ static void what_is_acquired_is_released_once(void)
         uint64_t began = laz_clock_ms();
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 300, &none, &err), LAZ_EBUSY);
         CU_ASSERT(laz_clock_ms() - began >= 290);
-        test_hold_clock(engine); /* a wait would have no end */
+        test_hold_clock(engine); /* a wait would never end */
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &none, &err), LAZ_EBUSY);
         CU_ASSERT_STRING_EQUAL(err.text, "All sessions are busy");
         CU_ASSERT_PTR_NULL(none);
         CU_ASSERT_EQUAL(laz_pool_release(pool, a, NULL), 0);
-        CU_ASSERT_EQUAL(laz_pool_acquire(pool, LAZ_NO_LIMIT, &a, NULL), 0); /* it is on its way */
+        CU_ASSERT_EQUAL(laz_pool_acquire(pool, LAZ_NO_LIMIT, &a, NULL), 0); /* it is starting */
         test_expect(a, "x", LAZ_VERDICT_OK, "null");
         laz_session_free(a); /* instead of giving it back */
         await_idle(pool, 1);
@@ -182,7 +182,7 @@ static void a_member_that_dies_is_replaced(void)
         while (laz_session_is_alive(session))
             laz_engine_step(engine, 10, NULL);
         CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
-        await_idle(pool, 2); /* whether or not anybody asks */
+        await_idle(pool, 2); /* without a caller */
         pool_expect(pool, "return 1", LAZ_VERDICT_OK, "1");
         CU_ASSERT_EQUAL(laz_pool_status(pool, &status, NULL), 0);
         CU_ASSERT_EQUAL(status.total, 2);
@@ -202,7 +202,7 @@ static void a_member_that_dies_while_idle_is_dead_and_then_replaced(void)
         CU_ASSERT(pid > 0 && kill((pid_t)pid, SIGKILL) == 0);
         struct laz_pool_status status = {.size = sizeof status};
         while (!status.dead)
-            laz_pool_status(pool, &status, NULL); /* looks, and starts nothing */
+            laz_pool_status(pool, &status, NULL); /* reads the status and starts nothing */
         CU_ASSERT_EQUAL(status.total, 2);
         CU_ASSERT_EQUAL(status.idle, 1);
         CU_ASSERT_EQUAL(status.dead, 1);
@@ -261,7 +261,7 @@ static void caller_got(void *user, struct laz_session *session, const struct laz
 
     order[n_told++] = caller->number;
     caller->code = err ? err->code : 0;
-    if (session) /* for the next one */
+    if (session) /* for the next caller */
         CU_ASSERT_EQUAL(laz_pool_release(caller->pool, session, NULL), 0);
 }
 
@@ -289,14 +289,14 @@ static void callers_are_served_in_order(void)
         CU_ASSERT_EQUAL(status.waiting, 5);
         while (!n_told)
             laz_engine_step(engine, 100, NULL);
-        CU_ASSERT_EQUAL(order[0], 2); /* its time was over */
+        CU_ASSERT_EQUAL(order[0], 2); /* its wait had timed out */
         CU_ASSERT_EQUAL(callers[2].code, LAZ_EBUSY);
         CU_ASSERT_EQUAL(laz_pool_release(pool, session, NULL), 0);
         while (n_told < 5)
             laz_engine_step(engine, 100, NULL);
         static const int expected[] = {2, 0, 1, 3, 4};
         CU_ASSERT(n_told == 5 && memcmp(order, expected, sizeof expected) == 0);
-        /* what is left is told when it ends */
+        /* remaining callers are served or refused when the pool ends */
         await_idle(pool, 1);
         CU_ASSERT_EQUAL(laz_pool_acquire(pool, 0, &session, NULL), 0);
         callers[0].code = -1;
@@ -343,7 +343,7 @@ static void many_executions_share_a_few_sessions(void)
         laz_engine_step(engine, 20, NULL);
     }
     laz_engine_free(engine);
-    if (pool && ended.n != 70) /* each is told once */
+    if (pool && ended.n != 70) /* each is called back once */
         printf("    told of %u\n", ended.n);
     CU_ASSERT(!pool || ended.n == 70);
     CU_ASSERT_EQUAL(trace_children(), 0);
@@ -357,7 +357,7 @@ static void tool_eight(void *user, const char *args, size_t len, struct laz_repl
     laz_reply_value(reply, "8", 1);
 }
 
-/* Templates have tools, too; a tool that comes later is there in sessions that come later. */
+/* Templates have tools too; a tool added later is available in later sessions. */
 static void tools_that_are_added_later_are_there_later(void)
 {
     const struct laz_tool tool = {.size = sizeof tool, .name = "eight", .description = ""};

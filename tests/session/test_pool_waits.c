@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pool_waits.c - whoever waits for a pool is served or told, whatever becomes of its sessions.
+/* test_pool_waits.c - each caller who waits for a pool is served or gets an error, whatever happens
+ * to its sessions.
  *
- * The agent is the mock of tests/mock/agent.c: a start, and the code of whoever holds a session, go
- * on when the test says so, by a signal.  What the test does it does in a timer of the loop, so
- * that it goes on while a synchronous call waits; and before each step it looks whether somebody
- * waits while nothing is under way that could wake it.  The clock of the engine stands still. */
+ * The agent is the mock of tests/mock/agent.c: a start, and the code of a session's holder,
+ * continue when the test sends a signal. The test acts in a timer of the loop, so that it continues
+ * while a synchronous call waits; before each step it checks that no caller waits while nothing in
+ * progress could wake it. The clock of the engine is held. */
 #include "live.h"
 #include "sight.h"
 
@@ -22,10 +23,10 @@
 #define READY "send {\"type\":\"ready\",\"protocol\":1,\"confined\":[\"landlock\",\"filter\"]}"
 
 #define WAITS_START_MS 60000u /* session.start_timeout */
-#define WAITS_WAIT_MS  1000u  /* of those callers that have not all time */
+#define WAITS_WAIT_MS  1000u  /* of callers with a limit */
 #define WAITS_LET_GO   256
 
-/* What was let go: the start of a box (id 0), or an execution in it. */
+/* A continued start of a box (id 0) or execution in it. */
 struct let_go {
     char token[33];
     int64_t id;
@@ -33,18 +34,18 @@ struct let_go {
 
 static struct {
     struct laz_engine *engine;
-    struct laz_pool *pool; /* NULL: it is being made, or was freed */
+    struct laz_pool *pool; /* NULL: it is being made or was freed */
     struct laz_post round;
     bool is_posted;
-    void (*act)(void);        /* each time that the loop goes round; NULL: no more */
+    void (*act)(void);        /* called in each turn of the loop; NULL: nothing more */
     bool is_made;             /* laz_pool_new waits */
-    bool frees;               /* the next holder that ends frees the pool */
-    unsigned waiting;         /* callers neither served nor told */
-    unsigned served, refused; /* of them all */
+    bool frees;               /* the next holder that finishes frees the pool */
+    unsigned waiting;         /* callers neither served nor refused */
+    unsigned served, refused; /* of all callers */
     unsigned n_held;          /* sessions that callers have */
     struct let_go let_go[WAITS_LET_GO];
     unsigned n_let_go, n_rounds;
-    struct laz_buf did; /* what was done, for people */
+    struct laz_buf did; /* record of the steps, for readers */
 } walk;
 
 static void walk_did(const char *what)
@@ -78,7 +79,8 @@ static void session_signal(const struct laz_session *session, int number)
         (void)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
 }
 
-/* What it awaits has come: the end of its start, or of its execution. False: it had before. */
+/* Continues a session: the end of its start or of its execution. False: it was already
+ * continued. */
 static bool session_let_go(const struct laz_session *session)
 {
     int64_t id = session_runs(session) ? session->last_id : 0;
@@ -93,7 +95,8 @@ static bool session_let_go(const struct laz_session *session)
     return true;
 }
 
-/* Somebody waits, and nothing is under way: a start, or a holder. Only the next look may be. */
+/* Checks that while a caller waits there is a start or a holder; only the pool's own timer may be
+ * pending instead. */
 static void walk_check(void)
 {
     unsigned starting = 0, held = walk.n_held;
@@ -129,7 +132,7 @@ static void walk_goes_round(struct laz_post *post)
     walk.is_posted = false;
     if (!walk.act)
         return;
-    walk_act(walk.act); /* in the next step as well */
+    walk_act(walk.act); /* again in the next step */
     walk_check();
     walk.act();
 }
@@ -158,7 +161,7 @@ static void holder_ends(void *user, struct laz_result *result, const struct laz_
     } else if (walk.pool) {
         laz_session_free(session);
     }
-    walk.n_held--; /* until then the session is not the pool's */
+    walk.n_held--; /* until then the session does not belong to the pool */
 }
 
 static void walk_hold(struct laz_session *session)
@@ -232,7 +235,7 @@ static void walk_wait(uint64_t ms)
 
 /* ---- what happens to them ------------------------------------------------------------------- */
 
-/* Lets all go on, until nobody waits any more. */
+/* Continues all sessions until no caller waits. */
 static void act_finish(void)
 {
     bool any = false;
@@ -243,7 +246,7 @@ static void act_finish(void)
             (void)session_let_go(s);
     }
     if (any)
-        usleep(200); /* processes go on */
+        usleep(200); /* lets processes run */
 }
 
 static void act_on(struct laz_session *session)
@@ -256,7 +259,7 @@ static void act_on(struct laz_session *session)
     }
 }
 
-/* Something happens to one of the sessions, or time goes by. */
+/* Changes one of the sessions at random, or moves the clock. */
 static void act_somehow(void)
 {
     static const uint64_t ms[] = {100, WAITS_WAIT_MS, WAITS_START_MS / 4, WAITS_START_MS};
@@ -274,7 +277,7 @@ static void act_somehow(void)
     } else if (n && what < 12) {
         act_on(found[sight_pick(n)]);
     } else {
-        usleep(100); /* processes go on */
+        usleep(100); /* lets processes run */
     }
 }
 
@@ -344,7 +347,7 @@ static void walk_step(void)
         walk_did("cancel");
         laz_engine_cancel(walk.engine);
         break;
-    case 4: /* what is begun in this step does not even start */
+    case 4: /* what begins in this step does not start at all */
         walk_did("nowhere");
         walk.engine->boxes.agent = "/nowhere/agent";
         laz_engine_step(walk.engine, 0, NULL);
@@ -356,7 +359,7 @@ static void walk_step(void)
     }
 }
 
-/* One pool, from its making to its end. */
+/* Runs a pool from its making to its end. */
 static void walk_once(void)
 {
     struct laz_error err = {0};
@@ -377,7 +380,7 @@ static void walk_once(void)
         walk_did("finish");
         walk.frees = false;
         walk_act(act_finish);
-        if (sight_pick(3)) /* else it is freed while they wait */
+        if (sight_pick(3)) /* otherwise it is freed while they wait */
             while (walk.pool && (walk.waiting || walk.n_held))
                 laz_engine_step(walk.engine, -1, NULL);
         walk_free();
@@ -418,7 +421,7 @@ static void nobody_is_forgotten_with_a_template(void)
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-/* Of a pool of two: the second is ready, and then the first dies while it starts. */
+/* In a pool of two, the second session is ready, and then the first dies during its start. */
 static void act_second_then_first(void)
 {
     const struct laz_session *second = walk.engine->sessions.sessions,
@@ -445,7 +448,8 @@ static void a_pool_is_not_made_when_an_early_session_fails_late(void)
     walk_end();
 }
 
-/* Of a pool of two: the second never is ready, and the first is killed whenever it is. */
+/* In a pool of two, the second session never gets ready, and the first is killed whenever it
+ * does. */
 static void act_first_dies(void)
 {
     const struct laz_session *second = walk.engine->sessions.sessions,
@@ -482,8 +486,8 @@ static void walk_await_idle(void)
         laz_engine_step(walk.engine, 0, NULL);
 }
 
-/* One that ends whenever it is ready is started again after a pause, each time a longer one, until
- * somebody has used one. */
+/* A session that always ends when it is ready is restarted after ever longer pauses, until a
+ * session has been used. */
 static void sessions_that_end_unused_are_started_ever_later(void)
 {
     static const uint64_t pauses_ms[] = {0, 100, 200, 400, 0};
@@ -500,12 +504,12 @@ static void sessions_that_end_unused_are_started_ever_later(void)
         if (is_used) {
             CU_ASSERT_EQUAL_FATAL(laz_pool_acquire(walk.pool, 0, &session, &err), 0);
             CU_ASSERT_EQUAL(laz_pool_release(walk.pool, session, &err), 0);
-            walk_await_idle(); /* it has a new one (pool.reset) */
+            walk_await_idle(); /* the pool has a new one (pool.reset) */
         }
         session_signal(walk.engine->sessions.sessions, SIGKILL);
         for (status.idle = 1; status.idle; laz_pool_status(walk.pool, &status, NULL))
             ;
-        laz_engine_step(walk.engine, 0, NULL); /* looks */
+        laz_engine_step(walk.engine, 0, NULL); /* lets the pool check its sessions */
         if (pauses_ms[i]) {
             test_advance_clock(walk.engine, pauses_ms[i] - 1);
             laz_engine_step(walk.engine, 0, NULL);
@@ -518,14 +522,14 @@ static void sessions_that_end_unused_are_started_ever_later(void)
     walk_end();
 }
 
-/* A holder that does nothing: nobody but a cancel ends the wait. */
+/* The holder does nothing: only a cancel ends the wait. */
 static void act_cancel(void)
 {
     walk.n_rounds++;
     if (walk.n_rounds == 2)
         laz_engine_cancel(walk.engine);
     if (walk.n_rounds == 4)
-        walk.n_held = 0; /* it was not told: that is found */
+        walk.n_held = 0; /* the pool was not told, but must find out */
 }
 
 static void a_cancel_ends_the_wait(void)
@@ -549,7 +553,8 @@ static void a_cancel_ends_the_wait(void)
     walk_end();
 }
 
-/* By its own output, while it is executed: then the place is the pool's again. */
+/* An output handler frees the session during its execution: its place then belongs to the pool
+ * again. */
 static void free_it(void *user, int stream, const char *data, size_t len)
 {
     (void)stream, (void)data, (void)len;

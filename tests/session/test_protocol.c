@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_protocol.c - a hostile agent in a running session: the verdict, its words, and that the
- * session is usable afterwards and nothing is left behind.
+/* test_protocol.c - a hostile agent in a running session: the verdict and its message are right,
+ * the session is usable afterwards, and nothing is left behind.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box: the code of an execution is a script
- * of what it sends.  After a protocol error the next execution has a fresh box; after a legal
- * exchange it has the same one.  The clock of the engine stands still, and tools answer when the
- * test says so. */
+ * of what it sends. After a protocol error the next execution has a fresh box; after a legal
+ * exchange it has the same one. The clock of the engine is held, and tools answer when the test
+ * lets them. */
 #include "live.h"
 #include "traces.h"
 
@@ -26,17 +26,17 @@
 struct row {
     const char *code;
     enum laz_verdict verdict;
-    const char *part; /* of the error, or the value */
+    const char *part; /* of the error or of the value */
 };
 
 /* ---- tools that answer when they may -------------------------------------------------------- */
 
-/* Their calls wait here. */
+/* Calls of the test's tools wait here. */
 static struct gate {
     const char *tool;
     unsigned open;  /* calls that may answer */
-    bool wide;      /* all may */
-    unsigned calls; /* that wait */
+    bool wide;      /* all calls may answer */
+    unsigned calls; /* waiting calls */
     unsigned answered;
 } gates[] = {{.tool = "first"}, {.tool = "second"}};
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +61,7 @@ static void gate_call(void *user, const char *args, size_t len, struct laz_reply
     pthread_mutex_unlock(&gate_lock);
 }
 
-/* One call answers. */
+/* Lets one call answer. */
 static void gate_open(struct gate *gate)
 {
     pthread_mutex_lock(&gate_lock);
@@ -73,7 +73,7 @@ static void gate_open(struct gate *gate)
     pthread_mutex_unlock(&gate_lock);
 }
 
-/* All calls answer, those that come later too, until it is closed again. */
+/* Lets all calls answer, later ones too, until it is closed again. */
 static void gate_set(struct gate *gate, bool wide)
 {
     pthread_mutex_lock(&gate_lock);
@@ -82,7 +82,7 @@ static void gate_set(struct gate *gate, bool wide)
     pthread_mutex_unlock(&gate_lock);
 }
 
-/* Waits until no call waits any more. */
+/* Waits until no call is waiting. */
 static void gates_are_empty(void)
 {
     pthread_mutex_lock(&gate_lock);
@@ -99,7 +99,7 @@ static void gate_line(void *user, int stream, const char *text, size_t len)
 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-/* One engine and session for `body`; then nothing of them may be left. */
+/* Runs `body` with an engine and a session; nothing of them may be left afterwards. */
 static void with_session(const char *settings, void (*body)(struct laz_session *))
 {
     int descriptors = trace_descriptors(), threads = trace_threads();
@@ -129,8 +129,8 @@ static void with_session(const char *settings, void (*body)(struct laz_session *
     CU_ASSERT_EQUAL(trace_descriptors(), descriptors);
 }
 
-/* The row, where the first tool answers once the agent prints a line; then a good execution, in
- * another box unless the row was legal. */
+/* Runs the row, in which the first tool answers when the agent prints a line; then a good
+ * execution, in another box unless the row was legal. */
 static void check_row(struct laz_session *session, const struct row *row)
 {
     const struct laz_execute_options options = {.size = sizeof options, .line = gate_line};
@@ -140,7 +140,7 @@ static void check_row(struct laz_session *session, const struct row *row)
         test_expect_with(session, row->code, &options, LAZ_VERDICT_OK, row->part);
     else
         test_expect_error_with(session, row->code, &options, row->verdict, row->part);
-    gate_set(&gates[0], true); /* calls that are open still */
+    gate_set(&gates[0], true); /* calls that are still open */
     gates_are_empty();
     gate_set(&gates[0], false);
     test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
@@ -206,7 +206,7 @@ static void body_of_nesting(struct laz_session *session)
 {
     char code[400];
 
-    for (int depth = 62; depth <= 65; depth++) { /* of the value; the message is one more */
+    for (int depth = 62; depth <= 65; depth++) { /* levels of the value; the message adds one */
         struct row row = {code, LAZ_VERDICT_OK, NULL};
         char list[160];
         memset(list, '[', (size_t)depth);
@@ -269,7 +269,7 @@ static void an_outcome_answers_its_execution_and_no_other(void)
     with_session("", body_of_outcomes);
 }
 
-/* What it says of itself in an unknown error is not repeated as the host's own words. */
+/* The agent's text in an unknown error is not repeated as a message of the host. */
 static void body_of_unknown_kind(struct laz_session *session)
 {
     struct laz_result *result = test_run(
@@ -377,12 +377,12 @@ static void arguments_are_checked_by_the_host(void)
 static void body_of_open_calls(struct laz_session *session)
 {
     static const struct row rows[] = {
-        /* the quick one first, although it came last */
+        /* the fast one first, although it came last */
         {CALL(1, "first", "{}") CALL(2, "add", "{\"a\":1,\"b\":1}") "recv\nok $last",
          LAZ_VERDICT_OK, "{\"id\":2,\"value\":2}"},
         {CALL(1, "first", "{}") CALL(2, "add", "{\"a\":1,\"b\":1}") "recv\nprint .\nrecv\nok $last",
          LAZ_VERDICT_OK, "{\"id\":1,\"value\":\"late\"}"},
-        /* the same id twice is the agent's own confusion */
+        /* a repeated id is the agent's own mistake */
         {CALL(3, "first", "{}") CALL(3, "add", "{\"a\":1,\"b\":1}") "recv\nok $last",
          LAZ_VERDICT_OK, "{\"id\":3,\"value\":2}"},
         /* without ids: in order */
@@ -398,7 +398,7 @@ static void body_of_open_calls(struct laz_session *session)
                "send {\"type\":\"tool_call\",\"tool\":\"add\",\"args\":{\"a\":1,\"b\":1}}\n"
                "sync\nprint .\nrecv\nrecv\nrecv\nok $last",
          LAZ_VERDICT_OK, "{\"value\":2}"},
-        /* one with an id overtakes those without */
+        /* a call with an id may overtake those without */
         {FIRST "send {\"type\":\"tool_call\",\"tool\":\"nothing\"}\n" CALL(
              5, "add", "{\"a\":1,\"b\":1}") "recv\nok $last",
          LAZ_VERDICT_OK, "{\"id\":5,\"value\":2}"},
@@ -549,7 +549,7 @@ static void ending_told(void *user, struct laz_result *result, const struct laz_
     *(struct laz_result **)user = result;
 }
 
-/* The clock moves once the box is where it should be; the next execution has another box. */
+/* Moves the clock when the box has reached its state; the next execution has another box. */
 static void ends_late(struct laz_session *session, const char *code,
                       bool (*reached)(const struct laz_box *box), uint64_t ms,
                       enum laz_verdict verdict, const char *part)
@@ -650,7 +650,7 @@ static void frames_on_standard_output_are_output(void)
 static void body_of_floods(struct laz_session *session)
 {
     static const char *const codes[] = {
-        /* answered at once; as they are answered, of a tool; never answered in time */
+        /* answered at once; answered by a tool; never answered in time */
         "times 100000 {\"type\":\"tool_call\",\"id\":$i,\"tool\":\"nope\"}\nok 1",
         "times 100000 "
         "{\"type\":\"tool_call\",\"id\":$i,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\n"
@@ -698,7 +698,8 @@ static void an_agent_that_reads_no_answers_is_ended(void)
     with_session("session.max_value_size=131072", body_of_unread_answers);
 }
 
-/* Answers that are never all read: each is taken from the front while the next is added. */
+/* Answers that are never read completely: the queue loses one at the front while the next is
+ * added. */
 static void body_of_slow_reading(struct laz_session *session)
 {
     static const char head[] = "{\"type\":\"tool_call\",\"id\":1,\"tool\":\"echo\","
@@ -722,12 +723,16 @@ static void answers_read_slowly_cost_little_memory(void)
     with_session("", body_of_slow_reading);
 }
 
-/* Calls that wait for a slow tool, each with arguments as large as they may be. */
+/* Calls that wait for a slow tool, each with arguments of the largest size. */
 static void body_of_large_calls(struct laz_session *session)
 {
     const struct row row = {
-        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\",\"x\":\"#\"}\n" /* what is
-                                                                    passed over costs nothing */
+        "pad 1000000 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\",\"x\":\"#\"}\n" /* an
+                                                                                            ignored
+                                                                                            member
+                                                                                            costs
+                                                                                            nothing
+                                                                                          */
         "times 3 {\"type\":\"tool_call\",\"id\":1,\"tool\":\"first\"}\n"
         "times 1 {\"type\":\"tool_call\",\"id\":2,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}\n"
         "recv\nok $last",

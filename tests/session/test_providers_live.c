@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_providers_live.c - tool providers of every manner behind a real session: evented and
- * blocking ones (tests/mock/tool_evented.c, tool_blocking.c), good and bad.
+/* test_providers_live.c - tool providers of every kind in a real session: evented and blocking ones
+ * (tests/mock/tool_evented.c, tool_blocking.c), correct and faulty.
  *
  * Calls that must be open at a given moment are made by code that writes to the agent's socket
- * itself, as hostile code could: it gets the reply of a later call only when the host has taken
- * the one before. */
+ * itself, as hostile code could: the reply to a later call shows that the host has accepted the
+ * earlier one. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -21,10 +21,10 @@
 
 static char folder[] = "/tmp/lazaret-test-XXXXXX";
 
-/* So that no clock ends code or a start. */
+/* No timeout ends code or a start. */
 #define PATIENT "[session]\ntimeout = 0\ndeadline = 0\nstart_timeout = 600\n"
 
-static unsigned never_answered; /* such calls, as the engines say */
+static unsigned never_answered; /* unanswered calls, as reported by the engines */
 
 static void count_never_answered(void *user, uint32_t level, const char *text)
 {
@@ -33,7 +33,7 @@ static void count_never_answered(void *user, uint32_t level, const char *text)
     never_answered += strstr(text, "never answered a call") != NULL;
 }
 
-/* An engine of a configuration file with this text. */
+/* Makes an engine from a configuration file with this text. */
 static struct laz_engine *engine_of(const char *toml, struct laz_error *err)
 {
     char *path = laz_strdupf("%s/live.toml", folder);
@@ -74,8 +74,7 @@ static bool live_open(struct live *live, const char *toml, const char *runtime)
     return live->session != NULL;
 }
 
-/* Frees both. The engine's patience with calls that nobody answers has no end: there must be none.
- */
+/* Frees both. No unanswered call may be left, because the engine waits for them without a limit. */
 static void live_close(struct live *live)
 {
     laz_session_free(live->session);
@@ -176,7 +175,7 @@ static void close_at_line(void *user, int stream, const char *text, size_t len)
 
     (void)stream;
     CU_ASSERT(len == 4 && memcmp(text, "open", 4) == 0);
-    laz_session_close(live->session); /* during an execution: it is cancelled */
+    laz_session_close(live->session); /* cancels the running execution */
 }
 
 static void deadline_at_line(void *user, int stream, const char *text, size_t len)
@@ -188,8 +187,8 @@ static void deadline_at_line(void *user, int stream, const char *text, size_t le
     test_advance_clock(live->engine, 100000);
 }
 
-/* Ends code by its line "open": then `slow`, a call with its arguments, is open for sure, because
- * the reply of `quick` has come. */
+/* Ends code when it prints "open": the call `slow` is certainly open then, because the reply to
+ * `quick` has come. */
 static void end_while_open(struct live *live, const char *slow, const char *quick,
                            void (*line)(void *user, int stream, const char *text, size_t len),
                            enum laz_verdict verdict)
@@ -247,7 +246,7 @@ static void the_deadline_cancels_open_calls(void)
     live_close(&live);
 }
 
-/* Lets the clock go on in each turn of the loop. */
+/* Moves the clock in each turn of the loop. */
 struct running_clock {
     struct laz_post post;
     struct laz_engine *engine;
@@ -282,7 +281,7 @@ static void a_call_that_is_never_answered_ends_with_the_engine(void)
     never_answered = 0;
     laz_engine_free(live.engine);
     CU_ASSERT_EQUAL(never_answered, 1);
-    CU_ASSERT(clock.ms >= 3000); /* so long it might have been answered */
+    CU_ASSERT(clock.ms >= 3000); /* an answer could have come for that long */
 }
 
 /* ---- several at once ------------------------------------------------------------------------ */
@@ -290,7 +289,7 @@ static void a_call_that_is_never_answered_ends_with_the_engine(void)
 static atomic_int running, most_running;
 static char order[64];
 
-/* Notes who runs beside whom. With `user` it waits for a second one. */
+/* Records which calls run at the same time. With `user` it waits for a second one. */
 static void tool_turn(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     int now = atomic_fetch_add(&running, 1) + 1;

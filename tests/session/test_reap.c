@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reap.c - the options of lazaret-agent: --probe, --describe, and --reap, which leaves nobody
- * behind. This program is also the daemon that is to be reaped. */
+/* test_reap.c - the options of lazaret-agent: --probe, --describe, and --reap, which leaves no
+ * process behind. This program also serves as the daemon to be reaped. */
 #include "peer.h"
 
 #include "base/json.h"
@@ -18,7 +18,7 @@
 
 static const char *reap_self;
 
-/* A daemon as they are made: forks twice, in a session of its own. Prints its process id. */
+/* Makes a daemon in the usual way: two forks and a session of its own. Prints its process id. */
 static void reap_daemon(void)
 {
     int told[2];
@@ -44,7 +44,7 @@ static void reap_daemon(void)
         _exit(0);
     }
     close(told[1]);
-    if (read(told[0], &c, 1) < 0) /* until the daemon has spoken */
+    if (read(told[0], &c, 1) < 0) /* wait until the daemon has written */
         _exit(1);
     close(told[0]);
     wait(NULL);
@@ -174,7 +174,7 @@ static void probe_says_ok(void)
     close(out);
 }
 
-/* What a trial box tells: whether the confinement it was given can be had here. */
+/* A trial box reports whether the given confinement is available here. */
 static void probe_tries_the_confinement_it_is_given(void)
 {
     static const struct {

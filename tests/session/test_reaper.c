@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reaper.c - nothing of a session without namespaces outlives it, whichever way it ends.
+/* test_reaper.c - no process of a session without namespaces survives it, however the session ends.
  *
- * The code leaves daemons behind, made as daemons are (two forks, sessions of their own, signals
- * ignored), and hares: processes that fork and exit all the time, so that whoever looks finds only
- * where they were.  All of them hold one lock, which the kernel gives to the test when the last of
- * them is gone; that it is held before is the control. */
+ * The code leaves daemons behind (two forks, sessions of their own, signals ignored), and hares:
+ * processes that keep forking and exiting, so that a scan finds only their past ids. All of them
+ * hold one lock, which the test gets when the last of them has ended; that it is held before is the
+ * control. */
 #include "live.h"
 
 #include "os/pidfd.h"
@@ -19,11 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_S 300 /* for the lock: nothing that holds it ends by itself */
+#define PATIENCE_S 300 /* wait for the lock; its holders do not end by themselves */
 
 static const char *const reaped_backends[] = {"landlock", "none"};
 
-/* Their output is closed so that no pipe of the host is held. %d: daemons, and as many hares. */
+/* Their output is closed, so that they do not hold pipes of the host. %d: number of daemons, and of
+ * hares. */
 static const char leave[] = "import os, fcntl, signal\n"
                             "lock = open('lock', 'w')\n"
                             "fcntl.flock(lock, fcntl.LOCK_EX)\n"
@@ -50,7 +51,7 @@ static const char leave[] = "import os, fcntl, signal\n"
                             "    daemon(hare)\n"
                             "os.getcwd()";
 
-/* Leaves `n` of each kind; the file that they hold, or -1. */
+/* Leaves `n` of each kind; returns the locked file, or -1. */
 static int leave_behind(struct laz_session *session, int n)
 {
     char code[1400], path[300];
@@ -76,7 +77,7 @@ static void too_long(int signal)
     (void)signal;
 }
 
-/* Waits until nobody holds the lock. */
+/* Waits until the lock is free. */
 static bool all_are_gone(int fd)
 {
     struct sigaction act = {.sa_handler = too_long}, before;
@@ -124,13 +125,13 @@ static void by_close(struct laz_session *session)
 static const struct {
     const char *name;
     void (*end)(struct laz_session *session);
-    bool goes_on; /* the session object is good for more */
+    bool goes_on; /* the session object remains usable */
 } ways[] = {
     {"timeout", by_timeout, true}, {"restart", by_restart, true}, {"crash", by_crash, true},
     {"exit", by_exit, true},       {"close", by_close, false},
 };
 
-/* Its clock stands still: a reaper has as long as it needs before the host kills it. */
+/* Its clock is held, so that the host does not kill a slow reaper. */
 static struct laz_engine *engine_of(const char *backend)
 {
     struct laz_engine *engine = strcmp(backend, "none") == 0
@@ -165,7 +166,7 @@ static void nothing_outlives_its_session(void)
     }
 }
 
-/* A host of its own, which says where the lock is and waits for its end. */
+/* A separate host, which reports the path of the lock and waits to be killed. */
 static void host(const char *backend, int to)
 {
     struct laz_engine *engine = engine_of(backend);
@@ -207,8 +208,8 @@ static void nothing_outlives_a_host_that_is_killed(void)
     }
 }
 
-/* Somebody on the host kills it. With a uid of its own the session has nowhere to go; without, it
- * is the agent alone that is known to go. */
+/* The reaper is killed on the host. With a uid of its own the whole session ends; without, only the
+ * end of the agent is certain. */
 static void the_agent_goes_with_its_reaper(void)
 {
     struct laz_engine *engine = engine_of("landlock");
@@ -223,7 +224,7 @@ static void the_agent_goes_with_its_reaper(void)
         CU_ASSERT_EQUAL(poll(&ended, 1, -1), 1);
         if (geteuid() != 0)
             CU_ASSERT(all_are_gone(fd));
-        laz_session_free(session); /* and then whatever has its uid */
+        laz_session_free(session); /* also ends all processes of its uid */
         CU_ASSERT(all_are_gone(fd));
         close(fd);
         close(reaper);
@@ -247,7 +248,7 @@ static void the_code_cannot_signal_its_reaper(void)
                     "child = os.fork()\n"
                     "if child == 0:\n"
                     "    while True: signal.pause()\n"
-                    "os.kill(child, signal.SIGKILL)\n" /* the control: its own it may */
+                    "os.kill(child, signal.SIGKILL)\n" /* the control: it may kill its own child */
                     "status = os.waitpid(child, 0)[1]\n"
                     "words = {attempt(s) for s in (0, signal.SIGKILL, signal.SIGSTOP, 15)}\n"
                     "[status, sorted(words)]",

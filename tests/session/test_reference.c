@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reference.c - behaviours of the reference that no other test was about, in a real box;
- * behaviours.txt says which those are. */
+/* test_reference.c - behaviours of the reference that no other test covers, in a real box;
+ * behaviours.txt lists them. */
 #include "live.h"
 #include "traces.h"
 
@@ -130,7 +130,7 @@ static void nothing_of_the_hosts_environment_is_inside(void)
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-/* Names of the boxes' folders of an engine, in no order: how many, and the last of them. */
+/* Counts the directories of an engine's boxes; `name` gets one of them. */
 static int box_folders(const char *folder, char *name, size_t size)
 {
     DIR *dir = opendir(folder);
@@ -160,7 +160,7 @@ static void folders_of_a_session_go_with_it(void)
     char folder[300], first[256] = "", second[256] = "";
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
-    test_kept_free(); /* the folder is that of the only engine */
+    test_kept_free(); /* so that only one engine's directory exists */
     trace_folder(folder, sizeof folder);
     CU_ASSERT_NOT_EQUAL(*folder, '\0');
     CU_ASSERT_EQUAL_FATAL(laz_session_open(engine, &lua, &session, NULL), 0);
@@ -217,7 +217,7 @@ static void executing_once_needs_no_session(void)
         expect_once(engine, w->runtime, w->syntax_error, LAZ_VERDICT_SYNTAX_ERROR, "null");
         expect_once(engine, w->runtime, w->loop, LAZ_VERDICT_TIMEOUT, "null");
         expect_once(engine, w->runtime, w->set_x, LAZ_VERDICT_OK, NULL);
-        expect_once(engine, w->runtime, w->get_x, LAZ_VERDICT_ERROR, "null"); /* none is kept */
+        expect_once(engine, w->runtime, w->get_x, LAZ_VERDICT_ERROR, "null"); /* no value */
         CU_ASSERT_EQUAL(trace_children(), children);
     }
     laz_engine_free(engine);

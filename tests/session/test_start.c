@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_start.c - what may go wrong between the spawn of an agent and its `ready`, and who else may
- * knock: each is the verdict setup_failed with the reason in words, and leaves nothing behind.
+/* test_start.c - failures between the spawn of an agent and its `ready`, and connections by other
+ * processes: each gives the verdict setup_failed with the reason, and leaves nothing behind.
  *
- * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script.  The clock of
- * the engine stands still: however slow the machine is, only the steps of a test end a start. */
+ * The agent is the mock of tests/mock/agent.c, in a real box; its start is a script. The clock of
+ * the engine is held, so that only the steps of a test end a start, however slow the machine is. */
 #include "live.h"
 #include "traces.h"
 
@@ -39,10 +39,10 @@ static struct laz_engine *start_engine(const char *script, const char *settings)
 
 /* ---- starts whose clock moves --------------------------------------------------------------- */
 
-/* A start under way, and by what the clock moves: a step each time that the agent has printed
- * something (which then goes on, unless it was the last step), or one when it has hung up. It moves
- * between two turns of the loop: in the first one the execution begins, and gives the start all of
- * its time anew. */
+/* A running start, and how the clock moves: by one step each time the agent prints something (it
+ * then continues, unless that was the last step), or by one step when it has hung up. The clock
+ * moves between two turns of the loop, because the execution begins in the first one and restarts
+ * the start's timeout. */
 static struct course {
     struct laz_session *session;
     struct laz_box_owner owner; /* of its box */
@@ -77,7 +77,7 @@ static void course_ends(void *user, struct laz_result *result, const struct laz_
     course.result = result;
 }
 
-/* What comes of the first execution of a session that starts. */
+/* The outcome of the first execution of a starting session. */
 static int course_run(struct laz_engine *engine, const uint64_t *ms, size_t n, bool hangs_up,
                       struct laz_error *err)
 {
@@ -107,7 +107,7 @@ struct failing {
     bool hangs_up; /* that is when the clock moves */
 };
 
-/* One start that fails: its words, and that nothing of it is left. */
+/* A failing start: checks its message, and that nothing of it is left. */
 static void start_fails_as(const struct failing *f)
 {
     int descriptors = trace_descriptors(), threads = trace_threads();
@@ -171,7 +171,7 @@ static void only_the_token_opens_the_door(void)
         "connect|raw $token\\x00\\n|eof",
         "connect|raw $token\\r\\n|eof",
         "connect|send " READY "|eof",
-        "connect|fill 33|eof", /* it need not end its line */
+        "connect|fill 33|eof", /* even without the end of a line */
         "connect|fill 10000000|eof",
     };
 
@@ -192,7 +192,7 @@ static void a_silent_peer_is_given_five_seconds(void)
     start_fails_as(&silent);
 }
 
-/* A machine on which starts take long is slow from the first moment on. */
+/* A machine with slow starts is also slow to send the token. */
 static void a_long_start_timeout_gives_a_quarter_of_it_to_the_token(void)
 {
     static const uint64_t ms[] = {9999, 1};
@@ -206,7 +206,7 @@ static void a_long_start_timeout_gives_a_quarter_of_it_to_the_token(void)
     start_fails_as(&silent);
 }
 
-/* Not a token: a message, of which the first part comes in time. */
+/* A message after the token, whose first part comes in time. */
 static void ready_that_was_begun_is_finished_in_time(void)
 {
     static const uint64_t ms[] = {4999, 1};
@@ -309,8 +309,8 @@ static void the_first_message_is_ready_or_an_error(void)
     }
 }
 
-/* Starts are not over while nobody drives the loop: time in which the application did something
- * else does not count against the new box of a session. */
+/* Time in which the application does not drive the loop does not count against the start of a
+ * session's new box. */
 static void a_replaced_box_may_wait_for_the_application(void)
 {
     struct laz_engine *engine = start_engine("connect|token|recv|ready", "");
@@ -329,9 +329,10 @@ static void a_replaced_box_may_wait_for_the_application(void)
 
 /* ---- strangers ------------------------------------------------------------------------------ */
 
-#define SAME_UID ((uid_t)-2) /* the one that the session has */
+#define SAME_UID ((uid_t)-2) /* the uid of the session */
 
-/* Connects to the first socket below the engine's folder, as `uid`, and waits to be thrown out. */
+/* Connects to the first socket below the engine's directory, as `uid`, and waits until the
+ * connection is closed. */
 static void stranger(const char *folder, uid_t uid)
 {
     struct timespec moment = {0, 1000000};
@@ -341,11 +342,12 @@ static void stranger(const char *folder, uid_t uid)
     glob_t found = {0};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    alarm(600); /* should nobody throw it out */
+    alarm(600); /* in case it is not closed */
     snprintf(pattern, sizeof pattern, "%s/b*/socket/ipc.sock", folder);
     while (glob(pattern, 0, NULL, &found) != 0)
         nanosleep(&moment, NULL);
-    /* whose session it is, the folder tells: the socket is given its owner after its name */
+    /* the owner of the directory identifies the session, because the socket gets its owner only
+     * after it is bound */
     snprintf(address.sun_path, sizeof address.sun_path, "%s", found.gl_pathv[0]);
     *strrchr(address.sun_path, '/') = '\0';
     if (stat(address.sun_path, &st))
@@ -356,7 +358,7 @@ static void stranger(const char *folder, uid_t uid)
     if (uid != getuid() && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
         _exit(3);
     while (connect(fd, (struct sockaddr *)&address, sizeof address)) {
-        if (errno != ECONNREFUSED && errno != EACCES) /* bound, and not listening yet, or not its */
+        if (errno != ECONNREFUSED && errno != EACCES) /* not yet listening, or not accessible */
             _exit(4);
         nanosleep(&moment, NULL);
     }

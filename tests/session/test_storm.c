@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_storm.c - ten thousand messages that nobody would write, in every state of a session: the
- * host neither falls nor waits, every execution has a verdict, and the next one works.
+/* test_storm.c - ten thousand random and broken messages, in every state of a session: the host
+ * neither crashes nor hangs, every execution has a verdict, and the next one works.
  *
- * The agent is the mock with tests/mock/storm.c. The first of the seeds is LAZARET_TEST_SEED, or
- * another one each time, and is printed. A storm ends with a call that has to be answered: a peer
- * that is neither answered nor ended hangs, for the clock of the engine stands still. */
+ * The agent is the mock with tests/mock/storm.c. The first seed is LAZARET_TEST_SEED, or a
+ * different one each time, and is printed. A storm ends with a call that has to be answered:
+ * otherwise the test hangs, because the clock of the engine is held. */
 #include "live.h"
 #include "traces.h"
 
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STORM_RUNNING 12000 /* messages, without a box */
+#define STORM_RUNNING 12000 /* messages during executions */
 #define STORM_BOXED   400
 #define STORM_IDLE    300
-#define STORM_STARTS  40 /* in each of its two states */
+#define STORM_STARTS  40 /* starts in each of its two states */
 
 static unsigned long storm_seed(void)
 {
@@ -32,7 +32,7 @@ static unsigned long storm_seed(void)
     return seed++;
 }
 
-/* Messages that were sent: one dot each on standard error. */
+/* Number of messages sent: one dot each on standard error. */
 static size_t storm_sent(const struct laz_result *result)
 {
     char *dots = test_output(result, LAZ_STDERR);
@@ -57,8 +57,8 @@ static void storm_judge(const struct laz_result *result, const char *code, unsig
     CU_ASSERT(good);
 }
 
-/* The session works. Where a message of the storm was a good outcome, what it said after that may
- * still come while the next execution runs, and is taken for that one's. */
+/* Checks that the session works. If a message of the storm was a valid outcome, later messages may
+ * arrive during the next execution and be taken for its own. */
 static void storm_is_over(struct laz_session *session)
 {
     unsigned verdicts[64] = {0};
@@ -71,7 +71,7 @@ static void storm_is_over(struct laz_session *session)
         test_expect(session, "ok 42", LAZ_VERDICT_OK, "42");
 }
 
-/* Executions of `script SEED 40` until so many messages were sent. */
+/* Executes `script SEED 40` until that many messages were sent. */
 static void storm_run(struct laz_session *session, const char *script, size_t messages)
 {
     unsigned verdicts[64] = {0};
@@ -99,7 +99,7 @@ static void storm_run(struct laz_session *session, const char *script, size_t me
            sent, executions, (long long)boxes, verdicts[LAZ_VERDICT_OK],
            verdicts[LAZ_VERDICT_ERROR], verdicts[LAZ_VERDICT_PROTOCOL_ERROR]);
     CU_ASSERT(verdicts[LAZ_VERDICT_PROTOCOL_ERROR] > 0);
-    /* About one in five gets through; of a few it may be none. */
+    /* About one in five succeeds; of a few it may be none. */
     CU_ASSERT(verdicts[LAZ_VERDICT_OK] > 0 || executions < 100);
 }
 
@@ -127,7 +127,7 @@ static void storms_out_of_a_real_box_end_in_a_verdict(void)
     storm_with(test_engine(""), "storm", STORM_BOXED);
 }
 
-/* What is said after the outcome costs the box, and never reaches the next execution. */
+/* Messages after the outcome end the box, and never reach the next execution. */
 static void storms_while_idle_cost_the_box(void)
 {
     struct laz_engine *engine = test_engine_open("");
@@ -145,7 +145,7 @@ static void storms_while_idle_cost_the_box(void)
     laz_engine_free(engine);
 }
 
-/* A start that fails says why; one that does not works. */
+/* A failed start has a reason; a successful one works. */
 static void storm_start(const char *before)
 {
     struct laz_session_options options = {.size = sizeof options, .runtime = "lua"};
@@ -174,7 +174,7 @@ static void storm_start(const char *before)
         laz_engine_free(engine);
         free(settings);
     }
-    /* A good `ready` among them starts the session; what follows it is then judged as above. */
+    /* A valid `ready` among them starts the session; later messages are then judged as above. */
     printf("%u failed ", verdicts[LAZ_VERDICT_SETUP_FAILED]);
     CU_ASSERT(verdicts[LAZ_VERDICT_SETUP_FAILED] > STORM_STARTS / 2);
 }

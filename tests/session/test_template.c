@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_template.c - sessions that come from a template, and templates that do what they must not.
+/* test_template.c - sessions from a template, and templates that break the rules.
  *
  * The agent is the mock of tests/mock/agent.c, in a real box: its template makes real namespaces,
- * or something else where a test wants the host to notice.  The clock of the engine stands still.
- */
+ * or something else where a test wants the host to notice. The clock of the engine is held. */
 #include "live.h"
 #include "traces.h"
 
@@ -56,7 +55,7 @@ static struct laz_session *warm_session(struct laz_engine *engine)
     return session;
 }
 
-/* When the clock moves while a session starts. */
+/* Says when the clock moves while a session starts. */
 typedef bool warm_moment(const struct laz_template *template);
 
 static bool template_is_there(const struct laz_template *template)
@@ -85,8 +84,8 @@ static void start_ends(void *user, struct laz_result *result, const struct laz_e
     *(struct laz_result **)user = result;
 }
 
-/* Starts a session, moves the clock by `ms` at the moment, and drives the loop until the start has
- * failed. */
+/* Starts a session, moves the clock by `ms` when `reached` says so, and drives the loop until the
+ * start has failed. */
 static int start_run(struct laz_engine *engine, warm_moment *reached, uint64_t ms,
                      struct laz_error *err)
 {
@@ -115,7 +114,7 @@ static int start_run(struct laz_engine *engine, warm_moment *reached, uint64_t m
     return rc;
 }
 
-/* A start that fails, with its words; nothing is left of the engine. */
+/* A failing start: checks its message, and that nothing of the engine is left. */
 static void warm_fails_at(const char *scripts, const char *settings, int code, const char *part,
                           warm_moment *reached, uint64_t ms)
 {
@@ -184,7 +183,7 @@ static void a_session_that_does_not_ask_is_cold(void)
     laz_engine_free(engine);
 }
 
-/* Code that waits for ever is ended by a clock that moves once it runs. */
+/* Runs endless code and ends it by moving the clock. */
 static void times_out(struct laz_session *session)
 {
     struct test_advance advance = {test_engine_of(session), 1000, 0};
@@ -226,7 +225,7 @@ static void one_session_ends_and_no_other(void)
     laz_engine_free(engine);
 }
 
-/* Processes of this one and below it that run the mock as a template: the box and what is in it. */
+/* Finds the descendant of this process that runs the mock as a template. */
 static pid_t template_pid(void)
 {
     char path[300], text[4096];
@@ -324,7 +323,7 @@ static void templates_are_renewed(void)
     laz_buf_fini(&told);
 }
 
-/* Each session would be its template's last, and is asked for before that is ready. */
+/* Each session would be the last of its template, and is requested before the template is ready. */
 static void a_template_that_is_renewed_while_it_starts_serves_who_waits(void)
 {
     struct laz_engine *engine = template_engine("A='b'", "pool.warm=template;pool.renew_after=1");
@@ -355,7 +354,7 @@ static bool session_waits_in_vain(const struct laz_template *template)
     return template->state == TEMPLATE_READY && template->waiting && template->boxes == 1;
 }
 
-/* Sixteen requests may be open. When none of them is answered, and all of their sessions are gone,
+/* Sixteen requests may be open. If none of them is answered, and all of their sessions have ended,
  * the next one waits for an answer that does not come. */
 static void a_template_that_does_not_answer_is_lost(void)
 {
@@ -382,7 +381,7 @@ static void a_template_that_does_not_answer_is_lost(void)
 
 /* ---- where it does not work ----------------------------------------------------------------- */
 
-/* Sessions are started cold, and that is told once. */
+/* Sessions are started cold, which is logged once. */
 static void warm_is_cold(const char *scripts, const char *settings, const char *part)
 {
     struct laz_buf told = LAZ_BUF_INIT;
@@ -449,11 +448,11 @@ static void a_template_that_does_not_start_is_told(void)
 
 /* ---- what the host must notice -------------------------------------------------------------- */
 
-/* The session never gets to its `ready`, so that what its template does is noticed. */
+/* The session never reaches its `ready`, so that the host notices what its template does. */
 #define GOOD_TRIAL "MOCK_TRIAL='clone|answer',MOCK_SESSION='token|split|wait',"
 
-/* After a good trial the spawn goes wrong: no session, and unless it was only refused, no template
- * either: the next one is another. */
+/* After a good trial the spawn fails: there is no session, and unless the template only refused, a
+ * new template is started for the next one. */
 static void a_session_that_is_not_what_it_should_be_is_refused(void)
 {
     static const struct {
@@ -476,7 +475,7 @@ static void a_session_that_is_not_what_it_should_be_is_refused(void)
         {"MOCK_SPAWN='send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\"}|eof'",
          "is not allowed now"},
         {"MOCK_SPAWN='send nonsense|eof'", "not valid JSON"},
-        /* the end of the session may be seen before that of its template */
+        /* the host may notice the end of the session before that of its template */
         {"MOCK_SPAWN='clone|answer|answer|eof'", "the session did not start"},
         {"MOCK_SPAWN='exit 3'", "the session did not start"},
         {"MOCK_SPAWN='die 9'", "the session did not start"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_template_agent.c - a template and its sessions: how they begin, what is renewed in them, how
- * they end. What they can do to each other is in test_template_siblings.c. */
+ * they end. test_template_siblings.c tests what they can do to each other. */
 #include "template.h"
 
 #include "base/json.h"
@@ -39,7 +39,7 @@ static void template_makes_sessions_of_each_runtime(void)
                                         "handover ",         "limits", "renew "};
 
     for (size_t i = 0; i < 2 * LANGUAGES; i++) {
-        const int is_ahead = i >= LANGUAGES; /* or when `init` has come */
+        const int is_ahead = i >= LANGUAGES; /* or when `init` has arrived */
         const struct language *language = &languages[i % LANGUAGES];
         struct template_box box;
         struct template_session session = NOBODY;
@@ -199,7 +199,7 @@ static void a_session_that_cannot_begin_says_why_and_ends(void)
     }
     template_session_close(&bad);
     if (template_ask(&box, &bad) > 0 && peer_line(&box.peer) && template_met(&bad)) {
-        peer_hang_up(&bad.peer); /* nobody is left to be told */
+        peer_hang_up(&bad.peer); /* no process is left to be told */
         UNIT_TEXT(template_ended(&bad), "{\"exit-code\":0}");
     }
     template_session_close(&bad);
@@ -209,7 +209,7 @@ static void a_session_that_cannot_begin_says_why_and_ends(void)
     template_close(&box);
 }
 
-/* Before the session's process exists. */
+/* The failure comes before the session's process exists. */
 static void a_vessel_that_cannot_be_fitted_out_says_why(void)
 {
     struct template_session session = NOBODY;
@@ -228,7 +228,7 @@ static void a_vessel_that_cannot_be_fitted_out_says_why(void)
     template_close(&box);
 }
 
-/* What was told to the template is done before anybody asks, and nothing else is taken for it. */
+/* Confinement given to the template is applied in advance; no other is accepted in its place. */
 static void a_session_is_confined_ahead_or_not_at_all(void)
 {
     static const struct {
@@ -254,7 +254,7 @@ static void a_session_is_confined_ahead_or_not_at_all(void)
     template_confine = NULL;
 }
 
-/* The number that a line of /proc/PID/status has. */
+/* The number in a line of /proc/PID/status. */
 static long status_of(pid_t pid, const char *key)
 {
     char path[48], line[256];
@@ -271,14 +271,14 @@ static long status_of(pid_t pid, const char *key)
 }
 
 #ifdef LAZ_TEST_FILTER
-#define CONFINED_LINE  "Seccomp:" /* the last of it */
+#define CONFINED_LINE  "Seccomp:" /* the last step of the confinement */
 #define CONFINED_VALUE 2
 #else
 #define CONFINED_LINE  "CapEff:"
 #define CONFINED_VALUE 0
 #endif
 
-/* The process that waits to become a session, once it is confined. */
+/* Waits for the process that is to become the next session to be confined. */
 static pid_t await_waiting(const struct template_box *box)
 {
     const struct timespec moment = {0, 2000000};
@@ -289,7 +289,7 @@ static pid_t await_waiting(const struct template_box *box)
     return pid;
 }
 
-/* Kills a process that is no child of ours, and waits for its end. */
+/* Kills a process that is not a child of this one, and waits for its end. */
 static void strike(pid_t pid)
 {
     struct pollfd ended = {-1, POLLIN, 0};
@@ -304,7 +304,7 @@ static void strike(pid_t pid)
     close(ended.fd);
 }
 
-/* Nobody has asked for it yet, and nobody notices. */
+/* It has not been requested yet, so its end is not noticed. */
 static void one_that_waits_is_confined_and_may_die(void)
 {
     struct template_session session = NOBODY;
@@ -330,7 +330,7 @@ static void one_that_waits_is_confined_and_may_die(void)
     template_confine = NULL;
 }
 
-/* A pipe stands for the file of a group. */
+/* A pipe stands for the file of a control group. */
 static void a_session_enters_its_groups_before_it_is_asked_for(void)
 {
     struct template_session session = NOBODY;
@@ -353,7 +353,7 @@ static void a_session_enters_its_groups_before_it_is_asked_for(void)
         UNIT_TEXT(template_run(&session, "1 + 1"), "2");
         template_session_close(&session);
     }
-    /* told twice, it is no host that it can work for */
+    /* a repeated message is a protocol error */
     CU_ASSERT(template_send(&box, "{\"type\":\"prepare\"}\n", &group[1], 1));
     CU_ASSERT(template_send(&box, "{\"type\":\"prepare\"}\n", &group[1], 1));
     CU_ASSERT_PTR_NULL(peer_line(&box.peer));
@@ -436,7 +436,7 @@ static void numpy_computes_in_sessions(void)
     template_close(&box);
 }
 
-/* A package with a thread that holds a lock for ever: in a plain copy nobody would let go of it. */
+/* A package whose thread holds a lock for ever: a plain copy could never take that lock. */
 static void threads_of_packages_stay_behind(void)
 {
     static const char module[] = "import threading, time, os\n"
@@ -505,7 +505,7 @@ static const struct {
 #define RENEWED (sizeof renewed / sizeof renewed[0])
 
 static const char *const renewed_options[] = {
-    "\"preload\":[\"stats\",\"parallel\"]", /* which draws a random number when it is loaded */
+    "\"preload\":[\"stats\",\"parallel\"]", /* which takes a random number when it is loaded */
     "\"options\":{\"path\":[\"/run/lazaret/agent\"]},\"preload\":[\"own\",\"random\",\"ssl\","
     "\"uuid\",\"tempfile\",\"multiprocessing\"]",
 };
@@ -624,7 +624,7 @@ static void no_token_stays_in_memory(void)
                           process_of(&sessions[0])};
         for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
             if (places[i] == sessions[2].peer.pid && geteuid() != 0)
-                continue; /* undumpable: the files of its memory are root's (proc(5)) */
+                continue; /* not dumpable: its memory files belong to root (proc(5)) */
             CU_ASSERT(places[i] > 1 && peer_memory_has(places[i], "LANG=C.UTF-8"));
             for (int j = 0; j < 3; j++)
                 CU_ASSERT(!peer_memory_has(places[i], sessions[j].token));
@@ -694,7 +694,7 @@ static void nothing_outlives_a_session(void)
             else
                 template_run(&session, "os._exit(1)");
             UNIT_TEXT(template_ended(&session), killed ? "" : "{\"exit-code\":1}");
-            char *output = peer_output(&session.peer, true); /* to its end: nobody has it open */
+            char *output = peer_output(&session.peer, true); /* up to the end of the stream */
             UNIT_TEXT(output, "daemon\n");
             free(output);
             UNIT_TEXT(template_run(&sibling, "1 + 1"), "2");
@@ -751,12 +751,12 @@ static void a_template_keeps_nothing_of_its_sessions(void)
             template_run(&session, "os.exit(1)");
         template_session_close(&session);
         if (i == 0 || i == 39) {
-            struct template_session last = NOBODY; /* answered: the one before is done with */
+            struct template_session last = NOBODY; /* once answered, the previous one is finished */
             CU_ASSERT(template_session_open(&box, &last, template_confined));
             template_session_close(&last);
             pid_t pid = template_pid(&box);
             while (children_of(pid) > 1)
-                sched_yield(); /* the kernel reaps: nobody is told when */
+                sched_yield(); /* the kernel reaps it, without a notification */
             for (int fd = 0; fd < 256; fd++) {
                 snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)pid, fd);
                 char target[64];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_template_siblings.c - what sessions of one template can do to each other and to it: nothing.
+/* test_template_siblings.c - sessions of one template cannot affect each other or the template.
  *
- * One session is the victim, two are attackers: one as sessions are, one without limits, Landlock
- * and filter, so that what the namespaces keep is seen by itself.  Every attempt is made where it
- * has to succeed first: by the victim on itself, or by the host. */
+ * One session is the victim, two are attackers: an ordinary one, and one without limits, Landlock
+ * and filter, which shows what the namespaces alone refuse. Every attempt is first made where it
+ * has to succeed: by the victim on itself, or by the host. */
 #include "template.h"
 
 #include "base/clock.h"
@@ -60,7 +60,7 @@ static const char prelude[] =
     "    os.kill(pid, 9)\n"
     "    return os.waitpid(pid, 0)[1] == 9\n"
     "def trace(pid):\n"
-    "    call('ptrace', 0x4206, pid, None, None)\n" /* PTRACE_SEIZE: nobody is stopped */
+    "    call('ptrace', 0x4206, pid, None, None)\n" /* PTRACE_SEIZE does not stop the process */
     "def in_child(f, *a):\n"
     "    pid = os.fork()\n"
     "    if pid == 0:\n"
@@ -72,7 +72,7 @@ static const char prelude[] =
     "    return [l.split()[1] for l in open('/proc/self/status') if l.startswith(name + ':')][0]\n"
     "True";
 
-/* What the module keeps open is the template's. */
+/* The template has what this module keeps open. */
 static const char keeper[] = "kept = open(__file__)\n";
 
 static bool begin(void)
@@ -122,7 +122,7 @@ static void attackers(const char *code)
 static void victim_lives(void)
 {
     UNIT_TEXT(template_run(&sessions[VICTIM], "1 + 1"), "2");
-    struct template_session another = NOBODY; /* and so does the template */
+    struct template_session another = NOBODY; /* the template too */
     CU_ASSERT(template_session_open(&box, &another, template_confined));
     template_session_close(&another);
 }
@@ -147,11 +147,11 @@ static void siblings_cannot_be_signalled(void)
         holds(VICTIM, "child = sleeper(); works(os.kill, child, 0)");
         attackers("all(refused(os.kill, n, 9, by=[errno.ESRCH]) for n in range(2, 40000) "
                   "if n != os.getpid())");
-        /* To all: the attacker's own child is hit, and nobody else. */
+        /* Signals to all processes hit only the attacker's own child. */
         attackers("_ = signal.signal(15, signal.SIG_IGN); own = sleeper(); os.kill(-1, 15); "
                   "os.waitpid(own, 0)[1] == 15");
         victim_lives();
-        /* To the group, which a copy has from the process it is a copy of. */
+        /* Signals to the process group, which a copy has inherited. */
         attackers("own = sleeper(); os.kill(0, 15); os.waitpid(own, 0)[1] == 15");
         victim_lives();
         holds(VICTIM, "os.waitpid(child, os.WNOHANG) == (0, 0) and end(child)");
@@ -286,7 +286,7 @@ static void sockets_of_siblings_cannot_be_reached(void)
         holds(VICTIM, "s = socket.socket(socket.AF_UNIX); s.bind('/tmp/s'); s.listen(); "
                       "works(socket.socket(socket.AF_UNIX).connect, '/tmp/s')");
         holds(BARE, "refused(socket.socket(socket.AF_UNIX).connect, '/tmp/s')");
-        /* They share a network: what keeps them apart here is the filter, and Landlock. */
+        /* They share a network, in which the filter and Landlock separate them. */
         holds(VICTIM, "a = socket.socket(socket.AF_UNIX); a.bind('\\0lazaret'); a.listen(8); "
                       "works(socket.socket(socket.AF_UNIX).connect, '\\0lazaret')");
         holds(BARE, "works(socket.socket(socket.AF_UNIX).connect, '\\0lazaret')");
@@ -388,7 +388,7 @@ static void no_namespace_and_no_mount_can_be_made_or_entered(void)
 static void knobs_of_the_kernel_are_closed(void)
 {
     if (begin()) {
-        /* Somebody could write one: the first process. */
+        /* The first process could write a core dump. */
         attackers("os.getpid() > 99");
         attackers("refused(open, '/proc/sys/kernel/ns_last_pid', 'w')");
         attackers("refused(open, '/proc/self/oom_score_adj', 'w')");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_together.c - several calls of tools at once, from each language, in a real box.
+/* test_together.c - concurrent calls of tools, from each language, in a real box.
  *
- * Whether calls run side by side is for the tools to say: `meet` returns when as many of its calls
- * as it was told run at the same time, and never when that does not come about. */
+ * The tools show whether calls run concurrently: `meet` returns when the given number of its calls
+ * run at the same time, and never otherwise. */
 #include "live.h"
 
 #include <pthread.h>
@@ -15,18 +15,18 @@
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned inside, most;   /* calls of `meet` that run, and the most at once */
-    unsigned here, met;      /* of a group that is not complete; of those that were */
-    unsigned at_gate;        /* calls that have come to it */
-    unsigned passes;         /* for so many it opens */
-    unsigned quick;          /* calls of `pause` that have answered at once */
-    bool open;               /* nobody waits any longer, anywhere */
-    unsigned full;           /* with so many at the gate or in `meet` the clock moves by ... */
-    uint64_t ms;             /* ... so much */
-    struct laz_engine *held; /* whose clock that is: it stands still */
+    unsigned inside, most;   /* running calls of `meet`, and the most at the same time */
+    unsigned here, met;      /* calls of an incomplete group; of complete ones */
+    unsigned at_gate;        /* calls that have reached the gate */
+    unsigned passes;         /* number of calls that it lets pass */
+    unsigned quick;          /* calls calls of `pause` that answered at once */
+    bool open;               /* no call waits any longer */
+    unsigned full;           /* with this many at the gate or in `meet` the clock moves ... */
+    uint64_t ms;             /* ... by this */
+    struct laz_engine *held; /* the engine whose clock is held */
 } place = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* One more is there, and with it `n`. The lock is held, but not while the clock moves. */
+/* Counts one more call, the n-th. The lock is held, except while the clock moves. */
 static void place_entered(unsigned n)
 {
     pthread_cond_broadcast(&place.changed);
@@ -44,7 +44,7 @@ static void place_reset(void)
     place.open = false;
 }
 
-/* {"n":N}: a group of N goes together. */
+/* {"n":N}: N calls of a group return together. */
 static void tool_meet(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     unsigned n = (unsigned)strtoul(args + strlen("{\"n\":"), NULL, 10);
@@ -86,7 +86,7 @@ static void open_gate_for(unsigned n)
     pthread_mutex_unlock(&place.lock);
 }
 
-/* Nobody waits any longer, at the gate or for others. */
+/* Lets all calls pass, at the gate and in `meet`. */
 static void open_gate(void)
 {
     pthread_mutex_lock(&place.lock);
@@ -95,7 +95,7 @@ static void open_gate(void)
     pthread_mutex_unlock(&place.lock);
 }
 
-/* How many calls have come to the gate. */
+/* Answers with the number of calls that have reached the gate. */
 static void tool_waiting(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     char text[32];
@@ -107,9 +107,8 @@ static void tool_waiting(void *user, const char *args, size_t len, struct laz_re
     laz_reply_value(reply, text, strlen(text));
 }
 
-/* {"ms":MS}: with 0 answers at once, else moves the clock by so much when the host has taken the
- * answer of such a call. The first post to the loop may overtake that answer; the second is behind
- * it. */
+/* {"ms":MS}: with 0 answers at once, otherwise moves the clock by MS when the host has received the
+ * answer of such a call. The first post to the loop may overtake that answer; the second cannot. */
 static void tool_pause(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     uint64_t ms = strtoull(args + strlen("{\"ms\":"), NULL, 10);
@@ -143,7 +142,7 @@ static void tool_big(void *user, const char *args, size_t len, struct laz_reply 
     free(text);
 }
 
-/* The length of its arguments as they were checked. */
+/* Answers with the length of its checked arguments. */
 static void tool_length(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     char text[32];
@@ -183,7 +182,7 @@ static void add_tool(struct laz_engine *engine, struct laz_tool tool,
     CU_ASSERT_EQUAL(rc, 0);
 }
 
-/* A tool with a default of 50000 characters, which the host fills in. */
+/* Adds a tool with a default of 50000 characters, which the host fills in. */
 static void add_wide_tool(struct laz_engine *engine)
 {
     static const char head[] = "[{\"name\":\"x\",\"type\":\"string\",\"default\":\"",
@@ -209,7 +208,7 @@ static const struct phrase before = {
            "function sum(t) local s = 0 for _, x in ipairs(t) do s = s + x end return s end",
 };
 
-/* Its loops watch no descriptor but those of their own, as all on Windows. */
+/* Loops that cannot watch the channel's descriptor, as all on Windows. */
 static const struct phrase blind = {
     .python = "class Blind(asyncio.SelectorEventLoop):\n"
               "    asked = 0\n"
@@ -221,7 +220,7 @@ static const struct phrase blind = {
 };
 static bool blindly;
 
-/* Executes a phrase; what is wrong is shown by the language's own words. */
+/* Executes a phrase; prints the language's message when it fails. */
 static void say(struct laz_session *session, const struct words *w, const struct phrase *phrase,
                 enum laz_verdict verdict, const char *value)
 {
@@ -315,7 +314,7 @@ static void body_narrow(struct laz_session *session, const struct words *w)
     };
 
     say(session, w, &narrow, LAZ_VERDICT_OK, "16");
-    CU_ASSERT_EQUAL(place.most, 2); /* two at once, and never a third */
+    CU_ASSERT_EQUAL(place.most, 2); /* two at the same time, and never a third */
 }
 
 static void a_tool_says_how_many_of_its_calls_run_at_once(void)
@@ -323,7 +322,7 @@ static void a_tool_says_how_many_of_its_calls_run_at_once(void)
     each_session("", body_narrow);
 }
 
-/* Tools that take longer than the code may, beside one that answers at once. */
+/* Tools that take longer than the timeout of the code, beside one that answers at once. */
 static void body_clock(struct laz_session *session, const struct words *w)
 {
     static const struct phrase slow = {
@@ -372,7 +371,7 @@ static void body_many(struct laz_session *session, const struct words *w)
 
     say(session, w, &many, LAZ_VERDICT_OK, "4501500");
     say(session, w, &large, LAZ_VERDICT_OK, "36000000");
-    say(session, w, &wide, LAZ_VERDICT_OK, "30004800"); /* {"x":"..."} of each */
+    say(session, w, &wide, LAZ_VERDICT_OK, "30004800"); /* {"x":"..."} of each call */
 }
 
 static void more_calls_than_the_host_takes_go_in_portions(void)
@@ -404,7 +403,7 @@ static void each_call_of_a_batch_is_counted(void)
     each_session("session.max_tool_calls=10", body_counted);
 }
 
-/* Answers that are ready long before they are read: 16 times 3 MiB, where 4 MiB is a value's most.
+/* Answers that are ready long before they are read: 16 times 3 MiB, where a value may have 4 MiB.
  */
 static void body_large_values(struct laz_session *session, const struct words *w)
 {
@@ -465,7 +464,7 @@ static void errors_belong_to_their_calls(void)
     each_session("", body_errors);
 }
 
-/* Calls that are open when the code ends: the result comes before they are answered. */
+/* Calls that are still open when the code ends: the result comes before their answers. */
 static void body_left(struct laz_session *session, const struct words *w)
 {
     static const struct phrase left = {
@@ -520,9 +519,9 @@ static void body_deadline(struct laz_session *session, const struct words *w)
     };
     const struct laz_execute_options soon = {.size = sizeof soon, .deadline_ms = 2000};
 
-    place_moves_clock(*w->runtime == 'r' ? 2 : 16, 2000); /* as many as run at once */
+    place_moves_clock(*w->runtime == 'r' ? 2 : 16, 2000); /* as many as run at the same time */
     test_expect_with(session, test_phrase(w, &gates), &soon, LAZ_VERDICT_DEADLINE, NULL);
-    open_gate();                                             /* their answers are for nobody */
+    open_gate();                                             /* their answers are discarded */
     test_expect(session, w->chain_13, LAZ_VERDICT_OK, "13"); /* in another box */
 }
 
@@ -531,7 +530,8 @@ static void a_deadline_with_open_calls_leaves_nothing(void)
     each_session("", body_deadline);
 }
 
-/* A call that was about to be sent when its execution ended is not a part of the next one. */
+/* A call that was about to be sent when its execution ended must not become part of the next
+ * one. */
 static void body_between(struct laz_session *session, const struct words *w)
 {
     static const struct phrase begin = {
@@ -565,8 +565,8 @@ static void line_lets_one_pass(void *user, int stream, const char *text, size_t 
     open_gate_for(1);
 }
 
-/* Threads that wait since before the one for loops began, and are answered, one after the other,
- * when it has nothing to do. */
+/* Threads that have waited since before the loops' thread began; they are answered one after the
+ * other while that one has nothing to do. */
 static void body_older(struct laz_session *session, const struct words *w)
 {
     static const struct phrase older = {

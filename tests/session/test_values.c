@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_values.c - values of every size and form, between a tool and code in a real box.
  *
- * Large values are compared by length and Adler-32 checksum, computed on both sides: a piece that
- * is lost, repeated or out of order changes it.  Forms are compared as the JSON that comes back. */
+ * Large values are compared by length and Adler-32 checksum, computed on both sides, which detects
+ * lost, repeated or reordered pieces. Forms are compared as the JSON that comes back. */
 #include "live.h"
 
 #include "base/buf.h"
@@ -65,12 +65,12 @@ static const struct phrase define_sum = {
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
-static char blob_sum[48];    /* of the last blob */
-static char measured[48];    /* of the last argument of measure */
+static char blob_sum[48];    /* checksum of the last blob */
+static char measured[48];    /* checksum of the last argument of measure */
 static struct laz_buf given; /* the raw argument of the last echo */
-static const char *sample;   /* what give() gives */
+static const char *sample;   /* the value of give() */
 
-/* {n}: a string of n letters that follow no pattern */
+/* {n}: a string of n letters without a pattern */
 static void tool_blob(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     size_t n = strtoull(args + strcspn(args, "0123456789"), NULL, 10);
@@ -88,7 +88,7 @@ static void tool_blob(void *user, const char *args, size_t len, struct laz_reply
     free(text);
 }
 
-/* {x}: a string of letters, whose length and sum are noted */
+/* {x}: a string of letters, whose length and checksum are recorded */
 static void tool_measure(void *user, const char *args, size_t len, struct laz_reply *reply)
 {
     (void)user;
@@ -133,7 +133,7 @@ static void each(const char *settings, void (*body)(struct laz_session *, const 
             continue;
         struct laz_engine *engine = test_engine(settings);
         if (engine)
-            test_hold_clock(engine); /* a large value may take as long as it needs */
+            test_hold_clock(engine); /* a large value may take long */
         for (size_t t = 0; engine && t < sizeof value_tools / sizeof *value_tools; t++) {
             struct laz_tool tool = value_tools[t].tool;
             tool.size = sizeof tool;
@@ -276,8 +276,8 @@ static void a_tool_value_over_its_limit_is_a_catchable_error(void)
 
 #define SAME NULL
 
-/* What comes back, where it is not what went in: docs/values-*.md say so.  A number may be spelled
- * in another way; Lua sorts names. */
+/* Values that come back in another form, as documented in docs/values-*.md. A number may be written
+ * differently; Lua sorts names. */
 static const struct {
     const char *json;
     struct phrase back;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watches.c - the kernel makes no watch any more: those of a user are counted, whoever has
- * used them up (fs.epoll.max_user_watches, epoll(7)).  What runs goes on, what begins is an error,
- * and the process of the application lives.
+/* test_watches.c - the kernel refuses new epoll watches, because all processes of a user share a
+ * limit (fs.epoll.max_user_watches, epoll(7)). Running sessions continue, new ones fail with an
+ * error, and the application's process survives.
  *
- * The refusal comes from a filter (seccomp(2)) in a process of its own, so that nobody else has to
- * do with it; in the place of a session that makes five million watches. */
+ * A filter (seccomp(2)) in a separate process makes the refusal, in place of a session that makes
+ * five million watches, so that no other process is affected. */
 #include "live.h"
 #include "unit.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For all threads of this process, from here on; it is shown to hold. */
+/* Installs it for all threads of this process, and shows that it works. */
 static bool refuse_watches(void)
 {
     struct sock_filter code[] = {
@@ -44,7 +44,7 @@ static bool refuse_watches(void)
     return epoll_ctl(fd, EPOLL_CTL_ADD, ends[0], &event) != 0 && errno == ENOSPC;
 }
 
-/* In the process of its own: 0, or the line of what was wrong. */
+/* Runs in the separate process: 0, or the line of the failed check. */
 #define MUST(what)                                                                                 \
     do {                                                                                           \
         if (!(what))                                                                               \
@@ -75,8 +75,8 @@ static int goes_on(const char *settings, bool warm)
     MUST(engine && laz_session_open(engine, &options, &session, &err) == 0);
     MUST(gives(session, "return add(2, 3)", "5"));
     MUST(refuse_watches());
-    /* more lines than are served in a turn, more calls than the socket takes, and what was left
-     * running prints while nobody listens: each is kept waiting for a while */
+    /* more lines than one turn serves, more calls than the socket takes, and output of a leftover
+     * process while no execution runs: each has to wait for a while */
     MUST(gives(session, "for i = 1, 20000 do print('line', i) end\nreturn 7", "7"));
     MUST(gives(session, "local t = {}\nfor i = 1, 300 do t[i] = i end\nreturn #tool_map(echo, t)",
                "300"));
@@ -86,7 +86,7 @@ static int goes_on(const char *settings, bool warm)
         laz_engine_step(engine, 0, NULL);
         MUST(gives(session, "return 1", "1"));
     }
-    /* what begins now */
+    /* a session that begins now */
     int rc = laz_session_open(engine, &options, &second, &err);
     MUST(rc < 0 && !second && *err.text);
     MUST(laz_engine_new(NULL, NULL, &other, &err) < 0 && !other && *err.text);

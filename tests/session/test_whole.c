@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_whole.c - limits of a session as a whole: what many processes use together.
+/* test_whole.c - limits of a session as a whole, on what many processes use together.
  *
- * Every program here stays below its limit in each process and goes over it in all of them; the
- * control raises the limit.  Where control groups can be made they have to be what counts; where
- * not (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the result has
- * to say so. */
+ * Every program here stays below the limit in each process and exceeds it in all of them together;
+ * the control raises the limit. Where control groups can be made, they have to do the counting;
+ * elsewhere (an ordinary user, or a host whose groups are hidden) it is the watchdog, and the
+ * result has to say so. */
 #include "live.h"
 
 #include "os/cgroup.h"
@@ -29,7 +29,7 @@
 #define BWRAP "sandbox.backend=bwrap;"
 #define NONE  "sandbox.backend=none;sandbox.require=[];"
 
-/* Who has to count: "cgroup-v1", "cgroup-v2" or "watchdog". */
+/* The mechanism that has to count: "cgroup-v1", "cgroup-v2" or "watchdog". */
 static const char *counts(enum laz_cgroup_what what)
 {
     struct laz_cgroups *groups = NULL;
@@ -68,7 +68,7 @@ static double number(struct laz_result *result, const char *key)
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* What is counted is processes, whatever language has started them: one stands for all. */
+/* Processes are counted, whatever language starts them, so one language stands for all. */
 static void in_lua(const char *settings, void (*body)(struct laz_session *, const struct words *))
 {
     struct laz_engine *engine = test_engine(settings);
@@ -82,7 +82,7 @@ static void in_lua(const char *settings, void (*body)(struct laz_session *, cons
 
 /* ---- processors ----------------------------------------------------------------------------- */
 
-/* Does the process stand, with others of its host, in a group of that one? */
+/* Is the process, with others of its host, in a common group of that host? */
 static bool shares_with_others(int64_t pid)
 {
     const bool is_v2 = strcmp(counts(LAZ_CGROUP_SHARE), "cgroup-v2") == 0;
@@ -116,7 +116,7 @@ static long nice_of(int64_t pid)
     return errno ? -99 : nice;
 }
 
-/* Of a host that is served before others. */
+/* For a host with a higher priority than others. */
 static void a_session_has_its_share_and_no_priority(void)
 {
     static const char *const boxes[] = {BWRAP, "sandbox.backend=landlock;", NONE,
@@ -144,8 +144,8 @@ static void a_session_has_its_share_and_no_priority(void)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Ten shells, each with some tens of MB, which they keep: until they are ended, or until all have
- * theirs, which they tell each other by files. */
+/* Ten shells, each of which keeps some tens of MB until it is ended, or until all have theirs,
+ * which they signal by files. */
 #define EAT(keep)                                                                                  \
     "for i in 1 2 3 4 5 6 7 8 9 10; do (a=0123456789abcdef; while [ ${#a} -lt 16000000 ]; "        \
     "do a=$a$a; done; " keep ") & done; wait"
@@ -167,7 +167,7 @@ static void eats_too_much(struct laz_session *session, const struct words *w)
     has_pair(result, "counted_by", counts(LAZ_CGROUP_MEMORY));
     UNIT_TEXT(laz_result_value(result), "null");
     char *output = test_output(result, LAZ_STDOUT);
-    UNIT_TEXT(output, "begun\n"); /* what it printed before is there */
+    UNIT_TEXT(output, "begun\n"); /* its earlier output is present */
     free(output);
     laz_result_free(result);
     test_expect(session, w->add_2_3, LAZ_VERDICT_OK, "5"); /* the session goes on */
@@ -243,7 +243,8 @@ static void memory_is_counted_once_where_it_is_shared(void)
     shares("limits.memory=2GiB", LAZ_VERDICT_OK);
 }
 
-/* A child is killed for want of memory; the code does not mind and ends well: it is not ok. */
+/* A child is killed because memory has run out; the code ignores that and ends well, but the
+ * verdict is not ok. */
 static void a_killed_child_is_never_ok(void)
 {
     static const char code[] =
@@ -253,7 +254,7 @@ static void a_killed_child_is_never_ok(void)
         "    if pid == 0:\n"
         "        x = bytearray(b'x') * (100 << 20)\n"
         "        os.kill(os.getpid(), 19)\n"
-        "    r = os.waitpid(pid, os.WUNTRACED)\n" /* it has its memory now, or was killed */
+        "    r = os.waitpid(pid, os.WUNTRACED)\n" /* it has its memory by now, or was killed */
         "'done'";
 
     if (skip_memory(true))
@@ -272,8 +273,8 @@ static void a_killed_child_is_never_ok(void)
     laz_engine_free(engine);
 }
 
-/* What runs on after the code has ended is in the group as well. It waits for a file of the host,
- * so that the code has ended before. */
+/* A process that continues after the code has ended is in the group too. It waits for a file of the
+ * host, which is made after the end of the code. */
 static void memory_that_runs_out_between_executions_ends_the_session(void)
 {
     static const char form[] = "import os, time\n"
@@ -318,7 +319,7 @@ static const char ten_spin[] =
     "os.execute('for i in 1 2 3 4 5 6 7 8 9 10; do (while :; do :; done) & done; wait')\n"
     "return 'done'";
 
-/* Each for a second of its own, and both for longer than the limit. */
+/* Each spins for one second, both together for longer than the limit. */
 static const char two_spin[] =
     "os.execute('for i in 1 2; do (ulimit -t 1; while :; do :; done) & done; wait')\n"
     "return 'done'";
@@ -345,7 +346,7 @@ static void spins_on(struct laz_session *session, const struct words *w)
         return;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_OK);
     UNIT_TEXT(laz_result_value(result), "\"done\"");
-    if (strcmp(counts(LAZ_CGROUP_CPU), "watchdog") != 0) /* who counts nothing of a living child */
+    if (strcmp(counts(LAZ_CGROUP_CPU), "watchdog") != 0) /* which does not count living children */
         CU_ASSERT(number(result, "\"cpu_ms\":") > 1000);
     laz_result_free(result);
 }
@@ -357,8 +358,8 @@ static void cpu_time_of_all_processes_is_limited(void)
     in_lua(BWRAP "limits.cpu=60", spins_on);
 }
 
-/* A death inside the box is told with what was used until then; without a group that counts, with
- * what the host still sees of a process that somebody else waits for. */
+/* A death inside the box is reported with the usage until then; without a counting group, with what
+ * the host still sees of a process that it does not wait for. */
 static void usage_is_told_of_what_died(void)
 {
     static const char code[] = "import os, time\n"
@@ -382,7 +383,7 @@ static void usage_is_told_of_what_died(void)
 
 /* ---- hosts without groups ------------------------------------------------------------------- */
 
-/* A mount namespace for this thread and what it starts; back with show_groups(). */
+/* Enters a mount namespace for this thread and its children; show_groups() leaves it. */
 static int hide_groups(void)
 {
     int back = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -430,7 +431,7 @@ static const char required[] = BWRAP "sandbox.require=[\"fs_read\", \"memory\", 
 
 static void without_groups_a_session_is_watched_or_refused(void)
 {
-    if (strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* an ordinary user */
+    if (strcmp(counts(LAZ_CGROUP_MEMORY), "watchdog") == 0) { /* for an ordinary user */
         is_watched(test_engine(BWRAP "limits.nproc=50"));
         is_refused(test_engine(required));
         if (laz_os_is_root())
@@ -444,12 +445,12 @@ static void without_groups_a_session_is_watched_or_refused(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(laz_session_isolation(session), "\"memory\":\"cgroup-"));
     laz_engine_free(engine);
     int back = hide_groups();
-    engine = test_engine(required); /* these two find them, and then they are gone */
+    engine = test_engine(required); /* these two find the groups, which then disappear */
     struct laz_engine *other = test_engine(BWRAP "limits.nproc=50");
     CU_ASSERT_FATAL(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
     is_refused(engine);
     is_watched(other);
-    is_watched(test_engine(BWRAP "limits.nproc=50")); /* and these find none */
+    is_watched(test_engine(BWRAP "limits.nproc=50")); /* and these find no groups */
     is_refused(test_engine(required));
     show_groups(back);
 }

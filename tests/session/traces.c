@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* traces.c - what a library may leave behind in a process, as /proc tells it (proc(5)). */
+/* traces.c - what a library may leave behind in a process, according to /proc (proc(5)). */
 #include "traces.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ int trace_descriptors(void)
     return trace_entries("/proc/self/fd");
 }
 
-/* A thread that was joined is listed for a moment longer: one that is ending is not counted. */
+/* A joined thread stays listed for a moment, so ending threads are not counted. */
 int trace_threads(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -81,7 +81,7 @@ void trace_folder(char *out, size_t size)
         snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
         ssize_t n = readlink(link, target, sizeof target - 1);
         target[n > 0 ? n : 0] = '\0';
-        if (strncmp(target, "/tmp/lazaret-", 13) == 0) /* the folder itself is locked */
+        if (strncmp(target, "/tmp/lazaret-", 13) == 0) /* the directory itself is locked */
             snprintf(out, size, "%s", target);
     }
     if (folder)
