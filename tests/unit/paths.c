@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - where the files of source and build are while a test runs. Not for Windows, whose C
- * library has no realpath(3). */
+/* paths.c - paths of the source and the build while a test runs. Not for Windows, whose C library
+ * has no realpath(3). */
 #include "unit.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static char *unit_absolute(const char *folder, const char *path)
 
 char *unit_source(const char *path)
 {
-    const char *srcdir = getenv("srcdir"); /* Automake tells tests */
+    const char *srcdir = getenv("srcdir"); /* set by Automake */
 
     return unit_absolute(srcdir ? srcdir : ".", path);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit_chain.c - records of the audit log: their form, their chain, and that every change of
- * a log is found and named. */
+/* test_audit_chain.c - records of the audit log: their form, their chain, and that verification
+ * finds and names every change of a log. */
 #include "unit.h"
 
 #include "base/digest.h"
@@ -36,7 +36,7 @@ static void sha256_gives_the_examples_of_its_standard(void)
         laz_sha256_hex(&sha256, hex);
         UNIT_TEXT(hex, rows[i].digest);
     }
-    for (int i = 0; i < 1000000; i++) /* the state begins anew after a digest */
+    for (int i = 0; i < 1000000; i++) /* the state is reset after a digest */
         laz_sha256_add(&sha256, "a", 1);
     laz_sha256_hex(&sha256, hex);
     UNIT_TEXT(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
@@ -79,7 +79,7 @@ static void what_is_no_utf8_keeps_its_digest(void)
     laz_audit_line_fini(&line);
 }
 
-/* 15 000 lines of code, as in the reference; and a mebibyte of the worst characters. */
+/* 15 000 lines of code, as in the reference, and a mebibyte of the longest escapes. */
 static void long_fields_are_cut_with_length_and_digest(void)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
@@ -150,7 +150,7 @@ static void log_free(struct log *log)
         laz_buf_fini(&log->lines[i]);
 }
 
-/* A copy of line `from` becomes line `at`. */
+/* Inserts a copy of line `from` as line `at`. */
 static void log_insert(struct log *log, size_t at, size_t from)
 {
     struct laz_buf copy = LAZ_BUF_INIT;
@@ -179,7 +179,7 @@ static void note_finding(void *user, enum laz_audit_finding finding, uint64_t li
     }
 }
 
-/* Verifies the text in pieces of every size up to 7 and as a whole: the answer is the same. */
+/* Verifies the text in pieces of every size up to 7 and as a whole, with the same result. */
 static bool verify(const char *text, size_t len, struct findings *findings,
                    struct laz_audit_link *last)
 {
@@ -216,7 +216,7 @@ static bool verify_log(const struct log *log, struct findings *findings,
     return good;
 }
 
-/* Not intact, and the first finding is of this kind and names this line. */
+/* The log is not intact, and the first finding has this kind and line. */
 static void finds(const struct log *log, enum laz_audit_finding kind, uint64_t line)
 {
     struct findings found;
@@ -246,7 +246,7 @@ static void a_log_is_intact_as_it_was_written(void)
     CU_ASSERT(strstr(log.lines[LINES - 1].data, last.hash) != NULL);
     for (size_t i = 0; i < LINES; i++)
         CU_ASSERT(laz_audit_record_parse(&record, log.lines[i].data, log.lines[i].len - 1));
-    log.lines[LINES - 1].len--; /* its newline: all of the record is there */
+    log.lines[LINES - 1].len--; /* its newline: the record itself is complete */
     CU_ASSERT_TRUE(verify_log(&log, &found, &last));
     CU_ASSERT_EQUAL(last.seq, LINES);
     log_free(&log);
@@ -272,7 +272,7 @@ static void removing_the_last_is_found_by_its_hash(void)
     log_make(&log);
     CU_ASSERT_TRUE(verify_log(&log, &found, &before));
     log.n--;
-    CU_ASSERT_TRUE(verify_log(&log, &found, &after)); /* the chain alone cannot tell */
+    CU_ASSERT_TRUE(verify_log(&log, &found, &after)); /* the chain alone cannot show that */
     CU_ASSERT(strcmp(before.hash, after.hash) != 0);
     log.n++;
     log_free(&log);
@@ -296,7 +296,7 @@ static void every_changed_byte_is_found(void)
     log_free(&log);
 }
 
-/* Somebody who changes a record and gives it a hash that fits. */
+/* An attacker changes a record and computes its hash anew. */
 static void a_changed_record_with_a_new_hash_is_found_after_it(void)
 {
     struct laz_audit_record record;
@@ -337,14 +337,14 @@ static void a_record_put_in_is_found(void)
     log_free(&log);
     log_make(&log);
     memset(link.hash, 'a', LAZ_SHA256_HEX);
-    laz_audit_link_add(&link, "execute_start", NULL, "", 0, &log.lines[3]); /* a number that fits */
+    laz_audit_link_add(&link, "execute_start", NULL, "", 0, &log.lines[3]); /* its right number */
     finds(&log, LAZ_AUDIT_CHANGED, 5);
     log_free(&log);
     log_make(&log);
     laz_buf_puts(&log.lines[3], "{\"seq\":5,\"note\":\"all is well\"}\n");
     finds(&log, LAZ_AUDIT_NO_RECORD, 5);
     CU_ASSERT_FALSE(verify_log(&log, &found, NULL));
-    CU_ASSERT_EQUAL(found.n, 1); /* the records around it fit */
+    CU_ASSERT_EQUAL(found.n, 1); /* the records around it match */
     log_free(&log);
     log_make(&log);
     laz_buf_putc(&log.lines[3], '\n');
@@ -418,7 +418,7 @@ static void the_end_of_a_log_is_told(void)
     CU_ASSERT_EQUAL(laz_audit_tail("{\"seq\":1", 8, false, &link, &rest), LAZ_AUDIT_TAIL_UNKNOWN);
     CU_ASSERT_EQUAL(laz_audit_tail("# notes\n", 8, true, &link, &rest), LAZ_AUDIT_TAIL_UNKNOWN);
     CU_ASSERT_EQUAL(laz_audit_tail("\n", 1, true, &link, &rest), LAZ_AUDIT_TAIL_UNKNOWN);
-    /* all of a record but its newline */
+    /* a record without its newline */
     CU_ASSERT_EQUAL(laz_audit_tail(log.lines[0].data, log.lines[0].len - 1, true, &link, &rest),
                     LAZ_AUDIT_TAIL_CLEAN);
     CU_ASSERT(link.seq == 1 && rest == 0);

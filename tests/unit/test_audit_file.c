@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit_file.c - the file of the audit log: where it may lie, who may write it, and that
- * nothing which happens to it goes unnoticed. */
+/* test_audit_file.c - the file of the audit log: where it may be, who may write it, and that every
+ * change of it is noticed. */
 #include "unit.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static const struct laz_log silent;
 
 static const char *in_base(const char *name)
 {
-    static char paths[16][256]; /* what a test holds at once */
+    static char paths[16][256]; /* paths in use by a test */
     static unsigned next;
     char *path = paths[next++ % 16];
 
@@ -35,7 +35,7 @@ static const char *in_base(const char *name)
     return path;
 }
 
-/* A disk that others keep busy can hold up who has the lock for as long as it likes. */
+/* A busy disk can delay the holder of the lock for any time. */
 static uint64_t lock_ms = 600000;
 
 static struct laz_audit *open_log(const char *path, bool refuse)
@@ -50,7 +50,7 @@ static struct laz_audit *open_log(const char *path, bool refuse)
     return audit;
 }
 
-/* It is no place for a log, for this reason, whatever on_error says. */
+/* A log at this path is refused for this reason, whatever on_error says. */
 static void is_refused(const char *path, const char *part)
 {
     for (int refuse = 0; refuse < 2; refuse++) {
@@ -141,7 +141,7 @@ static void the_file_is_private_and_made_with_its_folders(void)
     CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
     CU_ASSERT(stat(in_base("new/folders"), &st) == 0 && (st.st_mode & 07777) == 0700);
     CU_ASSERT(verify(path).good && verify(path).records == 1);
-    /* one that others can read is theirs no more */
+    /* a file that others can read is refused */
     CU_ASSERT_EQUAL(chmod(path, 0644), 0);
     audit = open_log(path, true);
     CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
@@ -155,13 +155,13 @@ static void links_and_devices_are_refused(void)
 
     CU_ASSERT_EQUAL(symlink(target, in_base("dangling")), 0);
     is_refused(in_base("dangling"), "is a symbolic link");
-    CU_ASSERT_EQUAL(lstat(target, &st), -1); /* and nothing was made behind it */
+    CU_ASSERT_EQUAL(lstat(target, &st), -1); /* and the link's target was not made */
     append_text(target, "");
     is_refused(in_base("dangling"), "is a symbolic link");
     CU_ASSERT_EQUAL(link(target, in_base("second")), 0);
     is_refused(target, "has 2 names");
     CU_ASSERT_EQUAL(unlink(in_base("second")), 0);
-    struct laz_audit *audit = open_log(target, true); /* the file itself will do */
+    struct laz_audit *audit = open_log(target, true); /* the file itself is accepted */
     CU_ASSERT_PTR_NOT_NULL(audit);
     laz_audit_free(audit);
     CU_ASSERT_EQUAL(mkfifo(in_base("fifo"), 0600), 0);
@@ -173,7 +173,7 @@ static void links_and_devices_are_refused(void)
     is_refused("relative", "is not an absolute path");
 }
 
-/* The same file in the same folder is fine until others can write there. */
+/* The same file in the same directory is accepted until others can write there. */
 static void folders_that_others_write_are_refused(void)
 {
     const char *folder = in_base("shared"), *below = in_base("shared/own"),
@@ -186,13 +186,13 @@ static void folders_that_others_write_are_refused(void)
     laz_audit_free(audit);
     CU_ASSERT_EQUAL(chmod(below, 0777), 0);
     is_refused(path, "every user can write this folder");
-    CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make it first */
+    CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make the next directory first */
     is_refused(path, "every user can write this folder");
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
-    CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could exchange the folder */
+    CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could replace the directory */
     is_refused(path, "every user can write this folder");
     CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
-    /* by way of a link */
+    /* through a link */
     CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(chmod(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(symlink(in_base("open"), in_base("way")), 0);
@@ -267,7 +267,7 @@ static void processes_append_to_one_chain(void)
     CU_ASSERT_EQUAL(verdict.last.seq, 3000);
 }
 
-/* Writers that are killed at any moment leave a log that goes on and verifies. */
+/* Writers that are killed at any moment leave a log that can be continued and verifies. */
 static void killed_writers_leave_a_chain(void)
 {
     const char *path = in_base("killed");
@@ -314,9 +314,9 @@ static void a_torn_line_is_sealed_and_told(void)
     struct verdict verdict = verify(path);
     CU_ASSERT_TRUE(verdict.good);
     CU_ASSERT_EQUAL(verdict.findings[LAZ_AUDIT_TORN], 1);
-    CU_ASSERT_EQUAL(verdict.records, 3); /* with the one that says so */
+    CU_ASSERT_EQUAL(verdict.records, 3); /* including the one that reports it */
     laz_audit_free(audit);
-    /* a log of nothing but the begin of its first record; and another piece inside */
+    /* a log that has only the beginning of its first record; and a torn record in the middle */
     path = in_base("torn-first");
     append_text(path, "{\"seq\":1,\"ti\n{\"se");
     audit = open_log(path, true);
@@ -355,7 +355,7 @@ static void a_log_that_was_cut_is_told(void)
     char *text = read_text(path, &len);
     char *third = strchr(strchr(text, '\n') + 1, '\n') + 1;
     CU_ASSERT_EQUAL(truncate(path, third - text), 0);
-    CU_ASSERT_TRUE(verify(path).good); /* by itself it looks right */
+    CU_ASSERT_TRUE(verify(path).good); /* by itself the new file is intact */
     CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
     struct verdict verdict = verify(path);
     CU_ASSERT_FALSE(verdict.good);
@@ -381,9 +381,9 @@ static void a_rotated_log_is_reopened_and_linked(void)
     CU_ASSERT(after.good && after.records == 2 && after.last.seq == 2);
     CU_ASSERT_EQUAL(after.findings[LAZ_AUDIT_ROTATED], 1);
     text = read_text(path, &len);
-    CU_ASSERT(strstr(text, before.last.hash) != NULL); /* the way back */
+    CU_ASSERT(strstr(text, before.last.hash) != NULL); /* the old file's hash */
     free(text);
-    /* removed; then emptied in its place */
+    /* the file is removed; then truncated */
     CU_ASSERT_EQUAL(unlink(path), 0);
     CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
     after = verify(path);
@@ -392,7 +392,7 @@ static void a_rotated_log_is_reopened_and_linked(void)
     CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), 0);
     after = verify(path);
     CU_ASSERT(after.good && after.records == 2 && after.findings[LAZ_AUDIT_ROTATED] == 1);
-    /* what is put in its place is looked at as the first was */
+    /* a replacement is checked like the first file */
     CU_ASSERT_EQUAL(unlink(path), 0);
     CU_ASSERT_EQUAL(symlink(old, path), 0);
     CU_ASSERT_EQUAL(write_one(audit, "tool_call", NULL), LAZ_EREFUSED);
@@ -436,7 +436,7 @@ static void a_full_disk_refuses_or_is_told_later(void)
         CU_ASSERT_EQUAL(write_one(audit, "session_start", NULL), 0);
         CU_ASSERT_PTR_NULL(laz_audit_trouble(audit));
         CU_ASSERT_EQUAL(stat(path, &before), 0);
-        for (int room = 0; room < 150; room += 50) { /* a part of it fits, or nothing */
+        for (int room = 0; room < 150; room += 50) { /* a part of the record fits, or nothing */
             fill_disk((uint64_t)before.st_size + (uint64_t)room);
             int rc = write_one(audit, "tool_call", &err);
             empty_disk();
@@ -454,7 +454,7 @@ static void a_full_disk_refuses_or_is_told_later(void)
         struct verdict verdict = verify(path);
         CU_ASSERT(verdict.good && verdict.lost == 3 && verdict.records == 3);
         CU_ASSERT_PTR_NULL(laz_audit_trouble(audit));
-        /* and what is lost at the end is told at the end, if it can be */
+        /* records lost at the end are reported at the end, if possible */
         fill_disk((uint64_t)before.st_size);
         (void)write_one(audit, "tool_call", NULL);
         empty_disk();
@@ -463,7 +463,7 @@ static void a_full_disk_refuses_or_is_told_later(void)
     }
 }
 
-/* As somebody to whom a folder can be closed. Returns the number of the step that went wrong. */
+/* Runs as a user who can be denied access to a directory. Returns the number of the failed step. */
 static int begin_without_a_log(void)
 {
     const char *folder = in_base("locked-away"), *path = in_base("locked-away/log");
@@ -510,14 +510,15 @@ static long sleeps(void)
     return used.ru_nvcsw;
 }
 
-/* Somebody who stops in the middle of an append costs half a second once, not the session. */
+/* A process that stops in the middle of an append causes a single delay of half a second and does
+ * not fail the session. */
 static void a_lock_that_is_kept_is_not_waited_for_long(void)
 {
     const char *path = in_base("kept");
     uint64_t patient = lock_ms;
     struct laz_error err = {0};
 
-    lock_ms = 0; /* as usual */
+    lock_ms = 0; /* the default */
     struct laz_audit *audit = open_log(path, true);
     lock_ms = patient;
 

@@ -245,7 +245,7 @@ static void what_a_terminal_would_obey_is_shown(void)
         laz_visible_line(&line, rows[i].text, len);
         UNIT_TEXT(laz_buf_text(&line), rows[i].line);
         laz_buf_fini(&line);
-        for (size_t piece = 1; piece <= len; piece++) { /* however it is cut */
+        for (size_t piece = 1; piece <= len; piece++) { /* however it is split */
             struct laz_visible visible = {0};
             struct laz_buf out = LAZ_BUF_INIT;
             for (size_t at = 0; at < len; at += piece)
@@ -270,7 +270,7 @@ static void wiping_leaves_zeros_and_nothing_else(void)
     laz_wipe(NULL, 0);
 }
 
-/* More than the system gives at once, and not a whole number of its words. */
+/* More bytes than the system returns at once, and not a multiple of its words. */
 static void random_bytes_fill_all_and_no_more(void)
 {
     unsigned char bytes[1003], seen[1000] = {0};
@@ -282,14 +282,14 @@ static void random_bytes_fill_all_and_no_more(void)
         CU_ASSERT_TRUE(bytes[1001] == 0xa5 && bytes[1002] == 0xa5);
         missing = 0;
         for (size_t i = 0; i < sizeof seen; i++) {
-            seen[i] |= bytes[i] != 0xa5; /* each place has another value sooner or later */
+            seen[i] |= bytes[i] != 0xa5; /* each byte has a different value at some time */
             missing += !seen[i];
         }
     }
     CU_ASSERT_EQUAL(missing, 0);
 }
 
-/* The vectors of the authors: the key is 00 01 .. 0f, the text 00 01 .. */
+/* The authors' test vectors: the key is 00 01 .. 0f, the text 00 01 .. */
 static void siphash_is_that_of_its_authors(void)
 {
     static const struct {

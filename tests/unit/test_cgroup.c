@@ -59,7 +59,7 @@ static void cgroup_folder_is_where_the_mount_shows_it(void)
         {both_mounts, both_self, "", "/sys/fs/cgroup/uni fied/user.slice", 23},
         {both_mounts, both_self, "pids", "/mnt/pids/in", 9},
         {both_mounts, "8:pids:/outer/box\n", "pids", "/mnt/pids", 9},
-        {both_mounts, "8:pids:/outer/boxes\n", "pids", NULL, 0}, /* beside what is mounted */
+        {both_mounts, "8:pids:/outer/boxes\n", "pids", NULL, 0}, /* outside of the mounted part */
         {both_mounts, "8:pids:/\n", "pids", NULL, 0},
         {both_mounts, "8:pids:/../other\n", "pids", NULL, 0},
         {both_mounts, "0::/..\n", "", NULL, 0},
@@ -136,7 +136,7 @@ static void cgroup_names_are_ours_or_nobodys(void)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* False, with a skip, where this user can make none. */
+/* False, with a skip, when this user cannot make groups. */
 static bool groups_of_this_host(struct laz_cgroups **groups)
 {
     CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(false, groups, NULL), 0);
@@ -150,8 +150,8 @@ static bool groups_of_this_host(struct laz_cgroups **groups)
     return false;
 }
 
-/* Runs a line of sh in the group; what it prints goes to *out, and *held ends with the last process
- * of it. */
+/* Runs a line of sh in the group, with its output in *out; *held reaches its end when the last
+ * process of it has ended. */
 static void start_in(struct laz_cgroup *group, const char *line, struct laz_spawner *spawner,
                      struct laz_process *process, int *out, int *held)
 {
@@ -193,7 +193,7 @@ static void read_all(int fd, struct laz_buf *text)
         laz_buf_append(text, block, (size_t)n);
 }
 
-/* How many of our names are in the folder of the memory groups. */
+/* Counts the groups with this program's names in the directory of the memory groups. */
 static int groups_left(void)
 {
     FILE *found = popen("find /sys/fs/cgroup -maxdepth 5 -type d -name "
@@ -209,7 +209,7 @@ static int groups_left(void)
     return lines;
 }
 
-/* A daemon and eight children: more than six processes, fewer than sixty. None gets away. */
+/* A daemon and eight children: more than six processes, fewer than sixty. None escapes. */
 static void live_group_limits_processes_and_ends_them(void)
 {
     static const char line[] = "exec 2>/dev/null; echo in; (setsid sleep 300 >/dev/null &); "
@@ -238,10 +238,10 @@ static void live_group_limits_processes_and_ends_them(void)
         CU_ASSERT_TRUE(laz_process_wait(&process, UNIT_HANG_MS, &how));
         CU_ASSERT_EQUAL(how.status == 0, rows[i].pids == 60);
         struct pollfd left = {.fd = held, .events = POLLIN};
-        CU_ASSERT_EQUAL(poll(&left, 1, 0), 0); /* the children of the shell live on */
+        CU_ASSERT_EQUAL(poll(&left, 1, 0), 0); /* the children of the shell are alive */
         CU_ASSERT_EQUAL(laz_cgroup_out_of_memory(group), 0);
         CU_ASSERT_TRUE(laz_cgroup_kill(group));
-        CU_ASSERT_EQUAL(poll(&left, 1, UNIT_HANG_MS), 1); /* nobody holds the other end any more */
+        CU_ASSERT_EQUAL(poll(&left, 1, UNIT_HANG_MS), 1); /* no process holds the other end */
         laz_os_close(&held);
         laz_os_close(&out);
         laz_process_close(&process);
@@ -287,7 +287,7 @@ static void live_group_is_entered_at_once_and_counts(void)
     laz_cgroups_free(groups);
 }
 
-/* The name of the group in which a new one was made, where it is one of ours; else "". */
+/* The name of the group in which a new one was made, if it was made by this program; else "". */
 static void nest_of_new(struct laz_cgroups *groups, bool to_enter, char *nest, size_t size)
 {
     struct laz_cgroup *group = NULL;
@@ -311,7 +311,7 @@ static void nest_of_new(struct laz_cgroups *groups, bool to_enter, char *nest, s
     laz_cgroup_free(group);
 }
 
-/* So all groups together get what the host gets, and each of them the same. */
+/* So all groups together get the host's share, divided equally. */
 static void live_groups_share_the_processors_in_one_nest(void)
 {
     char nests[2][256], other[256];
@@ -337,7 +337,7 @@ static void live_groups_share_the_processors_in_one_nest(void)
     CU_ASSERT_EQUAL(groups_left(), 0);
 }
 
-/* A child of this process enters before it says so; then another is put in by its number. */
+/* A child enters the group by itself and reports it; then another is moved in by its process id. */
 static void live_group_is_entered_through_its_files(void)
 {
     struct laz_cgroups *groups;
@@ -378,8 +378,8 @@ static void live_group_is_entered_through_its_files(void)
     laz_cgroups_free(groups);
 }
 
-/* A process enters the group by itself, uses 8 MiB and some processor time, and ends. `name` gets
- * that of its group. */
+/* Starts a process that enters the group by itself, uses 8 MiB and some CPU time, and ends. `name`
+ * gets the name of its group. */
 static void live_use(const struct laz_cgroup *group, char *name, size_t size)
 {
     int entries[LAZ_CGROUP_WHATS], said[2];
@@ -431,7 +431,7 @@ static void live_group_is_kept_when_it_is_as_new(void)
         can_keep = can_keep && (!all[i] || strcmp(all[i], "cgroup-v1") == 0);
     CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        /* neither what it held nor what it used is left */
+        /* neither its memory nor its usage is carried over */
         CU_ASSERT(!memory || i == 0 || laz_cgroup_peak_bytes(group) < 2 * MIB);
         CU_ASSERT(!cpu || laz_cgroup_cpu_us(group) < 20000);
         live_use(group, i ? next : first, sizeof first);
@@ -442,7 +442,7 @@ static void live_group_is_kept_when_it_is_as_new(void)
         laz_cgroup_free(group);
         CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
     }
-    /* with other limits, or after a kill, it is another one */
+    /* with other limits, or after a kill, a different group is made */
     laz_cgroup_free(group);
     CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 16 * MIB, 20, &group, NULL), 0);
     live_use(group, next, sizeof next);
@@ -497,7 +497,7 @@ static void live_groups_of_dead_hosts_are_swept(void)
     CU_ASSERT_EQUAL_FATAL(pipe2(from, O_CLOEXEC) | pipe2(entered, O_CLOEXEC), 0);
     fflush(stdout);
     pid_t host = fork();
-    if (host == 0) { /* a host that ends and tidies nothing, with a process in its group */
+    if (host == 0) { /* a host that exits without cleaning up, with a process in its group */
         struct laz_cgroups *own = NULL;
         struct laz_cgroup *group = NULL;
         struct laz_cgroup_door door;
@@ -516,21 +516,21 @@ static void live_groups_of_dead_hosts_are_swept(void)
                 pause();
         }
         laz_os_close(&entered[1]);
-        good = good && read(entered[0], name, 1) == 1; /* from then on any host may sweep */
+        good = good && read(entered[0], name, 1) == 1; /* any host may clean up from here */
         _exit(left > 0 && good ? 0 : 1);
     }
     CU_ASSERT_EQUAL(waitpid(host, &status, 0), host);
     CU_ASSERT_EQUAL(status, 0);
     laz_os_close(&from[1]);
     struct laz_cgroups *next = NULL;
-    CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0); /* this one sweeps */
-    CU_ASSERT_EQUAL(read(from[0], name, 1), 0); /* when its last other holder has been ended */
+    CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0); /* this one removes them */
+    CU_ASSERT_EQUAL(read(from[0], name, 1), 0); /* the end: its last holder has ended */
     laz_cgroups_free(next);
     snprintf(name, sizeof name,
              "find /sys/fs/cgroup -name \"lazaret-$(stat -Lc %%i /proc/self/ns/pid)-%d-*\" "
              "2>/dev/null | grep -q .",
              host);
-    while (system(name) == 0) { /* what is still ending is left to who comes next */
+    while (system(name) == 0) { /* may still be ending: the next host removes it */
         CU_ASSERT_EQUAL(laz_cgroups_new(false, &next, NULL), 0);
         laz_cgroups_free(next);
     }
@@ -540,7 +540,7 @@ static void live_groups_of_dead_hosts_are_swept(void)
     laz_cgroups_free(groups);
 }
 
-/* In the group `folder`: a host that ends and tidies nothing, or one that comes after it. */
+/* In the group `folder`: a host that exits without cleaning up, or one that comes after it. */
 static void host_in(const char *folder, bool dies)
 {
     char path[4300];
@@ -573,7 +573,7 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     if (!groups_of_this_host(&groups))
         return;
     if (strcmp(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY), "cgroup-v1") != 0) {
-        /* version 2 passes controllers on only where no process is, so all hosts share a place */
+        /* version 2 delegates only from groups without processes, so all hosts share a place */
         unit_skip("cgroup-v1", "the groups of all hosts are made in one place");
         laz_cgroups_free(groups);
         return;
@@ -588,7 +588,7 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     host_in(a, true);
     CU_ASSERT(rmdir(a) != 0 && errno == EBUSY);
     host_in(b, false);
-    /* until nothing is left in it: what is still ending is left to the next one */
+    /* until it is empty: groups whose processes are still ending are left to the next host */
     while (rmdir(a) != 0)
         host_in(b, false);
     while (rmdir(b) != 0 && errno == EBUSY)
@@ -625,16 +625,16 @@ static void without_groups(void)
     struct laz_error err = {0};
 
     HOLDS(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
-    HOLDS(!gives_nothing()); /* the control: here there are some */
+    HOLDS(!gives_nothing()); /* the control: here groups are available */
     HOLDS(laz_cgroups_new(false, &groups, NULL) == 0);
     HOLDS(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
     HOLDS(gives_nothing());
-    /* what was found before is gone: an error, and nothing that claims to be a group */
+    /* the groups found before have disappeared: an error, and no invalid group */
     HOLDS(laz_cgroup_new(groups, MIB, 10, &group, &err) == LAZ_EOS && !group);
     HOLDS(strstr(err.text, "cannot be made"));
     laz_cgroups_free(groups);
     HOLDS(umount("/sys/fs/cgroup") == 0 && !gives_nothing());
-    /* as containers see it: the tree is there, and cannot be written */
+    /* as in containers: the tree exists but is read-only */
     HOLDS(system("for m in $(awk '/ - cgroup/ {print $5}' /proc/self/mountinfo); do "
                  "mount -o remount,bind,ro $m || exit 1; done") == 0);
     HOLDS(gives_nothing());
@@ -666,7 +666,7 @@ static void groups_that_cannot_be_had_are_not_claimed(void)
 
 /* ---- a tree of processes -------------------------------------------------------------------- */
 
-/* A process with `bytes` written to and `children` forked after that, one of them by vfork. */
+/* A process that writes to `bytes` of memory and then forks `children`, one of them by vfork. */
 static pid_t tree_of(size_t bytes, int children, bool by_vfork, int ready)
 {
     fflush(stdout);
@@ -723,7 +723,7 @@ static void tree_shares_what_forked_processes_share(void)
     CU_ASSERT(exact.memory_bytes >= 64 * MIB);
     CU_ASSERT(exact.memory_bytes + 2 * 64 * MIB < quick.memory_bytes);
     tree_end(root);
-    CU_ASSERT_FALSE(laz_os_tree_usage(root, 0, &exact)); /* it is not there any more */
+    CU_ASSERT_FALSE(laz_os_tree_usage(root, 0, &exact)); /* the process has ended */
 
     root = tree_of(64 * MIB, 0, true, ready[1]);
     CU_ASSERT_EQUAL(read(ready[0], &c, 1), 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_command.c - commands of the host: what they get, how they end, what is left of them. */
+/* test_command.c - commands of the host: what they inherit, how they end, what they leave
+ * behind. */
 #include "unit.h"
 
 #include "tool/command.h"
@@ -59,7 +60,7 @@ static void run_fini(struct run *run)
     laz_buf_fini(&run->errs);
 }
 
-/* Is the process gone, or does it go? */
+/* Has the process ended, or is it ending? */
 static bool is_gone(pid_t pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -183,7 +184,7 @@ static void cancelling_kills_the_whole_group(void)
     UNIT_TEXT(r.err.text, "/bin/sh was cancelled");
     CU_ASSERT_TRUE(canceller.grandchild > 0);
     CU_ASSERT_TRUE(is_gone(canceller.grandchild));
-    /* the descriptor is still readable: the next one does not get far */
+    /* the descriptor is still readable, so the next command is cancelled at once */
     CU_ASSERT_EQUAL(run(&r, SHELL("sleep 1000")), LAZ_ETIMEOUT);
     close(ends[0]);
     close(ends[1]);
@@ -194,7 +195,7 @@ static void cancelling_kills_the_whole_group(void)
     run_fini(&r);
 }
 
-/* Whoever waits for them waits for ever. */
+/* Waiting for them would take for ever. */
 static void background_children_are_not_waited_for(void)
 {
     struct run r = RUN_INIT;
@@ -202,7 +203,7 @@ static void background_children_are_not_waited_for(void)
     CU_ASSERT_EQUAL(run(&r, SHELL("sleep 1000 & echo $!")), 0);
     pid_t child = (pid_t)atoi(r.result.output);
     CU_ASSERT_TRUE_FATAL(child > 0);
-    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0); /* it was left alone */
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0); /* it was not killed */
     CU_ASSERT_EQUAL(run(&r, SHELL("echo begin; yes & exit 0")), 0);
     CU_ASSERT_EQUAL(strncmp(r.result.output, "begin\n", 6), 0);
     run_fini(&r);
@@ -234,7 +235,7 @@ static void environment_and_descriptors_are_clean(void)
 
     int canary = open("/etc/passwd", O_RDONLY); /* without O_CLOEXEC, on purpose */
     CU_ASSERT_EQUAL(run(&r, (const char *const[]){"/bin/ls", "/proc/self/fd", NULL}), 0);
-    UNIT_TEXT(r.result.output, "0\n1\n2\n3\n"); /* 3: ls reads the folder */
+    UNIT_TEXT(r.result.output, "0\n1\n2\n3\n"); /* 3: the directory that ls reads */
     close(canary);
     CU_ASSERT_EQUAL(run(&r, (const char *const[]){"/bin/pwd", NULL}), 0);
     UNIT_TEXT(r.result.output, "/\n");
@@ -315,7 +316,7 @@ static void hooks_allow_with_status_zero_only(void)
     CU_ASSERT_EQUAL(hook("printf 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\303\\251b' >&2; exit 7",
                          reason, sizeof reason, &err),
                     LAZ_EREFUSED);
-    UNIT_TEXT(reason, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); /* cut before the character */
+    UNIT_TEXT(reason, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); /* cut between characters */
     CU_ASSERT_EQUAL(laz_hook_run(spawner, (const char *const[]){"/nowhere/hook", NULL}, hook_env,
                                  "1", 1, reason, sizeof reason, &err),
                     LAZ_EOS);

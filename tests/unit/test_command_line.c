@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_command_line.c - arguments and environment as Windows is given them: what is written, and
- * that a reader by Windows' rules gets back what was meant. */
+/* test_command_line.c - arguments and environment in the form Windows needs: the text, and that a
+ * reader with Windows' rules gets the original values back. */
 #include "unit.h"
 
 #include "os/command_line.h"
@@ -14,8 +14,8 @@
 
 /* ---- two readers ---------------------------------------------------------------------------- */
 
-/* What differs between them: to CommandLineToArgvW a quotation mark behind the one that ends a
- * quoted part is text and the part is over, to the C runtime it is text and the part goes on. */
+/* They differ in one rule: after the quotation mark that ends a quoted part, a second one is text;
+ * for CommandLineToArgvW the part has ended, for the C runtime it continues. */
 enum reader { READ_SHELL, READ_RUNTIME };
 
 static const char *read_program(const char *at, struct laz_strv *argv)
@@ -79,7 +79,8 @@ static void read_line(const char *line, enum reader reader, struct laz_strv *arg
     }
 }
 
-/* The readers themselves: what is documented of CommandLineToArgvW and of the C runtime. */
+/* Tests the readers themselves with the documented rules of CommandLineToArgvW and the C
+ * runtime. */
 static void readers_follow_the_rules_of_windows(void)
 {
     static const struct {
@@ -134,7 +135,7 @@ static void arguments_are_quoted_where_they_have_to_be(void)
     } rows[] = {
         {{"C:\\agent.exe"}, "C:\\agent.exe"},
         {{"C:\\Program Files\\agent.exe", "--probe"}, "\"C:\\Program Files\\agent.exe\" --probe"},
-        {{"C:\\a b\\"}, "\"C:\\a b\\\""}, /* no escape in the program's place */
+        {{"C:\\a b\\"}, "\"C:\\a b\\\""}, /* the program's name has no escapes */
         {{"p", ""}, "p \"\""},
         {{"p", "", "", ""}, "p \"\" \"\" \"\""},
         {{"p", " "}, "p \" \""},
@@ -162,14 +163,14 @@ static void arguments_are_quoted_where_they_have_to_be(void)
     }
 }
 
-/* Numbers that are the same in each run. */
+/* Pseudo-random numbers, the same in each run. */
 static uint32_t next_number(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 33);
 }
 
-/* Of what the rules are about, mostly. */
+/* A text mostly of the characters with special rules. */
 static void next_text(uint64_t *state, char *text, size_t most)
 {
     static const char *const parts[] = {"\\",       "\\",   "\\\\", "\"", "\"",
@@ -215,7 +216,7 @@ static void command_lines_that_cannot_be_are_refused(void)
         {{""}, "without a program"},
         {{"a\"b"}, "quotation mark"},
         {{"p", "a\xff"}, "p: argument 1 is not UTF-8"},
-        {{"p", "\xed\xa0\x80"}, "argument 1 is not UTF-8"}, /* half of a pair */
+        {{"p", "\xed\xa0\x80"}, "argument 1 is not UTF-8"}, /* half of a surrogate pair */
         {{"p", "\xc3"}, "argument 1 is not UTF-8"},
     };
 
@@ -228,11 +229,11 @@ static void command_lines_that_cannot_be_are_refused(void)
     }
 }
 
-/* Counted in UTF-16, what the quoting adds included. */
+/* The limit counts UTF-16 units, including those that quoting adds. */
 static void command_lines_end_where_windows_does(void)
 {
     static const struct {
-        const char *of; /* repeated */
+        const char *of; /* text to repeat */
         size_t times;
         int rc;
     } rows[] = {
@@ -312,7 +313,8 @@ static void environments_that_cannot_be_are_refused(void)
     laz_buf_fini(&block);
 }
 
-/* Any list: refused, or a block with each of its texts once, in the order of their names. */
+/* Any list is either refused, or becomes a block with each of its texts once, in the order of the
+ * names. */
 static void any_environment_becomes_a_block_or_is_refused(void)
 {
     uint64_t state = 2;
@@ -353,7 +355,7 @@ static void any_environment_becomes_a_block_or_is_refused(void)
     CU_ASSERT(made > ROUNDS / 10 && refused > ROUNDS / 10);
 }
 
-/* What the system would give to cmd.exe, under whatever name. */
+/* Files that the system would run with cmd.exe, by any name. */
 static void batch_files_are_no_programs(void)
 {
     static const char *const refused[] = {

@@ -2,9 +2,9 @@
 /* test_cost.c - no bytes from a box cost the host much more than others of the same length.
  *
  * Each parser reads an ordinary text and the worst ones that are known (tests/mock/worst.c), all of
- * one length; what counts is the CPU time of this thread, the least of several runs, so that what
- * else the machine does has no part in it.  A worst text may cost COST_MOST times an ordinary one.
- * With LAZARET_TEST_TELL each is told. */
+ * one length; they are compared by the CPU time of this thread, the least of several runs, so that
+ * other work of the machine has little influence. A worst text may cost COST_MOST times an ordinary
+ * one. With LAZARET_TEST_TELL each result is printed. */
 #include "unit.h"
 
 #include "../mock/worst.h"
@@ -22,8 +22,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What is written into the code by a sanitizer or to count lines costs each parser something else,
- * and so does a compiler that does not try: a square would still be seen. */
+/* Sanitizers, counting of lines and missing optimisation change the cost of each parser
+ * differently; quadratic time would still be detected. */
 #if defined __OPTIMIZE__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define COST_MOST (getenv("LAZARET_TEST_FULL") ? 4.0 : 6.0) /* processors differ */
 #else
@@ -31,12 +31,12 @@
 #endif
 #define COST_LEN       ((size_t)128 << 10)
 #define COST_FULL      ((size_t)1000 << 10)
-#define COST_RUNS      3  /* of a text */
-#define COST_RUNS_MORE 20 /* of the ordinary one, and of one that seems to cost too much */
+#define COST_RUNS      3  /* for each text */
+#define COST_RUNS_MORE 20 /* for the ordinary text, and for one that seems to cost too much */
 
 /* ---- what reads ----------------------------------------------------------------------------- */
 
-/* As a box reads its channel, 64 KiB at once, and a result gets the text of an error. */
+/* Reads messages as the host does, 64 KiB at once, and makes a result with the text of an error. */
 static void cost_message(const char *text, size_t len)
 {
     struct laz_message message;
@@ -140,7 +140,7 @@ static void cost_shown(const char *text, size_t len)
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-/* Microseconds of CPU time of one run, the least of so many and of `least`. */
+/* Microseconds of CPU time of the cheapest run, or `least` if that is less. */
 static double cost_least(void (*run)(const char *, size_t), const char *text, size_t len,
                          unsigned runs, double least)
 {
@@ -180,7 +180,7 @@ static void cost_compare(enum worst_kind kind, void (*run)(const char *, size_t)
         CU_ASSERT_FATAL(worst_make(text, 1, worst, len));
         double us = cost_least(run, worst, len, COST_RUNS, 1e12);
         for (int i = 0; i < COST_RUNS_MORE && us > COST_MOST * usual;
-             i++) { /* disturbed, perhaps */
+             i++) { /* repeat: perhaps it was disturbed */
             us = cost_least(run, worst, len, COST_RUNS, us);
             usual = cost_least(run, ordinary, len, COST_RUNS, usual);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_execution.c - the parts of an execution that need no box: states, output, verdicts. */
+/* test_execution.c - the parts of an execution that work without a box: states, output,
+ * verdicts. */
 #include "unit.h"
 
 #include "session/guard.h"
@@ -85,7 +86,7 @@ static void output_is_cut_into_lines_by_stream(void)
     laz_output_fini(&output);
 }
 
-/* Bytes that differ from a newline in one bit among newlines, at each place of a word. */
+/* Tests bytes that differ from a newline in one bit, among newlines, at each position of a word. */
 static void lines_of_output_are_counted_and_cut(void)
 {
     static const char bytes[] = "\n\x8a\n\n\x0b\n\x00\n\xff\n\x0a\x0e\x4a\n\n\n\n\x08";
@@ -198,15 +199,14 @@ static void verdict_of_a_death_needs_evidence(void)
     }
 }
 
-/* An exit status is no signal, whatever its number; where nobody tells which it was, that is said.
- */
+/* An exit status above 128 is not necessarily a signal; the result says when that is unknown. */
 static void a_signal_is_named_only_when_there_was_one(void)
 {
     static const char evidence_of_137[] = "\"exit_status\":137,\"cpu_ms\":0";
     static const struct {
         int64_t exit_code;
         bool told;
-        int signal, status; /* by the kernel */
+        int signal, status; /* as reported by the kernel */
         enum laz_verdict verdict;
         const char *detail, *evidence;
     } rows[] = {
@@ -247,8 +247,8 @@ static void a_signal_is_named_only_when_there_was_one(void)
     }
 }
 
-/* What the kernel counts for a limit and what it tells are two clocks: the time is evidence only
- * when it has reached the limit. */
+/* The kernel uses different clocks for a limit and for its reports, so the reported time is
+ * evidence only if it has reached the limit. */
 static void evidence_does_not_contradict_its_verdict(void)
 {
     static const struct {
@@ -330,13 +330,13 @@ static void verdict_of_a_report(void)
     }
 }
 
-/* What a session's control group or the watchdog says is stronger than what is reported. */
+/* The count of a session's control group or of the watchdog overrides what the agent reports. */
 static void verdict_of_the_whole_session(void)
 {
     static const struct {
         enum laz_stop stop;
         uint64_t count, ran_out, cpu_us;
-        const char *reported; /* "": a result; NULL: nothing, it died by SIGKILL */
+        const char *reported; /* "": a result; NULL: nothing, because it was killed by SIGKILL */
         enum laz_verdict verdict;
         const char *evidence;
     } rows[] = {
@@ -387,7 +387,7 @@ static void verdict_of_the_whole_session(void)
     }
 }
 
-/* However many processors spin, the limit is not passed by more than a look. */
+/* However many processors are busy, the limit is exceeded by at most one sampling interval. */
 static void guard_looks_before_a_limit_can_be_reached(void)
 {
     static const unsigned processors[] = {0, 1, 2, 64};
@@ -403,7 +403,7 @@ static void guard_looks_before_a_limit_can_be_reached(void)
         CU_ASSERT(looks < 10);
         for (used_us = looks = 0; used_us < limit_us && looks < 1000; looks++)
             used_us += laz_guard_cpu_pause_ms(limit_us - used_us, processors[i]) * 1000;
-        CU_ASSERT(looks < 700); /* one of sixty-four spins */
+        CU_ASSERT(looks < 700); /* one of sixty-four processors is busy */
     }
     CU_ASSERT_EQUAL(laz_guard_cpu_pause_ms(0, 2), 5);
     CU_ASSERT_EQUAL(laz_guard_cpu_pause_ms(UINT64_MAX, 1), 86400000);

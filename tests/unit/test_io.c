@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_io.c - connections that block, waiting for several things, libraries, being interrupted. */
+/* test_io.c - blocking connections, waiting for several events, libraries, interrupts. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LARGE ((size_t)24 << 20) /* no socket holds that much */
+#define LARGE ((size_t)24 << 20) /* more than any socket buffers */
 
 static void pair_of_sockets(int fds[2])
 {
@@ -49,7 +49,7 @@ static void on_alarm(int number)
     (void)number;
 }
 
-/* Interrupts this thread again and again: calls of the system give back what they have done. */
+/* Interrupts this thread repeatedly, so that system calls return early. */
 static void disturb(bool on)
 {
     const struct timeval each = {0, on ? 300 : 0};
@@ -57,11 +57,12 @@ static void disturb(bool on)
     if (on)
         sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm}, NULL);
     setitimer(ITIMER_REAL, &(struct itimerval){each, each}, NULL);
-    if (!on) /* none comes any more */
+    if (!on) /* no further signal comes */
         sigaction(SIGALRM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-/* More parts than go into one call, empty ones among them, one larger than the socket. */
+/* More parts than fit into one call, empty ones among them, and one larger than the socket's
+ * buffer. */
 static void parts_arrive_whole_and_in_order(void)
 {
     struct laz_part parts[21];
@@ -109,7 +110,7 @@ static void nothing_to_send_is_sent(void)
     close(fds[1]);
 }
 
-/* Also no SIGPIPE: it would end this program. */
+/* There is no SIGPIPE either, which would end this program. */
 static void sending_to_nobody_fails(void)
 {
     const struct laz_part part = {"x", 1};
@@ -188,7 +189,7 @@ static void of_several_the_ready_ones_are_told(void)
     CU_ASSERT_EQUAL(laz_os_pending(second[0]), 3);
     CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, LAZ_OS_FOREVER), 1);
     CU_ASSERT_TRUE(!awaited[0].ready && !awaited[1].ready && awaited[2].ready);
-    laz_os_close(&first[1]); /* its end counts, too */
+    laz_os_close(&first[1]); /* the end of a stream is an event too */
     CU_ASSERT_EQUAL(laz_os_await_any(awaited, 3, 1000), 2);
     CU_ASSERT_TRUE(awaited[0].ready && awaited[2].ready);
     CU_ASSERT_EQUAL(laz_os_pending(first[0]), 0);
@@ -198,7 +199,7 @@ static void of_several_the_ready_ones_are_told(void)
     laz_os_close(&second[1]);
 }
 
-/* As long as 2^32 milliseconds. */
+/* Tests 2^32 milliseconds. */
 static void long_times_are_not_cut(void)
 {
     struct laz_error err = {0};
@@ -230,7 +231,7 @@ static void a_library_that_is_not_there_is_named(void)
     CU_ASSERT_PTR_NOT_NULL(library);
     if (library)
         laz_library_close(library);
-    laz_library_keep("/nowhere/liblaz-missing.so"); /* not open: nothing happens */
+    laz_library_keep("/nowhere/liblaz-missing.so"); /* a library that is not open: no effect */
 }
 
 /* ---- being interrupted ---------------------------------------------------------------------- */
@@ -240,7 +241,7 @@ static void count_up(void *user)
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
-/* In a process of its own: a first signal asks, a second one ends it. */
+/* Runs in a separate process: a first signal is a request, a second one ends it. */
 static int interrupted(bool twice)
 {
     struct laz_interrupt *interrupt = NULL;
@@ -249,10 +250,10 @@ static int interrupted(bool twice)
 
     if (laz_interrupt_block(&interrupt, &err))
         return 1;
-    kill(getpid(), SIGINT); /* before anybody listens */
+    kill(getpid(), SIGINT); /* before it is handled */
     if (laz_interrupt_start(interrupt, count_up, &asked, &err))
         return 2;
-    while (atomic_load(&asked) < 2) /* again and again */
+    while (atomic_load(&asked) < 2) /* repeat until both have been handled */
         usleep(1000);
     if (twice)
         kill(getpid(), SIGTERM);

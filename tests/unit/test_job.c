@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_job.c - limits of a box as a whole, as Windows has them: in a plan, as the numbers of a job
- * object, and what follows when the system does not keep them. */
+/* test_job.c - limits of a box as a whole on Windows: in a plan, as values of a job object, and
+ * what happens when the system does not enforce them. */
 #include "unit.h"
 
 #include "base/json.h"
@@ -42,7 +42,7 @@ static void limits_become_the_fields_of_windows(void)
 {
     static const struct {
         uint64_t memory, process, cpu, nproc;
-        struct laz_job_values values; /* ui aside */
+        struct laz_job_values values; /* except ui */
     } rows[] = {
         {NONE, NONE, NONE, NONE, {.flags = 0x2400}},
         {512u << 20, NONE, NONE, NONE, {.flags = 0x2600, .job_memory_bytes = 536870912}},
@@ -50,10 +50,10 @@ static void limits_become_the_fields_of_windows(void)
         {NONE, NONE, 60, NONE, {.flags = 0x2404, .user_time = 600000000}},
         {NONE, NONE, NONE, 50, {.flags = 0x2408, .active_processes = 50}},
         {4096, 8192, 1, 1, {0x270c, 1, 10000000, 8192, 4096, 0}},
-        /* in pages, downwards, at least one */
+        /* rounded down to pages, at least one */
         {4097, 8191, NONE, NONE, {0x2700, 0, 0, 4096, 4096, 0}},
         {1, 0, NONE, NONE, {0x2700, 0, 0, 4096, 4096, 0}},
-        /* the most that a field can hold, never less and never none */
+        /* the largest value of the field, never a smaller one and never no limit */
         {NONE, NONE, 922337203685, NONE, {.flags = 0x2404, .user_time = 9223372036850000000}},
         {NONE, NONE, 922337203686, NONE, {.flags = 0x2404, .user_time = INT64_MAX}},
         {NONE, NONE, UINT64_MAX - 1, NONE, {.flags = 0x2404, .user_time = INT64_MAX}},
@@ -74,7 +74,7 @@ static void limits_become_the_fields_of_windows(void)
     }
 }
 
-/* Whatever is limited: every combination. */
+/* Tests every combination of limits. */
 static void a_job_ends_with_its_handle_and_nothing_leaves_it(void)
 {
     for (unsigned set = 0; set < 1u << LAZ_JOB_LIMITS; set++) {
@@ -90,7 +90,8 @@ static void a_job_ends_with_its_handle_and_nothing_leaves_it(void)
         CU_ASSERT_EQUAL(!(values.flags & LAZ_JOB_FLAG_PROCESS_MEMORY), !(set & PROCESS));
         CU_ASSERT_EQUAL(!(values.flags & LAZ_JOB_FLAG_TIME), !(set & CPU));
         CU_ASSERT_EQUAL(!(values.flags & LAZ_JOB_FLAG_ACTIVE_PROCESS), !(set & NPROC));
-        /* read back as it was set, nothing is missing; of a system that keeps none, all */
+        /* if the values read back are the same, nothing is missing; on a system that ignores all,
+         * everything is */
         CU_ASSERT_EQUAL(laz_job_values_missing(&values, &values), 0);
         CU_ASSERT_EQUAL(laz_job_values_missing(&values, &(struct laz_job_values){0}), set);
     }
@@ -102,7 +103,7 @@ static void what_reads_back_otherwise_is_missing(void)
         struct laz_job_values found;
         uint32_t missing;
     } rows[] = {
-        {{0x270c, 50, 600000000, 8192, 4096, 0}, 0}, /* no promise hangs on ui */
+        {{0x270c, 50, 600000000, 8192, 4096, 0}, 0}, /* no bit depends on ui */
         {{0x27ff, 50, 600000000, 8192, 4096, 0}, 0},
         {{0x250c, 50, 600000000, 8192, 4096, 0}, MEMORY}, /* its flag */
         {{0x270c, 50, 600000000, 8192, 8192, 0}, MEMORY}, /* its value, larger or smaller */
@@ -119,7 +120,7 @@ static void what_reads_back_otherwise_is_missing(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CU_ASSERT_EQUAL(laz_job_values_missing(&asked, &rows[i].found), rows[i].missing);
-    /* what was not asked for may be anything */
+    /* values that were not set may be anything */
     const struct laz_job_values only_cpu = values_of(NONE, NONE, 60, NONE);
     CU_ASSERT_EQUAL(laz_job_values_missing(&only_cpu, &rows[2].found), 0);
     CU_ASSERT_EQUAL(laz_job_values_missing(&only_cpu, &rows[7].found), CPU);
@@ -138,7 +139,7 @@ static void limits_of_jobs_have_names(void)
     CU_ASSERT_EQUAL(laz_job_limit_find(""), LAZ_JOB_LIMITS);
 }
 
-/* Not a limit that is asked for and silently not there. */
+/* A requested limit must not be missing silently. */
 static void a_system_without_jobs_starts_nothing_in_one(void)
 {
     static const char *const argv[] = {"/bin/true", NULL}, *const env[] = {NULL};
@@ -255,7 +256,7 @@ static void plan_says_no_more_than_the_job_keeps(void)
          "set: cpu, and sandbox.require asks for it"},
         {LAZ_ENFORCE_CPU, CPU, true, LAZ_ENFORCE_CPU, LAZ_ESETUP, "cpu",
          "take them out of sandbox.require"},
-        /* a limit that no bit hangs on */
+        /* a limit on which no bit depends */
         {LAZ_ENFORCE_MEMORY, PROCESS, false, 0, 0, "process_memory", ""},
         {LAZ_ENFORCE_MEMORY, PROCESS, true, 0, LAZ_ESETUP, "process_memory", "process_memory"},
     };
@@ -339,7 +340,7 @@ static void a_job_that_keeps_less_is_refused_unless_the_settings_allow_it(void)
         UNIT_TEXT(laz_buf_text(&told), rows[i].told);
         CU_ASSERT_EQUAL(err.code, rows[i].rc);
         laz_plan_free(box.plan);
-        box.plan = job_plan_of(rows[i].require); /* another session: told already */
+        box.plan = job_plan_of(rows[i].require); /* another session: already reported */
         CU_ASSERT_EQUAL(laz_box_lacks_limits(&box, rows[i].missing, NULL), rows[i].rc);
         UNIT_TEXT(laz_buf_text(&told), rows[i].told);
         laz_buf_fini(&told);
@@ -374,7 +375,7 @@ static void a_refusal_has_the_remedy_of_the_backend(void)
         CU_ASSERT_PTR_NULL(plan);
         UNIT_TEXT(err.text, rows[i].text);
     }
-    /* a table that ends before the field has none */
+    /* a table that ends before the field lacks it */
     struct laz_backend_ops older = job_ops;
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};

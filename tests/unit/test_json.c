@@ -94,8 +94,8 @@ static void scan_finds_a_repeated_key_among_many(void)
     laz_buf_fini(&buf);
 }
 
-/* Objects of all sizes around the one where a table is made, each pair of places; as written and
- * with escapes; inside of an object that has the same key, and behind one. */
+/* Objects of all sizes around that from which a hash table is used, with each pair of places, plain
+ * and with escapes, inside an object that has the same key, and after one. */
 static void scan_finds_each_repeated_key(void)
 {
     for (int n = 2; n <= 20; n++) {
@@ -113,7 +113,7 @@ static void scan_finds_each_repeated_key(void)
     }
 }
 
-/* 2^1024 - 2^970: what is less is rounded to the largest double. */
+/* 2^1024 - 2^970; smaller numbers are rounded to the largest double. */
 #define TOO_LARGE                                                                                  \
     "17976931348623158079372897140530341507993413271003782693617377898044496829276475094664901797" \
     "75872070963302864166928879109465555478519404026306574886715058206819089020007083836762738548" \
@@ -307,7 +307,7 @@ static void doubles_round_trip_in_any_locale(void)
     const char *locales[] = {"C", "de_DE.UTF-8"};
 
     for (size_t k = 0; k < 2; k++) {
-        setlocale(LC_ALL, locales[k]); /* where it is installed */
+        setlocale(LC_ALL, locales[k]); /* if the locale is installed */
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             struct laz_buf buf = LAZ_BUF_INIT;
             laz_json_format_double(&buf, rows[i], false);
@@ -330,7 +330,7 @@ static void quote_replaces_what_is_not_text(void)
     laz_buf_fini(&buf);
 }
 
-/* One piece of text after another, at each place around the end of what is written at once. */
+/* Pieces of text at each position around the size of one write. */
 static void quote_writes_the_same_wherever_it_stands(void)
 {
     static const struct {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_living.c - what the host ends or removes by a number or a name is never what lives on:
- * another host's control groups, another session's uid, a process that got a number again.
+/* test_living.c - when the host ends or removes something by an id or a name, it never hits
+ * something alive: another host's control groups, another session's uid, a process with a reused
+ * id.
  *
- * Each is shown with its control: the same thing, when it is dead or ours, is ended or removed.
- * What would kill too much if it were wrong is tried in a process namespace of its own; the exit
- * status of such a child is the number of the line that did not hold. */
+ * Each has a control: the same object is ended or removed when it is dead or its own. Tests that
+ * could kill too much run in a process namespace of their own; the exit status of such a child is
+ * the line of the failed check. */
 #include "unit.h"
 
 #include "os/cgroup.h"
@@ -45,7 +46,7 @@
             _exit(__LINE__ % 256 ? __LINE__ % 256 : 255);                                          \
     } while (0)
 
-/* 0, or the line that did not hold. */
+/* Runs a function in a child; 0, or the line of the failed check. */
 static int in_child(void (*run)(void))
 {
     int status = -1;
@@ -67,10 +68,10 @@ static int in_child(void (*run)(void))
 /* A host with one group and a process in it. */
 struct living {
     pid_t host;
-    int held; /* ends when the process in the group does */
+    int held; /* reaches its end when the process in the group ends */
 };
 
-static pid_t living_host; /* of the row that is tried */
+static pid_t living_host; /* of the current row */
 
 __attribute__((noreturn)) static void *living_wait(void *nothing)
 {
@@ -135,7 +136,7 @@ static bool living_is_unhurt(const struct living *living)
     return poll(&ended, 1, 0) == 0;
 }
 
-/* Once its host is dead, what is in the group is ended by who comes next. */
+/* Kills the host; the next host then ends the processes in its group. */
 static void living_end(struct living *living)
 {
     struct laz_cgroups *next = NULL;
@@ -172,7 +173,7 @@ static void sweep(void)
     laz_cgroups_free(groups);
 }
 
-/* By a host that is in a group below the one where the others make theirs. */
+/* Cleans up as a host in a group below the one in which the others make theirs. */
 static void sweep_from_below(void)
 {
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
@@ -183,7 +184,7 @@ static void sweep_from_below(void)
     HOLDS(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL) == 0);
     HOLDS(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL) == 0);
     char *folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
-    if (!folder) { /* version 2 lets no process into a group below one that hands out controllers */
+    if (!folder) { /* version 2 allows no process in a group that delegates controllers */
         printf("    SKIP cpu: no control groups of version 1\n");
         fflush(stdout);
         return;
@@ -205,7 +206,7 @@ static void sweep_from_below(void)
     HOLDS(status == 0);
 }
 
-/* What /proc says about the host cannot be had. */
+/* Cleans up without access to /proc of the host. */
 static void sweep_without_an_answer(void)
 {
     char path[48];
@@ -216,14 +217,14 @@ static void sweep_without_an_answer(void)
     sweep();
 }
 
-/* Where the clock of the boot is another, so is the start of every process. */
+/* Cleans up with a different boot clock, which changes the start time of every process. */
 static void sweep_in_another_time(void)
 {
     int fd = unshare(CLONE_NEWTIME) == 0 ? open("/proc/self/timens_offsets", O_WRONLY) : -1;
     int status = -1;
 
     HOLDS(fd >= 0 && write(fd, "boottime 86400 0", 16) == 16 && close(fd) == 0);
-    pid_t pid = fork(); /* children are in it */
+    pid_t pid = fork(); /* only children are in the new namespace */
     if (pid == 0) {
         sweep();
         _exit(0);
@@ -231,7 +232,7 @@ static void sweep_in_another_time(void)
     HOLDS(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* A process namespace that sees /proc of the one above. */
+/* Cleans up in a process namespace that sees /proc of its parent namespace. */
 static void sweep_in_another_namespace(void)
 {
     int status = -1;
@@ -276,8 +277,8 @@ static void groups_of_living_hosts_are_left_alone(void)
     }
 }
 
-/* The first process of a namespace of its own: makes a group, tells which namespace it is, and
- * waits to be killed. */
+/* The first process of a new namespace: makes a group, reports the namespace, and waits to be
+ * killed. */
 __attribute__((noreturn)) static void be_apart(int tell)
 {
     struct laz_cgroups *own = NULL;
@@ -294,7 +295,7 @@ __attribute__((noreturn)) static void be_apart(int tell)
     living_wait(NULL);
 }
 
-/* How many groups are there with a name of that namespace? */
+/* Counts the groups whose name has that namespace. */
 static int groups_of_namespace(unsigned long long inode)
 {
     char command[160], line[512];
@@ -310,7 +311,7 @@ static int groups_of_namespace(unsigned long long inode)
     return n;
 }
 
-/* Process 1 of another namespace says nothing here, and with it the namespace is gone. */
+/* Process 1 of another namespace proves nothing here; the namespace ends with it. */
 static void groups_of_another_namespace_are_removed_when_it_has_ended(void)
 {
     unsigned long long inode = 0;
@@ -321,7 +322,7 @@ static void groups_of_another_namespace_are_removed_when_it_has_ended(void)
     CU_ASSERT_EQUAL_FATAL(pipe2(tell, O_CLOEXEC), 0);
     fflush(stdout);
     pid_t outer = fork();
-    if (outer == 0) { /* it is its child that is in the new one, and ends with it */
+    if (outer == 0) { /* its child is in the new namespace, which ends with it */
         if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
             _exit(1);
         pid_t host = fork();
@@ -337,7 +338,7 @@ static void groups_of_another_namespace_are_removed_when_it_has_ended(void)
     const int made = groups_of_namespace(inode);
     CU_ASSERT(made > 0);
     CU_ASSERT_EQUAL(in_child(sweep), 0);
-    CU_ASSERT_EQUAL(groups_of_namespace(inode), made); /* their host lives */
+    CU_ASSERT_EQUAL(groups_of_namespace(inode), made); /* their host is alive */
     CU_ASSERT_EQUAL(in_child(sweep_from_below), 0);
     CU_ASSERT_EQUAL(groups_of_namespace(inode), made);
     const int64_t host = laz_os_tree_first_child(outer);
@@ -393,7 +394,7 @@ static void a_number_is_a_process_of_its_namespace_only(void)
 
 /* ---- uids ----------------------------------------------------------------------------------- */
 
-/* A process that does nothing under a uid. */
+/* Starts an idle process under a uid. */
 static pid_t idle_under(uint32_t uid)
 {
     int ends[2];
@@ -405,7 +406,7 @@ static pid_t idle_under(uint32_t uid)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         HOLDS(setresuid(uid, uid, uid) == 0);
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the change took it away */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the change of uid has cleared it */
         HOLDS(write(ends[1], "r", 1) == 1);
         living_wait(NULL);
     }
@@ -424,7 +425,7 @@ static bool has_ended(pid_t pid)
 
 static uint32_t dying_uid;
 
-/* A range of one uid that no other process of this test has. */
+/* A range of one uid that no other process of this test uses. */
 static uint32_t test_uid(char *range, size_t size)
 {
     uint32_t uid = 2100000000u + (uint32_t)getpid();
@@ -433,7 +434,7 @@ static uint32_t test_uid(char *range, size_t size)
     return uid;
 }
 
-/* The lock file of a uid; which of the folders holds it depends on the host. */
+/* The lock file of a uid, in one of two directories depending on the host. */
 static bool lock_path(uint32_t uid, char *path, size_t size)
 {
     static const char *const folders[] = {"/run/lazaret", "/tmp/lazaret-uids"};
@@ -446,7 +447,7 @@ static bool lock_path(uint32_t uid, char *path, size_t size)
     return false;
 }
 
-/* Takes a uid as another process does, and leaves the lock's file when it is killed. */
+/* Takes a uid in another process, which is killed and leaves the lock file. */
 static void die_with_a_uid(void)
 {
     struct laz_uids *uids = NULL;
@@ -471,7 +472,8 @@ static void a_holder_is_killed(uint32_t uid)
     CU_ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 }
 
-/* Not given back, for something may be left under it: an engine that ends does not forget that. */
+/* The uid is not returned, because processes may be left under it; that holds after the engine has
+ * ended. */
 static void a_uid_that_was_kept_back_is_not_given_to_the_next_engine(void)
 {
     struct laz_uids *uids = NULL;
@@ -515,7 +517,7 @@ static void a_uid_that_is_in_use_without_a_lock_is_passed_over(void)
     snprintf(range, sizeof range, "%u-%u", only, only);
     pid_t other = idle_under(only);
     CU_ASSERT_FATAL(other > 0);
-    a_holder_is_killed(only); /* and what runs could be of its session */
+    a_holder_is_killed(only); /* and the running process could belong to its session */
     CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
     CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), LAZ_EBUSY);
     kill(other, SIGKILL);
@@ -523,7 +525,7 @@ static void a_uid_that_is_in_use_without_a_lock_is_passed_over(void)
     CU_ASSERT_EQUAL(laz_uids_take(uids, &uid, NULL), 0);
     CU_ASSERT_EQUAL(uid, only);
     laz_uids_free(uids);
-    /* without a file of a dead holder: the other one of two, and that itself when there is none */
+    /* without a dead holder's file: the other one of two uids, or that uid if it is the only one */
     snprintf(range, sizeof range, "%u-%u", next, next + 1);
     CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &uids, NULL), 0);
     other = idle_under(next);
@@ -598,11 +600,11 @@ static void a_lock_is_removed_by_its_holder_only(void)
     CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &one, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &two, NULL), 0);
     CU_ASSERT_EQUAL(laz_uids_take(one, &uid, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &three, NULL), 0); /* tidies, but not what is held */
+    CU_ASSERT_EQUAL_FATAL(laz_uids_new(range, &three, NULL), 0); /* removes stale files only */
     CU_ASSERT(lock_path(only, path, sizeof path));
-    CU_ASSERT_EQUAL(unlink(path), 0); /* a cleaner of old files, say */
+    CU_ASSERT_EQUAL(unlink(path), 0); /* as a cleaner of old files may do */
     CU_ASSERT_EQUAL(laz_uids_take(two, &uid, NULL), 0);
-    laz_uids_give_back(one, only); /* its file has no name any more */
+    laz_uids_give_back(one, only); /* its file has been unlinked */
     CU_ASSERT(lock_path(only, path, sizeof path));
     CU_ASSERT_EQUAL(laz_uids_take(three, &uid, NULL), LAZ_EBUSY);
     laz_uids_free(two);
@@ -621,15 +623,15 @@ static void locks_of_the_dead_are_removed(void)
         return;
     }
     const uint32_t only = test_uid(range, sizeof range);
-    a_holder_is_killed(only); /* any engine of this machine that begins now removes some */
+    a_holder_is_killed(only); /* every engine that begins now on this machine removes some */
     for (int i = 0; i < 100 && lock_path(only, path, sizeof path); i++) {
-        CU_ASSERT_EQUAL_FATAL(laz_uids_new("auto", &uids, NULL), 0); /* so many at a time */
+        CU_ASSERT_EQUAL_FATAL(laz_uids_new("auto", &uids, NULL), 0); /* all at the same time */
         laz_uids_free(uids);
     }
     CU_ASSERT(!lock_path(only, path, sizeof path));
 }
 
-/* First process of a namespace: a kill of too much ends at its borders. */
+/* First process of a namespace, which limits the effect of killing too much. */
 static void end_one_of_two(void)
 {
     const uint32_t uid = 2100000000u;
@@ -640,7 +642,7 @@ static void end_one_of_two(void)
     HOLDS(laz_os_end_all_of(uid));
     HOLDS(waitpid(mine, NULL, 0) == mine);
     HOLDS(!has_ended(other));
-    /* a host whose children keep their capabilities through a change of user */
+    /* a host whose children keep their capabilities when they change the uid */
     HOLDS(prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) == 0);
     mine = idle_under(uid);
     HOLDS(mine > 0);

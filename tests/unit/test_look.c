@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_look.c - what is at paths and in folders; variables, numbers of descriptors, threads. */
+/* test_look.c - paths and directories, environment variables, numbers of descriptors, threads. */
 #include "unit.h"
 
 #include "os/current_process.h"
@@ -62,7 +62,7 @@ static void looking_tells_kind_mode_owner_and_size(void)
     CU_ASSERT_EQUAL(laz_os_look(in_base("file/below"), true, &look), ENOTDIR);
 }
 
-/* Two writings of a file are told apart by less than a second. */
+/* Two writes to a file within a second are distinguished. */
 static void times_are_exact_to_the_nanosecond(void)
 {
     static const struct timespec when[] = {{1000, 123456789}, {2000, 987654321}};
@@ -154,11 +154,11 @@ static void only_regular_files_with_the_right_can_be_executed(void)
     CU_ASSERT_FALSE(laz_os_can_execute(in_base("program")));
     CU_ASSERT_EQUAL(chmod(in_base("program"), 0755), 0);
     CU_ASSERT_TRUE(laz_os_can_execute(in_base("program")));
-    CU_ASSERT_FALSE(laz_os_can_execute(base)); /* a folder may be passed, not executed */
+    CU_ASSERT_FALSE(laz_os_can_execute(base)); /* a directory can be searched, not executed */
     CU_ASSERT_FALSE(laz_os_can_execute(in_base("missing")));
 }
 
-/* The place where the variable was in the block that the kernel made. */
+/* Wipes the variable's place in the environment block made by the kernel. */
 static void a_variable_is_taken_and_its_place_wiped(void)
 {
     CU_ASSERT_EQUAL(setenv("LAZ_TEST_TAKEN", "a value", 1), 0);
@@ -205,7 +205,7 @@ static int streams_that_were_closed(void)
     if (!laz_os_secure_streams())
         return 1;
     if (read(0, (char[1]){0}, 1) != -1 || write(1, "x", 1) != -1)
-        return 2; /* the loss has to be noticed */
+        return 2; /* the loss has to be detected */
     int ends[2];
     if (pipe(ends) || ends[0] < 3)
         return 3;

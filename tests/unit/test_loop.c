@@ -23,7 +23,7 @@ static void never(void *user, uint32_t events)
     CU_FAIL("nothing was written");
 }
 
-/* A loop that has something to wait for, and a timer that ends the wait if nothing else does. */
+/* A loop with something to wait for, and a timer that ends the wait if nothing else does. */
 struct waiting {
     struct laz_loop *loop;
     struct laz_io *io;
@@ -59,13 +59,13 @@ static void a_step_ends_with_a_timer(void)
     struct waiting w;
 
     waiting_open(&w);
-    for (int is_due = 0; is_due < 2; is_due++) { /* when the step begins */
+    for (int is_due = 0; is_due < 2; is_due++) { /* already due when the step begins */
         laz_timer_start(w.soon, 5);
         if (is_due)
             nanosleep(&moment, NULL);
         laz_loop_step(w.loop, LAZ_LOOP_FOREVER);
         CU_ASSERT_EQUAL(w.soons, is_due + 1);
-        CU_ASSERT_EQUAL(w.lates, 0); /* this step, not the one that the long timer ends */
+        CU_ASSERT_EQUAL(w.lates, 0); /* this step, and not the one that the long timer ends */
     }
     waiting_close(&w);
 }
@@ -87,7 +87,8 @@ static void a_step_waits_no_longer_than_it_may(void)
 static int order[3], n_due;
 
 #ifdef __linux__
-/* It was closed too early, and its file is open elsewhere: nobody is told any more. */
+/* The descriptor was closed too early while its file is open elsewhere: no callback is called any
+ * more. */
 static void a_watch_that_cannot_be_removed_is_not_told(void)
 {
     struct waiting w;
@@ -131,8 +132,8 @@ static void timers_of_a_held_clock_are_due_when_it_is_moved(void)
     laz_loop_advance_clock(loop, 1);
     laz_loop_step(loop, LAZ_LOOP_FOREVER);
     CU_ASSERT(n_due == 1 && order[0] == 1);
-    laz_timer_start(timers[1], 10000); /* started anew */
-    laz_timer_start(timers[0], 1000);  /* moved: due before the third one now */
+    laz_timer_start(timers[1], 10000); /* restarted */
+    laz_timer_start(timers[0], 1000);  /* moved, now due before the third one */
     laz_loop_advance_clock(loop, 5000);
     laz_loop_step(loop, LAZ_LOOP_FOREVER);
     CU_ASSERT(n_due == 3 && order[1] == 0 && order[2] == 2);
@@ -140,7 +141,7 @@ static void timers_of_a_held_clock_are_due_when_it_is_moved(void)
     laz_loop_advance_clock(loop, 60000);
     laz_loop_step(loop, 0);
     CU_ASSERT_EQUAL(n_due, 3);
-    laz_timer_start(timers[1], 0); /* what is due at once does not wait for the clock */
+    laz_timer_start(timers[1], 0); /* a timer of 0 ms does not wait for the clock */
     laz_loop_step(loop, LAZ_LOOP_FOREVER);
     CU_ASSERT_EQUAL(n_due, 4);
     CU_ASSERT_EQUAL(laz_loop_now_us(loop) - began, (uint64_t)68000 * 1000);

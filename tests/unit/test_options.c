@@ -29,7 +29,7 @@ static const struct laz_option tool_options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-/* The JSON text, or the error's, of a table. Static. */
+/* The JSON text of a table, or the text of the error. Static. */
 static const char *checked(const struct laz_option *declared, const char *text, int *rc)
 {
     static const char *const ignore[] = {"provider", NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_os.c - processes: what a child gets and does not get, how it ends, how its end is learned.
- */
+/* test_os.c - processes: what a child inherits and what not, how it ends, and how its end is
+ * reported. */
 #include "unit.h"
 
 #include "os/cgroup.h"
@@ -29,7 +29,7 @@
 
 #define OTHER_UID 2080000007u
 
-/* The probe lies beside this program. The path is found by exec's own rules: absolute. */
+/* The absolute path of the probe, which is beside this program. */
 static char *probe_path(void)
 {
     char self[4096];
@@ -49,10 +49,10 @@ static char *probe_path(void)
 struct run {
     struct laz_spawn spawn;
     struct laz_spawn_fd fds[8];
-    size_t n_fds; /* beyond standard output */
+    size_t n_fds; /* descriptors besides standard output */
 };
 
-/* Runs the probe and gives what it printed, NUL-terminated. False when it could not be started. */
+/* Runs the probe; its output is NUL-terminated. False when it could not be started. */
 static bool run_probe(struct run *run, const char *const *args, char *out, size_t size,
                       struct laz_exit *how)
 {
@@ -136,7 +136,7 @@ static int swapped_without_standard(void)
     return how.status;
 }
 
-/* Runs a function in a process of its own; its return value, or -1. */
+/* Runs a function in a child; returns its return value, or -1. */
 static int in_child(int (*run)(void))
 {
     int status;
@@ -172,7 +172,8 @@ static void spawn_resets_signals(void)
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, &before);
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-    /* one of the C library's own, which a parent may have left ignored: asked of the kernel */
+    /* signals of the C library, which a parent may have left ignored, are queried from the
+     * kernel */
     const struct {
         void (*handler)(int);
         unsigned long rest[15];
@@ -239,7 +240,7 @@ static void spawn_drops_to_another_user(void)
     laz_spawner_free(spawner);
 }
 
-/* In a session keyring with a key that only its holder sees: is the key seen by a child? */
+/* In a session keyring with a key that only its holder sees: does a child see the key? */
 static int key_is_hidden(void)
 {
     static const char *const list[] = {"/bin/grep", "-q", "lazaret-canary", "/proc/keys", NULL};
@@ -276,13 +277,13 @@ static void spawn_gives_a_keyring_of_its_own(void)
     CU_ASSERT_EQUAL(status, 0);
 }
 
-/* By a host of a real-time policy and a nice value below 0: what has a child of either? */
+/* Does a child inherit the host's real-time policy or its nice value below 0? */
 static int priority_is_dropped(void)
 {
     static const char *const list[] = {"/bin/cat", "/proc/self/stat", NULL};
     static const char *const env[] = {NULL};
     static const struct {
-        int policy, nice, dropped_policy, dropped_nice; /* of the host, of the child */
+        int policy, nice, dropped_policy, dropped_nice; /* of the host and of the child */
     } rows[] = {{SCHED_FIFO, 0, SCHED_OTHER, 0},
                 {SCHED_RR, 0, SCHED_OTHER, 0},
                 {SCHED_OTHER, -5, SCHED_OTHER, 0},
@@ -366,7 +367,7 @@ static void spawn_reports_the_errno_of_exec(void)
     spawn.fds = twice;
     spawn.n_fds = 2;
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EINVAL);
-    CU_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* nothing was left */
+    CU_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no child is left */
     laz_spawner_free(spawner);
 }
 
@@ -381,7 +382,7 @@ static bool start_pause(struct laz_spawner *spawner, struct laz_process *process
     if (laz_os_cloexec_pipe(&read_end, &write_end, NULL) ||
         laz_os_cloexec_pipe(&stay_read, &stay_write, NULL))
         return false;
-    /* The child holds both ends of the second pipe: it never reads anything, nor an end. */
+    /* The child holds both ends of the second pipe, so it reads neither data nor the end. */
     struct laz_spawn_fd fds[] = {{write_end, 1}, {stay_read, 3}, {stay_write, 4}};
     struct laz_spawn spawn = {.argv = argv,
                               .env = env,
@@ -441,7 +442,7 @@ static void child_dies_with_the_host(void)
     CU_ASSERT(read(ends[0], &pid, sizeof pid) == (ssize_t)sizeof pid);
     int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0u) : -1;
     waitpid(host, NULL, 0);
-    if (pidfd >= 0) { /* else it is gone already */
+    if (pidfd >= 0) { /* otherwise it has already ended */
         struct laz_process process = {pid, pidfd};
         CU_ASSERT(laz_process_wait(&process, UINT64_MAX, NULL));
         laz_process_close(&process);
@@ -450,8 +451,8 @@ static void child_dies_with_the_host(void)
     close(ends[0]);
 }
 
-/* How a process that is not our child ended, while somebody else (here: an init that waits) has
- * reaped it. Kernels before 6.15 do not tell. */
+/* The exit status of a process that is not a child and that another process (here an init) has
+ * reaped. Kernels before 6.15 do not report it. */
 static void the_kernel_tells_how_a_stranger_ended(void)
 {
     static const struct {
@@ -477,7 +478,7 @@ static void the_kernel_tells_how_a_stranger_ended(void)
         }
         int pidfd = laz_os_pidfd(pid);
         CU_ASSERT(pidfd >= 0);
-        CU_ASSERT_FALSE(laz_os_pidfd_end(pidfd, &signal, &status)); /* it lives */
+        CU_ASSERT_FALSE(laz_os_pidfd_end(pidfd, &signal, &status)); /* it is alive */
         close(go[0]);
         close(go[1]);
         CU_ASSERT(waitpid(pid, NULL, 0) == pid);
@@ -508,13 +509,13 @@ static void signals_reach_process_and_group(void)
     laz_process_signal(&process, SIGTERM);
     CU_ASSERT(laz_process_wait(&process, UINT64_MAX, &how));
     CU_ASSERT(how.known && how.signal == SIGTERM);
-    laz_process_signal(&process, SIGTERM); /* harmless now */
+    laz_process_signal(&process, SIGTERM); /* no effect now */
     CU_ASSERT(laz_process_reap(&process, &how));
     CU_ASSERT_FALSE(how.known);
     laz_process_close(&process);
     CU_ASSERT_FATAL(start_pause(spawner, &process, &out, LAZ_SPAWN_SAME_ID));
     laz_process_signal_group(&process, SIGKILL);
-    CU_ASSERT(read(out, &c, 1) == 0); /* the last holder of the pipe is gone */
+    CU_ASSERT(read(out, &c, 1) == 0); /* the last holder of the pipe has ended */
     CU_ASSERT(laz_process_wait(&process, UINT64_MAX, &how) && how.signal == SIGKILL);
     close(out);
     laz_process_close(&process);
@@ -598,10 +599,10 @@ static void several_threads_can_spawn(void)
     laz_spawner_free(spawner);
 }
 
-/* Time that passes as soon as somebody waits for it: for what gives up after ten seconds. It is
- * that of this program, whose functions come before those of libc. */
-static bool hurries;        /* written before the spawner's thread is asked for something */
-static uint64_t hurried_ns; /* that have been left out; by the thread that waits */
+/* A clock that advances when a thread waits for it, for code that gives up after ten seconds. This
+ * program's functions replace those of libc. */
+static bool hurries;        /* written before the spawner's thread gets a request */
+static uint64_t hurried_ns; /* skipped time; written by the waiting thread */
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
@@ -630,7 +631,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
     return ETIMEDOUT;
 }
 
-/* Its way to its program leads through a file that it has to write, and that never takes more. */
+/* Before its exec it has to write to a file (a pipe) that is full. */
 static void child_that_gets_stuck_is_ended(void)
 {
     static const char *const argv[] = {"/bin/true", NULL}, *const env[] = {NULL};
@@ -660,7 +661,7 @@ static void child_that_gets_stuck_is_ended(void)
         CU_ASSERT_EQUAL(process.pidfd, -1);
         CU_ASSERT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
     }
-    spawn.cgroup = NULL; /* and the next one is started */
+    spawn.cgroup = NULL; /* the next child starts */
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), 0);
     CU_ASSERT(laz_process_wait(&process, UINT64_MAX, NULL));
     laz_process_close(&process);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_os_files.c - sockets, folders, files, limits and uids. */
+/* test_os_files.c - sockets, directories, files, limits and uids. */
 #include "unit.h"
 
 #include "os/current_process.h"
@@ -119,7 +119,7 @@ static void listen_makes_a_private_socket_and_knows_its_peer(void)
     CU_ASSERT(fcntl(listener, F_GETFL) & O_NONBLOCK);
     served = accept(listener, NULL, NULL);
     CU_ASSERT_FATAL(served >= 0);
-    memset(&peer, 0xff, sizeof peer); /* all of it is told */
+    memset(&peer, 0xff, sizeof peer); /* all members are set */
     CU_ASSERT_EQUAL(laz_os_peer(served, &peer, NULL), 0);
     CU_ASSERT_FALSE(peer.inherited);
     CU_ASSERT_EQUAL(peer.uid, geteuid());
@@ -163,7 +163,7 @@ static void make_folder_gives_exact_mode_and_owner(void)
     int rc = laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL);
 
     umask(before);
-    if (laz_os_is_root()) { /* others cannot open what a umask of 0777 leaves them */
+    if (laz_os_is_root()) { /* other users cannot open files made under a umask of 0777 */
         CU_ASSERT_EQUAL(rc, 0);
         CU_ASSERT_EQUAL(mode_of(path), 0711);
     }
@@ -213,7 +213,7 @@ static void files_are_written_read_and_copied_whole(void)
     unlink(in_base("copy"));
 }
 
-/* A tree 200 folders deep, with folders that may not be entered and links to outside. */
+/* Makes a tree 200 directories deep, with inaccessible directories and links to outside. */
 static int make_hostile_tree(const char *top)
 {
     char name[16];
@@ -257,8 +257,8 @@ static void remove_tree_takes_any_tree_and_follows_no_link(void)
 
 static char left_behind[64];
 
-/* A process that makes a runtime folder, tells its name and is killed without removing it; until
- * then the folder is there, whoever else looks for what the dead left. */
+/* Starts a process that makes a runtime directory, reports its name and is killed without removing
+ * it; until then the directory exists, even if others clean up. */
 static bool leave_folder(void)
 {
     int ends[2];
@@ -298,10 +298,9 @@ static void runtime_folder_removes_what_the_dead_left(void)
     CU_ASSERT_EQUAL(mode_of(mine), laz_os_is_root() ? 0711 : 0700);
     CU_ASSERT_FATAL(leave_folder());
     CU_ASSERT_FATAL(laz_os_runtime_folder(&next, &next_lock, NULL) == 0);
-    while (
-        exists(left_behind)) /* its holder is dead; another host may be at its removal just now */
+    while (exists(left_behind)) /* its holder is dead; another host may be removing it right now */
         usleep(1000);
-    CU_ASSERT_TRUE(exists(mine)); /* this one is held */
+    CU_ASSERT_TRUE(exists(mine)); /* this one is in use */
     CU_ASSERT_STRING_NOT_EQUAL(mine, next);
     laz_os_remove_tree(mine);
     laz_os_remove_tree(next);
@@ -318,10 +317,10 @@ static void shared_folders_are_used_by_whoever_owns_them(void)
     CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
     CU_ASSERT_FATAL(laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     int first = laz_os_shared_use(folder), second = laz_os_shared_use(folder);
-    CU_ASSERT(first >= 0 && second >= 0); /* any number at once */
+    CU_ASSERT(first >= 0 && second >= 0); /* any number of users at the same time */
     laz_os_close(&first);
     laz_os_close(&second);
-    CU_ASSERT_FATAL(chmod(folder, 0775) == 0); /* its group may have written it */
+    CU_ASSERT_FATAL(chmod(folder, 0775) == 0); /* its group may have written to it */
     CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
     CU_ASSERT_FATAL(chmod(folder, 0755) == 0 && symlink("kept", link) == 0);
     CU_ASSERT_EQUAL(laz_os_shared_use(link), -1);
@@ -354,15 +353,15 @@ static void old_shared_folders_are_removed_when_nobody_uses_them(void)
     }
     laz_os_shared_clean(in_base("cache"));
     CU_ASSERT_FALSE(exists(in_base("cache/old")));
-    CU_ASSERT_FALSE(exists(in_base("cache/.draft"))); /* whoever made it is gone */
+    CU_ASSERT_FALSE(exists(in_base("cache/.draft"))); /* its maker has ended */
     CU_ASSERT_TRUE(exists(in_base("cache/held")));
     CU_ASSERT_TRUE(exists(in_base("cache/young")));
     laz_os_close(&held);
-    held = laz_os_shared_use(in_base("cache/held")); /* which makes it young */
+    held = laz_os_shared_use(in_base("cache/held")); /* which resets its age */
     laz_os_close(&held);
     laz_os_shared_clean(in_base("cache"));
     CU_ASSERT_TRUE(exists(in_base("cache/held")));
-    /* where there are many, ten minutes are enough */
+    /* if there are many, they are removed after ten minutes */
     const struct timespec minutes[2] = {{.tv_sec = time(NULL) - 700}, {.tv_sec = time(NULL) - 700}};
     CU_ASSERT_FATAL(utimensat(AT_FDCWD, in_base("cache/young"), minutes, 0) == 0);
     laz_os_shared_clean(in_base("cache"));
@@ -470,8 +469,8 @@ static void system_paths_have_programs_when_asked_and_no_secrets(void)
     laz_strv_fini(&seen.parts);
 }
 
-/* A name is followed through links of the last part and of folders to the file, and the file's
- * interpreter and loader belong to it. */
+/* A name is resolved through links of the file and of directories; the file's interpreter and
+ * loader are parts too. */
 static void parts_of_a_program_are_links_file_interpreter_and_loader(void)
 {
     struct seen seen = {0};
@@ -548,9 +547,9 @@ static int limits_set(void)
 }
 
 #define BESIDE_MANY 400
-#define BESIDE_UID  2080070012u /* nobody's */
+#define BESIDE_UID  2080070012u /* otherwise unused */
 
-/* As an ordinary user: children that can be had, at most BESIDE_MANY. */
+/* Counts, as an ordinary user, how many children can be made, at most BESIDE_MANY. */
 static int children_beside(bool bounded)
 {
     int ends[2], n = 0, rc = 0;
@@ -564,7 +563,7 @@ static int children_beside(bool bounded)
         pid_t pid = fork();
         if (pid < 0)
             break;
-        if (pid == 0) { /* until the parent has counted */
+        if (pid == 0) { /* waits until the parent has counted */
             close(ends[1]);
             _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
         }
@@ -589,7 +588,7 @@ static int unbounded_beside_the_user(void)
     return children_beside(false) == BESIDE_MANY ? 0 : 1;
 }
 
-/* What the user has already does not count, whatever it is; what is started then does. */
+/* The user's existing processes do not count, however many; processes started afterwards do. */
 static void a_limit_beside_other_processes_bounds_a_bomb(void)
 {
     CU_ASSERT_EQUAL(in_child(unbounded_beside_the_user), 0);
@@ -649,7 +648,7 @@ static void tell_limit(int number)
     limits_told = number;
 }
 
-/* In a child, for the limit cannot be raised again by everybody. */
+/* Runs in a child, because an ordinary user cannot raise the limit again. */
 static int write_over_the_limit(void)
 {
     static char data[65536];
@@ -667,13 +666,13 @@ static int write_over_the_limit(void)
         return 99;
     wrong |= 2 * (laz_os_data_fd("data", data, sizeof data, &fd, &err) != LAZ_EOS || fd != -1 ||
                   err.os_errno != EFBIG || !strstr(err.text, "ulimit -f"));
-    wrong |= 4 * (laz_os_data_fd("data", data, 1000, &fd, NULL) != 0); /* so much is allowed */
+    wrong |= 4 * (laz_os_data_fd("data", data, 1000, &fd, NULL) != 0); /* this size is allowed */
     wrong |= 8 * (laz_os_copy_file(path, copy, 0600, NULL) != LAZ_EOS || access(copy, F_OK) == 0);
     unlink(path);
     wrong |= 16 * (laz_os_write_file(path, data, sizeof data, 0600, NULL) != LAZ_EOS ||
                    access(path, F_OK) == 0);
     wrong |= 32 * (limits_told != 0);
-    raise(SIGXFSZ); /* who wants to hear of one hears of it as before */
+    raise(SIGXFSZ); /* the application's own handler still works */
     wrong |= 64 * (limits_told != SIGXFSZ);
     return wrong;
 }
@@ -701,7 +700,7 @@ static void uid_ranges_are_checked(void)
     laz_uids_free(NULL);
 }
 
-/* Uids that no other run of this test has at the same time. */
+/* Uids that no concurrent run of this test uses. */
 static uint32_t first_uid;
 static char one_uid[32], three_uids[32];
 
@@ -712,7 +711,7 @@ static int take_and_die(void)
 
     if (laz_uids_new(one_uid, &uids, NULL) || laz_uids_take(uids, &uid, NULL))
         return 1;
-    return uid == first_uid ? 0 : 2; /* neither given back nor freed */
+    return uid == first_uid ? 0 : 2; /* neither returned nor freed */
 }
 
 static void each_session_has_a_uid_nobody_else_has(void)
@@ -728,7 +727,7 @@ static void each_session_has_a_uid_nobody_else_has(void)
     snprintf(one_uid, sizeof one_uid, "%u-%u", first_uid, first_uid);
     snprintf(three_uids, sizeof three_uids, "%u-%u", first_uid, first_uid + 2);
     CU_ASSERT_EQUAL(in_child(take_and_die), 0);
-    CU_ASSERT_EQUAL(in_child(take_and_die), 0); /* the lock died with its holder */
+    CU_ASSERT_EQUAL(in_child(take_and_die), 0); /* the lock ended with its holder */
     CU_ASSERT_FATAL(laz_uids_new(three_uids, &one, NULL) == 0);
     CU_ASSERT_FATAL(laz_uids_new(three_uids, &two, NULL) == 0);
     CU_ASSERT_EQUAL(laz_uids_take(one, &a, NULL), 0);
@@ -736,7 +735,7 @@ static void each_session_has_a_uid_nobody_else_has(void)
     CU_ASSERT_EQUAL(laz_uids_take(one, &c, NULL), 0);
     CU_ASSERT(a != b && b != c && a != c);
     CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), LAZ_EBUSY);
-    laz_uids_give_back(one, b); /* not its own: nothing happens */
+    laz_uids_give_back(one, b); /* not its own uid: no effect */
     CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), LAZ_EBUSY);
     laz_uids_give_back(one, a);
     CU_ASSERT_EQUAL(laz_uids_take(two, &d, NULL), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_patterns.c - which calls are warned about, and which only look like one. */
+/* test_patterns.c - which calls get a warning, and which only look similar. */
 #include "unit.h"
 
 #include "advice/patterns.h"
@@ -41,7 +41,7 @@ static void check_rows(const char *runtime, const struct row *rows)
     }
 }
 
-/* Behaviour 77, each name of it. */
+/* Behaviour 77: each of its names. */
 static void patterns_r_flags_each_name(void)
 {
     static const char *const names[] = {
@@ -171,7 +171,7 @@ static void patterns_stop_at_a_hundred(void)
     laz_buf_fini(&code);
 }
 
-/* Any bytes, in time that grows with their number alone; the bound is far away. */
+/* Any bytes take linear time; the bound is generous. */
 static void patterns_take_any_bytes_in_linear_time(void)
 {
     static const char *const pieces[] = {
@@ -189,7 +189,7 @@ static void patterns_take_any_bytes_in_linear_time(void)
         const char *piece = pieces[i / 3];
         for (size_t k = 0; k < SIZE; k++)
             code[k] = piece[k % strlen(piece)];
-        clock_t start = clock(); /* of the processor: others may use it, too */
+        clock_t start = clock(); /* CPU time, because others use the processor too */
         CU_ASSERT(laz_patterns_find(runtimes[i % 3], code, SIZE, &warnings) == 0);
         CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
         laz_strv_fini(&warnings);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plan.c - plans as data: what the backends make of a policy, what is refused, how it reads.
- */
+/* test_plan.c - plans as data: what backends make of a policy, what is refused, and their text. */
 #include "unit.h"
 
 #include "backends.h"
@@ -62,7 +61,7 @@ static struct laz_plan *plan_of(const char *name, const struct laz_policy *polic
     return plan;
 }
 
-/* The words of NUL-separated data, each on a line. */
+/* NUL-separated words, each on a line. */
 static char *lines_of(const struct laz_buf *data)
 {
     struct laz_buf lines = LAZ_BUF_INIT;
@@ -318,7 +317,7 @@ static void sim_landlock_declares_what_its_version_holds(void)
         UNIT_TEXT(plan->filter_name, rows[i].filter);
         CU_ASSERT_EQUAL(plan->landlock_abi, rows[i].abi);
         CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
-        /* Who is left without one of the steps is left without what it keeps. */
+        /* Without one of the steps its bits are missing. */
         CU_ASSERT(plan->landlock.asked && plan->filter.asked);
         CU_ASSERT(plan->landlock.bits & LAZ_ENFORCE_FS_READ);
         CU_ASSERT(plan->filter.bits & LAZ_ENFORCE_NETWORK);
@@ -338,7 +337,7 @@ static void sim_landlock_allows_what_the_policy_lists(void)
     CU_ASSERT(plan_allows(plan, "/srv/data", LAZ_RIGHT_READ | LAZ_RIGHT_WRITE | LAZ_RIGHT_EXECUTE));
     CU_ASSERT(plan_allows(plan, "/dev/null", LAZ_RIGHT_DEVICE));
     CU_ASSERT(plan_allows(plan, "/proc/self/status", LAZ_RIGHT_READ));
-    /* Neither what links and contents stand for, nor folders that tell of others. */
+    /* Neither targets of links and contents, nor directories that reveal other processes. */
     static const char *const closed[] = {
         "/",        "/bin", "/etc/passwd", "/proc", "/proc/self", "/dev", "/dev/shm",
         "/dev/tty", "/sys", "/etc",        "/home", "/proc/sys",  "/run", "/dev/pts"};
@@ -373,7 +372,7 @@ static void sim_bwrap_closes_its_files_a_second_time(void)
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = plan_of("bwrap", &policy);
 
-    CU_ASSERT_FALSE(plan->landlock.asked); /* where the kernel has none */
+    CU_ASSERT_FALSE(plan->landlock.asked); /* the kernel has no Landlock */
     laz_plan_free(plan);
     policy.landlock_abi = 3;
     plan = plan_of("bwrap", &policy);
@@ -406,7 +405,7 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
     CU_ASSERT_EQUAL(plan->n_limits, 5);
     laz_plan_free(plan);
-    policy.own_uid = 0; /* a limit on processes counts all of the user's */
+    policy.own_uid = 0; /* a limit on processes would count all of the user's */
     plan = plan_of("none", &policy);
     CU_ASSERT_EQUAL(plan->n_limits, 5);
     for (size_t i = 0; i < plan->n_limits; i++)
@@ -637,7 +636,7 @@ static int reading_plan(const struct laz_plan_api *api, const struct laz_policy 
     return writing_plan(api, policy, plan, err);
 }
 
-/* A group counts as a promise where the session cannot write to it, the watchdog never. */
+/* A control group makes a promise if the session cannot write to it; the watchdog never does. */
 static void plan_says_what_the_host_holds(void)
 {
     static const uint32_t all = LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC;
@@ -699,7 +698,7 @@ static void plan_says_what_the_host_holds(void)
             CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "control group"));
         laz_plan_free(plan);
     }
-    /* what is not limited is not held */
+    /* a limit that is not set is not enforced */
     struct laz_backend_ops ops = {.size = sizeof ops, .plan = writing_plan};
     struct laz_plan *plan = NULL;
     policy.limits.memory_bytes = LAZ_UNLIMITED;
@@ -747,7 +746,7 @@ static void plan_is_shown_as_json_and_text(void)
     laz_buf_fini(&text);
 }
 
-/* Nothing of a template's box may forbid namespaces, and what its sessions share is said. */
+/* Nothing in a template's box may forbid namespaces, and the plan names what its sessions share. */
 static void plan_nests_only_where_sessions_stay_apart(void)
 {
     struct laz_policy policy = policy_plain();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plugin.c - loading plugins: what is refused and in which words, and the registry.
+/* test_plugin.c - loading plugins: what is refused and with which messages, and the registry.
  *
- * The plugins are those of tests/mock.  What has to do with owners and modes is tried on copies in
- * a folder of its own, which the test makes and removes. */
+ * The plugins are those of tests/mock. Owners and modes are tested on copies in a directory that
+ * the test makes and removes. */
 #include "unit.h"
 
 #include "base/enforce.h"
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Asserts that `text` has `part` in it, and prints both when not. */
+/* Asserts that `text` contains `part`, and prints both if not. */
 #define ASSERT_HAS(text, part) assert_has((text), (part), __LINE__)
 
 static void assert_has(const char *text, const char *part, unsigned line)
@@ -56,7 +56,7 @@ static void work_begin(void)
     }
 }
 
-/* Of a plugin of tests/mock; the text lives until the 32nd call of this thread after it. */
+/* The path of a plugin of tests/mock; valid until the 32nd later call of this thread. */
 static const char *mock(const char *name)
 {
     static _Thread_local char paths[32][4096];
@@ -68,7 +68,7 @@ static const char *mock(const char *name)
     return path;
 }
 
-/* A path below the folder; the text lives until the sixteenth call after it. */
+/* A path below the directory; valid until the sixteenth later call. */
 static const char *in_work(const char *name)
 {
     static char paths[16][160];
@@ -352,7 +352,7 @@ static void runtime_description_reads_back(void)
     laz_buf_fini(&json);
 }
 
-/* The description of the mock with the first `from` in it replaced. */
+/* Writes the description of the mock with the first `from` replaced by `to`. */
 static void describe_changed(const char *from, const char *to, struct laz_buf *changed)
 {
     struct laz_buf json = LAZ_BUF_INIT;
@@ -420,7 +420,7 @@ static struct laz_registry *open_registry(const char *folder, const char *second
     return registry;
 }
 
-/* A folder with a backend, a provider, a runtime and one that cannot be used. */
+/* Makes a directory with a backend, a provider, a runtime and an unusable plugin. */
 static void fill_folder(void)
 {
     struct laz_buf json = LAZ_BUF_INIT;
@@ -463,7 +463,7 @@ static void registry_finds_by_kind_and_name(void)
     work_end();
 }
 
-/* Where another library of the process has the name already: r.dll and R.dll are one to Windows. */
+/* For names that another library of the process has: Windows treats r.dll and R.dll as the same. */
 static void registry_finds_files_that_are_marked_as_plugins(void)
 {
     const struct laz_plugin *plugin = NULL;
@@ -500,7 +500,7 @@ static void registry_says_what_is_missing(void)
     work_begin();
     fill_folder();
     struct laz_registry *registry = open_registry(in_work("a"), NULL);
-    /* like no name there is, whatever is installed where this lazaret would be */
+    /* similar to no plugin, whatever is installed in this build's prefix */
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "qqqqqq", &plugin, &err) ==
               LAZ_ENOENT);
     ASSERT_HAS(err.text, "no backend is called \"qqqqqq\"; installed: ");
@@ -560,7 +560,7 @@ static void registry_takes_the_first_folder(void)
     struct laz_registry *registry = open_registry(in_work("a"), in_work("b"));
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) == 0);
     laz_registry_free(registry);
-    /* One that cannot be used is an error, and no reason to take the next. */
+    /* An unusable plugin is an error; the next one is not taken. */
     registry = open_registry(in_work("b"), in_work("a"));
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
               LAZ_EPLUGIN);
@@ -634,7 +634,7 @@ static void list_entry(void *user, const struct laz_plugin_entry *entry)
     struct laz_buf *text = user;
 
     if (strncmp(entry->file, work, strlen(work)) != 0)
-        return; /* what is installed on this machine */
+        return; /* a plugin installed on this machine */
     laz_buf_printf(text, "%s %s%s%s\n", entry->file + strlen(work) + 1,
                    entry->plugin ? "plugin" : "", entry->runtime ? "runtime" : "",
                    entry->problem ? " with a problem" : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_policy.c - from settings and a runtime to what a session may see. */
+/* test_policy.c - makes policies of settings and a runtime: what a session may see. */
 #include "unit.h"
 
 #include "plan/policy.h"
@@ -30,13 +30,13 @@ static struct laz_strv strv_of(const char *const *items)
     return strv;
 }
 
-/* One attempt: settings and session in, policy or error out. */
+/* One attempt: settings and session as input, a policy or an error as output. */
 struct attempt {
     const char *const *read, *const *write, *const *allow, *const *set;
     const char *const *runtime_read, *const *runtime_env;
     uint32_t uid, can_enforce;
     const char *platform;
-    const char *const *options; /* of the runtime: folders that they name */
+    const char *const *options; /* of the runtime: directories in its options */
     bool nests;
     struct laz_policy_box *box;
     struct laz_error err;
@@ -90,7 +90,7 @@ static const struct laz_policy *attempt_policy(struct attempt *attempt)
     return &attempt->box->policy;
 }
 
-/* The path of this name in the box, and its place in the list. */
+/* Finds the path of this name in the box, and its index in the list. */
 static const struct laz_path *path_of(const struct laz_policy *policy, const char *box, size_t *at)
 {
     const struct laz_path *found = NULL;
@@ -202,7 +202,7 @@ static void environment_is_an_allowlist(void)
     UNIT_TEXT(env_of(policy, "R_LIBS_USER"), "");
     UNIT_TEXT(env_of(policy, "FIXED"), "1");
     UNIT_TEXT(env_of(policy, "E"), "a=b");
-    UNIT_TEXT(env_of(policy, "PYTHONPATH"), "/srv/lib"); /* the author's word */
+    UNIT_TEXT(env_of(policy, "PYTHONPATH"), "/srv/lib"); /* the value from the settings */
     UNIT_TEXT(env_of(policy, "PATH"), "/opt/bin");
     laz_policy_free(attempt.box);
     attempt = (struct attempt){.can_enforce = OWN_FILES};
@@ -265,7 +265,7 @@ static void loader_and_interpreter_variables_are_refused(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, rows[i].allow ? "env.allow" : "env.set"));
         laz_policy_free(attempt.box);
     }
-    /* names that only begin alike */
+    /* names that only have a common prefix */
     const char *const allow[] = {"ENVIRONMENT", "HOMEPAGE", NULL};
     struct attempt attempt = {.can_enforce = OWN_FILES, .allow = allow};
     (void)attempt_policy(&attempt);
@@ -284,7 +284,7 @@ static void paths_come_after_the_folders_they_lie_in(void)
                     mkdir(innermost, 0755) == 0);
     char slashed[140];
     snprintf(slashed, sizeof slashed, "%s//", inner);
-    slashed[strlen(slashed) - 1] = '\0'; /* one slash at the end */
+    slashed[strlen(slashed) - 1] = '\0'; /* without the slash at the end */
     const char *const read[] = {innermost, slashed, NULL}, *const write[] = {outer, innermost,
                                                                              NULL};
     struct attempt attempt = {.can_enforce = OWN_FILES, .read = read, .write = write};
@@ -294,7 +294,7 @@ static void paths_come_after_the_folders_they_lie_in(void)
     path = path_of(policy, inner, &at_inner);
     CU_ASSERT(path && path->kind == LAZ_PATH_READ);
     path = path_of(policy, innermost, &at_innermost);
-    CU_ASSERT(path && path->kind == LAZ_PATH_WRITE); /* named for both: may be written */
+    CU_ASSERT(path && path->kind == LAZ_PATH_WRITE); /* in both lists: writable */
     CU_ASSERT(at_outer < at_inner && at_inner < at_innermost);
     laz_policy_free(attempt.box);
     rmdir(innermost);
@@ -302,7 +302,7 @@ static void paths_come_after_the_folders_they_lie_in(void)
     rmdir(outer);
 }
 
-/* What lies deep in a folder that code can write: nothing on the way can be replaced. */
+/* A path deep in a directory that code can write: no directory above it can be replaced. */
 static void the_way_through_a_writable_folder_is_held(void)
 {
     char outer[128], way[128], deep[128], elsewhere[128], link[128], through[128];
@@ -327,7 +327,7 @@ static void the_way_through_a_writable_folder_is_held(void)
     CU_ASSERT(at_outer < at_way && at_way < at_deep);
     laz_policy_free(attempt.box);
     attempt = (struct attempt){.can_enforce = OWN_FILES, .read = read};
-    CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), way, NULL)); /* nobody can write there */
+    CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), way, NULL)); /* code cannot write there */
     laz_policy_free(attempt.box);
     attempt = (struct attempt){.can_enforce = OWN_FILES, .read = linked, .write = write};
     CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
@@ -335,14 +335,14 @@ static void the_way_through_a_writable_folder_is_held(void)
     CU_ASSERT_FATAL(rmdir(deep) == 0 && symlink(elsewhere, deep) == 0);
     attempt = (struct attempt){.can_enforce = OWN_FILES, .read = read, .write = write};
     CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
-    /* without a file system of its own, the folder around decides */
+    /* without a file system of its own, the enclosing directory decides */
     attempt = (struct attempt){.read = read, .write = write};
     CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "which can be written"));
     const char *const both[] = {outer, deep, NULL};
     attempt = (struct attempt){.write = both};
     policy = attempt_policy(&attempt);
-    CU_ASSERT_PTR_NULL(path_of(policy, deep, NULL)); /* where a link leads is not looked at */
+    CU_ASSERT_PTR_NULL(path_of(policy, deep, NULL)); /* targets of links are not checked */
     CU_ASSERT_PTR_NOT_NULL(path_of(policy, outer, NULL));
     laz_policy_free(attempt.box);
     CU_ASSERT(unlink(link) == 0 && unlink(deep) == 0 && rmdir(way) == 0 && rmdir(outer) == 0 &&
@@ -412,7 +412,7 @@ static void paths_that_cannot_be_given_are_refused(void)
     }
     const char *const missing[] = {"/nonexistent/path", NULL};
     struct attempt attempt = {.can_enforce = OWN_FILES, .read = missing, .platform = "darwin"};
-    CU_ASSERT_EQUAL(attempt_run(&attempt), 0); /* another system's paths are not looked at */
+    CU_ASSERT_EQUAL(attempt_run(&attempt), 0); /* paths of another system are not checked */
     laz_policy_free(attempt.box);
 }
 
@@ -420,7 +420,7 @@ static void paths_that_cannot_be_given_are_refused(void)
 
 static const char *in_base(const char *name)
 {
-    static char paths[64][128]; /* tables keep some */
+    static char paths[64][128]; /* tables refer to several */
     static unsigned next;
     char *path = paths[next++ % 64];
 
@@ -478,7 +478,7 @@ static void a_template_sees_nothing_that_sessions_write(void)
     laz_policy_free(attempt.box);
 }
 
-/* Each is fine without a template. */
+/* Each is accepted without a template. */
 static void a_template_reads_nothing_that_sessions_write(void)
 {
     const struct {
@@ -513,7 +513,7 @@ static void a_template_reads_nothing_that_sessions_write(void)
     }
 }
 
-/* Rules of macOS hold for the path that a file really has, and links have to be passed. */
+/* Rules of macOS apply to the real path of a file, and links on the path have to be allowed. */
 static void a_mac_is_told_real_paths(void)
 {
     static const char *const read[] = {"/etc/ssl", "/srv/\"q\" (a)", "/opt/x", NULL};
@@ -539,7 +539,7 @@ static void a_mac_is_told_real_paths(void)
         if (!path || strcmp(path->host, rows[i]) != 0 || path->kind > LAZ_PATH_WRITE)
             UNIT_TEXT("not there", rows[i]);
     }
-    CU_ASSERT_PTR_NULL(path_of(policy, "/usr/lib/python", NULL)); /* shown by its folder */
+    CU_ASSERT_PTR_NULL(path_of(policy, "/usr/lib/python", NULL)); /* in its directory */
     for (size_t i = 0; i < policy->n_paths; i++)
         CU_ASSERT(strncmp(policy->paths[i].box, "/etc", 4) != 0 &&
                   strncmp(policy->paths[i].box, "/tmp", 4) != 0 &&
@@ -552,20 +552,20 @@ static void a_mac_is_told_real_paths(void)
     UNIT_TEXT(policy->host_command, "/opt/build/lazaret-agent");
     laz_policy_free(attempt.box);
     static const char *const shared[][2] = {{"/tmp", NULL}, {"/private", NULL}};
-    for (size_t i = 0; i < 2; i++) { /* by either name */
+    for (size_t i = 0; i < 2; i++) { /* by either path */
         attempt.write = shared[i];
         CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
         CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "the folders of all sessions"));
     }
     attempt.write = write;
-    attempt.can_enforce = OWN_FILES; /* a file system of its own has its own names */
+    attempt.can_enforce = OWN_FILES; /* a file system of its own has its own paths */
     policy = attempt_policy(&attempt);
     CU_ASSERT_PTR_NOT_NULL(path_of(policy, "/etc/ssl", NULL));
     laz_policy_free(attempt.box);
 }
 
 struct link_row {
-    const char *above, *box, *host; /* names are below /private, as far as macOS goes */
+    const char *above, *box, *host; /* on macOS the real paths are below /private */
     uint32_t kind;
 };
 
@@ -582,7 +582,7 @@ static void links_are(struct laz_policy_paths *paths, const struct link_row *row
     laz_policy_paths_fini(paths);
 }
 
-/* On the system itself: the path is followed, and each link on the way is named. */
+/* On the system itself the path is resolved, and each link in it is added. */
 static void links_are_followed_where_they_are(void)
 {
     struct laz_policy_paths paths = {0};
@@ -610,7 +610,7 @@ static void links_are_followed_where_they_are(void)
     CU_ASSERT(unlink(name) == 0 && rmdir(inside) == 0 && rmdir(folder) == 0);
 }
 
-/* As R for macOS is installed: Resources leads through Current. */
+/* As R is installed on macOS: Resources leads through Current. */
 static void each_link_of_a_chain_is_named(void)
 {
     static const char *const made[] = {"fw", "fw/Versions", "fw/Versions/4.4",
@@ -638,7 +638,7 @@ static void each_link_of_a_chain_is_named(void)
         {"/private", at[5], links[1][0], LAZ_PATH_SYMLINK},
         {"/private", at[4], links[0][0], LAZ_PATH_SYMLINK},
         {"/private", at[6], links[2][0], LAZ_PATH_SYMLINK},
-        {"/private", at[7], "loop", LAZ_PATH_SYMLINK}, /* and no end of it is looked for */
+        {"/private", at[7], "loop", LAZ_PATH_SYMLINK}, /* a loop is not followed for ever */
         {"", at[3], at[3], LAZ_PATH_READ},
     };
     links_are(&paths, rows, sizeof rows / sizeof rows[0]);
@@ -658,14 +658,14 @@ static void a_path_the_session_cannot_reach_is_refused(void)
     CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, inside));
     attempt = (struct attempt){.can_enforce = OWN_FILES, .read = list};
-    (void)attempt_policy(&attempt); /* the user's own */
+    (void)attempt_policy(&attempt); /* as the user */
     laz_policy_free(attempt.box);
-    /* within reach, but not to be written */
+    /* readable, but not writable */
     static const char *const usr[] = {"/usr/bin", NULL};
     attempt = (struct attempt){.can_enforce = OWN_FILES, .write = usr, .uid = FOREIGN_UID};
     CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "sandbox.write: /usr/bin cannot be written"));
-    /* what a runtime wants is passed over instead */
+    /* for a runtime's paths this is ignored */
     attempt = (struct attempt){.can_enforce = OWN_FILES, .runtime_read = list, .uid = FOREIGN_UID};
     CU_ASSERT_PTR_NULL(path_of(attempt_policy(&attempt), inside, NULL));
     laz_policy_free(attempt.box);
@@ -689,7 +689,7 @@ static void files_out_of_reach_are_copied_once_and_anew_when_changed(void)
     CU_ASSERT_FATAL(chmod(base, 0755) == 0 && mkdir(closed, 0700) == 0 && mkdir(folder, 0711) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "one", 3, 0644, NULL) == 0);
     CU_ASSERT_EQUAL(laz_stage_file(folder, file, LAZ_SPAWN_SAME_ID, false, &staged, NULL), 0);
-    UNIT_TEXT(staged, file); /* within reach */
+    UNIT_TEXT(staged, file); /* readable */
     free(staged);
     CU_ASSERT_EQUAL_FATAL(laz_stage_file(folder, file, FOREIGN_UID, true, &staged, NULL), 0);
     CU_ASSERT_STRING_NOT_EQUAL(staged, file);

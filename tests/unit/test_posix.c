@@ -32,14 +32,14 @@
 #include <unistd.h>
 
 #define SOON_MS 50
-#define LATE_MS 900000 /* never reached */
+#define LATE_MS 900000 /* never reached unless it hangs */
 
 static bool closed_by_exec(int fd)
 {
     return (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0;
 }
 
-/* A child that does nothing until it is killed, and is there when this returns. */
+/* Starts a child that is idle until it is killed; it runs when this returns. */
 static pid_t sleeper(void)
 {
     pid_t pid = fork();
@@ -68,7 +68,7 @@ static void descriptors_are_closed_by_exec(void)
     CU_ASSERT_FALSE(closed_by_exec(number));
     CU_ASSERT_EQUAL(laz_os_dup_onto(ends[1], number), number);
     CU_ASSERT_TRUE(closed_by_exec(number));
-    CU_ASSERT_EQUAL(write(number, "x", 1), 1); /* it is the other end now */
+    CU_ASSERT_EQUAL(write(number, "x", 1), 1); /* the number is now that of the other end */
     laz_os_close(&ends[0]);
     laz_os_close(&ends[1]);
     CU_ASSERT_EQUAL(laz_os_dup_onto(ends[1], number), -1);
@@ -119,7 +119,8 @@ static void a_folder_is_unlocked_and_a_link_is_not_followed(void)
     laz_os_close(&parent);
 }
 
-/* Whose owner has made them so (chflags(2)); elsewhere that takes a privilege. */
+/* Files that their owner has made immutable (chflags(2)); on other systems that requires
+ * privilege. */
 static void what_is_immutable_is_removed(void)
 {
 #if defined UF_IMMUTABLE
@@ -148,7 +149,7 @@ static void a_signal_is_taken_and_its_absence_noticed(void)
     sigaddset(&signals, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
     CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, 1), 0);
-    raise(SIGUSR2); /* before it is waited for */
+    raise(SIGUSR2); /* before anything waits for it */
     CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, LATE_MS), SIGUSR2);
     pid_t pid = fork();
     if (pid == 0) {
@@ -157,7 +158,7 @@ static void a_signal_is_taken_and_its_absence_noticed(void)
         _exit(kill(getppid(), SIGUSR1));
     }
     CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, LATE_MS), SIGUSR1);
-    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, 1), 0); /* it was taken */
+    CU_ASSERT_EQUAL(laz_posix_await_signal(&signals, 1), 0); /* it was consumed */
     CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -190,7 +191,7 @@ static void a_condition_is_waited_for_until_a_time(void)
     while (laz_os_condition_wait(&meeting.condition, &meeting.mutex, until_us))
         ;
     CU_ASSERT(laz_clock_us() >= until_us);
-    CU_ASSERT_FALSE(laz_os_condition_wait(&meeting.condition, &meeting.mutex, 0)); /* long over */
+    CU_ASSERT_FALSE(laz_os_condition_wait(&meeting.condition, &meeting.mutex, 0)); /* long past */
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, meet, &meeting), 0);
     until_us = laz_clock_us() + LATE_MS * 1000;
     while (!meeting.met && laz_os_condition_wait(&meeting.condition, &meeting.mutex, until_us))
@@ -211,7 +212,7 @@ static void a_wake_is_readable_when_it_was_asked_for(void)
     laz_os_wake(fd);
     CU_ASSERT_TRUE(laz_os_await(fd, LATE_MS));
     laz_os_wake(fd);
-    CU_ASSERT_TRUE(laz_os_await(fd, 0)); /* for good */
+    CU_ASSERT_TRUE(laz_os_await(fd, 0)); /* remains so */
     laz_os_close(&fd);
 }
 
@@ -254,7 +255,7 @@ static void what_a_process_has_used_is_told_of_it_alone(void)
     CU_ASSERT(cpu_us == 0 && rss_bytes == 0);
     CU_ASSERT_FALSE(laz_os_usage_open(-1, &usage));
     CU_ASSERT_TRUE_FATAL(laz_os_usage_open(getpid(), &usage));
-    do /* until the clock of the kernel, which may be a coarse one, has moved */
+    do /* until the kernel's clock, which may be coarse, has moved */
         laz_os_usage_read(&usage, &cpu_us, &rss_bytes);
     while (cpu_us == 0 && laz_clock_us() - begun < LATE_MS * 1000u);
     CU_ASSERT(cpu_us > 0 && rss_bytes > 65536);
@@ -283,16 +284,16 @@ static void a_descriptor_of_a_process_is_readable_at_its_end(void)
     CU_ASSERT_TRUE(laz_os_await(fd, LATE_MS));
     CU_ASSERT_TRUE(laz_os_pidfd_has_ended(fd));
     CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
-    CU_ASSERT_TRUE(laz_os_pidfd_has_ended(fd)); /* for good */
+    CU_ASSERT_TRUE(laz_os_pidfd_has_ended(fd)); /* remains so */
     laz_os_close(&fd);
     CU_ASSERT_EQUAL(laz_os_pidfd(-1), -1);
     CU_ASSERT_TRUE(laz_os_pidfd_has_ended(-1));
 }
 
-/* Runs in a child whose parent is the test. */
+/* Runs in a child of the test. */
 static int die_with_parent(void)
 {
-    /* a parent that is not there any more is noticed; the one that is there is followed */
+    /* a parent that has ended is detected; the present one is followed */
     return !laz_os_die_with_parent(getppid() + 1, SIGTERM) &&
                    laz_os_die_with_parent(getppid(), SIGTERM) && laz_os_inherit_orphans()
                ? 0
@@ -310,7 +311,7 @@ static void a_parent_that_has_ended_is_noticed(void)
     CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
     CU_ASSERT_EQUAL(status, 0);
 
-    /* The grandchild has the only other end of the pipe: it ends when its parent does. */
+    /* The grandchild, which ends with its parent, has the only other end of the pipe. */
     CU_ASSERT_EQUAL_FATAL(laz_posix_pipe(ends), 0);
     pid = fork();
     if (pid == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_programs.c - sandbox.programs: what a list comes to, and the folders made for boxes. */
+/* test_programs.c - sandbox.programs: how a list is resolved, and the directories made for
+ * boxes. */
 #include "unit.h"
 
 #include "plan/policy.h"
@@ -83,9 +84,9 @@ static void a_list_is_these_and_nothing_else(void)
     CU_ASSERT_FALSE(programs->any);
     CU_ASSERT_TRUE(allows(programs, "sh"));
     CU_ASSERT_TRUE(allows(programs, "cat"));
-    CU_ASSERT_FALSE(allows(programs, "sed")); /* the runtime's, but not asked for */
+    CU_ASSERT_FALSE(allows(programs, "sed")); /* a program of the runtime, but not requested */
     CU_ASSERT_FALSE(allows(programs, "ls"));
-    CU_ASSERT_EQUAL(programs->allowed.n, 3); /* and the loader, once */
+    CU_ASSERT_EQUAL(programs->allowed.n, 3); /* including the loader, once */
     laz_programs_free(programs);
 
     programs = resolved(NOTHING, NULL);
@@ -117,7 +118,7 @@ static void the_default_is_the_tools_and_what_the_runtime_declares(void)
     laz_programs_free(programs);
 }
 
-/* Every default says why it is one, and there is no interpreter among them. */
+/* Every default has a documented reason, and none is an interpreter. */
 static void the_defaults_are_named_in_the_documents(void)
 {
     struct laz_buf page = LAZ_BUF_INIT;
@@ -164,7 +165,7 @@ static void a_program_the_session_may_not_execute_is_an_error(void)
     laz_programs_free(programs);
     CU_ASSERT_EQUAL(resolve(LIST(closed), NULL, FOREIGN_UID, &programs, &err), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, closed));
-    laz_programs_free(resolved(LIST(closed), NULL)); /* its owner's own session may */
+    laz_programs_free(resolved(LIST(closed), NULL)); /* a session of its owner can read it */
     unlink(closed);
     unlink(open);
 }
@@ -217,7 +218,7 @@ static size_t parts_in(const struct laz_programs *programs, const char *folder)
     return n;
 }
 
-/* The folder of the host that a box shows as `box`, in static memory; "" when none. */
+/* Finds the host's directory that a box shows as `box`, in static memory; "" when none. */
 struct sought {
     const char *box;
     char host[300];
@@ -234,7 +235,7 @@ static void seek(void *user, uint32_t kind, const char *host, const char *box)
         snprintf(sought->host, sizeof sought->host, "%s", host);
 }
 
-/* The first that exists of some set-user-ID programs, and its folder. */
+/* The first existing one of some set-user-ID programs, and its directory. */
 static const char *a_setuid_program(void)
 {
     static const char *const names[] = {"/usr/bin/mount", "/usr/bin/su", "/usr/bin/passwd"};
@@ -273,7 +274,7 @@ static void staged_folders_hold_what_is_listed_and_nothing_else(void)
     laz_os_remove_tree(staged);
 }
 
-/* What is large is not copied but mounted, and what the settings show has a place to be mounted. */
+/* Large files are mounted and not copied, and paths of the settings have mount points. */
 static void staged_folders_have_places_for_mounts(void)
 {
     const char *large = "/usr/bin/bash", *shown = "/usr/bin/env";
@@ -302,8 +303,8 @@ static void staged_folders_have_places_for_mounts(void)
     laz_os_remove_tree(staged);
 }
 
-/* Small files of the system's, and those with a text of their own, come with the programs; what
- * is mounted there has a place. */
+/* Small files of the system, and files with given content, are copied with the programs; mounts
+ * have mount points there. */
 static void staged_folders_have_an_etc(void)
 {
     struct laz_programs *programs = resolved(NOTHING, NULL);
@@ -340,19 +341,19 @@ static void staged_folders_have_an_etc(void)
     laz_programs_free(programs);
     laz_os_remove_tree(staged);
 
-    programs = resolved(LIST("/etc"), NULL); /* then all of it is the host's */
+    programs = resolved(LIST("/etc"), NULL); /* then the host's /etc is used as a whole */
     CU_ASSERT_FALSE(laz_programs_has_etc(programs, "/etc/passwd"));
     laz_programs_free(programs);
 }
 
-/* A shared folder for a list, in *staged; false: there is none. */
+/* Makes a shared directory for a list, in *staged; false: there is none. */
 static bool share(const char *const *names, char **staged)
 {
     struct laz_programs *programs = resolved(names, NULL);
     int lock = -1;
 
     *staged = NULL;
-    for (size_t i = 0; i < programs->n_parts; i++) /* the tool, as if it were in one of them */
+    for (size_t i = 0; i < programs->n_parts; i++) /* as if the tool were in one of them */
         if (strcmp(programs->parts[i].path, in_base("tool")) == 0)
             programs->parts[i].folder = programs->folders[0].path;
     bool shared = laz_programs_share(programs, NULL, 0, staged, &lock);
@@ -379,14 +380,14 @@ static void engines_that_need_the_same_share_it(void)
     CU_ASSERT(stat(path, &st) == 0 && st.st_mode == (S_IFREG | 0755));
     CU_ASSERT_FATAL(share(LIST("cat", tool), &again));
     UNIT_TEXT(again, first);
-    CU_ASSERT(stat(path, &now) == 0 && now.st_ino == st.st_ino); /* not made again */
+    CU_ASSERT(stat(path, &now) == 0 && now.st_ino == st.st_ino); /* not made anew */
     CU_ASSERT_FATAL(unlink(tool) == 0 && laz_os_copy_file("/bin/true", tool, 0755, NULL) == 0);
     CU_ASSERT_FATAL(share(LIST("cat", tool), &changed)); /* a program was replaced */
     CU_ASSERT_STRING_NOT_EQUAL(changed, first);
     laz_os_remove_tree(changed);
     free(changed);
     free(again);
-    /* what lies elsewhere makes no difference: the policy shows it */
+    /* programs in other directories make no difference, because the policy shows them */
     char elsewhere[160];
     snprintf(elsewhere, sizeof elsewhere, "%s", in_base("elsewhere"));
     CU_ASSERT_FATAL(laz_os_copy_file("/bin/true", elsewhere, 0755, NULL) == 0);
@@ -396,7 +397,7 @@ static void engines_that_need_the_same_share_it(void)
     free(changed);
     free(again);
     unlink(elsewhere);
-    /* what others can write is not used, and not made good either */
+    /* a directory that others can write is neither used nor repaired */
     CU_ASSERT_FATAL(unlink(tool) == 0 && laz_os_copy_file("/bin/false", tool, 0755, NULL) == 0);
     CU_ASSERT_FATAL(share(LIST("cat", tool), &again));
     CU_ASSERT_FATAL(chmod(again, 0777) == 0);
@@ -437,7 +438,7 @@ static void staging_that_fails_leaves_nothing(void)
                     LAZ_EOS);
     free(programs->parts[0].text);
     free(programs->parts[0].path);
-    programs->parts[0].text = laz_strdup("/usr/bin/no-such-program"); /* removed since */
+    programs->parts[0].text = laz_strdup("/usr/bin/no-such-program"); /* removed meanwhile */
     programs->parts[0].path = laz_strdup("/usr/bin/no-such-program");
     CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, in_base("staged"), &err), LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no-such-program"));
@@ -467,8 +468,7 @@ int main(void)
 
     if (!mkdtemp(base) || chmod(base, 0755) != 0)
         return 1;
-    /* an ordinary user has a place for what engines share where a session of the system gives one
-     */
+    /* for an ordinary user, engines share the directory that a login session provides */
     snprintf(own, sizeof own, "%s/runtime", base);
     if (!getenv("XDG_RUNTIME_DIR") || !*getenv("XDG_RUNTIME_DIR"))
         if (mkdir(own, 0700) != 0 || setenv("XDG_RUNTIME_DIR", own, 1) != 0)

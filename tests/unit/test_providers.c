@@ -20,7 +20,7 @@ static struct laz_spawner *spawner;
 static struct laz_registry *registry;
 static struct laz_strv reserved = LAZ_STRV_INIT;
 
-/* The host of the instances, and what it was told. */
+/* The host of the instances, and the answers it got. */
 struct host {
     struct laz_buf answer, log;
     struct laz_call *call;
@@ -113,7 +113,7 @@ static int make_of_file(struct made *made, const char *path)
                              &made->providers, &made->err);
 }
 
-/* The same of a text. */
+/* The same from a text. */
 static int make(struct made *made, const char *toml)
 {
     char *path = laz_strdupf("%s/test.toml", folder);
@@ -140,7 +140,7 @@ static int call(struct made *made, const char *name, const char *args, struct la
 {
     const struct laz_tool_entry *entry = laz_tool_set_find(&made->set, name, strlen(name));
     const struct laz_provider *provider = laz_provider_of(made->providers, entry);
-    struct laz_call *token = (struct laz_call *)&made->host; /* never looked into */
+    struct laz_call *token = (struct laz_call *)&made->host; /* never dereferenced */
     struct laz_buf checked = LAZ_BUF_INIT;
 
     made->host.failed = false;
@@ -267,7 +267,7 @@ static void providers_of_every_kind_get_their_services(void)
     CU_ASSERT_EQUAL(call(&made, "run", "{\"argv\":[\"/bin/echo\",\"hi\"]}", &err), 0);
     CU_ASSERT_FALSE(made.host.failed);
     made_fini(&made);
-    /* the same plugin twice has the same tools twice */
+    /* two instances of a plugin declare the same tools twice */
     CU_ASSERT_EQUAL(make(&made, "[[tools]]\nprovider = \"tool_blocking\"\n[[tools]]\nprovider = "
                                 "\"tool_blocking\"\n"),
                     LAZ_ECONFIG);
@@ -278,11 +278,11 @@ static void providers_of_every_kind_get_their_services(void)
     made_fini(&made);
 }
 
-/* The tools of the demonstration need nothing that a small Debian system has not. */
+/* The tools of the demonstration need only a small Debian system. */
 static void tools_of_the_demonstration_work(void)
 {
     static const struct {
-        const char *tool, *args, *answer; /* its beginning */
+        const char *tool, *args, *answer; /* answer: its beginning */
         bool fails;
     } rows[] = {
         {"measurements", "{\"site\":\"east\"}",
@@ -325,7 +325,7 @@ static const struct unit_test tests[] = {
     {0},
 };
 
-/* A runtime that is only described: its reserved words. */
+/* Writes only the description of a runtime, with its reserved words. */
 static void write_runtime(void)
 {
     static const char json[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sanitize.c - what is taken out of error messages, and what is left in. */
+/* test_sanitize.c - what is removed from error messages, and what is kept. */
 #include "unit.h"
 
 #include "advice/sanitize.h"
@@ -170,7 +170,7 @@ static void sanitize_cuts_to_length(void)
     }
 }
 
-/* What is cut off anyway is not looked at; nobody sees a difference. */
+/* Text that is cut off is not processed, which makes no difference to the result. */
 static void sanitize_cuts_alike_however_long_the_text(void)
 {
     struct laz_buf text = LAZ_BUF_INIT;
@@ -190,8 +190,8 @@ static void sanitize_cuts_alike_however_long_the_text(void)
     laz_buf_fini(&text);
 }
 
-/* Texts that make a careless rule look at the same bytes again and again: twice the text may take
- * twice the time, not four times. The bound is far from both. */
+/* Texts for which a careless rule reads the same bytes repeatedly: twice the length may take twice
+ * the time, not four times. The bound is generous. */
 static void sanitize_takes_linear_time(void)
 {
     static const char *const pieces[] = {
@@ -209,7 +209,7 @@ static void sanitize_takes_linear_time(void)
         for (size_t k = 0; k < SIZE; k++)
             text[k] = pieces[i][k % len];
         text[SIZE] = '\0';
-        clock_t start = clock(); /* of the processor: others may use it, too */
+        clock_t start = clock(); /* CPU time, because others use the processor too */
         laz_sanitize(text, 0, &out);
         CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
         CU_ASSERT(out.len > 0 && !out.failed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_seatbelt.c - what the backend for macOS plans: parameters, profile, promises, refusals.
  *
- * What the rules mean is asked of a model in tests/model; here it is what they are made of. */
+ * tests/model evaluates the meaning of the rules; these tests check their text. */
 #include "unit.h"
 
 #include "backends.h"
@@ -126,14 +126,14 @@ static void sim_seatbelt_gives_paths_as_parameters(void)
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
     UNIT_TEXT(plan->files[0].path, "/tmp/f/seatbelt.sb");
     CU_ASSERT_FALSE(plan->landlock.asked || plan->filter.asked);
-    /* a link is passed, and nothing else comes of its name */
+    /* a link can be followed, and its path gives no other right */
     CU_ASSERT(says(plan, "(literal (param \"LINK_0\"))") &&
               says(plan, "(path-ancestors (param \"LINK_0\"))"));
     CU_ASSERT_FALSE(says(plan, "(subpath (param \"LINK_0\"))"));
     laz_plan_free(plan);
 }
 
-/* Bytes of a path that end strings, comments and rules, in the places of plain ones. */
+/* Replaces plain bytes of a path by bytes that end strings, comments and rules. */
 static void path_strange(char *path, size_t size, unsigned seed)
 {
     static const char bytes[] = "\"\\()'; \n\t\r#|`=,$%-.:\x01\x7f\xc3\xa9\xff";
@@ -148,7 +148,7 @@ static void path_strange(char *path, size_t size, unsigned seed)
     path[size - 1] = '\0';
 }
 
-/* The text does not depend on any letter of a path; what is in -D is the path to the last byte. */
+/* The text does not depend on the characters of a path; -D has the exact path. */
 static void sim_seatbelt_text_is_the_same_whatever_the_paths_are(void)
 {
     struct laz_policy policy = policy_plain();
@@ -216,7 +216,7 @@ static void sim_seatbelt_refuses_paths_that_no_file_has(void)
 
 /* ---- the text ------------------------------------------------------------------------------- */
 
-/* A rule without a filter holds for everything: only these may be such. */
+/* A rule without a filter applies to everything: only these may lack one. */
 static void sim_seatbelt_has_no_rule_for_everything(void)
 {
     static const char *const bare[] = {"(version 1)", "(allow process-fork)"};
@@ -268,7 +268,7 @@ static void sim_seatbelt_begins_with_a_refusal_that_can_be_found(void)
     }
 }
 
-/* A word that an older system does not know would be the end of the whole profile. */
+/* An operation that an older system lacks would make the whole profile fail. */
 static void sim_seatbelt_asks_for_words_that_came_later(void)
 {
     static const char word[] = "file-test-existence", asked[] = "(if (defined? '";
@@ -287,7 +287,7 @@ static void sim_seatbelt_asks_for_words_that_came_later(void)
     laz_plan_free(plan);
 }
 
-/* What is taken back stands behind all that is given. */
+/* Rules that deny again come after all that allow. */
 static void sim_seatbelt_ends_with_what_is_taken_back(void)
 {
     struct laz_policy policy = policy_plain();
@@ -361,7 +361,7 @@ static void sim_seatbelt_promises_what_macos_keeps(void)
     CU_ASSERT_EQUAL_FATAL(
         laz_plan_make_held(seatbelt(), "seatbelt", &policy, &watching, 0, NULL, &plan, &err), 0);
     CU_ASSERT_EQUAL(plan->enforces, always);
-    CU_ASSERT_FALSE(sets_limit(plan, "memory")); /* it would be taken, and not kept */
+    CU_ASSERT_FALSE(sets_limit(plan, "memory")); /* macOS would accept it, but not enforce it */
     CU_ASSERT(sets_limit(plan, "cpu") && sets_limit(plan, "fsize") && sets_limit(plan, "nofile"));
     CU_ASSERT(sets_limit(plan, "nproc_beside") && !sets_limit(plan, "nproc"));
     laz_plan_text(plan, &text);
@@ -390,7 +390,7 @@ static void sim_seatbelt_promises_what_macos_keeps(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "asks for: memory"));
 }
 
-/* Namespaces are what keeps sessions of a template apart, and macOS has none. */
+/* Sessions of a template are isolated by namespaces, which macOS does not have. */
 static void sim_seatbelt_refuses_a_template(void)
 {
     struct laz_policy policy = policy_plain();

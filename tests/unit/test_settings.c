@@ -21,7 +21,7 @@
 
 static char folder[] = "/tmp/lazaret-test-settings-XXXXXX";
 
-/* The path of a file of the test's folder with this text; static. */
+/* Writes a file with this text in the test's directory; its path is static. */
 static const char *write_file(const char *name, const char *text)
 {
     static char path[256];
@@ -158,7 +158,7 @@ static void settings_load_sets_every_field(void)
     laz_settings_free(settings);
 }
 
-/* Each line is a file; the problem is the one it gives, without the file's name. */
+/* Each row is a file and the problem it gives, without the file's name. */
 static const struct {
     const char *text, *problem;
 } wrong_files[] = {
@@ -318,7 +318,7 @@ static void settings_load_refuses_what_is_no_readable_file(void)
     CU_ASSERT_EQUAL(load_text(settings, big, &err), LAZ_ECONFIG);
     CU_ASSERT(strstr(err.text, "1048576 bytes") != NULL);
     free(big);
-    if (geteuid() != 0) { /* root reads everything */
+    if (geteuid() != 0) { /* root can read everything */
         const char *file = write_file("c.toml", "");
         chmod(file, 0);
         CU_ASSERT_EQUAL(laz_settings_load(settings, file, &err), LAZ_ECONFIG);
@@ -352,14 +352,14 @@ static void settings_load_finds_its_file_by_the_environment(void)
         laz_settings_load(settings, write_file("own.toml", "session.timeout = 3\n"), &err), 0);
     CU_ASSERT_EQUAL(laz_settings_values(settings)->session.timeout_ms, 3000);
 
-    /* a file that was asked for and is not there is a mistake, not a reason to go without */
+    /* a requested file that does not exist is an error */
     snprintf(path, sizeof path, "%s/absent.toml", folder);
     setenv("LAZARET_CONFIG", path, 1);
     CU_ASSERT_EQUAL(laz_settings_load(settings, NULL, &err), LAZ_ECONFIG);
     CU_ASSERT(strncmp(err.text, "LAZARET_CONFIG: ", 16) == 0);
     unsetenv("LAZARET_CONFIG");
 
-    /* a broken file in the folder is not passed over */
+    /* a broken file in the directory is not ignored */
     write_file("lazaret/lazaret.toml", "session.timeout = \n");
     CU_ASSERT_EQUAL(laz_settings_load(settings, NULL, &err), LAZ_ECONFIG);
     laz_settings_free(settings);
@@ -465,11 +465,11 @@ static void settings_keep_the_tables_of_plugins(void)
     CU_ASSERT_EQUAL_FATAL(load_text(settings, text, &err), 0);
     CU_ASSERT_EQUAL_FATAL(laz_settings_set(settings, "sandbox.bwrap.program", "/b", &err), 0);
     CU_ASSERT_EQUAL_FATAL(laz_settings_copy(settings, &copy, &err), 0);
-    laz_settings_free(settings); /* the copy lives on its own */
+    laz_settings_free(settings); /* the copy is independent */
 
     const struct laz_toml_node *table = laz_settings_plugin_table(copy, "sandbox", "bwrap");
     CU_ASSERT_FATAL(table != NULL && laz_toml_get(table, "program") != NULL);
-    UNIT_TEXT(laz_toml_get(table, "program")->text, "/b"); /* set alone, the other one is kept */
+    UNIT_TEXT(laz_toml_get(table, "program")->text, "/b"); /* the other key is kept */
     CU_ASSERT_FATAL(laz_toml_get(table, "x") != NULL);
     laz_settings_position(laz_toml_get(table, "x"), where, sizeof where);
     snprintf(expected, sizeof expected, "%s/c.toml:3:5", folder);
@@ -515,7 +515,7 @@ static void settings_visit_shows_values_and_origins(void)
     CU_ASSERT(strstr(text.data, "\ntools = [{ provider = \"x\", tool = [{ a = 1 }] }] # ") != NULL);
     CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "\npool.size = 4 # default\n"));
 
-    /* what is shown can be read again */
+    /* the shown text can be read again */
     CU_ASSERT_EQUAL(load_text(again, text.data, &err), 0);
     laz_settings_visit(again, collect_line, &text_again);
     CU_ASSERT(strstr(text_again.data, "tools = [{ provider = \"x\", tool = [{ a = 1 }] }]") !=
@@ -656,8 +656,8 @@ static void read_text(const char *path, struct laz_buf *buf)
     fclose(file);
 }
 
-/* The text of the annotated file with "# " taken from before each "key = value", but for tables
- * that are commented out. Returns how many keys that were. */
+/* Removes the "# " before each "key = value" of the annotated file, except in tables that are
+ * commented out. Returns the number of keys. */
 static unsigned uncomment(const char *text, struct laz_buf *out)
 {
     unsigned keys = 0;

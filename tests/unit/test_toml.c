@@ -52,7 +52,7 @@ static const struct {
     {"date-local", LAZ_TOML_LOCAL_DATE}, {"time-local", LAZ_TOML_LOCAL_TIME},
 };
 
-/* A time without the zeros at the end of its fraction: they mean nothing. */
+/* Removes insignificant zeros at the end of a time's fraction. */
 static void trim_fraction(const char *text, char *out, size_t size)
 {
     const char *point = strchr(text, '.');
@@ -170,7 +170,7 @@ static bool is_refused(const char *text, size_t len)
     return refused;
 }
 
-/* A file of wrong lines, one a line; control characters in it are written \xNN. */
+/* Checks a file in which each line is wrong; control characters in it are written \xNN. */
 static void check_lines(const char *path, const struct laz_buf *text)
 {
     char line[512];
@@ -422,7 +422,7 @@ static void toml_refuses_too_deep_a_nesting_of_every_kind(void)
     CU_ASSERT(is_refused(text.data, text.len));
     repeat(&text, "x = ", "{a=", 100000);
     CU_ASSERT(is_refused(text.data, text.len));
-    repeat(&text, "x = ", "{a=1,a=", 100000); /* every one of them a repeated key */
+    repeat(&text, "x = ", "{a=1,a=", 100000); /* each of them is a repeated key */
     CU_ASSERT(is_refused(text.data, text.len));
     repeat(&text, "a", ".a", 100000);
     laz_buf_puts(&text, " = 1\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tool_command.c - the provider `command` with a host that is only this program. */
+/* test_tool_command.c - the provider `command`, with this program as its host. */
 #include "unit.h"
 
 #include "base/buf.h"
@@ -20,7 +20,7 @@ extern const struct laz_plugin lazaret_plugin;
 
 static struct laz_spawner *spawner;
 
-/* What the host of a call was told. */
+/* The answer that the host got for a call. */
 struct host {
     struct laz_buf answer;
     bool failed; /* the answer is an error */
@@ -111,7 +111,7 @@ static const char *declare(const char *tool)
     return err.text;
 }
 
-/* Makes an instance with one tool, calls it once, and gives the answer: the value's JSON text, or
+/* Makes an instance with one tool, calls it once, and returns the answer: the value's JSON text, or
  * "ERROR " and the message. Static memory. */
 static const char *call_with(const char *rest, const char *args, int cancel_fd)
 {
@@ -130,7 +130,7 @@ static const char *call_with(const char *rest, const char *args, int cancel_fd)
         CU_ASSERT_EQUAL(ops()->list(state, &tools, &n, &err), 0);
         CU_ASSERT_EQUAL(n, 1);
         ret = ops()->call(state, 0, NULL, args, strlen(args), &err);
-        CU_ASSERT_EQUAL(host.answers, ret ? 0 : 1); /* never both, never none */
+        CU_ASSERT_EQUAL(host.answers, ret ? 0 : 1); /* never both, never neither */
         ops()->destroy(state);
     }
     if (ret || host.failed)
@@ -162,7 +162,7 @@ static void descriptor_is_one_of_a_blocking_provider(void)
     CU_ASSERT_EQUAL(ops()->flags, LAZ_TOOL_BLOCKING);
 }
 
-/* Whose files need not be those of Windows for that. */
+/* This applies on every system. */
 static void no_value_is_given_to_a_shell_of_windows(void)
 {
     static const struct {
@@ -375,9 +375,9 @@ static void values_are_never_options(void)
     UNIT_TEXT(call(plain, "{\"x\":{\"$num\":\"-Inf\"}}"), refused);
     UNIT_TEXT(call(plain, "{\"x\":{\"$bytes\":\"LXJm\"}}"), refused);
     UNIT_TEXT(call(plain, "{\"x\":\"a-b\"}"), "\"a-b\"");
-    /* behind the author's "--" it is a file that is not there, not an option */
+    /* after the author's "--" the value is a missing file, not an option */
     CU_ASSERT_PTR_NOT_NULL(strstr(call(dashes, "{\"x\":\"-rf\"}"), "-rf: No such file"));
-    /* "--" as a value opens nothing for the one after it */
+    /* "--" as a value has no effect on the next value */
     UNIT_TEXT(call("\"parameters\":[{\"name\":\"y\"},{\"name\":\"x\"}],\"command\":"
                    "[\"/bin/echo\",\"{y}\",\"{x}\"],\"output\":\"text\"",
                    "{\"y\":\"a\",\"x\":\"-n\"}"),
@@ -392,7 +392,7 @@ static void arguments_without_a_placeholder_come_on_standard_input(void)
 
     UNIT_TEXT(call(both, "{\"a\":1,\"b\":2}"), "\"1\\n{\\\"a\\\":1,\\\"b\\\":2}\"");
     UNIT_TEXT(call(both, "{\"a\":1}"), "\"1\\n{\\\"a\\\":1}\"");
-    /* all placed: nothing is left */
+    /* all parameters have placeholders: standard input is empty */
     UNIT_TEXT(
         call(ONE("any") "\"command\":[\"/bin/sh\",\"-c\",\"cat\",\"sh\",\"{x}\"]", "{\"x\":1}"),
         "null");
@@ -429,7 +429,7 @@ static void failing_commands_are_errors_in_their_own_words(void)
     UNIT_TEXT(call(FAIL("echo warning >&2; echo 1"), "{}"), "1\n");
     const char *text = call(FAIL("head -c 100000 /dev/zero | tr '\\\\0' x >&2; exit 1"), "{}");
     CU_ASSERT_EQUAL(strlen(text), strlen("ERROR ") + 2048);
-    /* the cut is between characters */
+    /* cut between characters */
     text =
         call(FAIL("printf x >&2; head -c 4000 /dev/zero | sed 's/./\\\\xc3\\\\xa9/g' >&2; exit 1"),
              "{}");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tools.c - declaring tools, checking arguments, stubs. */
+/* test_tools.c - declarations of tools, checks of arguments, stubs. */
 #include "unit.h"
 
 #include "base/json.h"
@@ -33,7 +33,7 @@ static const char *declare(const char *name, const char *parameters)
     return err.text;
 }
 
-/* What a tool with these parameters gets of these arguments, or the error. */
+/* The checked arguments of a tool with these parameters, or the error. */
 static const char *check(const char *parameters, const char *args)
 {
     static struct laz_buf checked = LAZ_BUF_INIT;
@@ -202,7 +202,7 @@ static void at_most_a_hundred_parameters_are_allowed(void)
     laz_buf_fini(&list);
 }
 
-/* One value for each type: what the tool gets, or NULL when it is refused. */
+/* Values for each type, with what the tool gets; NULL: rejected. */
 static const struct {
     const char *type, *value, *got;
 } fits[] = {
@@ -305,7 +305,7 @@ static void arguments_that_were_not_declared_are_refused(void)
     UNIT_TEXT(check(NULL, "{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1}"),
               "Unexpected arguments for tool 'T': '1', '2', '3', '4', '5' and more");
     UNIT_TEXT(check(NULL, "{\"a\\nb\":1}"), "Unexpected arguments for tool 'T': 'a b'");
-    /* a name is cut at a character, never inside one */
+    /* a name is cut between characters */
     UNIT_TEXT(check(NULL, "{\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
                           "\xc3\xa9yyy\":1}"),
               "Unexpected arguments for tool 'T': "
@@ -337,11 +337,11 @@ static void arguments_arrive_in_declared_order_with_defaults(void)
               "Tool 'T': argument 'a' must be one of \"1\"");
 }
 
-/* The text may be an argument of a command: there 1e1 is not 10. */
+/* The text may become an argument of a command, where 1e1 differs from 10. */
 static void a_value_of_an_enumeration_is_the_text_that_was_declared(void)
 {
     static const struct {
-        const char *type, *list, *value, *outcome; /* NULL: none of them */
+        const char *type, *list, *value, *outcome; /* NULL: not in the enumeration */
     } rows[] = {
         {"number", "[10]", "1e1", "10"},
         {"number", "[10]", "10.000", "10"},
@@ -393,8 +393,7 @@ static void integers_are_exact_and_in_one_form(void)
         {"1.00000000000000000000001", NULL, "number"},
         {"1e-400", NULL, "number"},
         {"-9007199254740992", "-9007199254740992", NULL},
-        {"9007199254740993", NULL,
-         "number"}, /* to be written as $int, or it would be its neighbour */
+        {"9007199254740993", NULL, "number"}, /* must be written as $int, or it would be rounded */
         {"{\"$int\":\"9007199254740993\"}", "{\"$int\":\"9007199254740993\"}", NULL},
         {"{\"$int\":\"-5\"}", "{\"$int\":\"-5\"}", NULL},
         {"{\"$int\":\"010\"}", NULL, "a value of unknown form"},
@@ -430,11 +429,11 @@ static void earlier_text_of_the_buffer_is_kept(void)
     laz_tool_set_fini(&set);
 }
 
-/* 200 000 undeclared names, and one argument of a megabyte of nested lists: no square in sight. */
+/* 200 000 undeclared names, and one argument of a megabyte of nested lists, take linear time. */
 static void hostile_arguments_take_linear_time(void)
 {
     struct laz_buf args = LAZ_BUF_INIT;
-    clock_t start; /* of the processor: others may use it, too */
+    clock_t start; /* CPU time, because others use the processor too */
 
     laz_buf_putc(&args, '{');
     for (int i = 0; i < 200000; i++)
@@ -476,7 +475,7 @@ static void fill(struct laz_tool_set *set)
             CU_FAIL("a tool was refused");
 }
 
-/* How several calls are made at once, behind all stubs. */
+/* The text about concurrent calls, after all stubs. */
 #define TOGETHER_R                                                                                 \
     "\n# tool_map(NAME, ...) calls a tool for each element of vectors, as Map() does; the calls "  \
     "run\n# side by side.\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trust.c - files on which lazaret relies: nobody else can change them, or what leads to them.
- */
+/* test_trust.c - files on which lazaret relies: other users can change neither them nor the
+ * directories above them. */
 #include "unit.h"
 
 #include "os/directories.h"
@@ -34,7 +34,7 @@ static const char *in_base(const char *name)
     return path;
 }
 
-/* base/way/to/file, and links to it: each anew. */
+/* Makes base/way/to/file and links to it anew. */
 static void build(void)
 {
     laz_os_remove_tree(in_base("way"));
@@ -48,7 +48,7 @@ static void build(void)
     CU_ASSERT_EQUAL_FATAL(symlink(in_base("way"), in_base("way/to/up")), 0);
 }
 
-/* Is it relied on, for loading and for reading? What is said against it has `part` in it. */
+/* Is the path trusted, for loading and for reading? If not, the message contains `part`. */
 static void judge(const char *path, const char *part)
 {
     struct laz_buf text = LAZ_BUF_INIT;
@@ -86,13 +86,13 @@ static void what_nobody_else_can_write_is_relied_on(void)
     CU_ASSERT_EQUAL(laz_trust_file("/bin/sh", NULL), 0);
 }
 
-/* Every bit of the file and of each folder on the way counts, by whatever name it is asked for. */
+/* The modes of the file and of each directory above it count, by any path. */
 static void modes_on_the_way_count(void)
 {
     static const struct {
         const char *name;
         unsigned mode;
-        const char *part; /* NULL: it is relied on */
+        const char *part; /* NULL: trusted */
     } rows[] = {
         {"way/to/file", 0666, "every user can write this file (mode 0666)"},
         {"way/to/file", 0757, "chmod o-w /tmp/laz-test-trust-"},
@@ -121,7 +121,7 @@ static void owners_and_groups_on_the_way_count(void)
         {"way/to/file", STRANGER, 0, 0644, "uid 54321, not root or uid 0, owns this file"},
         {"way/to", STRANGER, 0, 0755, "uid 54321, not root or uid 0, owns this folder"},
         {"way", STRANGER, 0, 0755, "chown root /tmp/laz-test-trust-"},
-        {"way", STRANGER, 0, 01777, "uid 54321"}, /* its owner may take away what is in it */
+        {"way", STRANGER, 0, 01777, "uid 54321"}, /* its owner can remove its entries */
         {"way/to/file", 0, STRANGER, 0644, NULL},
         {"way/to/file", 0, STRANGER, 0664, "the group 54321 can write this file (mode 0664)"},
         {"way/to", 0, STRANGER, 0775, "chmod g-w"},
@@ -143,7 +143,7 @@ static void owners_and_groups_on_the_way_count(void)
     }
 }
 
-/* In /tmp everybody can make a link, and exchange it. */
+/* In /tmp every user can make a link and replace it. */
 static void a_link_of_somebody_else_is_no_way(void)
 {
     if (geteuid() != 0) {
@@ -172,7 +172,7 @@ static void a_folder_itself_is_nobodys_to_add_to(void)
     CU_ASSERT_EQUAL(laz_trust_folder("/tmp/.", NULL), LAZ_EREFUSED);
 }
 
-/* POSIX: what an access list gives to a user shows in the mode as a right of the group. */
+/* POSIX: rights that an access list gives to a user appear in the mode as rights of the group. */
 static void an_access_list_opens_a_private_group(void)
 {
     /* acl(5): version 2; user::rw-, user:54321:rw-, group::r--, mask::rw-, other::r-- */
@@ -193,7 +193,7 @@ static void an_access_list_opens_a_private_group(void)
     CU_ASSERT_EQUAL(chmod(in_base("way/to/file"), 0664), 0);
     judge_all(NULL);
     if (setxattr(in_base("way/to/file"), "system.posix_acl_access", list, sizeof list, 0) != 0) {
-        CU_ASSERT_EQUAL(errno, EOPNOTSUPP); /* this file system has none */
+        CU_ASSERT_EQUAL(errno, EOPNOTSUPP); /* this file system has no access lists */
         return;
     }
     judge_all("the group 0 can write this file (mode 0664)");
@@ -247,7 +247,7 @@ static void a_relative_path_is_read_from_the_working_folder(void)
     laz_buf_fini(&text);
 }
 
-/* In a user namespace without a name for root: 0 when all is as it should be. */
+/* Runs in a user namespace without a mapping for root; 0: all checks passed. */
 static int in_a_namespace(void)
 {
     char map[64];
@@ -264,11 +264,11 @@ static int in_a_namespace(void)
     struct stat st;
     if (stat("/", &st) != 0 || st.st_uid == 0)
         return 3;
-    if (st.st_uid == geteuid()) /* "nobody": what is not mapped looks like its own */
+    if (st.st_uid == geteuid()) /* "nobody": unmapped files look like its own */
         return 78;
     if (laz_trust_file("/bin/sh", NULL) != 0 || laz_trust_folder("/usr/lib", NULL) != 0)
         return 4;
-    /* who made this cannot be told from root by then; below /tmp that matters */
+    /* its maker cannot be distinguished from root then, which matters below /tmp */
     return laz_trust_file(in_base("way/to/file"), NULL) == LAZ_EREFUSED || geteuid() != STRANGER
                ? 0
                : 5;
@@ -295,8 +295,8 @@ static void the_owner_of_all_passes_where_root_has_no_name(void)
     CU_ASSERT_EQUAL(how, 0);
 }
 
-/* What engines of a user share lies where that user's XDG_RUNTIME_DIR says, if that can be relied
- * on. The number of the row that is not as it should be, or 0. */
+/* Engines of a user share a directory in the user's XDG_RUNTIME_DIR, if that is trusted. Returns
+ * the number of the failed row, or 0. */
 static int shared_folders_of_a_user(void)
 {
     static const struct {

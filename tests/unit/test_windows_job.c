@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_windows_job.c - the backend for Windows as data: its plan, the policy it is made of, which
- * backend "auto" stands for on which system.  Nothing here needs Windows. */
+/* test_windows_job.c - the backend for Windows as data: its plan, its policy, and the backends of
+ * "auto" on each system. Nothing here needs Windows. */
 #include "unit.h"
 
 #include "backends.h"
@@ -36,7 +36,7 @@ static struct laz_strv strv_of(const char *const *items)
     return strv;
 }
 
-/* What the settings say in a test, and what came of it. */
+/* The settings of a test and the result. */
 struct attempt {
     const char *const *read, *const *write, *const *allow, *const *set, *const *runtime;
     struct laz_limits limits;
@@ -47,7 +47,7 @@ struct attempt {
 
 static const struct laz_limits usual = {60, 512u << 20, 50u << 20, 50, 256, NONE};
 
-/* A session on Windows; NULL: no policy. */
+/* Makes the policy of a session on Windows; NULL: none. */
 static struct laz_policy *policy_of(struct attempt *attempt)
 {
     struct laz_settings_values values = {
@@ -93,7 +93,7 @@ static struct laz_plan *plan_of(struct attempt *attempt, uint32_t require)
     return plan;
 }
 
-/* The value of a variable of a list that has no name twice, whatever its letters. */
+/* The value of a variable; checks that no name is repeated, ignoring case. */
 static const char *value_of(const struct laz_strv *env, const char *name)
 {
     const char *found = NULL;
@@ -119,7 +119,7 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
     struct laz_job_values values;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
-    CU_ASSERT_EQUAL_FATAL(plan->argv.n, 4); /* a list: to quote it is the spawner's business */
+    CU_ASSERT_EQUAL_FATAL(plan->argv.n, 4); /* a list, which the spawner quotes */
     for (size_t i = 0; i < 4; i++)
         UNIT_TEXT(plan->argv.items[i], argv[i]);
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_JOB);
@@ -137,7 +137,7 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
     laz_plan_free(plan);
 }
 
-/* Each limit alone: what it asks for, what it declares, what is lost without it. */
+/* Each limit alone: what it requests, what it declares, and what is missing without it. */
 static void sim_windows_job_declares_only_the_limits_that_are_set(void)
 {
     static const struct {
@@ -234,7 +234,7 @@ static void sim_windows_job_refuses_what_it_cannot_keep(void)
                     LAZ_ECONFIG);
 }
 
-/* Paths are Windows', text is not the plan's to quote, and JSON escapes them. */
+/* Paths are those of Windows; the plan does not quote them, JSON escapes them. */
 static void sim_windows_job_is_shown_as_json(void)
 {
     struct attempt attempt = {.limits = usual};
@@ -296,7 +296,7 @@ static void windows_environment_is_an_allowlist(void)
 
     setenv("LAZ_TEST_ALLOWED", "yes", 1);
     setenv("LAZ_TEST_SECRET", "secret", 1);
-    setenv("SystemRoot", "/evil", 1); /* of this system, which is another one */
+    setenv("SystemRoot", "/evil", 1); /* of the system that runs the test */
     setenv("R_LIBS_USER", "/evil", 1);
     setenv("TZ", "Europe/Vienna", 1);
     unsetenv("TERM");
@@ -312,7 +312,7 @@ static void windows_environment_is_an_allowlist(void)
     laz_plan_free(plan);
 }
 
-/* Large and small letters make no other name there. */
+/* Names on Windows are not case-sensitive. */
 static void windows_variables_cannot_be_had_in_other_letters(void)
 {
     static const struct {
@@ -338,7 +338,7 @@ static void windows_variables_cannot_be_had_in_other_letters(void)
         {NULL, "WinDir=x"},
         {NULL, "__compat_layer=x"},
         {NULL, "coreclr_enable_profiling=1"},
-        {NULL, "R_Home=x"}, /* what the runtime declares */
+        {NULL, "R_Home=x"}, /* a variable that the runtime declares */
     };
     static const char *const runtime[] = {"R_HOME=C:\\R", NULL};
 
@@ -404,7 +404,7 @@ static void windows_paths_begin_with_a_drive(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(refused.err.text, wrong[i].says));
         laz_policy_free(refused.box);
     }
-    /* nor may code write what runs next, or what sessions share */
+    /* nor may code write to files that run next or that sessions share */
     static const char *const own[] = {"C:\\Program Files", "C:\\", "C:\\Temp"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const char *const list[] = {own[i], NULL};

@@ -117,7 +117,7 @@ static void message_table_decides(void)
 
 static void a_message_has_at_most_64_members(void)
 {
-    for (int n = 61; n <= 63; n++) { /* besides two */
+    for (int n = 61; n <= 63; n++) { /* in a message with two more levels */
         struct laz_buf line = LAZ_BUF_INIT;
         struct laz_message message;
         struct laz_error err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unit.c - running a table of CUnit tests. */
+/* unit.c - runs a table of CUnit tests. */
 #include "unit.h"
 
 #include <CUnit/Basic.h>

@@ -20,7 +20,7 @@ struct unit_test {
 
 #define UNIT(function) {#function, function}
 
-/* For what has to happen however busy the machine is: only a hang takes so long. */
+/* Time limit for events that have to happen on a machine of any load: only a hang takes so long. */
 #define UNIT_HANG_MS 600000
 
 int unit_run(const char *suite, const struct unit_test *tests);
@@ -29,17 +29,17 @@ int unit_run(const char *suite, const struct unit_test *tests);
 #define UNIT_TEXT(actual, expected) unit_text(actual, expected, __FILE__, __LINE__)
 void unit_text(const char *actual, const char *expected, const char *file, unsigned line);
 
-/* True, once, with a line on stdout, when `name` ("bwrap", "r", ...) is missing and may be: a
- * test then returns. When LAZARET_TEST_NEED (comma separated, or "all") lists it, that is a
- * failure instead. `reason` says what was missing. */
+/* Skips a test that needs `name` ("bwrap", "r", ...): prints a line and returns true; the test then
+ * returns. It is a failure if LAZARET_TEST_NEED (comma separated, or "all") lists it. `reason` says
+ * what is missing. */
 int unit_skip(const char *name, const char *reason);
 /* Does LAZARET_TEST_NEED list it ("all,-root": all but root)? For programs that are not run by
  * unit_run. */
 bool unit_is_needed(const char *name);
 
-/* The absolute path of a file of the source, of a file of the build: `path` is relative. Paths are asked for
- * while a test runs, because source and build may have been copied since they were compiled. The text is
- * the caller's, who frees it. */
+/* The absolute path of a file of the source, of a file of the build: `path` is relative. Paths are
+ * determined while a test runs, because source and build may have been copied after compilation.
+ * The caller frees the text. */
 char *unit_source(const char *path);
 char *unit_built(const char *path);
 
