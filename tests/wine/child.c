@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c - starting this program once more as a child that does one thing. */
+/* child.c - starts this program again as a child that does one thing. */
 #include "child.h"
 
 #include "base/clock.h"
@@ -60,14 +60,14 @@ bool child_start(struct child *child, const char *const *words, const char *cons
         laz_os_close(&child->input);
     if (rc) {
         printf("\n    %s\n", err.text);
-        if (CU_get_current_test()) /* a child starts children, too */
+        if (CU_get_current_test()) /* children start children too */
             CU_FAIL("a child was not started");
         laz_os_close(&child->output);
     }
     return rc == 0;
 }
 
-/* Appends what comes until `line`: there is a whole line, or the end. */
+/* Appends output up to the end, or with `line`, up to a whole line. */
 static const char *child_read(struct child *child, bool line)
 {
     static char text[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - starting this program once more as a child that does one thing. */
+/* child.h - starts this program again as a child that does one thing. */
 #ifndef LAZ_TESTS_WINE_CHILD_H
 #define LAZ_TESTS_WINE_CHILD_H
 
@@ -13,26 +13,26 @@
 struct child {
     struct laz_process process;
     int output;       /* the end to read from; -1 */
-    int input;        /* becomes its standard input; 0: it has none. Closed when it was started */
-    uint32_t missing; /* limits of its job that do not hold */
+    int input;        /* becomes its standard input; 0: none. Closed after the start */
+    uint32_t missing; /* limits of its job that are not enforced */
     struct laz_job_limits limits;
 };
 
-/* `words`: what it is to do, with arguments; ends with NULL. `env`: all of its environment; NULL:
- * what a program needs to start. False, with a failure: it was not started. */
+/* `words`: its command and arguments; ends with NULL. `env`: its whole environment; NULL: the
+ * variables that a program needs to start. False, with a failure: it was not started. */
 bool child_start(struct child *child, const char *const *words, const char *const *env);
-/* All that it has printed, when it ended, within ten seconds. */
+/* All its output, when it has ended within ten seconds. */
 const char *child_ended(struct child *child, struct laz_exit *how);
 /* The next line that it prints, without its end, within ten seconds; "" when there is none. */
 const char *child_line(struct child *child);
 void child_close(struct child *child);
 
-/* Is this no Windows, but Wine? */
+/* Does the test run in Wine? */
 bool child_in_wine(void);
-/* True, with a line that says so, in Wine: the test means nothing there. */
+/* In Wine, prints a line and returns true: the test proves nothing there. */
 bool child_skip_in_wine(const char *what);
 
-/* Given by each program: what a child does; the exit status. */
+/* Defined by each program: runs the child; returns its exit status. */
 int child_main(int argc, char **argv);
 /* First line of main(): does what a child was started for, if this is one. */
 #define CHILD_MAIN(argc, argv)                                                                     \

@@ -79,7 +79,7 @@ static struct answer ask(const char *const *words, const char *input)
 struct row {
     const char *words[COMMAND_WORDS], *input;
     int status;
-    const char *out, *err; /* out: all of it; err: a part; NULL: whatever it is */
+    const char *out, *err; /* out: exact; err: a part; NULL: anything */
 };
 
 static void row_holds(const struct row *row)
@@ -205,7 +205,7 @@ static void it_tells_what_there_is(void)
     }
 }
 
-/* Nothing isolates here, and it does not say that anything does. */
+/* Nothing isolates here, and doctor does not claim otherwise. */
 static void doctor_promises_nothing(void)
 {
     const char *const words[] = {"--config", settings,

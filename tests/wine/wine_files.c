@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wine_files.c - files and folders on Windows: what is made, read, locked and removed, under names
- * that are long, or not of ASCII. */
+/* wine_files.c - files and directories on Windows: making, reading, locking and removing them, with
+ * long and non-ASCII names. */
 #include "child.h"
 
 #include "base/buf.h"
@@ -23,13 +23,13 @@
 #include <string.h>
 #include <winioctl.h>
 
-#define FILES_DEEP 200 /* folders in one another */
+#define FILES_DEEP 200 /* nested directories */
 
 static char base[MAX_PATH * 3]; /* removed by main */
 
 static const char *in_base(const char *name)
 {
-    static char paths[16][1024]; /* what a test holds at once */
+    static char paths[16][1024]; /* paths in use by a test */
     static unsigned next;
     char *path = paths[next++ % 16];
 
@@ -65,7 +65,7 @@ static void holds(const char *path, const char *text)
 
 /* ---- what children do ----------------------------------------------------------------------- */
 
-/* Makes the folder of an engine, tells where, and stays. */
+/* Makes the directory of an engine, prints its path, and waits. */
 static int play_engine(void)
 {
     char *path = NULL;
@@ -79,7 +79,7 @@ static int play_engine(void)
     return 0;
 }
 
-/* Tries to get the lock of a log that somebody else has. */
+/* Tries to get the lock of a log that another process holds. */
 static int play_lock(const char *path)
 {
     struct laz_append log = LAZ_APPEND_INIT(path);
@@ -114,7 +114,7 @@ static void a_file_is_made_read_and_copied(void)
     CU_ASSERT_EQUAL(err.os_errno, EEXIST);
     CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0600, NULL), 0);
     holds(copy, "one\ntwo\n");
-    CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0600, NULL), LAZ_EOS); /* it is there */
+    CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0600, NULL), LAZ_EOS); /* it exists */
     CU_ASSERT_EQUAL(laz_os_read_file(path, 7, &buf, NULL), LAZ_ETOOBIG);
     CU_ASSERT_EQUAL(laz_os_read_file(path, 8, &buf, NULL), 0);
     CU_ASSERT_EQUAL(laz_os_read_file(base, 8, &buf, NULL), LAZ_EINVAL); /* a folder */
@@ -217,7 +217,7 @@ static void a_tree_is_removed_with_what_is_read_only(void)
     free(folder);
     laz_os_remove_tree(in_base("tree"));
     CU_ASSERT(!exists(in_base("tree")));
-    laz_os_remove_tree(in_base("tree")); /* there is none: nothing happens */
+    laz_os_remove_tree(in_base("tree")); /* it does not exist: no effect */
     write_file(in_base("single"), "x");
     laz_os_remove_tree(in_base("single"));
     CU_ASSERT(!exists(in_base("single")));
@@ -242,7 +242,7 @@ static void a_tree_may_be_deep(void)
     CU_ASSERT(!exists(in_base("deep")));
 }
 
-/* A junction: what any user can make. False: this system makes none. */
+/* Makes a junction, which any user can make. False: this system cannot. */
 static bool make_junction(const char *path, const char *target)
 {
     struct {
@@ -315,7 +315,7 @@ static void a_folder_in_use_is_left_and_a_stale_one_removed(void)
     laz_os_close(&lock);
     laz_os_remove_tree(path);
     free(path);
-    /* its process is killed: what it has left is stale */
+    /* its process is killed, so its directory is stale */
     laz_process_signal_group(&child.process, SIGKILL);
     CU_ASSERT(laz_process_wait(&child.process, 10000, NULL));
     child_close(&child);
@@ -416,7 +416,7 @@ static void settings_lie_in_the_user_s_folder(void)
     CU_ASSERT(laz_os_config_place(0, &path));
     UNIT_TEXT(path, "D:/me/Roaming/lazaret/lazaret.toml");
     free(path);
-    _putenv("APPDATA=Roaming"); /* which would be below the working folder */
+    _putenv("APPDATA=Roaming"); /* relative: it would be below the working directory */
     CU_ASSERT(laz_os_config_place(0, &path));
     CU_ASSERT_PTR_NULL(path);
     CU_ASSERT(!laz_os_config_place(2, &path));
@@ -481,7 +481,7 @@ int main(int argc, char **argv)
     free(narrow);
     if (laz_os_make_folder(base, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL))
         return 99;
-    SetEnvironmentVariableA("TMP", base); /* where engines make their folders */
+    SetEnvironmentVariableA("TMP", base); /* where engines make their directories */
     int status = unit_run("wine_files", tests);
     laz_os_remove_tree(base);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wine_pipe.c - the connection between host and agent on Windows: a pipe of which the agent
- * inherits one end, and to which nobody connects. */
+ * inherits one end, and to which no process can connect. */
 #include "child.h"
 
 #include "os/descriptors.h"
@@ -19,7 +19,7 @@
 
 #define PIPE_LARGE ((size_t)3 << 20)
 
-/* Takes its end, echoes until the other one is closed. */
+/* Takes its end and echoes until the other end is closed. */
 static int play_echo(char **args)
 {
     struct laz_error err;
@@ -30,7 +30,7 @@ static int play_echo(char **args)
         puts(err.text);
         return 1;
     }
-    /* neither the code's own input, nor for what it starts */
+    /* not the code's standard input, and not inherited by its children */
     DWORD flags = 0;
     if (GetFileType(GetStdHandle(STD_INPUT_HANDLE)) == FILE_TYPE_PIPE || getchar() != EOF ||
         !GetHandleInformation(laz_windows_handle(fd), &flags) || flags & HANDLE_FLAG_INHERIT)
@@ -54,7 +54,7 @@ static int play_echo(char **args)
     return 0;
 }
 
-/* How connecting ends, and leaves again. */
+/* Prints the result of connecting, and exits. */
 static int play_knock(char **args)
 {
     HANDLE handle =
@@ -75,7 +75,7 @@ int child_main(int argc, char **argv)
 
 #define FOLDER "C:/Temp/lazaret-Ab1/b0"
 
-/* A connection, and a child that echoes what it gets there. */
+/* A connection, and a child that echoes on it. */
 struct meeting {
     int listener, channel;
     struct child child;
@@ -90,7 +90,7 @@ static bool meeting_open(struct meeting *m)
     m->child.limits = laz_job_limits_none();
     CU_ASSERT_EQUAL_FATAL(laz_os_listen(name, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, &m->listener, NULL),
                           0);
-    CU_ASSERT_EQUAL(laz_os_accept(m->listener), -1); /* nobody is there */
+    CU_ASSERT_EQUAL(laz_os_accept(m->listener), -1); /* no process has connected */
     m->child.input = laz_os_take_end(m->listener);
     CU_ASSERT(m->child.input > 0);
     CU_ASSERT_EQUAL(laz_os_take_end(m->listener), -1); /* there is one */
@@ -125,7 +125,7 @@ static void the_peer_is_who_was_given_its_end(void)
     meeting_close(&m);
 }
 
-/* What the agent is told is no name by which another process comes in, at any time. */
+/* The agent's argument is never a name by which another process can connect. */
 static void nobody_connects_by_what_the_agent_is_told(void)
 {
     char *name = laz_os_socket_name(FOLDER);
@@ -137,14 +137,14 @@ static void nobody_connects_by_what_the_agent_is_told(void)
     CU_ASSERT_EQUAL(other, INVALID_HANDLE_VALUE);
     if (other != INVALID_HANDLE_VALUE)
         CloseHandle(other);
-    /* and a process that was given nothing has none */
+    /* a process that inherits no end has no connection */
     CU_ASSERT_EQUAL(laz_os_connect("//./pipe/lazaret-x", &fd, &err), LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "was given no connection"));
     laz_os_close(&listener);
     free(name);
 }
 
-/* The system's own name of the pipe "\\lazaret-...", as somebody may list it; "": it tells none. */
+/* The system's name of the pipe "\\lazaret-...", which other processes can list; "": none. */
 static void pipe_name(int fd, char *name, size_t size)
 {
     union {
@@ -178,7 +178,7 @@ static void who_knows_the_pipes_name_finds_it_taken(void)
             CU_ASSERT_EQUAL(strtoul(child_ended(&second, &how), NULL, 10), ERROR_PIPE_BUSY);
         child_close(&second);
     }
-    /* and the first one is served as if nobody had come */
+    /* the first one is served as if no other process had tried */
     char answer[8] = "";
     CU_ASSERT_EQUAL(laz_os_send(m.channel, "hello", 5), 5);
     CU_ASSERT(laz_os_await(m.channel, 10000));

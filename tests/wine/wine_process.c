@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wine_process.c - processes of Windows: their environment, handles, and the job that ends them.
  *
- * Wine keeps what a job says of the life of its processes, and does not keep its limits, nor say
- * that it does: so the tests of limits are for Windows, and what is tested in Wine is that lazaret
- * finds out. */
+ * Wine implements the lifetime rules of jobs, but not their limits, and does not claim to; so tests
+ * of limits need Windows, and the tests in Wine show that lazaret detects that. */
 #include "child.h"
 
 #include "base/clock.h"
@@ -58,7 +57,7 @@ static int play_crash(char **args)
     return *nowhere;
 }
 
-/* Starts this program to sleep, with these flags of CreateProcessW; 0: it could. */
+/* Starts this program to sleep, with these flags of CreateProcessW; 0: success. */
 static DWORD start_sleeper(DWORD flags)
 {
     wchar_t path[MAX_PATH], command[MAX_PATH + 16];
@@ -81,14 +80,14 @@ static int play_break_away(char **args)
     return 0;
 }
 
-/* A grandchild that outlives its parent, were it not for the job. */
+/* Makes a grandchild that would outlive its parent without the job. */
 static int play_leave(char **args)
 {
     (void)args;
     return (int)start_sleeper(DETACHED_PROCESS);
 }
 
-/* A host: it starts a child as lazaret does, tells its id, and waits to be killed. */
+/* A host that starts a child as lazaret does, prints its id, and waits to be killed. */
 static int play_host(char **args)
 {
     struct child child = {.limits = laz_job_limits_none()};
@@ -105,7 +104,8 @@ static int play_host(char **args)
 
 static int play_handles(char **args)
 {
-    /* Handles of a process are multiples of 4; what it was given, and what its start has opened. */
+    /* Handles of a process are multiples of 4; looks at inherited ones and those opened by its
+     * start. */
     HANDLE standard[3] = {GetStdHandle(STD_INPUT_HANDLE), GetStdHandle(STD_OUTPUT_HANDLE),
                           GetStdHandle(STD_ERROR_HANDLE)};
     HANDLE secret = (HANDLE)(uintptr_t)strtoull(args[0], NULL, 10);
@@ -113,7 +113,7 @@ static int play_handles(char **args)
 
     for (size_t i = 0; i < 3; i++)
         if (secret == standard[i])
-            return 0; /* the number means something else here */
+            return 0; /* the number refers to something else here */
     puts(GetHandleInformation(secret, &flags) && GetFileType(secret) == FILE_TYPE_PIPE ? "open"
                                                                                        : "closed");
     return 0;
@@ -196,7 +196,7 @@ static void an_environment_is_what_it_is_given(void)
     for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n")) {
         bool known = false;
         for (size_t i = 0; i < 3; i++) {
-            /* the value with a letter that is not ASCII comes in the code page of the system */
+            /* the value with a non-ASCII letter arrives in the system's code page */
             size_t len = i == 1 ? strlen("HOME=C:/h") : strlen(given[i]);
             if (strncmp(line, given[i], len) == 0)
                 known = seen[i] = true;
@@ -239,7 +239,7 @@ static void how_a_process_ended_is_told(void)
     } ends[] = {{{"exit", "0"}, 0, 0},
                 {{"exit", "7"}, 7, 0},
                 {{"exit", "255"}, 255, 0},
-                {{"exit", "256"}, 255, 0}, /* no status has more */
+                {{"exit", "256"}, 255, 0}, /* the largest status */
                 {{"exit", "-1"}, 255, 0},
                 {{"exit", "-1073741510"}, -1, SIGINT}, /* 0xC000013A */
                 {{"exit", "-532462766"}, -1, SIGABRT}, /* 0xE0434352: not caught in .NET */
@@ -258,7 +258,7 @@ static void how_a_process_ended_is_told(void)
     }
 }
 
-/* The handle of what is not open is also the name of this process, which a child must not get. */
+/* The handle value of a closed descriptor also denotes this process, which a child must not get. */
 static void a_descriptor_that_is_not_open_is_no_stream(void)
 {
     const char *const argv[] = {"C:\\windows\\system32\\cmd.exe", NULL};
@@ -289,7 +289,7 @@ static bool file_make(const char *path, const char *text)
     return file && fputs(text, file) >= 0 && fclose(file) == 0;
 }
 
-/* Of no name, and by no way, is one started: cmd.exe would read its arguments. */
+/* They are not started by any name or path, because cmd.exe would parse the arguments. */
 static void batch_files_are_not_started(void)
 {
     static const char *const names[] = {"x.bat",    "X.BAT",         "x.bat.",       "x.bat. .",
@@ -353,7 +353,7 @@ static const char *found(const char *name)
     return library ? "found" : "not found";
 }
 
-/* In a working folder that has planted.dll, and is in %PATH%. */
+/* Runs in a working directory that has planted.dll and is in %PATH%. */
 static int play_libraries(char **args)
 {
     char path[MAX_PATH * 2];
@@ -398,7 +398,7 @@ static void libraries_are_not_taken_from_the_working_folder(void)
     laz_os_remove_tree(folder);
 }
 
-/* The process with this id, to be waited for; NULL: it is gone. */
+/* Opens the process with this id, for waiting; NULL: it has ended. */
 static HANDLE sleeper(const char *id)
 {
     return OpenProcess(SYNCHRONIZE | PROCESS_TERMINATE, FALSE, (DWORD)strtoul(id, NULL, 10));
@@ -453,13 +453,12 @@ static void a_grandchild_ends_with_the_job(void)
         return;
     HANDLE process = sleeper(child_line(&child));
     CU_ASSERT_PTR_NOT_NULL(process);
-    CU_ASSERT_EQUAL(WaitForSingleObject(process, 300),
-                    WAIT_TIMEOUT); /* it lives without its parent */
+    CU_ASSERT_EQUAL(WaitForSingleObject(process, 300), WAIT_TIMEOUT); /* it survives its parent */
     child_close(&child);
     CU_ASSERT(gone(process));
 }
 
-/* The control: without a job of ours a process outlives who has started it. */
+/* The control: without lazaret's job a process outlives its parent. */
 static void without_a_job_a_grandchild_lives_on(void)
 {
     wchar_t path[MAX_PATH], command[MAX_PATH + 16];
@@ -484,7 +483,7 @@ static void the_end_of_the_host_ends_what_it_started(void)
         return;
     HANDLE process = sleeper(child_line(&host));
     CU_ASSERT_PTR_NOT_NULL(process);
-    laz_process_signal(&host.process, SIGKILL); /* the host alone, not our job with all of them */
+    laz_process_signal(&host.process, SIGKILL); /* only the host, not the test's job */
     CU_ASSERT(gone(process));
     child_close(&host);
 }
@@ -536,7 +535,7 @@ static void limits_that_do_not_hold_are_found(void)
     child_close(&child);
 }
 
-/* Runs it with one limit; the exit code says what came of it. */
+/* Runs a child with one limit; its exit code is the outcome. */
 static void limited(enum laz_job_limit limit, uint64_t value, const char *const *words,
                     struct laz_exit *how)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wine_session.c - whole sessions on Windows behind the backend windows-job: Lua, and those of
- * Python and R that configure has found. */
+/* wine_session.c - whole sessions on Windows with the backend windows-job: Lua, and Python and R if
+ * configure has found them. */
 #include "child.h"
 
 #include "base/clock.h"
@@ -12,14 +12,14 @@
 #include <string.h>
 #include <windows.h>
 
-/* What every test sets: the backend hides no files and keeps no network away, which has to be
- * known; and Wine keeps no limits of jobs. */
+/* Settings of every test: the backend neither hides files nor refuses network, which has to be
+ * accepted explicitly; and Wine does not enforce limits of jobs. */
 static const char *const keys[][2] = {{"sandbox.backend", "[\"windows-job\"]"},
                                       {"sandbox.require", "[]"},
                                       {"sandbox.strict", "false"},
                                       {"session.runtime", "lua"}};
 
-/* Warnings of one engine, one after the other. */
+/* Concatenated warnings of one engine. */
 static char warnings[16384];
 
 static void on_log(void *user, uint32_t level, const char *text)
@@ -46,7 +46,7 @@ static void add(void *user, const char *args, size_t len, struct laz_reply *repl
     laz_reply_value(reply, text, (size_t)n);
 }
 
-/* An engine with the tool add; more settings, "key=value". */
+/* Makes an engine with the tool add; `more` are settings, "key=value". */
 static struct laz_engine *engine_new(const char *const *more)
 {
     static const struct laz_tool tool = {
@@ -103,7 +103,7 @@ static struct laz_result *run(struct laz_session *session, const char *code, uin
     return result;
 }
 
-/* The code's value, and how it ended. */
+/* Checks the code's value and verdict. */
 static void expect(struct laz_session *session, const char *code, enum laz_verdict verdict,
                    const char *value)
 {
@@ -135,7 +135,7 @@ static void lua_runs_with_tools_of_the_host(void)
     laz_engine_free(engine);
 }
 
-/* The code writes three lines and one to standard error. */
+/* The code writes three lines to standard output and one to standard error. */
 static void output_comes_from(const char *const *more, const char *code)
 {
     struct laz_engine *engine = engine_new(more);
@@ -228,7 +228,8 @@ static void several_sessions_are_apart(void)
     laz_engine_free(engine);
 }
 
-/* Nothing of the host's environment but what is listed, and a folder of its own. */
+/* Of the host's environment only the listed variables are visible, and the session has a directory
+ * of its own. */
 static void the_environment_is_the_policy_s(void)
 {
     SetEnvironmentVariableA("AWS_SECRET_ACCESS_KEY", "hunter2");
@@ -277,12 +278,12 @@ static void r_runs_with_tools_of_the_host(void)
     laz_engine_free(engine);
 }
 
-/* How code fails and ends, and that the next runs. */
+/* Code fails and exits with the right results, and the next code runs. */
 static void r_fails_and_ends_as_it_says(void)
 {
     static const struct {
         const char *code, *words;
-        bool ends; /* the session's process */
+        bool ends; /* ends the session's process */
     } rows[] = {
         {"stop('no \xc3\xa4')", "\"message\":\"no \xc3\xa4\"", false},
         {"f <- function(n) f(n + 1)\nf(1)", "\"kind\":\"runtime\"", false},
@@ -390,7 +391,7 @@ static void python_that_takes_too_long_is_ended(void)
 
 /* ---- what is promised ----------------------------------------------------------------------- */
 
-/* Opening fails, and says this. */
+/* Opening fails with this message. */
 static void refused(const char *const *more, const char *const *words)
 {
     struct laz_engine *engine = engine_new(more);

@@ -66,7 +66,7 @@ static void what_was_written_before_the_end_is_read(void)
     CU_ASSERT_EQUAL(laz_os_pending(pipe.from), 0);
     errno = EINVAL;
     CU_ASSERT_EQUAL(laz_os_read(pipe.from, piece, 2), -1);
-    CU_ASSERT_EQUAL(errno, 0); /* its end, and no error */
+    CU_ASSERT_EQUAL(errno, 0); /* the end of the stream, not an error */
     CU_ASSERT_EQUAL(laz_os_read_within(pipe.from, piece, 2, 0), 0);
     pipe_close(&pipe);
 }
@@ -97,7 +97,7 @@ static void one_of_several_wakes_who_waits(void)
     CU_ASSERT(rows[0].ready && !rows[1].ready && !rows[2].ready);
     laz_os_wake(wake);
     CU_ASSERT_EQUAL(laz_os_await_any(rows, 3, 5000), 2);
-    CU_ASSERT_EQUAL(laz_os_await_any(rows, 3, 5000), 2); /* for good */
+    CU_ASSERT_EQUAL(laz_os_await_any(rows, 3, 5000), 2); /* remains so */
     laz_os_close(&wake);
     pipe_close(&pipe);
 }
@@ -109,7 +109,7 @@ static void *read_once(void *user)
     return laz_os_read(*(int *)user, piece, sizeof piece) == 0 ? user : NULL;
 }
 
-/* Windows ends the read that is under way with the thread that began it. */
+/* Windows cancels a pending read when the thread that began it ends. */
 static void a_read_outlives_its_thread(void)
 {
     struct pipe pipe = pipe_new();
@@ -120,7 +120,7 @@ static void a_read_outlives_its_thread(void)
     CU_ASSERT_EQUAL_FATAL(laz_os_thread(&thread, 0, read_once, &pipe.from), 0);
     pthread_join(thread, &result);
     CU_ASSERT_PTR_NOT_NULL(result);
-    Sleep(20); /* its end is told before its calls are ended */
+    Sleep(20); /* the thread's end is signalled before its calls are cancelled */
     CU_ASSERT_EQUAL(laz_os_read(pipe.from, piece, sizeof piece), 0);
     pipe_say(&pipe, "later");
     CU_ASSERT(laz_os_await(pipe.from, 5000));
@@ -173,17 +173,17 @@ static void what_was_not_read_is_told_again(void)
     step_until(loop, &heard.times, 10);
     CU_ASSERT_EQUAL(heard.times, 10);
     laz_loop_step(loop, 30);
-    CU_ASSERT_EQUAL(heard.times, 10); /* and then no more */
+    CU_ASSERT_EQUAL(heard.times, 10); /* and no more afterwards */
     laz_io_events(heard.io, 0);
     pipe_say(&pipe, "x");
     laz_loop_step(loop, 30);
-    CU_ASSERT_EQUAL(heard.times, 10); /* nobody asked */
+    CU_ASSERT_EQUAL(heard.times, 10); /* it was not requested */
     laz_io_events(heard.io, LAZ_IO_READ);
     step_until(loop, &heard.times, 11);
     CU_ASSERT_EQUAL(heard.times, 11);
     laz_os_close(&pipe.to);
     step_until(loop, &heard.times, 12);
-    CU_ASSERT_EQUAL(heard.times, 12); /* its end is told, too */
+    CU_ASSERT_EQUAL(heard.times, 12); /* the end of the stream is reported too */
     CU_ASSERT_PTR_NULL(heard.io);
     CU_ASSERT_EQUAL(laz_loop_handles(loop), 0);
     laz_loop_free(loop);
@@ -211,7 +211,7 @@ static void a_stopped_watch_is_not_called(void)
     pipe_close(&pipe);
 }
 
-/* More than one call of Windows can wait for. */
+/* More than a single wait call of Windows supports. */
 static void many_are_watched(void)
 {
     static struct pipe pipes[WATCHES];
@@ -291,7 +291,7 @@ static void a_variable_that_is_taken_is_gone(void)
     UNIT_TEXT(taken, "secret");
     free(taken);
     CU_ASSERT_PTR_NULL(laz_os_getenv("LAZ_TEST_TAKEN"));
-    CU_ASSERT_EQUAL(GetEnvironmentVariableA("LAZ_TEST_TAKEN", NULL, 0), 0); /* the system's, too */
+    CU_ASSERT_EQUAL(GetEnvironmentVariableA("LAZ_TEST_TAKEN", NULL, 0), 0); /* also the system's */
     CU_ASSERT_PTR_NULL(laz_os_take_variable("LAZ_TEST_TAKEN", true));
 }
 
@@ -308,7 +308,7 @@ static void on_asked(void *user)
     }
 }
 
-/* Asks itself, goes on until it has heard of it twice, and is ended by the second time. */
+/* Interrupts itself; the first request is handled, the second one ends it. */
 static int play_interrupt(void)
 {
     struct laz_interrupt *interrupt = NULL;
@@ -318,7 +318,7 @@ static int play_interrupt(void)
         puts("none");
         return 0;
     }
-    Sleep(100); /* before it is listened for: it is not lost */
+    Sleep(100); /* the event comes before the wait and is not lost */
     if (laz_interrupt_start(interrupt, on_asked, NULL, NULL))
         return 1;
     for (uint64_t until = laz_clock_ms() + 20000; asked < 2 && laz_clock_ms() < until;)
@@ -326,7 +326,7 @@ static int play_interrupt(void)
     GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, GetCurrentProcessId());
     Sleep(20000);
     laz_interrupt_free(interrupt);
-    return 7; /* it should not have come here */
+    return 7; /* not reached */
 }
 
 int child_main(int argc, char **argv)
