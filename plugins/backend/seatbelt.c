@@ -9,8 +9,7 @@
  * of the text: it is a parameter (-D NAME=PATH), so no character of it can end a string or begin a
  * rule. Paths must be the real ones, without links, because the kernel compares rules with these.
  * The session stays in the file system and process table of the host, below the agent's reaper,
- * which runs outside of the sandbox.
- */
+ * which runs outside of the sandbox. */
 #include "common.h"
 
 #include <stdio.h>

@@ -84,8 +84,7 @@ struct laz_tool_services {
 
     /* Checks whether `run` would run this program. 0, or LAZ_E*: it does not exist, or other users
      * could change it; the text says what to do. For `create`, to report it early; `run` checks
-     * again. Any thread.
-     */
+     * again. Any thread. */
     int (*check_program)(void *host, const char *path, struct laz_error *err);
 };
 

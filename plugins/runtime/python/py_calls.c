@@ -205,8 +205,7 @@ static void calls_pass_on(struct py_calls *calls, bool reader)
 }
 
 /* Waits for an answer for a while, then takes all that have come: those left in the agent's buffer
- * would not make the channel readable. Called with `door` held, which is released meanwhile.
- */
+ * would not make the channel readable. Called with `door` held, which is released meanwhile. */
 static void calls_read(struct python_state *state)
 {
     struct py_calls *calls = state->calls;

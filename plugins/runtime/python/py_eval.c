@@ -200,8 +200,7 @@ static bool outcome_value(struct python_state *state, PyObject *value, struct la
 }
 
 /* Does what Python's prompt does with the value: nothing for None, else prints it and assigns it to
- * `_`.
- */
+ * `_`. */
 static bool outcome_display(struct python_state *state, PyObject *value, uint32_t print,
                             struct laz_outcome *outcome)
 {

@@ -5,8 +5,7 @@
  * CPython's protocol for this: PyOS_BeforeFork() takes the locks that must be consistent in a copy;
  * PyOS_AfterFork_Child() reinitialises them, forgets other threads, and runs the functions that
  * packages registered with os.register_at_fork. The first is called once; from then on the template
- * holds the interpreter's lock and does nothing, so every copy begins at the same point.
- */
+ * holds the interpreter's lock and does nothing, so every copy begins at the same point. */
 #include "py_runtime.h"
 
 #include <stdio.h>

@@ -124,8 +124,7 @@ static bool command_read_tool(const struct laz_json_api *json, struct laz_json_r
 }
 
 /* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: names are not searched in any
- * directory.
- */
+ * directory. */
 static bool command_is_absolute(const char *path)
 {
     return path[0] == '/' || (path[0] && path[1] == ':' && (path[2] == '/' || path[2] == '\\'));
