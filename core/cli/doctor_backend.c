@@ -277,10 +277,10 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
          "that confines the agent",
          NULL},
     };
-    static const char grouped[] = "use a backend that isolates, where control groups can be had";
+    static const char grouped[] = "use a backend that isolates, on a system with control groups";
     static const char grouped_weak[] =
-        "so that the kernel counts the session as a whole and not a watchdog from time to time, "
-        "let it have a control group: start lazaret as root, or as a user to whom one is delegated "
+        "let the kernel count the session as a whole, in place of a watchdog that samples it: give "
+        "it a control group; start lazaret as root, or as a user to whom one is delegated "
         "(systemd-run --user --scope -p Delegate=yes)";
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,

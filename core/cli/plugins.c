@@ -87,7 +87,7 @@ static void plugins_line(void *user, const struct laz_plugin_entry *entry)
 }
 
 /* The limits that the host keeps by itself, whatever the backend can. */
-static void plugins_tell_kept_by_host(struct cli *cli)
+static void plugins_report_kept_by_host(struct cli *cli)
 {
     static const struct {
         uint32_t kept_by;
@@ -106,7 +106,7 @@ static void plugins_tell_kept_by_host(struct cli *cli)
     }
 }
 
-static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops *ops)
+static void plugins_report_enforced(struct cli *cli, const struct laz_backend_ops *ops)
 {
     uint32_t bits = ops->can_enforce;
     bool any = false;
@@ -119,7 +119,7 @@ static void plugins_tell_enforced(struct cli *cli, const struct laz_backend_ops 
         }
     cli_puts(cli, any ? "\n" : " nothing\n");
     if (laz_backend_is_for(ops, laz_os_platform()))
-        plugins_tell_kept_by_host(cli);
+        plugins_report_kept_by_host(cli);
 }
 
 static void plugins_report_options(struct cli *cli, const struct laz_option *options)
