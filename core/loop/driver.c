@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.c - what drives the loop of an engine: one thread at a time, turn by turn.
+/* driver.c - drives the loop of an engine: one thread at a time, turn by turn.
  *
- * The engine is driven by the thread that calls it and by nobody else: a flag, not a lock, keeps a
- * second thread or a callback out, so a mistake is an error and never a deadlock. */
+ * The loop runs in the thread that calls the engine. A flag, not a lock, keeps a second thread or a
+ * callback out, so that wrong use is reported as an error and never deadlocks. */
 #include "loop/driver.h"
 
 #include <stddef.h>
 
-#define DRIVER_LEFT_MS 50u /* a loop that nobody drove for so long was left alone */
+#define DRIVER_LEFT_MS 50u /* after a longer pause between two calls, `resumed` is called */
 
-/* The driver whose callbacks this thread is inside of, where these may use it. */
+/* The driver whose callback this thread is running, if that callback may call the engine. */
 static _Thread_local const struct laz_driver *driver_open;
 
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err)
@@ -32,7 +32,7 @@ void laz_driver_fini(struct laz_driver *driver)
     driver->loop = NULL;
 }
 
-/* ---- who drives ----------------------------------------------------------------------------- */
+/* ---- entering and leaving ------------------------------------------------------------------- */
 
 static int driver_take(struct laz_driver *driver, struct laz_error *err)
 {
@@ -42,7 +42,7 @@ static int driver_take(struct laz_driver *driver, struct laz_error *err)
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the engine is in use, by another thread or by the execution that "
                              "called back");
-    driver_open = NULL; /* its own callbacks are as closed as any */
+    driver_open = NULL; /* until this call has returned, no other may enter */
     driver->depth++;
     return 0;
 }
@@ -57,7 +57,7 @@ int laz_driver_enter(struct laz_driver *driver, struct laz_error *err)
         atomic_store(&driver->cancel, false);
         atomic_store(&driver->cancel_all, false);
     } else if (atomic_exchange(&driver->cancel, false)) {
-        driver->owner.cancelled(driver->owner.user); /* not what is begun from here on */
+        driver->owner.cancelled(driver->owner.user); /* does not affect what starts after it */
     }
     if (laz_loop_now_ms(driver->loop) - driver->driven_ms > DRIVER_LEFT_MS)
         driver->owner.resumed(driver->owner.user);
@@ -98,7 +98,7 @@ void laz_driver_turn(struct laz_driver *driver, uint64_t wait_ms)
         laz_loop_step(driver->loop, wait_ms);
     if (atomic_exchange(&driver->cancel, false))
         driver->owner.cancelled(driver->owner.user);
-    while (driver->stirred) { /* a callback may free any of them */
+    while (driver->stirred) { /* `advance` may remove and free any entry of the list */
         struct laz_stir *stir = driver->stirred;
         driver->stirred = stir->next;
         stir->is_listed = false;

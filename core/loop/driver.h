@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* driver.h - what drives the loop of an engine: one thread at a time, turn by turn.
+/* driver.h - drives the loop of an engine: one thread at a time, turn by turn.
  *
- * Every room that waits for something gets the driver: its loop, its worker threads, its log.  One
- * turn serves the events that have come; what these concern is put on a list (laz_driver_stir) and
- * advances after the turn, when everything is in order and callbacks may use the engine again. */
+ * Code that waits for events is given the driver: its loop, its worker threads, its log.  One turn
+ * handles the events that have arrived; handlers only put the sessions and pools concerned on a
+ * list (laz_driver_stir).  Those advance after the turn, when all state is consistent and callbacks
+ * of the application may call the engine again. */
 #ifndef LAZ_LOOP_DRIVER_H
 #define LAZ_LOOP_DRIVER_H
 
@@ -16,21 +17,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Something that has to be looked at between two turns of the loop: part of a session, a pool. */
+/* A list entry for work between two turns of the loop: a member of a session, a pool, ... */
 struct laz_stir {
     struct laz_stir *next;
     bool is_listed;
-    void (*advance)(struct laz_stir *stir); /* may free what it is part of */
+    void (*advance)(struct laz_stir *stir); /* may free the object that contains it */
 };
 
-/* What the owner of the driver adds to it. */
+/* Callbacks of the driver's owner, the engine. All are called in the loop thread. */
 struct laz_driver_owner {
     void *user;
-    /* Lends the loop to another thread instead of a step. False: there is nobody to lend it to. */
+    /* Instead of a step: serves tool calls while another thread runs them (tool/lend.c). False: no
+     * such call is in progress, and the driver steps the loop itself. */
     bool (*serve)(void *user);
-    /* A cancel was requested (`cancel`). Loop thread. */
+    /* laz_driver_cancel was called: cancels what `cancel_all` says. */
     void (*cancelled)(void *user);
-    /* Nobody drove the loop for a while: clocks of starts begin anew. */
+    /* The loop was not run for a while: restarts the deadlines of sessions that are starting, which
+     * are not to blame. */
     void (*resumed)(void *user);
 };
 
@@ -39,43 +42,44 @@ struct laz_driver {
     struct laz_workers *workers;
     struct laz_log log;
     struct laz_driver_owner owner;
-    struct laz_stir *stirred; /* to be looked at between two turns of the loop */
-    bool is_ending;           /* callbacks may not use the engine any more */
-    bool touched;             /* something began since the last step */
-    unsigned depth;           /* calls from inside of callbacks that may call */
-    uint64_t driven_ms;       /* when the loop was last driven */
-    atomic_bool in_use;       /* one thread at a time */
-    atomic_uint busy;         /* starts and executions under way */
-    atomic_bool cancel;       /* something is to be cancelled: ... */
-    atomic_bool cancel_all;   /* everything, or the sessions that say so */
+    struct laz_stir *stirred; /* entries to advance after this turn */
+    bool is_ending;           /* the engine is being freed: callbacks may not call it */
+    bool touched;             /* a public function was called since the last step */
+    unsigned depth;           /* nested calls, made by callbacks that may call the engine */
+    uint64_t driven_ms;       /* time of the last turn, by the loop's clock */
+    atomic_bool in_use;       /* a thread is inside the engine */
+    atomic_uint busy;         /* starts and executions in progress */
+    atomic_bool cancel;       /* a cancel was requested and not handled yet */
+    atomic_bool cancel_all;   /* cancel everything, not only the sessions marked for it */
 };
 
-/* Makes the loop and room for so many workers. On failure laz_driver_fini frees what there is. */
+/* Makes the loop and a pool of at most `workers` threads. After a failure, too, the caller calls
+ * laz_driver_fini. */
 int laz_driver_init(struct laz_driver *driver, unsigned workers, struct laz_error *err);
-/* Waits for the workers to end; the loop stays. */
+/* Waits for the worker threads to finish and frees them; the loop stays usable. */
 void laz_driver_end_workers(struct laz_driver *driver);
 void laz_driver_fini(struct laz_driver *driver);
 
-/* Guards every public function that uses the loop: LAZ_EBUSY when a thread, or a callback's caller,
- * is inside already. */
+/* Every public function that uses the loop enters first and leaves at its end. LAZ_EBUSY: another
+ * thread is inside, or the caller is a callback that may not call the engine. */
 int laz_driver_enter(struct laz_driver *driver, struct laz_error *err);
 void laz_driver_leave(struct laz_driver *driver);
-/* Waits for events, serves them, and then advances what they concern: callbacks of executions that
- * have ended are called here, and may use the engine. `wait_ms`: at most so long;
- * LAZ_LOOP_FOREVER. */
+/* Waits for events (at most `wait_ms` milliseconds, or LAZ_LOOP_FOREVER), handles them, and then
+ * advances the entries that were listed. Callbacks of finished executions are called here and may
+ * call the engine. */
 void laz_driver_turn(struct laz_driver *driver, uint64_t wait_ms);
-/* Enters, does one turn, and leaves: for a loop that is not ours (laz_engine_step). */
+/* Enters, does one turn and leaves: for an application with its own loop (laz_engine_step). */
 int laz_driver_step(struct laz_driver *driver, uint64_t wait_ms, struct laz_error *err);
-/* Milliseconds after which laz_driver_step has something to do in any case; -1: none. */
+/* Milliseconds until laz_driver_step must be called even if no event arrives; -1: no limit. */
 int laz_driver_timeout(const struct laz_driver *driver);
-/* Whoever holds the loop: it is to be looked at after the turn. And not any more. */
+/* Adds an entry to the list of those that advance after this turn, or removes it. Loop thread. */
 void laz_driver_stir(struct laz_driver *driver, struct laz_stir *stir);
 void laz_driver_unstir(struct laz_driver *driver, struct laz_stir *stir);
-/* Around a callback of the application that may use the engine. */
+/* Called before and after a callback of the application that may call the engine. */
 void laz_driver_begin_callback(struct laz_driver *driver);
 void laz_driver_end_callback(struct laz_driver *driver);
-/* Any thread: the owner's `cancelled` is called in the present or the next turn; `all` is left for
- * it in `cancel_all`. */
+/* Any thread, also a signal handler: has the owner's `cancelled` called in the current or the next
+ * turn. `all` is passed on in `cancel_all`. */
 void laz_driver_cancel(struct laz_driver *driver, bool all);
 
 #endif

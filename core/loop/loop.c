@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c - the event loop of an engine, on libuv: steps, timers, and what other threads post.
+/* loop.c - the event loop of an engine, on libuv: steps, timers, and posts of other threads.
  *
  * Descriptors are watched in loop_epoll.c, loop_poll.c or loop_wait.c, and read and written by our
- * own code, because three things must be in our hands: a line's size is judged before more of it is
- * read, pipes are drained to the last byte at a given moment, and writing to a dead peer must not
- * raise SIGPIPE in an application that is not ours (libuv writes without MSG_NOSIGNAL). */
+ * own code, for three reasons: the length of a line is checked before more of it is read, pipes are
+ * drained to the last byte at a given moment, and writing to a closed peer must not raise SIGPIPE
+ * in the application (libuv writes without MSG_NOSIGNAL). */
 #include "loop/loop_uv.h"
 
 #include "base/clock.h"
@@ -13,15 +13,15 @@
 
 #include <stdlib.h>
 
-#define LOOP_PIPES 4 /* eight descriptors: more than a loop takes */
+#define LOOP_PIPES 4 /* eight descriptors: more than a loop needs */
 
 struct laz_timer {
     uv_timer_t timer;
     struct laz_loop *loop;
     void (*due)(void *user);
     void *user;
-    bool waits;      /* for a held clock to reach ... */
-    uint64_t due_us; /* ... this time */
+    bool waits;      /* due when the held clock reaches due_us */
+    uint64_t due_us; /* by the loop's clock */
 };
 
 void laz_loop_flush(struct laz_loop *loop)
@@ -32,7 +32,7 @@ void laz_loop_flush(struct laz_loop *loop)
     loop->last = &loop->first;
     pthread_mutex_unlock(&loop->lock);
     while (post) {
-        struct laz_post *next = post->next; /* the post may be gone after run */
+        struct laz_post *next = post->next; /* `run` may free the post */
         post->run(post);
         post = next;
     }
@@ -43,9 +43,9 @@ static void loop_woken(uv_async_t *wake)
     laz_loop_flush(wake->data);
 }
 
-/* libuv ends the process when its first loop gets no descriptors, or its table of them (a pointer
- * for each number, up to the next power of two) no memory; and the process is not ours. So it is
- * asked only when there is room for both. */
+/* Checks that descriptors and memory are available before libuv makes a loop. libuv aborts the
+ * process, which belongs to the application, when it gets no descriptors, or no memory for its
+ * table of watchers (a pointer per descriptor number, up to the next power of two). */
 static int loop_has_room(struct laz_error *err)
 {
     int ends[LOOP_PIPES][2], n = 0, rc = 0, most = 0;
@@ -82,8 +82,8 @@ static int loop_make(struct laz_loop *loop)
     return rc;
 }
 
-/* libuv keeps the numbers that it gets, some of them for the process, and ends the process when it
- * is to close 0, 1 or 2: so it gets others. 0, or an error of libuv. */
+/* Makes the libuv loop while descriptors 0, 1 and 2 are in use, so that libuv gets none of them: it
+ * aborts the process when it has to close one of these. Returns 0 or an error code of libuv. */
 static int loop_init(struct laz_loop *loop)
 {
     struct laz_held_streams held;
@@ -92,7 +92,7 @@ static int loop_init(struct laz_loop *loop)
         return UV_EMFILE;
     int rc = loop_make(loop);
     laz_os_give_streams_back(&held);
-    laz_os_hold_streams_in_forks(); /* by now libuv's handlers are there */
+    laz_os_hold_streams_in_forks(); /* must come after libuv has installed its fork handlers */
     return rc;
 }
 
@@ -114,15 +114,15 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
         return laz_error_os(err, -rc, "cannot make an event loop");
     }
     loop->wake.data = loop;
-    uv_timer_init(&loop->uv, &loop->most);
-    loop->most.data = &loop->uv; /* tells it from a laz_timer */
+    uv_timer_init(&loop->uv, &loop->step_timer);
+    loop->step_timer.data = &loop->uv; /* distinguishes it from a laz_timer */
     *out = loop;
     return 0;
 }
 
 void laz_loop_closed(uv_handle_t *handle)
 {
-    free(handle); /* the handle is the first member of what was allocated */
+    free(handle);
 }
 
 static void loop_close_left(uv_handle_t *handle, void *user)
@@ -139,18 +139,18 @@ void laz_loop_free(struct laz_loop *loop)
     laz_loop_flush(loop);
     laz_loop_polls_stop(loop);
     uv_close((uv_handle_t *)&loop->wake, NULL);
-    uv_close((uv_handle_t *)&loop->most, NULL);
-    uv_walk(&loop->uv, loop_close_left, NULL); /* or the next line would wait for them */
-    uv_run(&loop->uv, UV_RUN_DEFAULT);         /* lets closed handles be freed */
+    uv_close((uv_handle_t *)&loop->step_timer, NULL);
+    uv_walk(&loop->uv, loop_close_left, NULL); /* uv_run would wait for open handles */
+    uv_run(&loop->uv, UV_RUN_DEFAULT);         /* frees the closed handles */
     uv_loop_close(&loop->uv);
     laz_loop_polls_free(loop);
     pthread_mutex_destroy(&loop->lock);
     free(loop);
 }
 
-/* Timers that are due when a step begins are run before it waits, and libuv before 1.45 waits all
- * the same: for what came of them, or for ever. uv_stop(3) has it look and return. */
-static void loop_waited(uv_timer_t *timer)
+/* Ends a step. Timers that are due when a step begins run before it waits, and libuv before 1.45
+ * then waits nevertheless, possibly for ever; uv_stop makes it poll once and return. */
+static void loop_step_timeout(uv_timer_t *timer)
 {
     uv_stop(timer->loop);
 }
@@ -159,11 +159,11 @@ void laz_loop_step(struct laz_loop *loop, uint64_t ms)
 {
     if (ms && ms != LAZ_LOOP_FOREVER) {
         uv_update_time(&loop->uv);
-        uv_timer_start(&loop->most, loop_waited, ms, 0);
+        uv_timer_start(&loop->step_timer, loop_step_timeout, ms, 0);
     }
     uv_run(&loop->uv, ms ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     if (ms && ms != LAZ_LOOP_FOREVER)
-        uv_timer_stop(&loop->most);
+        uv_timer_stop(&loop->step_timer);
 }
 
 int laz_loop_fd(const struct laz_loop *loop)
@@ -205,7 +205,7 @@ struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), 
     return timer;
 }
 
-/* The clock of libuv, which stands still between steps. */
+/* Starts the timer of libuv, whose clock has to be updated first: it stands still between steps. */
 static void timer_start_real(struct laz_timer *timer, uint64_t ms)
 {
     uv_update_time(&timer->loop->uv);
@@ -255,8 +255,8 @@ void laz_loop_hold_clock(struct laz_loop *loop)
     loop->held = true;
 }
 
-/* The first of the timers that wait for a held clock; of the loop's handles only these and the one
- * that ends a step are timers. */
+/* Finds the earliest timer that waits for a held clock. All timers of the loop but its own step
+ * timer are a laz_timer. */
 static void clock_find_first(uv_handle_t *handle, void *user)
 {
     struct laz_timer **first = user, *timer = (struct laz_timer *)(void *)handle;
@@ -275,7 +275,7 @@ void laz_loop_advance_clock(struct laz_loop *loop, uint64_t ms)
         if (!first || first->due_us > loop->now_us)
             return;
         first->waits = false;
-        timer_start_real(first, 0); /* those of one time are due in the order of their starts */
+        timer_start_real(first, 0); /* timers due at the same time fire in the order of starts */
     }
 }
 
@@ -293,5 +293,5 @@ void laz_loop_post(struct laz_loop *loop, struct laz_post *post)
 
 void laz_loop_wake(struct laz_loop *loop)
 {
-    uv_async_send(&loop->wake); /* safe in a signal handler, says its documentation */
+    uv_async_send(&loop->wake); /* libuv documents it as safe in a signal handler */
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.h - the event loop of an engine: descriptors, timers, messages from other threads.
+/* loop.h - the event loop of an engine: descriptors, timers, posts from other threads.
  *
- * loop.c is the only file that sees libuv.  The loop runs in the thread that drives the engine, and
- * only while somebody waits for something: between calls nothing wakes.  A watch or timer is freed
- * by its stop function; its callback is never called after that. */
+ * Only loop*.c use libuv.  The loop runs in the thread that calls the engine and only during such a
+ * call; between calls nothing runs.  A watch or timer is freed by its stop function; its callback
+ * is never called after that.  Unless it says otherwise, a function is for the loop thread. */
 #ifndef LAZ_LOOP_LOOP_H
 #define LAZ_LOOP_LOOP_H
 
@@ -20,59 +20,60 @@ struct laz_timer; /* a timer, made once and started as often as needed */
 #define LAZ_IO_WRITE 2u
 
 int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
-/* Every watch and timer should have been stopped; what is left is closed, its owner must not stop
- * it any more. */
+/* Runs the pending posts and frees the loop. Watches and timers that were not stopped are closed
+ * and freed; their owners must not stop them afterwards. */
 void laz_loop_free(struct laz_loop *loop);
 #define LAZ_LOOP_FOREVER UINT64_MAX
 
-/* Waits for events, `ms` at most, and serves them once. */
+/* Waits for events, at most `ms` milliseconds, and handles those that have arrived. */
 void laz_loop_step(struct laz_loop *loop, uint64_t ms);
-/* For a loop inside another one: a descriptor that is readable when a step has something to serve,
- * and the time after which it has in any case, in milliseconds (-1: none). On Windows there is no
- * such descriptor: -1. */
+/* For an application with its own loop: a descriptor that is readable when a step has events to
+ * handle (-1 on Windows, which has no such descriptor), and the milliseconds after which a step
+ * must be made even if it is not (-1: no limit). */
 int laz_loop_fd(const struct laz_loop *loop);
 int laz_loop_timeout(const struct laz_loop *loop);
-/* Handles that are still open: 0 when everything was stopped. */
+/* Number of watches and timers that are still open: 0 when all were stopped. */
 unsigned laz_loop_handles(const struct laz_loop *loop);
 
-/* `fd` is borrowed until laz_io_stop, which must come before it is closed. NULL without memory or
- * when the system cannot watch it. */
+/* Watches `fd` for `events` (LAZ_IO_*; 0 pauses the watch). Borrows `fd` until laz_io_stop, which
+ * must come before the descriptor is closed. NULL: out of memory, or the system cannot watch it. */
 struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
                             void (*ready)(void *user, uint32_t events), void *user);
-/* Changes what is waited for. False with errno, and it waits for what it did before. */
+/* Changes the watched events. False with errno set: the previous events are still watched. */
 bool laz_io_events(struct laz_io *io, uint32_t events);
 void laz_io_stop(struct laz_io *io); /* NULL is allowed */
 
+/* Makes a timer that is not started. NULL: out of memory. */
 struct laz_timer *laz_timer_new(struct laz_loop *loop, void (*due)(void *user), void *user);
-/* Due once, `ms` from now; starting again moves it. */
+/* Calls `due` once, `ms` milliseconds from now; a second start replaces the first. */
 void laz_timer_start(struct laz_timer *timer, uint64_t ms);
 void laz_timer_cancel(struct laz_timer *timer);
 void laz_timer_stop(struct laz_timer *timer); /* frees it; NULL is allowed */
 
-/* The clock of the loop, by which its timers are due: monotonic, since some point. Whoever computes
- * with the times of timers reads this one. */
+/* The clock by which the loop's timers are due: monotonic, from an arbitrary start. Code that
+ * computes deadlines reads this clock, since tests may hold it. */
 uint64_t laz_loop_now_us(const struct laz_loop *loop);
 uint64_t laz_loop_now_ms(const struct laz_loop *loop);
 
-/* For tests, by the loop's thread, also within a callback of the loop. From the first call of
- * laz_loop_hold_clock on the clock moves by laz_loop_advance_clock alone: a timer of 0 ms is due in
- * the next step as ever, any other one once the clock was moved so far, in the order of their times.
- * A timer that was started before keeps to the real clock. */
+/* For tests; also allowed within a callback of the loop. After laz_loop_hold_clock only
+ * laz_loop_advance_clock moves the clock: a timer of 0 ms is due in the next step as before, any
+ * other one when the clock has been moved to its time, in the order of their times. A timer that
+ * was started earlier follows the real clock. */
 void laz_loop_hold_clock(struct laz_loop *loop);
 void laz_loop_advance_clock(struct laz_loop *loop, uint64_t ms);
 
-/* Something to be done by the loop's thread. Owned by the caller, untouched until `run` is called,
- * free to be reused from then on. */
+/* Work that another thread hands to the loop thread. The caller owns it and must not touch it until
+ * `run` is called; from then on it may be reused or freed. */
 struct laz_post {
     struct laz_post *next;
     void (*run)(struct laz_post *post);
 };
 
-/* Any thread: `post->run` is called by the loop's thread, in order. Wakes the loop. */
+/* Any thread: has `post->run` called in the loop thread, in the order of posting, and wakes it. */
 void laz_loop_post(struct laz_loop *loop, struct laz_post *post);
-/* Loop thread: runs what was posted, without waiting for anything. */
+/* Runs the pending posts without waiting. */
 void laz_loop_flush(struct laz_loop *loop);
-/* Any thread, also a signal handler: ends the present or next laz_loop_step. */
+/* Any thread, also a signal handler: ends the current or the next laz_loop_step. */
 void laz_loop_wake(struct laz_loop *loop);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_epoll.c - watched descriptors on Linux: an epoll(7) descriptor of our own below one handle
- * of libuv.
+/* loop_epoll.c - watched descriptors on Linux: our own epoll(7) descriptor, which one handle of
+ * libuv watches.
  *
- * The kernel counts watches by user, whatever namespace they are made in
- * (fs.epoll.max_user_watches, epoll(7)), and code in a box may use up all that its host's user has.
- * libuv makes a watch in the middle of a wait and ends the process when the kernel refuses it
- * (uv__io_poll, abort), which is not ours to end.  So every watch is made here, where a refusal is
- * an error of whoever asked for it; what is not waited for at the moment keeps its watch, changed
- * to one that tells nothing, and a change needs nothing of the kernel.  The three watches that
- * libuv has for itself are made before it would make them (polls_of_libuv): it takes one that is
- * there already for its own. */
+ * The kernel counts watches per user, in all namespaces together (fs.epoll.max_user_watches,
+ * epoll(7)), so untrusted code that runs with the host's uid can use them up.  libuv adds a watch
+ * in the middle of a wait and aborts the process, which belongs to the application, if the kernel
+ * refuses it (uv__io_poll).  So every watch is added here, where a refusal is reported to the
+ * caller.  A paused watch stays registered with an empty event mask, since changing a mask cannot
+ * fail for lack of resources.  The three watches that libuv needs itself are added before libuv
+ * would do so (polls_of_libuv); it accepts an existing one as its own. */
 #include "loop/loop_uv.h"
 
 #include "os/descriptors.h"
@@ -21,7 +20,7 @@
 #define POLLS_BATCH 64
 
 struct laz_io {
-    struct laz_io *next, *previous; /* of the loop's */
+    struct laz_io *next, *previous; /* in polls->all; `next` alone when stopped */
     struct laz_loop *loop;
     int fd;
     uint32_t events; /* LAZ_IO_... */
@@ -31,16 +30,15 @@ struct laz_io {
 };
 
 struct laz_polls {
-    uv_poll_t below; /* first: what libuv hands over is cast */
+    uv_poll_t below; /* must be first: libuv's pointer to it is cast */
     int fd;
     struct laz_io *all;
-    struct laz_io *dead; /* stopped while events are told, one of which may be its own */
-    struct laz_io
-        *stuck; /* stopped, but the kernel may tell of them as long as there is the loop */
-    unsigned telling;
+    struct laz_io *dead;  /* stopped while events are dispatched, one of which may be its own */
+    struct laz_io *stuck; /* stopped, but epoll still refers to them: freed with the loop */
+    unsigned dispatching; /* calls of polls_ready in progress */
 };
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 static void polls_free(struct laz_io **list)
 {
@@ -51,7 +49,8 @@ static void polls_free(struct laz_io **list)
     }
 }
 
-/* What is left is told in the next turn, after what else has happened. */
+/* Dispatches one batch of events. Further ones follow in the next turn, after the loop's other
+ * events. */
 static void polls_ready(uv_poll_t *below, int status, int uv_events)
 {
     struct laz_polls *polls = (struct laz_polls *)(void *)below;
@@ -59,14 +58,14 @@ static void polls_ready(uv_poll_t *below, int status, int uv_events)
 
     (void)status, (void)uv_events;
     size_t n = laz_os_epoll_told(polls->fd, events, POLLS_BATCH);
-    polls->telling++;
+    polls->dispatching++;
     for (size_t i = 0; i < n; i++) {
         struct laz_io *io = events[i].user;
         uint32_t ready = (events[i].read ? LAZ_IO_READ : 0) | (events[i].write ? LAZ_IO_WRITE : 0);
-        if (!io->stopped && (ready & io->events)) /* both may have changed in this loop */
+        if (!io->stopped && (ready & io->events)) /* earlier callbacks may have changed both */
             io->ready(io->user, ready & io->events);
     }
-    if (!--polls->telling)
+    if (!--polls->dispatching)
         polls_free(&polls->dead);
 }
 
@@ -121,14 +120,14 @@ void laz_io_stop(struct laz_io *io)
     io->stopped = true;
     io->next = *list;
     *list = io;
-    if (!polls->telling)
+    if (!polls->dispatching)
         polls_free(&polls->dead);
 }
 
-/* ---- the loop's ----------------------------------------------------------------------------- */
+/* ---- per loop ------------------------------------------------------------------------------- */
 
-/* The watches that libuv would make in its first wait: of our descriptor, of its threads, of
- * signals. */
+/* Adds the watches that libuv would add in its first wait: for our descriptor, for uv_async_send
+ * and for signals. */
 static int polls_of_libuv(const struct laz_loop *loop)
 {
     const int fds[] = {loop->polls->fd, loop->uv.async_io_watcher.fd, loop->uv.signal_pipefd[0]};
@@ -172,7 +171,7 @@ void laz_loop_polls_free(struct laz_loop *loop)
 
     if (!polls)
         return;
-    polls_free(&polls->all); /* left by their owners */
+    polls_free(&polls->all); /* not stopped by their owners */
     polls_free(&polls->stuck);
     laz_os_close(&polls->fd);
     free(polls);

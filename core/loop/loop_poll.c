@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_poll.c - watched descriptors, where the system tells when one can be read or written, and no
- * quota of the user is in the way (macOS). */
+/* loop_poll.c - watched descriptors on systems where libuv can poll them and the kernel sets no
+ * limit of watches per user (macOS). */
 #include "loop/loop_uv.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static void io_ready(uv_poll_t *poll, int status, int events)
     struct laz_io *io = (struct laz_io *)(void *)poll;
     uint32_t ready = 0;
 
-    if (status < 0) /* the descriptor is in error: reading or writing will tell which */
+    if (status < 0) /* the owner's read or write will report the error */
         ready = LAZ_IO_READ | LAZ_IO_WRITE;
     if (events & (UV_READABLE | UV_DISCONNECT))
         ready |= LAZ_IO_READ;

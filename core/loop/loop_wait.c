@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* loop_wait.c - watched descriptors, where the system can only be waited for (Windows).
+/* loop_wait.c - watched descriptors on systems that have no poll for all of them (Windows).
  *
- * A thread of the system waits and wakes the loop; the loop asks what can be done now, tells the
- * owner, and has it waited again while something is wanted.  So an event that was not served is
- * told again, as by a poll. */
+ * A thread of the system waits and wakes the loop; the loop checks what is ready, calls the owner,
+ * and starts the next wait while events are watched.  So an event that was not handled is reported
+ * again, as poll(2) does. */
 #include "loop/loop_uv.h"
 
 #include "os/wait.h"
@@ -46,7 +46,7 @@ static void io_woken(uv_async_t *async)
     if ((io->events & LAZ_IO_WRITE) && laz_wait_is_ready(io->wait, true))
         ready |= LAZ_IO_WRITE;
     if (ready)
-        io->ready(io->user, ready); /* which may stop it; it is freed later */
+        io->ready(io->user, ready); /* may stop `io`, which is freed later */
     if (!io->stopped)
         io_arm(io);
 }

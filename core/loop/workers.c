@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.c - threads for what may block. */
+/* workers.c - a pool of threads for calls that may block. */
 #include "loop/workers.h"
 
 #include "os/thread.h"
@@ -14,7 +14,7 @@ struct laz_workers {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct laz_work *first, **last;
-    unsigned most, threads, idle, waiting; /* waiting: pieces of work nobody has taken */
+    unsigned most, threads, idle, waiting; /* waiting: pieces of work in the queue */
     bool ending;
     pthread_t *ids; /* of `threads` threads */
 };
@@ -63,7 +63,7 @@ int laz_workers_new(unsigned most, struct laz_workers **out, struct laz_error *e
     return 0;
 }
 
-/* Makes one more thread. Called with the lock held. */
+/* Starts one more thread. The caller holds the lock. */
 static int workers_grow(struct laz_workers *workers)
 {
     int rc = laz_os_thread(&workers->ids[workers->threads], WORKER_STACK, workers_thread, workers);
@@ -80,7 +80,7 @@ int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct l
     pthread_mutex_lock(&workers->lock);
     if (workers->idle <= workers->waiting && workers->threads < workers->most)
         rc = workers_grow(workers);
-    if (workers->threads) { /* fewer threads than wished do the work more slowly */
+    if (workers->threads) { /* fewer threads than wanted only take longer */
         rc = 0;
         *workers->last = work;
         workers->last = &work->next;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* workers.h - threads for what may block: callbacks of the application, blocking providers.
+/* workers.h - a pool of threads for calls that may block: callbacks of the application, blocking
+ * providers.
  *
- * Threads are made when there is more work than idle threads, up to a number, and end with the
- * pool.  They block every signal, so that an application's handlers never run on them. */
+ * A thread is started when more work is queued than threads are idle, up to a maximum; all end with
+ * the pool.  They block every signal, so that the application's signal handlers never run on them.
+ */
 #ifndef LAZ_LOOP_WORKERS_H
 #define LAZ_LOOP_WORKERS_H
 
@@ -10,16 +12,18 @@
 
 struct laz_workers;
 
-/* One piece of work; owned by the caller until `run` is called, and again from then on. */
+/* One piece of work. The caller owns it and must not touch it until `run` is called, which happens
+ * in a thread of the pool. */
 struct laz_work {
     struct laz_work *next;
     void (*run)(struct laz_work *work);
 };
 
+/* Makes a pool of at most `most` threads; none is started yet. */
 int laz_workers_new(unsigned most, struct laz_workers **workers, struct laz_error *err);
-/* Any thread. LAZ_EOS when not one thread could be made: the work was not taken. */
+/* Any thread: queues the work. LAZ_EOS: no thread could be started, the work was not queued. */
 int laz_workers_add(struct laz_workers *workers, struct laz_work *work, struct laz_error *err);
-/* Waits until all work was done and the threads have ended. */
+/* Waits until all queued work is done and the threads have ended. */
 void laz_workers_free(struct laz_workers *workers);
 
 #endif
