@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.c - calls of tools, from the agent's message to the answer.
- * Side: host.  Input trusted: no (arguments come from the box; they were checked by tools.c).
+ * Side: host.  Input trusted: no (arguments come from the sandbox; tool_arguments.c checked them).
  *
- * A call has two ends that come in any order and on any thread: the provider *answers*, and its
- * `call` function *returns*.  Each end is posted to the loop, or served by the worker itself when
- * it was lent the loop (lend.c), so everything but the answer's text is touched only by who holds
- * the loop; the call is freed when both have come.  Abandoning a call only cuts it off from its
- * owner.  A tool's own timeout is kept here, its answer is then an error.
- */
+ * A call ends with two events, in any order and on any thread: the provider *answers*, and its
+ * `call` function *returns*.  Each is posted to the loop, or handled by the worker itself while it
+ * holds the loop (lend.c), so only the holder of the loop accesses a call, except for the text of
+ * its answer.  A call is freed after both events.  Abandoning a call detaches it from its owner.
+ * The timeout of a tool is enforced here; the call is then answered with an error. */
 #include "tool/calls.h"
 
 #include "base/clock.h"
@@ -22,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS_PATIENCE_MS 3000 /* for providers that owe an answer when the engine ends */
+#define CALLS_PATIENCE_MS 3000 /* for providers that have not answered when the engine is freed */
 
 struct laz_call {
     struct laz_tools *tools;
@@ -34,20 +33,20 @@ struct laz_call {
     int64_t id;
     bool has_id;
     bool started;  /* handed to its provider */
-    bool answered; /* its answer was delivered, or is not wanted */
+    bool answered; /* the answer was delivered, or the call was abandoned */
     bool returned; /* its function has returned */
     struct laz_buf args;
     struct laz_timer *timer;
     struct laz_work work;
     struct laz_post answer_post, return_post;
-    atomic_bool has_answer; /* the first one counts */
-    char *json, *error;     /* of the answer; written before it is posted or kept */
+    atomic_bool has_answer; /* only the first answer counts */
+    char *json, *error;     /* the answer; written before it is posted or kept (lend.h) */
     size_t json_len;
-    bool posted; /* answer_post was run */
+    bool posted; /* answer_post has run */
     struct laz_call_scratch scratch;
 };
 
-/* An application's callback answers through this; it lives on the worker's stack. */
+/* The handle by which a callback of the application answers; on the worker's stack. */
 struct laz_reply {
     struct laz_call *call;
 };
@@ -59,7 +58,7 @@ static const struct laz_tool_entry *call_entry(const struct laz_call *call)
 
 static void call_run(struct laz_call *call);
 
-/* The tool has room for one more. */
+/* Starts waiting calls of a tool while its max_concurrent allows it. */
 static void queue_advance(struct laz_tools *tools, size_t tool)
 {
     struct laz_tool_queue *queue = &tools->queues[tool];
@@ -116,6 +115,7 @@ static void call_free(struct laz_call *call)
     free(call);
 }
 
+/* Frees the call if it was answered and has returned, and starts the next one of its tool. */
 static void call_settle(struct laz_call *call)
 {
     struct laz_tools *tools = call->tools;
@@ -170,7 +170,7 @@ static void call_post_return(struct laz_call *call)
     laz_loop_post(call->tools->driver->loop, &call->return_post);
 }
 
-/* Takes both strings. Any thread. */
+/* Any thread. Takes both strings. */
 static void call_set_answer(struct laz_call *call, char *json, size_t len, char *error)
 {
     if (atomic_exchange(&call->has_answer, true)) {
@@ -224,7 +224,8 @@ void laz_reply_error(struct laz_reply *reply, const char *message)
     laz_call_answer_error(NULL, reply->call, message);
 }
 
-/* Calls the application or the provider; on a worker, or on the loop thread for evented ones. */
+/* Calls the application or the provider, in a worker; providers that do not block are called in the
+ * loop thread. */
 static void call_invoke(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = call_entry(call);
@@ -240,7 +241,7 @@ static void call_invoke(struct laz_call *call)
         const struct laz_app_tool *app = entry->owner;
         struct laz_reply reply = {call};
         app->call(app->user, call->args.data, call->args.len, &reply);
-        laz_call_answer(NULL, call, "null", 4); /* unless it has answered */
+        laz_call_answer(NULL, call, "null", 4); /* ignored if the callback has answered */
     }
 }
 
@@ -288,8 +289,8 @@ static void call_cancel(struct laz_call *call)
         provider->ops->cancel(provider->state, call);
 }
 
-/* The tool's own timeout. */
-static void call_too_late(void *user)
+/* The timeout of the tool has passed. */
+static void call_timed_out(void *user)
 {
     struct laz_call *call = user;
     const struct laz_tool_entry *entry = call_entry(call);
@@ -339,7 +340,7 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
     if (provider && provider->blocking)
         call->scratch.cancel_fd = laz_os_wake_new();
     if (entry->timeout_ms) {
-        call->timer = laz_timer_new(tools->driver->loop, call_too_late, call);
+        call->timer = laz_timer_new(tools->driver->loop, call_timed_out, call);
         if (!call->timer) {
             call_free(call);
             return NULL;
@@ -394,7 +395,7 @@ void laz_call_abandon(struct laz_call *call)
 
 /* ---- tools of an engine --------------------------------------------------------------------- */
 
-/* A queue for each tool of the set. */
+/* Makes a queue for each tool of the set that has none. */
 static int tools_make_queues(struct laz_tools *tools, struct laz_error *err)
 {
     size_t n = tools->set.n;
@@ -442,7 +443,7 @@ static void tools_patience_over(void *user)
     *(bool *)user = true;
 }
 
-/* Waits for the answers to abandoned calls, and names who owes one. */
+/* Waits for the answers to abandoned calls, and logs the tools that do not give one. */
 static void tools_settle(struct laz_tools *tools)
 {
     struct laz_loop *loop = tools->driver->loop;
@@ -466,7 +467,7 @@ void laz_tools_end(struct laz_tools *tools)
     laz_providers_free(tools->providers);
     tools->providers = NULL;
     if (tools->driver && tools->driver->loop)
-        laz_loop_flush(tools->driver->loop); /* a provider may answer as late as in its `destroy` */
+        laz_loop_flush(tools->driver->loop); /* a provider may still answer in its `destroy` */
 }
 
 void laz_tools_fini(struct laz_tools *tools)

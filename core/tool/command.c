@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - running a host command for a tool or a hook, and waiting for it.
+/* command.c - runs a host command for a tool or a hook, and waits for it.
  *
- * One poll over its two pipes, its pidfd and the descriptor that cancels it; no thread, no signal,
- * no time slice.  Standard input is a file in memory, complete before the command starts: there is
- * no writer, so neither a command that reads nothing nor one that reads late can block or raise
- * SIGPIPE.  Whatever goes wrong after the start ends with the process group killed and reaped.
- * Side: host.  Input trusted: no (what a command prints; its arguments were checked before). */
+ * One poll waits for its two pipes, its pidfd and the descriptor that cancels it; there is no
+ * thread, no signal handler and no polling interval.  Standard input is a file in memory, complete
+ * before the command starts, so a command that reads late or never cannot block us or raise
+ * SIGPIPE. Any failure after the start kills the process group and reaps the command. Side: host.
+ * Input trusted: no (what a command prints; its arguments were checked before). */
 #include "tool/command.h"
 
 #include "base/clock.h"
@@ -24,13 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND_PIECE       ((size_t)64 << 10) /* read at once */
-#define COMMAND_KILLED_MS   5000               /* a killed process has this long to be gone */
+#define COMMAND_PIECE       ((size_t)64 << 10) /* bytes per read */
+#define COMMAND_KILLED_MS   5000               /* how long to wait for the end of the process */
 #define COMMAND_NO_DEADLINE UINT64_MAX
 
-/* One stream of the command: the host's end of its pipe, and what came of it. */
+/* One stream of the command: the host's end of its pipe, and what was read from it. */
 struct command_stream {
-    int fd; /* -1: at its end */
+    int fd; /* -1: end of file */
     struct laz_buf *text;
     const char *name;
 };
@@ -47,7 +47,7 @@ struct command_run {
 /* ---- environment ---------------------------------------------------------------------------- */
 
 struct command_variable {
-    const char *name, *without; /* its value when it is not set; NULL: left out */
+    const char *name, *without; /* without: the value if it is not set; NULL: omitted */
 };
 
 static const struct command_variable command_posix[] = {
@@ -57,7 +57,7 @@ static const struct command_variable command_posix[] = {
     {"LC_NUMERIC", NULL}, {"LC_TIME", NULL},    {NULL, NULL},
 };
 
-/* Without the first of them most programs of Windows do not start. */
+/* Most programs of Windows do not start without the first of them. */
 static const struct command_variable command_windows[] = {
     {"SystemRoot", "C:\\Windows"},
     {"SystemDrive", "C:"},
@@ -107,7 +107,7 @@ int laz_command_environment(struct laz_strv *env, struct laz_error *err)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Reads at most `most` bytes of what is there. */
+/* Reads what is available, at most `most` bytes. */
 static int stream_read(struct command_run *run, struct command_stream *stream, size_t most,
                        struct laz_error *err)
 {
@@ -132,7 +132,7 @@ static int stream_read(struct command_run *run, struct command_stream *stream, s
     return 0;
 }
 
-/* What the pipes hold at this moment, and no more: a background child may write for ever. */
+/* Reads what the pipes hold at this moment and no more: a background child may write for ever. */
 static int command_drain(struct command_run *run, struct laz_error *err)
 {
     int ret = 0;
@@ -143,7 +143,7 @@ static int command_drain(struct command_run *run, struct laz_error *err)
     return ret;
 }
 
-/* Waits for the next thing to happen. *ended: the main process has ended. */
+/* Waits for the next event and handles it. *ended: the main process has ended. */
 static int command_step(struct command_run *run, bool *ended, struct laz_error *err)
 {
     struct laz_awaited fds[] = {
@@ -158,7 +158,7 @@ static int command_step(struct command_run *run, bool *ended, struct laz_error *
     if (run->deadline != COMMAND_NO_DEADLINE) {
         uint64_t now = laz_clock_ms();
         if (now >= run->deadline)
-            return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s takes too long: it was ended",
+            return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s took too long and was killed",
                                  run->command->argv[0]);
         wait = run->deadline - now;
     }
@@ -220,7 +220,7 @@ static int command_end(struct command_run *run, int ret, struct laz_command_resu
 {
     struct laz_exit how = {0};
 
-    /* The leader is not reaped yet: its group cannot be somebody else's. */
+    /* The leader is not reaped yet, so the number of its group cannot have been reused. */
     if (ret)
         laz_process_signal_group(&run->process, SIGKILL);
     bool gone = laz_process_wait(&run->process, COMMAND_KILLED_MS, &how);
@@ -229,8 +229,8 @@ static int command_end(struct command_run *run, int ret, struct laz_command_resu
         return ret;
     if (!gone || !how.known)
         return laz_error_set(err, LAZ_EOS, 0,
-                             "%s has ended, but not how: something else in this process takes the "
-                             "exit status of its children (SIGCHLD is ignored, perhaps)",
+                             "%s has ended, but its exit status is not known: other code in this "
+                             "process takes the status of its children (or ignores SIGCHLD)",
                              run->command->argv[0]);
     *result = (struct laz_command_result){
         .size = sizeof *result,
@@ -247,7 +247,7 @@ static int command_end(struct command_run *run, int ret, struct laz_command_resu
 int laz_command_check(const char *program, struct laz_error *err)
 {
     if (!laz_os_is_absolute(program))
-        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no absolute path of a program",
+        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is not the absolute path of a program",
                              program ? program : "");
     int rc = laz_trust_file(program, err);
     return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_EINVAL) : rc;
@@ -294,7 +294,8 @@ int laz_command_run(struct laz_spawner *spawner, const struct laz_command *comma
 
 /* ---- hooks ---------------------------------------------------------------------------------- */
 
-/* The first line without control bytes and without what is not UTF-8, cut at a character. */
+/* Copies the first line of `text`, without control bytes and invalid UTF-8, and cuts it at a
+ * character boundary. */
 static void hook_reason(const char *text, size_t len, char *reason, size_t size)
 {
     size_t used = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hook.c - asking the command of session.pre_execute_hook about code, while the loop goes on.
+/* hook.c - runs the command of session.pre_execute_hook in a worker, while the loop goes on.
  * Side: host.  Input trusted: yes (a command of the settings; the code is data to it).
  *
- * A hook may take half a minute: it is asked by a worker, so that no other session waits for it,
- * and what it answers comes back as a post.  Where tools occupy all workers, and may do so for
- * ever, a timer answers in their place: whoever of the two takes the hook first, by `is_taken`. */
+ * A hook may take half a minute, so a worker runs it and posts the answer to the loop: no other
+ * session has to wait.  Tools may occupy all workers, possibly for ever; then a timer answers with
+ * an error.  `is_taken` says which of the two came first. */
 #include "tool/hook.h"
 
 #include "loop/driver.h"
@@ -21,9 +21,9 @@ struct laz_hook {
     const struct laz_strv *command;
     struct laz_timer *timer;
     atomic_bool is_taken;
-    void (*answered)(void *user); /* NULL: nobody waits any more */
-    bool was_late;                /* and its owner was told */
-    bool has_arrived;             /* the worker is done with it */
+    void (*answered)(void *user); /* NULL: cancelled */
+    bool was_late;                /* the timer came first and has called `answered` */
+    bool has_arrived;             /* the worker has finished */
     void *user;
     char *code;
     size_t len;
@@ -53,21 +53,21 @@ static void hook_arrives(struct laz_post *post)
         hook->answered(hook->user);
 }
 
-static void hook_too_late(void *user)
+static void hook_timed_out(void *user)
 {
     struct laz_hook *hook = user;
 
     if (atomic_exchange(&hook->is_taken, true))
-        return; /* it is being asked, and that has an end of its own */
+        return; /* the command runs, and has a timeout of its own */
     hook->was_late = true;
     hook->rc = laz_error_set(&hook->err, LAZ_ETIMEOUT, 0,
-                             "it was not asked for %d seconds, because tools that have not ended "
-                             "occupy all threads",
+                             "the hook could not be run within %d seconds, because tools that have "
+                             "not returned occupy all threads",
                              LAZ_HOOK_TIMEOUT_MS / 1000);
     hook->answered(hook->user);
 }
 
-/* On a worker. */
+/* In a worker thread. */
 static void hook_work(struct laz_work *work)
 {
     struct laz_hook *hook =
@@ -98,7 +98,7 @@ int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
     hook->user = user;
     hook->code = laz_strndup(code, len);
     hook->len = len;
-    hook->timer = laz_timer_new(driver->loop, hook_too_late, hook);
+    hook->timer = laz_timer_new(driver->loop, hook_timed_out, hook);
     int rc =
         hook->code && hook->timer ? laz_command_environment(&hook->env, err) : laz_error_nomem(err);
     if (!rc)

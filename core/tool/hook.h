@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hook.h - asking the command of session.pre_execute_hook about code, while the loop goes on. */
+/* hook.h - runs the command of session.pre_execute_hook in a worker, while the loop goes on. All
+ * functions are for the loop thread. */
 #ifndef LAZ_TOOL_HOOK_H
 #define LAZ_TOOL_HOOK_H
 
@@ -12,8 +13,9 @@ struct laz_hook;
 struct laz_spawner;
 struct laz_strv;
 
-/* Has a worker ask `command` (borrowed until it has answered); `answered` is called by the loop,
- * once. Errors: nobody was asked. */
+/* Has a worker run `command` with `code` (copied) on standard input. Borrows driver, spawner and
+ * command until the hook is freed. `answered` is called once, in the loop thread, when
+ * laz_hook_end may be called. Errors: LAZ_ENOMEM, LAZ_EOS (no thread); the command was not run. */
 int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
                    const struct laz_strv *command, const char *code, size_t len,
                    void (*answered)(void *user), void *user, struct laz_hook **hook,

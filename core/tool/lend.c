@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lend.c - the loop, lent to the thread that runs a tool. */
+/* lend.c - lends the loop to the worker thread that runs a tool. */
 #include "tool/lend.h"
 
 #include "base/clock.h"
@@ -10,18 +10,18 @@
 #include <stdlib.h>
 
 enum lend_state {
-    LEND_HOME, /* the owner holds the loop */
-    LEND_TOOL, /* nobody does: the tool runs */
+    LEND_HOME, /* the loop thread holds the loop */
+    LEND_TOOL, /* no thread holds it: the tool runs */
     LEND_AWAY, /* the worker holds it */
 };
 
 struct laz_lend {
     pthread_mutex_t lock;
     pthread_cond_t back;
-    enum lend_state state;    /* under lock, as the next two */
+    enum lend_state state;    /* protected by `lock`, as are the next two */
     struct laz_call *running; /* in LEND_TOOL */
-    bool answered;            /* an answer of `running` was kept */
-    /* of whoever holds the loop: */
+    bool answered;            /* `running` holds an answer that was not posted */
+    /* only for the thread that holds the loop: */
     bool (*serve)(void *user, uint64_t ms); /* NULL: the loop is not lent */
     void *user;
     struct laz_call *offered;
@@ -73,7 +73,7 @@ bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call)
     return true;
 }
 
-/* Takes the call that was offered; its tool is about to run. Called with the lock held. */
+/* Takes the call that was offered; its tool is about to run. The caller holds the lock. */
 static struct laz_call *lend_take(struct laz_lend *lend)
 {
     struct laz_call *call = lend->offered;
@@ -85,7 +85,8 @@ static struct laz_call *lend_take(struct laz_lend *lend)
     return call;
 }
 
-/* Until the loop is back, or the time is over and no worker holds it. With the lock held. */
+/* Waits until the loop is back, or the time is over and no worker holds it. The caller holds the
+ * lock. */
 static void lend_wait(struct laz_lend *lend)
 {
     bool late = false;
@@ -107,7 +108,7 @@ bool laz_lend_serve(struct laz_lend *lend)
     if (lent)
         lend_wait(lend);
     if (lend->state == LEND_TOOL && lend->answered)
-        kept = lend->running; /* the last of several, perhaps: `call` may be gone */
+        kept = lend->running; /* possibly a later call than `call`, which may be freed */
     lend->state = LEND_HOME;
     lend->running = NULL;
     pthread_mutex_unlock(&lend->lock);
@@ -138,7 +139,7 @@ bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *a
     return ours;
 }
 
-/* Serves the box's channel until a call is offered. False when the owner is needed. */
+/* Serves the channel of the box until a call is offered. False: the loop thread is needed. */
 static bool lend_await_call(struct laz_lend *lend)
 {
     while (!lend->offered) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* lend.h - the loop, lent to the thread that runs a tool.
+/* lend.h - lends the loop to the worker thread that runs a tool.
  *
- * A tool may not run on the thread that drives the loop: that one is the application's, waits in
- * laz_session_execute, and has to return when a timeout is over, whatever the tool does.  But
- * waking one thread for the tool and another for its answer costs several times what a quick tool
- * does itself.  So the thread that waits lends the loop to the worker along with the call: the
- * worker runs the tool, hands the answer to the box, and awaits the next call there, all without a
- * change of threads.  A loan lasts LAZ_LEND_MS.  When it is over and the tool still runs, the owner
- * takes the loop back, and the answer comes to it as a post; else the worker brings it back.
+ * A tool must not run in the loop thread: that is a thread of the application, waits in
+ * laz_session_execute, and has to return when a timeout has passed, whatever the tool does.  But
+ * waking a worker for the tool and the loop thread for its answer takes several times as long as a
+ * quick tool.  So the loop thread lends the loop to the worker along with the call: the worker runs
+ * the tool, sends the answer to the box, and waits there for the next call, without a switch of
+ * threads.  A loan lasts LAZ_LEND_MS.  If the tool still runs then, the loop thread takes the loop
+ * back and the answer is posted to it; else the worker gives the loop back.
  *
- * While the tool runs nobody holds the loop; else exactly one thread does, and the lock of the loan
- * orders what they do.  A worker that holds it only serves the channel of the box: output handlers
- * and hooks stay on the thread that called execute. */
+ * While the tool runs no thread holds the loop; else exactly one does, and the lock of the loan
+ * orders their accesses.  A worker that holds it only serves the channel of the box: handlers of
+ * output and hooks run in the thread that called execute. */
 #ifndef LAZ_TOOL_LEND_H
 #define LAZ_TOOL_LEND_H
 
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LAZ_LEND_MS 2 /* what other events of the loop may have to wait for */
+#define LAZ_LEND_MS 2 /* how long other events of the loop may be delayed */
 
 struct laz_call;
 struct laz_lend;
@@ -28,24 +28,27 @@ struct laz_lend;
 int laz_lend_new(struct laz_lend **lend, struct laz_error *err);
 void laz_lend_free(struct laz_lend *lend);
 
-/* The owner's side. Between begin and end, calls that are begun may be lent the loop; one that was
- * offered and not served runs without it. `serve`, called by a worker that holds the loop, waits
- * for messages of the box for up to `ms` milliseconds and serves them; false: the owner is needed.
+/* Loop thread: between begin and end, the loop may be lent to calls. `serve` is called by a worker
+ * that holds the loop: it waits up to `ms` milliseconds for messages of the box and handles them;
+ * false: the loop thread is needed. End hands a call that was offered to a worker without the loop.
  */
 void laz_lend_begin(struct laz_lend *lend, bool (*serve)(void *user, uint64_t ms), void *user);
 void laz_lend_end(struct laz_lend *lend);
-/* Whoever holds the loop: the call is to be run with the loop. False: by a worker without it. */
+/* Thread that holds the loop: offers a call to run with the loop. False: a worker has to run it
+ * without. */
 bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call);
-/* Lends the loop to the call that was offered, and waits until it is back. False: none was. */
+/* Loop thread: lends the loop to the call that was offered, and waits until the loop is back.
+ * False: no call was offered. */
 bool laz_lend_serve(struct laz_lend *lend);
 
-/* Any thread: is the answer of `call`, which its fields hold by now, delivered by the thread that
- * runs it? False: post it. */
+/* Any thread, when `call` holds its answer: true if the thread that runs the call will deliver it;
+ * false: the caller posts it. */
 bool laz_lend_keeps_answer(struct laz_lend *lend, const struct laz_call *call);
-/* The worker's side, when the tool has returned: does this thread hold the loop now? Then
- * `answered` tells whether an answer was kept. */
+/* Worker, when the tool has returned: true if this thread holds the loop now; `answered` is set to
+ * whether an answer was kept. */
 bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *answered);
-/* The worker holds the loop: the next call to run with it, or NULL: it was given back. */
+/* Worker that holds the loop: returns the next call to run with it, or gives it back and returns
+ * NULL. */
 struct laz_call *laz_lend_next(struct laz_lend *lend);
 
 #endif

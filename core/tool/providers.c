@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* providers.c - the tool providers of an engine: one instance for each [[tools]] table.
  *
- * An instance has an address that never changes: the plugin holds its table of services, and the
- * entries of the tool set name it as their owner.  Every mistake is reported at the place of the
- * configuration it comes from, a tool's at its own table when there is one with its name. */
+ * The address of an instance never changes: the plugin holds its table of services, and entries of
+ * the tool set name it as their owner.  An error is reported with its position in the
+ * configuration; an error of a tool with that of the table that has its name, if there is one. */
 #include "tool/providers.h"
 
 #include "base/json.h"
@@ -17,7 +17,7 @@
 #define PROVIDERS_POSITION  512   /* bytes of "FILE:LINE:COL" */
 
 struct provider_instance {
-    struct laz_provider provider; /* what the engine sees; first: laz_provider_of */
+    struct laz_provider provider;
     struct laz_tool_services services;
     struct laz_providers *all;
     bool created;
@@ -25,7 +25,7 @@ struct provider_instance {
 
 struct laz_providers {
     struct laz_provider_host host;
-    struct laz_strv env; /* of commands */
+    struct laz_strv env; /* environment of the commands that providers run */
     struct provider_instance **instances;
     size_t n;
 };
@@ -100,9 +100,10 @@ static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due
     return instance->all->host.watch_timer(instance->all->host.host, ms, due, user);
 }
 
-/* ---- where things were written -------------------------------------------------------------- */
+/* ---- positions in the configuration --------------------------------------------------------- */
 
-/* The table of a tool: one of a list of tables within the provider's, with its name. */
+/* Finds the table of a tool: an item of a list of tables in the provider's table, with the tool's
+ * name. Returns the provider's table if there is none. */
 static const struct laz_toml_node *providers_tool_node(const struct laz_toml_node *table,
                                                        const char *tool)
 {
@@ -132,7 +133,7 @@ static int providers_locate(const struct laz_toml_node *node, int code, struct l
 
 /* ---- an instance ---------------------------------------------------------------------------- */
 
-/* What every step of making an instance needs. */
+/* What each step of making an instance needs. */
 struct provider_making {
     const struct laz_strv *reserved;
     const struct laz_toml_node *table;
@@ -171,7 +172,8 @@ out:
     return ret;
 }
 
-/* The tool was refused. A name that an instance has already gets that one's place too. */
+/* Reports that a tool was refused. If its name is taken, the text names the provider that has it.
+ */
 static int instance_refused(const struct provider_instance *instance, const struct laz_tool *tool,
                             const struct provider_making *making, int code, struct laz_error *err)
 {
@@ -202,7 +204,7 @@ static int instance_add_tools(struct provider_instance *instance,
         laz_error_prefix(err, "provider %s: ", instance->provider.name);
         return providers_locate(making->table, ret, err);
     }
-    /* The plugin's struct may be longer than ours, never shorter: 1.0 is the first. */
+    /* A plugin's struct may be longer than ours, never shorter, since the ABI begins with 1.0. */
     if (n > PROVIDERS_MAX_TOOLS || (n && (!tools || tools->size < sizeof *tools))) {
         ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
                             instance->provider.name);

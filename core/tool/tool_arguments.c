@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_arguments.c - what code in the box passes to a tool, checked against the declaration.
+/* tool_arguments.c - checks arguments from the sandbox against the declaration of the tool.
  *
- * The runtimes check types too, for good messages in their language; what counts is the check
- * here.  The arguments are scanned JSON text (one value, no repeated keys): they are walked once,
- * without a tree, and the walk ends after a few names that were not declared, so that the time is
- * linear in the text whatever a peer sends.
- * Side: host.  Input trusted: no (arguments come from the box). */
+ * The runtimes check types too, for good messages in their language; only the check here is relied
+ * on.  The arguments are scanned JSON text (one value, no repeated keys).  They are read once,
+ * without a tree, and reading stops after a few undeclared names, so the time is linear in the
+ * length of the text whatever a peer sends.
+ * Side: host.  Input trusted: no (arguments come from the sandbox). */
 #include "tool/tool_types.h"
 
 #include "base/base64.h"
@@ -42,7 +42,7 @@ enum value_form {
 
 #define BIT(form) (1u << (form))
 
-/* Words for messages, and the tags of lazaret/json.h with the JSON type of what they hold. */
+/* Words for messages, and the tags of lazaret/json.h with the JSON type of their content. */
 static const struct {
     const char *word;
     const char *tag;
@@ -71,7 +71,7 @@ static const struct {
 #define FORMS_ARRAY  (BIT(FORM_ARRAY) | BIT(FORM_FACTOR))
 #define FORMS_OBJECT (BIT(FORM_OBJECT) | BIT(FORM_MAP) | BIT(FORM_FRAME))
 
-/* JSON Schema's words, then R's. */
+/* Type names of JSON Schema, then those of R. */
 static const struct laz_type_word type_words[] = {
     {"string", LAZ_TYPE_STRING, BIT(FORM_STRING) | BIT(FORM_BYTES)},
     {"number", LAZ_TYPE_NUMBER, FORMS_NUMBER},
@@ -120,7 +120,7 @@ bool laz_type_is_plain(const struct laz_tool_parameter *parameter)
 
 /* ---- one value ------------------------------------------------------------------------------ */
 
-/* As integers are written: 010 is eight to some programs. */
+/* True for decimal digits without leading zeros: some programs read 010 as eight. */
 static bool value_is_integer_text(const char *text, size_t len)
 {
     size_t i = len && text[0] == '-';
@@ -133,8 +133,7 @@ static bool value_is_integer_text(const char *text, size_t len)
     return true;
 }
 
-/* Does the text that a tag holds make sense? Dates and the insides of frames are left to whoever
- * uses them. */
+/* True if the text in a tag is valid. Dates and the contents of frames are not checked. */
 static bool value_tag_fits(enum value_form form, const char *text, size_t len)
 {
     switch (form) {
@@ -149,8 +148,8 @@ static bool value_tag_fits(enum value_form form, const char *text, size_t len)
     }
 }
 
-/* The form of an object: a tag, or plain. FORM_OTHER also for a tag that holds nonsense and for
- * want of memory: refused where a type is declared. */
+/* The form of an object: that of its tag, or plain. FORM_OTHER also for a tag with invalid content
+ * and when out of memory: such values are refused if a type is declared. */
 static enum value_form value_object_form(const char *raw, size_t len)
 {
     const struct laz_json_api *json = laz_json_api();
@@ -199,13 +198,13 @@ static enum value_form value_form(const char *raw, size_t len)
     }
 }
 
-/* A scalar, looked at once: it may be long, and so may the list that it is looked up in. */
+/* A scalar, decoded once: it may be long, and so may the list in which it is looked up. */
 struct scalar {
     const char *raw;
     size_t len;
     enum value_form form;
     struct laz_json_digits number;
-    char *text; /* of a string; NULL without memory */
+    char *text; /* of a string; NULL: out of memory */
     size_t text_len;
 };
 
@@ -220,7 +219,7 @@ static struct scalar scalar_of(const char *raw, size_t len)
     return scalar;
 }
 
-/* Are two the same value, however they are written? */
+/* True if two scalars are the same value, in any notation. */
 static bool scalar_is_same(const struct scalar *a, const struct scalar *b)
 {
     if (a->form != b->form)
@@ -233,8 +232,8 @@ static bool scalar_is_same(const struct scalar *a, const struct scalar *b)
     return a->len == b->len && memcmp(a->raw, b->raw, a->len) == 0;
 }
 
-/* Is the scalar one of the values of the JSON list? Then it becomes the text that stands there: 1e1
- * and 10 are one number, but not to everybody who is given the text. */
+/* True if the scalar is a value of the JSON list; *raw is then set to the text in the list, so that
+ * a tool gets the declared notation (10 for 1e1). */
 static bool value_is_listed(const char *list, const char **raw, size_t *len)
 {
     const struct laz_json_api *json = laz_json_api();
@@ -263,7 +262,7 @@ static bool value_is_listed(const char *list, const char **raw, size_t *len)
     return found;
 }
 
-/* The items of an enumeration for a message, without brackets. */
+/* Reports that a value is not one of the enumeration, and lists these. */
 static int value_not_listed(const char *tool, const struct laz_tool_parameter *parameter,
                             const char *what, struct laz_error *err)
 {
@@ -338,8 +337,8 @@ static void arguments_list_name(struct laz_buf *names, const struct laz_json_tok
     laz_buf_puts(names, n < name->len ? "...'" : "'");
 }
 
-/* Finds the raw text of each argument. Names that were not declared are refused; a few are listed
- * and the rest is not looked at. */
+/* Finds the raw text of each argument. Undeclared names are refused; the message lists a few, and
+ * the rest is not read. */
 static int arguments_split(const struct laz_tool_entry *tool, const char *args, size_t len,
                            struct argument *found, struct laz_error *err)
 {
@@ -381,7 +380,8 @@ out:
     return ret;
 }
 
-/* Is a null meant as "not given"? For an optional parameter, unless null is one of its values. */
+/* True if an argument is missing, or is a null for an optional parameter that has no null in its
+ * enumeration. */
 static bool argument_is_absent(const struct laz_tool_parameter *parameter,
                                const struct argument *argument)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_stubs.c - tools as text: for `init`, for people, and as stubs that a model is shown.
+/* tool_stubs.c - tools as text: for the message `init`, for people, and as stubs to show to a
+ * model.
  *
- * A stub is the signature of a tool in one language with its documentation, in valid syntax: what
- * code may call, not how it works.  Descriptions are words of somebody else: they are put into
- * comments line by line, or quoted, so that none can end the comment it stands in.  Each language
- * is one row of a table: how values are written, and how a tool is. */
+ * A stub is the signature of a tool in one language with its documentation, in valid syntax.
+ * Descriptions are not trusted: they are put into comments line by line, or quoted, so that none
+ * can end the comment that contains it.  Each language is one row of a table, which says how values
+ * and tools are written. */
 #include "tool/tool_types.h"
 
 #include "base/json.h"
@@ -17,12 +18,12 @@ struct stub_language {
     const char *list_open, *list_close;
     const char *map_open, *map_close;
     const char *key_open, *key_close; /* around a quoted key */
-    bool decimal;                     /* a control byte in a string: \001, not \u0001 */
-    bool docstring;                   /* documentation is a string: "\\" is special in it */
+    bool decimal;                     /* control bytes in strings are \001, not \u0001 */
+    bool docstring;                   /* documentation is a string literal: "\\" is escaped */
     bool dots;                        /* names may contain dots */
     void (*tool)(const struct stub_language *language, const struct laz_tool_entry *tool,
                  struct laz_buf *text);
-    const char *together; /* how several calls are made at once, as a comment; or NULL */
+    const char *together; /* comment on how to make several calls at once; or NULL */
 };
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -91,8 +92,8 @@ static void stub_value(const struct stub_language *language, const char *value,
     json->reader_free(reader);
 }
 
-/* Words of somebody else, each line after `prefix`; what would end a comment or a docstring of
- * any of the languages is taken apart. */
+/* Appends untrusted text, each line after `prefix`. A space is put into sequences that would end a
+ * comment or a docstring in any of the languages. */
 static void stub_comment(const struct stub_language *language, const char *prefix,
                          const char *words, struct laz_buf *text)
 {
@@ -115,7 +116,7 @@ static void stub_comment(const struct stub_language *language, const char *prefi
     laz_buf_putc(text, '\n');
 }
 
-/* "integer, default 3, one of 1, 2, 3" and the description, as one text. */
+/* Appends "integer, default 3, one of 1, 2, 3" and the description. */
 static void stub_describe(const struct stub_language *language,
                           const struct laz_tool_parameter *parameter, const char *between,
                           struct laz_buf *words)
@@ -154,7 +155,7 @@ static void stub_parameter_comment(const struct stub_language *language, const c
     laz_buf_fini(&words);
 }
 
-/* "(id, full = FALSE)", the way R and JavaScript write it; Lua has no defaults. */
+/* Appends "(id, full = FALSE)", as in R and JavaScript; `defaults` is false for Lua. */
 static void stub_signature(const struct stub_language *language, const struct laz_tool_entry *tool,
                            bool defaults, struct laz_buf *text)
 {
@@ -195,7 +196,7 @@ static const char *stub_python_type(enum laz_type type)
     return types[type];
 }
 
-/* Python wants required parameters first; one that comes later is given by name. */
+/* In Python required parameters come first; a later one becomes a keyword-only parameter. */
 static void stub_python_signature(const struct stub_language *language,
                                   const struct laz_tool_entry *tool, struct laz_buf *text)
 {
@@ -237,7 +238,7 @@ static void stub_python(const struct stub_language *language, const struct laz_t
     laz_buf_puts(text, "    \"\"\"\n");
 }
 
-/* my.tool is a field of a table in Lua; other names with dots are reached by their text only. */
+/* In Lua my.tool is a field of a table; other names with dots are only accessible as strings. */
 static void stub_lua_name(const struct stub_language *language, const char *name,
                           struct laz_buf *text)
 {
@@ -321,7 +322,8 @@ static void json_string(struct laz_buf *json, const char *key, const char *text)
     laz_json_quote(json, text, strlen(text));
 }
 
-/* Without "type" a runtime leaves the check to the host, but for words of its own language. */
+/* Omits "type" if the parameter accepts more than that type: runtimes then check only type names of
+ * their own language, and the host checks the rest. */
 static void json_parameter(const struct laz_tool_parameter *parameter, struct laz_buf *json)
 {
     laz_buf_putc(json, '{');

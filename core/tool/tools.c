@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.c - declaring tools: what a set of tools may contain.
+/* tools.c - checks declarations of tools and keeps the set of them.
  *
- * Everything that could make a tool useless or ambiguous in some language is refused when it is
- * declared, with a sentence that names tool and parameter: a call can then rely on names, types,
- * defaults and enumerations.  A set is small (tens of tools): it is searched from front to back.
+ * A declaration that would make a tool useless or ambiguous in some language is refused, with a
+ * sentence that names tool and parameter; calls then rely on names, types, defaults and
+ * enumerations.  A set is small (tens of tools), so searches are linear.
  * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
 #include "tool/tool_types.h"
 
@@ -29,7 +29,7 @@ bool laz_tool_name_is_valid(const char *name, size_t len)
     return true;
 }
 
-/* A name on the wire may be ".", "..." or ".2x"; as a function in R it may not. */
+/* Excludes ".", "..." and ".2x", which are valid on the wire but not as names of functions in R. */
 static bool name_is_declarable(const char *name)
 {
     size_t len = strlen(name);
@@ -39,7 +39,7 @@ static bool name_is_declarable(const char *name)
            !(dots && name[dots] >= '0' && name[dots] <= '9');
 }
 
-/* Are two names the same where a dot in a name becomes "_"? */
+/* True if two names are the same once dots are replaced by "_". */
 static bool name_is_same(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
@@ -60,7 +60,7 @@ static void name_add_languages(const struct laz_strv *reserved, const char *name
     }
 }
 
-static const char name_rule[] = "a name begins with a letter or a dot and goes on with letters, "
+static const char name_rule[] = "a name begins with a letter or a dot, followed by letters, "
                                 "digits, '_' and '.'";
 
 /* Checks a name of a tool (`parameter` NULL) or of one of its parameters. */
@@ -74,9 +74,9 @@ static int name_check(const char *tool, const char *parameter, const struct laz_
     if (!name || !name_is_declarable(name)) {
         if (parameter)
             return laz_error_set(err, LAZ_EINVAL, 0,
-                                 "Tool '%s': '%.100s' is no name for a parameter: %s", tool,
+                                 "Tool '%s': '%.100s' is not a valid name of a parameter: %s", tool,
                                  parameter, name_rule);
-        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is no name for a tool: %s",
+        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is not a valid name of a tool: %s",
                              name ? name : "", name_rule);
     }
     name_add_languages(reserved, name, &languages);
@@ -106,7 +106,7 @@ static void parameter_fini(struct laz_tool_parameter *parameter)
     free(parameter->enumeration);
 }
 
-/* What a parameter's object says, before it is checked as a whole. */
+/* The members of a parameter's object, before they are checked together. */
 struct declaration {
     const char *tool;
     struct laz_tool_parameter *parameter;
@@ -140,7 +140,7 @@ static int declaration_member(struct declaration *declaration, const char *key, 
     struct laz_tool_parameter *parameter = declaration->parameter;
     const struct {
         const char *key;
-        char **text; /* a string, or */
+        char **text; /* for a string; else NULL, and `raw` and `len` are set */
         const char **raw;
         size_t *len;
     } members[] = {
@@ -162,7 +162,7 @@ static int declaration_member(struct declaration *declaration, const char *key, 
         return 0;
     }
     return laz_error_set(err, LAZ_EINVAL, 0,
-                         "Tool '%s': parameter '%s': unknown word '%.100s'; known are name, type, "
+                         "Tool '%s': parameter '%s': unknown key '%.100s'; known are name, type, "
                          "description, required, default, enum",
                          declaration->tool, parameter->name ? parameter->name : "?", key);
 }
@@ -220,8 +220,9 @@ static int declaration_type(struct declaration *declaration, struct laz_error *e
     return parameter->type_name ? 0 : laz_error_nomem(err);
 }
 
-/* An enumeration is a list, not empty, of strings, numbers, booleans and null that fit the type.
- * Kept as values of it are handed to a tool: 1e1 is 10 where an integer is declared. */
+/* Checks an enumeration: a list, not empty, of strings, numbers, booleans and null that fit the
+ * type. Its values are stored in the form in which a tool gets them: 1e1 becomes 10 if the type is
+ * integer. */
 static int declaration_enumeration(struct declaration *declaration, struct laz_error *err)
 {
     const struct laz_json_api *json = laz_json_api();
@@ -248,7 +249,7 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
         else if (!laz_json_is_kept(raw, len))
             ret = declaration_fail(declaration, err,
                                    "enum lists a number with more digits than a double keeps: code "
-                                   "could never give it; list strings");
+                                   "could never pass it; list strings instead");
         else if (raw[0] == 'n')
             laz_buf_append(&list, raw, len);
         else
@@ -268,7 +269,7 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
     return ret;
 }
 
-/* A default of null is the same as an optional parameter without a default. */
+/* Sets `required` and the default. A default of null means optional without a default. */
 static int declaration_default(struct declaration *declaration, struct laz_error *err)
 {
     struct laz_tool_parameter *parameter = declaration->parameter;
@@ -280,7 +281,7 @@ static int declaration_default(struct declaration *declaration, struct laz_error
         return declaration_fail(declaration, err, "required must be true or false");
     if (required && declaration->default_value)
         return declaration_fail(declaration, err,
-                                "it is required and has a default: leave one of them out");
+                                "it is required and has a default: remove one of them");
     parameter->required = required;
     if (!declaration->default_value || declaration->default_value[0] == 'n')
         return 0;
@@ -390,7 +391,7 @@ static int set_check_duplicate(const struct laz_tool_set *set, const char *name,
         if (name_is_same(other, name))
             return laz_error_set(err, LAZ_EINVAL, 0,
                                  "Duplicate tool names: '%s' and '%s' would be the same function "
-                                 "where '.' is written as '_'",
+                                 "where '.' is replaced by '_'",
                                  other, name);
     }
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tools.h - the tools that code may call: declaration, checking of arguments, stubs.
- * Side: host.  Input trusted: no (arguments come from the box). */
+/* tools.h - the tools that code may call: declaration, check of arguments, stubs.
+ * Side: host.  Input trusted: no (arguments come from the sandbox). */
 #ifndef LAZ_TOOL_TOOLS_H
 #define LAZ_TOOL_TOOLS_H
 
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#define LAZ_TOOL_MAX_NAME       128 /* bytes of a name of a tool or parameter */
+#define LAZ_TOOL_MAX_NAME       128 /* bytes of the name of a tool or parameter */
 #define LAZ_TOOL_MAX_PARAMETERS 100
 
 enum laz_type {
@@ -27,22 +27,22 @@ enum laz_type {
 struct laz_tool_parameter {
     char *name;
     enum laz_type type;
-    uint32_t accepts; /* forms of values, for tool_arguments.c */
-    char *type_name;  /* the author's word, for messages; "" when there is none */
+    uint32_t accepts; /* forms of values; see struct laz_type_word */
+    char *type_name;  /* as declared, for messages; "" if no type was declared */
     char *description;
-    char *default_value; /* JSON or NULL */
-    char *enumeration;   /* JSON list or NULL */
+    char *default_value; /* JSON, or NULL */
+    char *enumeration;   /* JSON list, or NULL */
     bool required;
 };
 
-/* A declared tool. `call` and `owner` say who serves it; tools.c does not look at them. */
+/* A declared tool. `owner` and `index` are for the caller of laz_tool_set_add. */
 struct laz_tool_entry {
     char *name, *description;
     struct laz_tool_parameter *parameters;
     size_t n_parameters;
-    uint32_t timeout_ms, max_concurrent;
-    const void *owner; /* the provider instance, or the application's callback */
-    size_t index;      /* in the owner's list */
+    uint32_t timeout_ms, max_concurrent; /* 0: no limit */
+    const void *owner;                   /* the provider instance, or the struct laz_app_tool */
+    size_t index;                        /* in the owner's list */
 };
 
 struct laz_tool_set {
@@ -50,32 +50,35 @@ struct laz_tool_set {
     size_t n;
 };
 
-/* Adds a tool; checks names, reserved words, duplicates and parameters (types, defaults and
- * enumerations that fit). `reserved` has an item "LANGUAGE:word" for each word that is no name in a
- * language ("python:if"); NULL: none. Two names that differ in dots and underscores only are
- * duplicates: most languages write a dot in a name as "_". On failure the set is as it was. Errors:
- * LAZ_EINVAL with a sentence naming tool and parameter, LAZ_ENOMEM. */
+/* Adds a tool (copied) after checking names, reserved words, duplicates and parameters (types,
+ * defaults and enumerations that fit). `reserved` has an item "LANGUAGE:word" for each word that
+ * cannot be a name in a language ("python:if"); NULL: none. Names that differ in dots and
+ * underscores only are duplicates: most languages replace a dot in a name by "_". On failure the
+ * set is unchanged. Errors: LAZ_EINVAL with a sentence that names tool and parameter, LAZ_ENOMEM.
+ */
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
                      const struct laz_strv *reserved, const void *owner, size_t index,
                      struct laz_error *err);
 void laz_tool_set_fini(struct laz_tool_set *set);
+/* The tool with this name (`len` bytes), or NULL. Borrowed until the set changes. */
 const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,
                                                size_t len);
 /* ^[A-Za-z.][A-Za-z0-9_.]*$ */
 bool laz_tool_name_is_valid(const char *name, size_t len);
 
-/* Checks a scanned JSON object (or "null": none) against the declaration and appends the object
- * the provider gets: declared order, defaults filled in, numbers of `integer` parameters without
- * a point. A null for an optional parameter is the same as leaving it out. Linear in `len`. Errors
- * (LAZ_EINVAL, for the code that called): "Unexpected arguments for tool 'add': 'evil'", "Tool
- * 'add': argument 'a' must be numeric, got string", "Tool 'add': argument 'b' is missing". */
+/* Checks a scanned JSON object (or "null": no arguments) of `len` bytes against the declaration,
+ * and appends to `checked` the object that the provider gets: in the declared order, with defaults,
+ * and numbers of `integer` parameters without a point. A null for an optional parameter is the same
+ * as omitting it. Takes time linear in `len`. LAZ_ENOMEM, or LAZ_EINVAL with a text for the code
+ * that called: "Unexpected arguments for tool 'add': 'evil'", "Tool 'add': argument 'a' must be
+ * numeric, got string", "Tool 'add': argument 'b' is missing". */
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
                              struct laz_buf *checked, struct laz_error *err);
 
-/* JSON list for `init` and laz_session_tools. Appended. */
+/* Appends the tools as a JSON list, for the message `init` and laz_session_tools. */
 void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json);
-/* For people (`format` "text"), or as stubs a model is shown ("r", "python", "lua", "javascript",
- * "json"). LAZ_EINVAL for another format. */
+/* Appends the tools as text for people (`format` "text"), or as stubs to show to a model ("r",
+ * "python", "lua", "javascript", "json"). LAZ_EINVAL for another format, LAZ_ENOMEM. */
 int laz_tool_set_format(const struct laz_tool_set *set, const char *format, struct laz_buf *text,
                         struct laz_error *err);
 

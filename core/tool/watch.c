@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 struct laz_watch {
-    struct laz_io *io; /* one of the two */
-    struct laz_timer *timer;
+    struct laz_io *io;       /* NULL if it watches a timer */
+    struct laz_timer *timer; /* NULL if it watches a descriptor */
 };
 
 struct laz_watch *laz_watch_fd(void *host, int fd, uint32_t events,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watch.h - descriptors and timers that tool providers watch through the engine's loop: the
- * functions of struct laz_tool_services (lazaret/tool.h). `host` is the loop. */
+ * functions of struct laz_tool_services, described in lazaret/tool.h. `host` is the loop. */
 #ifndef LAZ_TOOL_WATCH_H
 #define LAZ_TOOL_WATCH_H
 

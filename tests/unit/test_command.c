@@ -264,7 +264,7 @@ static void what_cannot_be_started_is_named(void)
     struct run r = RUN_INIT;
 
     CU_ASSERT_EQUAL(run(&r, (const char *const[]){"ls", NULL}), LAZ_EINVAL);
-    UNIT_TEXT(r.err.text, "'ls' is no absolute path of a program");
+    UNIT_TEXT(r.err.text, "'ls' is not the absolute path of a program");
     CU_ASSERT_EQUAL(run(&r, (const char *const[]){NULL}), LAZ_EINVAL);
     CU_ASSERT_EQUAL(run(&r, (const char *const[]){"/nowhere/program", NULL}), LAZ_EOS);
     CU_ASSERT_EQUAL(r.err.os_errno, ENOENT);

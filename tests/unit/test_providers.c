@@ -210,7 +210,8 @@ static void mistakes_are_found_where_they_were_made(void)
         const char *toml, *problem; /* after "FOLDER/test.toml:" */
     } rows[] = {
         {PROVIDER TOOL("maybe", ""), "3:1: Tool 'maybe': the name is a reserved word of testrt"},
-        {PROVIDER TOOL("a", "") TOOL("not a name", ""), "7:1: 'not a name' is no name for a tool"},
+        {PROVIDER TOOL("a", "") TOOL("not a name", ""),
+         "7:1: 'not a name' is not a valid name of a tool"},
         {PROVIDER TOOL("a", "") PROVIDER TOOL("a", ""),
          "9:1: Duplicate tool names: 'a' (the first is of provider command)"},
         {PROVIDER TOOL("a", "parameters = { perhaps = \"string\" }"),

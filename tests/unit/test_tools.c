@@ -90,15 +90,15 @@ static void names_of_tools_follow_the_rule(void)
         const char *problem = declare(rows[i].name, NULL);
         CU_ASSERT_EQUAL(*problem == '\0', rows[i].valid);
         if (!rows[i].valid)
-            CU_ASSERT_PTR_NOT_NULL(strstr(problem, "is no name for a tool"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(problem, "is not a valid name of a tool"));
     }
-    CU_ASSERT_PTR_NOT_NULL(strstr(declare(NULL, NULL), "is no name for a tool"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(declare(NULL, NULL), "is not a valid name of a tool"));
     memset(long_name, 'a', sizeof long_name);
     long_name[LAZ_TOOL_MAX_NAME] = '\0';
     UNIT_TEXT(declare(long_name, NULL), "");
     long_name[LAZ_TOOL_MAX_NAME] = 'a';
     long_name[LAZ_TOOL_MAX_NAME + 1] = '\0';
-    CU_ASSERT_PTR_NOT_NULL(strstr(declare(long_name, NULL), "is no name"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(declare(long_name, NULL), "is not a valid name"));
     CU_ASSERT_TRUE(laz_tool_name_is_valid("...", 3));
     CU_ASSERT_FALSE(laz_tool_name_is_valid("a\0b", 3));
 }
@@ -141,11 +141,11 @@ static void declarations_that_make_no_sense_are_refused(void)
         {"{}", "Tool 'T': parameters must be a list"},
         {"[1]", "Tool 'T': each parameter must be an object"},
         {"[{}]", "Tool 'T': a parameter has no name"},
-        {"[{\"name\":\"bad name\"}]", "Tool 'T': 'bad name' is no name for a parameter"},
+        {"[{\"name\":\"bad name\"}]", "Tool 'T': 'bad name' is not a valid name of a parameter"},
         {"[{\"name\":5}]", "Tool 'T': parameter '?': name must be a string"},
         {"[{\"name\":\"a\",\"type\":\"strin\"}]",
          "Tool 'T': parameter 'a': unknown type 'strin'; known are string, number,"},
-        {"[{\"name\":\"a\",\"minimum\":1}]", "Tool 'T': parameter 'a': unknown word 'minimum'"},
+        {"[{\"name\":\"a\",\"minimum\":1}]", "Tool 'T': parameter 'a': unknown key 'minimum'"},
         {"[{\"name\":\"a\",\"type\":\"integer\",\"default\":1.5}]",
          "Tool 'T': the default of 'a' must be integer, got number"},
         {"[{\"name\":\"a\",\"type\":\"boolean\",\"default\":\"x\"}]",
