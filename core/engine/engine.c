@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine.c - an engine: what its sessions share, made in one order and undone in the other. */
+/* engine.c - an engine: makes what its sessions share, and frees it in the reverse order. */
 #include "engine/engine.h"
 
 #include "audit/audit.h"
@@ -19,15 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENGINE_DEATH_MS 10000u /* a busy machine has taken more than two seconds */
-#define ENGINE_WORKERS  64u    /* tools that may block at the same time */
+#define ENGINE_DEATH_MS 10000u /* for the end of a box; a busy machine may need over two seconds   \
+                                */
+#define ENGINE_WORKERS 64u     /* threads for blocking tools */
 
 const char *laz_version(void)
 {
     return LAZ_VERSION;
 }
 
-/* ---- driving -------------------------------------------------------------------------------- */
+/* ---- running the loop ----------------------------------------------------------------------- */
 
 int laz_engine_step(struct laz_engine *engine, int64_t wait_ms, struct laz_error *err)
 {
@@ -68,7 +69,7 @@ static void engine_resumed(void *user)
     laz_sessions_resume(&((struct laz_engine *)user)->sessions);
 }
 
-/* ---- what is made in it --------------------------------------------------------------------- */
+/* ---- sessions, pools, tools ----------------------------------------------------------------- */
 
 int laz_session_open(struct laz_engine *engine, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err)
@@ -117,7 +118,7 @@ int laz_engine_add_tool(struct laz_engine *engine, const struct laz_tool *tool,
     return rc;
 }
 
-/* ---- making and undoing --------------------------------------------------------------------- */
+/* ---- making and freeing --------------------------------------------------------------------- */
 
 static int engine_find_agent(struct laz_engine *engine, struct laz_error *err)
 {
@@ -139,7 +140,7 @@ static void engine_take_options(struct laz_engine *engine, const struct laz_engi
         log->level = LAZ_LOG_INFO;
 }
 
-/* Gives each room what it needs of the others. */
+/* Passes to each room what it needs of the others. */
 static int engine_join(struct laz_engine *engine, struct laz_error *err)
 {
     struct laz_box_shared *boxes = &engine->boxes;
@@ -209,7 +210,7 @@ void laz_engine_free(struct laz_engine *engine)
     atomic_store(&engine->driver.in_use, false);
     laz_sessions_free(&engine->sessions);
     laz_templates_end(&engine->boxes);
-    while (engine->boxes.leaving) /* each has a timer that ends the wait */
+    while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
     laz_driver_end_workers(&engine->driver);
@@ -217,7 +218,8 @@ void laz_engine_free(struct laz_engine *engine)
     laz_tools_fini(&engine->tools);
     laz_spawner_free(engine->spawner);
     if (engine->driver.loop && laz_loop_handles(engine->driver.loop))
-        laz_log(&engine->driver.log, LAZ_LOG_ERROR, "tool providers left %u watches and timers",
+        laz_log(&engine->driver.log, LAZ_LOG_ERROR,
+                "tool providers did not stop %u watches and timers",
                 laz_loop_handles(engine->driver.loop));
     laz_driver_fini(&engine->driver);
     if (engine->folder)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine.h - an engine: the rooms that its sessions need, joined. */
+/* engine.h - an engine owns what its sessions share, and passes it to the rooms. Private to
+ * core/engine and to tests; the public functions are in lazaret/lazaret.h. */
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
@@ -18,9 +19,9 @@ struct laz_engine {
     const struct laz_settings_values *values;
     struct laz_registry *registry;
     struct laz_spawner *spawner;
-    char *folder; /* /tmp/lazaret-..., with everything of this engine in it */
-    int folder_lock;
-    char *agent; /* path of lazaret-agent */
+    char *folder;    /* /tmp/lazaret-...: directory for all files of this engine */
+    int folder_lock; /* descriptor that shows that the directory is in use */
+    char *agent;     /* path of lazaret-agent */
     struct laz_driver driver;
     struct laz_box_shared boxes;
     struct laz_tools tools;

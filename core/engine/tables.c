@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - the tables of plugins in the configuration, against the plugins there are.
+/* tables.c - checks the plugin tables of the configuration against the installed plugins.
  * Side: host.  Input trusted: yes, but a mistake must not be silent.
  *
  * Settings are read before plugins are known, so a misspelt [sandbox.bwarp] looks like the table of
- * a plugin that somebody will bring.  Here the plugins are known.  Tables of plugins that are not
- * in use are looked at too: a setting that has no effect is a mistake whoever is chosen later. */
+ * an unknown plugin.  Here the plugins are known.  Tables of plugins that are not in use are
+ * checked too, since their mistakes would show only when the plugin is chosen. */
 #include "engine/tables.h"
 
 #include "settings/toml/toml.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options a table is checked against. LAZ_ENOENT: no such plugin. *options stays NULL when the
- * table is in order as far as can be told. */
+/* Finds the options that a table is checked against. LAZ_ENOENT: no such plugin. *options stays
+ * NULL if the table cannot be checked. */
 static int tables_find(struct laz_registry *registry, bool runtime, const char *name,
                        const struct laz_option **options, struct laz_error *err)
 {
@@ -30,7 +30,7 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
         if (rc == 0)
             *options = plugin->options;
     }
-    /* one that is there and broken is told when it is used */
+    /* a broken plugin is reported when it is used */
     if (rc == LAZ_EPLUGIN || (rc == LAZ_ENOENT && runtime && laz_registry_can_be_installed(name)))
         return 0;
     return rc;

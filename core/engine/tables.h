@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.h - the tables of plugins in the configuration, against the plugins there are. */
+/* tables.h - checks the plugin tables of the configuration against the installed plugins. */
 #ifndef LAZ_ENGINE_TABLES_H
 #define LAZ_ENGINE_TABLES_H
 
@@ -8,9 +8,10 @@
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
-/* Every [sandbox.NAME] and [runtime.NAME] has to name a plugin and to hold options of it. Each
- * mistake is appended to `problems` (unless NULL), the first is the error. A runtime that could be
- * installed here may have a table before it is. Errors: LAZ_ECONFIG with FILE:LINE:COL. */
+/* Checks that every [sandbox.NAME] and [runtime.NAME] names a plugin and has only options of it.
+ * Appends each mistake to `problems` (unless NULL) and returns the first. The table of a known
+ * runtime that is not installed is accepted. Borrows everything for the call. Errors: LAZ_ECONFIG
+ * with FILE:LINE:COL, LAZ_ENOMEM. */
 int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
                      struct laz_strv *problems, struct laz_error *err);
 
