@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_events.c - what of a session's life goes on record, and with which fields.
+/* audit_events.c - the events of a session that are recorded in the audit log, with their fields.
  * Side: host.  Input trusted: no (code, arguments, errors and results come from the box).
  *
- * docs/audit.md has the table of events; a test holds it against the names in this file.  What the
- * agent says of itself is recorded as what it said; the fields that count (verdict, evidence,
- * isolation, times) are the host's own. */
+ * docs/audit.md has the table of events; a test compares it with the names in this file.  Verdict,
+ * evidence, isolation and times are the host's own; other fields may repeat what the agent sent. */
 #include "session/audit_events.h"
 
 #include "base/clock.h"
@@ -27,7 +26,7 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
 {
     const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
     static const char *const names[] = {"sandbox.write", "sandbox.read"};
-    char *file = laz_os_real_path(values->audit.file); /* NULL: not there, because of `warn` */
+    char *file = laz_os_real_path(values->audit.file); /* NULL: could not be made (`warn`) */
 
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
@@ -102,7 +101,7 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
 
     if (!session->shared->audit)
         return 0;
-    session->on_record = true; /* also when it cannot be written: the next one is no start */
+    session->on_record = true; /* also if the write fails: the next record is a restart */
     if (again)
         laz_audit_string(&line, "cause", cause);
     laz_audit_string(&line, "runtime", session->runtime->name);
@@ -195,7 +194,7 @@ void laz_audit_stopped(const struct laz_execution *execution)
     const char *cap = laz_stop_reasons[execution->stop].cap;
 
     if (!execution->session->shared->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
-        return; /* timeouts and the like are told once, by the verdict */
+        return; /* timeouts and the like are recorded with the verdict */
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     if (cap) {
         laz_audit_string(&line, "limit", cap);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* execute.c - one execution: from the code to its one verdict.
+/* execute.c - one execution: from the code to its verdict.
  * Side: host.  Input trusted: no (everything the box reports).
  *
- * Two clocks: the code's, which stands still while a tool is awaited, and the deadline, which never
- * does.  Whatever ends an execution early first kills the box and then waits for its end, so that
- * the last output is there and the kernel has said how the process ended; only then is it judged.
- * Calls of tools (execution_tools.c) that are open at that moment are abandoned: their providers
- * are told. */
+ * There are two clocks: that of the code, which stops while a call of a tool is open, and that of
+ * the deadline, which never stops.  Whatever ends an execution early kills the box first and waits
+ * for its end, so that the last output has arrived and the kernel has reported how the process
+ * ended; only then is the execution judged.  Calls of tools (execution_tools.c) that are open at
+ * that moment are cancelled. */
 #include "session/execution.h"
 
 #include "base/json.h"
@@ -27,7 +27,7 @@
 
 /* ---- ending it ------------------------------------------------------------------------------ */
 
-static void execution_over(struct laz_execution *execution)
+static void execution_set_over(struct laz_execution *execution)
 {
     execution->over = true;
     laz_session_stir(execution->session);
@@ -49,7 +49,7 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     laz_timer_cancel(execution->session->deadline_timer);
     laz_execution_abandon_calls(execution);
     if (execution->session->box->ended)
-        execution_over(execution);
+        execution_set_over(execution);
     else
         laz_box_kill(execution->session->box);
 }
@@ -62,7 +62,7 @@ static void execution_broken(struct laz_session *session, const char *why)
 static void execution_box_ended(struct laz_session *session)
 {
     laz_execution_abandon_calls(session->execution);
-    execution_over(session->execution);
+    execution_set_over(session->execution);
 }
 
 /* ---- clocks --------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ void laz_execution_clock_stand(struct laz_execution *execution)
     laz_timer_cancel(execution->session->code_timer);
 }
 
-/* ---- what the box reports ------------------------------------------------------------------- */
+/* ---- reports of the box --------------------------------------------------------------------- */
 
 static void execution_message(struct laz_session *session, struct laz_message *message)
 {
@@ -117,18 +117,18 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     }
     if (!message->has_id || message->id != execution->id) {
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
-                           "an outcome with the id of no execution");
+                           "the id of the outcome is not that of the execution");
         return;
     }
     if (message->value) {
         execution->result->value = laz_strndup(message->value, message->value_len);
         execution->out_of_memory |= !execution->result->value;
     }
-    execution->message = *message; /* taken over */
+    execution->message = *message; /* takes its memory */
     execution->message.value = execution->message.args = NULL;
     *message = (struct laz_message){0};
     execution->has_message = true;
-    execution_over(execution);
+    execution_set_over(execution);
     laz_session_step(&session->state, LAZ_EVENT_DONE, &session->shared->driver->log, session->id);
     laz_execution_abandon_calls(execution);
 }
@@ -144,7 +144,7 @@ static void execution_output(struct laz_session *session, int stream, const char
         laz_execution_stop(execution, LAZ_STOP_OUTPUT_LIMIT, most, "");
 }
 
-/* ---- before it ------------------------------------------------------------------------------ */
+/* ---- before the code runs ------------------------------------------------------------------- */
 
 static struct laz_result *blocked(const char *format, ...) LAZ_PRINTF(1, 2);
 
@@ -167,7 +167,7 @@ static struct laz_result *blocked_by_hook(int rc, const char *detail)
     return blocked("Execution blocked: pre_execute_hook error: %s", detail);
 }
 
-/* Asks the application's hook. NULL: the code may run. */
+/* Calls the hook of the application. NULL: the code may run. */
 static struct laz_result *execution_ask_application(struct laz_session *session, const char *code,
                                                     size_t len)
 {
@@ -179,9 +179,10 @@ static struct laz_result *execution_ask_application(struct laz_session *session,
     return NULL;
 }
 
-/* What the host itself forbids, in order. NULL: the hooks may be asked. */
-static struct laz_result *execution_forbidden(struct laz_session *session, const char *code,
-                                              size_t len)
+/* Checks the limits of the settings, the encoding, and the hook of the application. NULL: the code
+ * may run, unless the hook of the settings refuses it. */
+static struct laz_result *execution_check_rules(struct laz_session *session, const char *code,
+                                                size_t len)
 {
     const struct laz_settings_values *values = session->shared->values;
 
@@ -228,7 +229,7 @@ static void execution_take_options(struct laz_execution *execution,
     output->user = options.user;
 }
 
-/* ---- during and after it -------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static int execution_send(struct laz_execution *execution, struct laz_error *err)
 {
@@ -249,7 +250,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
         laz_box_hear(session->box);
         if (!laz_box_send(session->box, line.data, line.len, 0)) /* code that never ran is not ok */
             laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
-                               "it was gone before the code could be sent");
+                               "the agent's channel was closed before the code was sent");
     }
     laz_buf_fini(&line);
     if (rc)
@@ -259,7 +260,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
     return 0;
 }
 
-/* For a worker that holds the loop. */
+/* Called by a worker that holds the loop; see laz_lend_begin. */
 static bool execution_serve(void *user, uint64_t ms)
 {
     struct laz_execution *execution = user;
@@ -268,8 +269,8 @@ static bool execution_serve(void *user, uint64_t ms)
            laz_box_serve(execution->session->box, ms);
 }
 
-/* The box has the code. */
-static void execution_runs(struct laz_execution *execution)
+/* The code was sent: starts the clocks. */
+static void execution_started(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
     struct laz_session_shared *shared = session->shared;
@@ -283,13 +284,13 @@ static void execution_runs(struct laz_execution *execution)
     if (execution->deadline_ms)
         laz_timer_start(session->deadline_timer, execution->deadline_ms);
     if (++shared->running > 1)
-        laz_lend_end(shared->tools->lend); /* nobody waits for another one's tool */
+        laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
     else if (session->waiters)
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
 }
 
-/* It is over: nothing of it goes on. */
-static void execution_stands(struct laz_execution *execution)
+/* Stops everything that belongs to a running execution, and takes the rest of its output. */
+static void execution_finish(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
 
@@ -306,7 +307,7 @@ static void execution_stands(struct laz_execution *execution)
     session->execution = NULL;
 }
 
-/* ---- its course ----------------------------------------------------------------------------- */
+/* ---- from phase to phase -------------------------------------------------------------------- */
 
 static void execution_free(struct laz_execution *execution)
 {
@@ -319,7 +320,7 @@ static void execution_free(struct laz_execution *execution)
     free(execution);
 }
 
-/* The last of it: who asked is told. A session that nobody waits for may be gone afterwards. */
+/* Reports the result to the caller. May free the session. */
 static void execution_end(struct laz_execution *execution, int rc, const struct laz_error *why)
 {
     struct laz_session *session = execution->session;
@@ -342,13 +343,13 @@ static void execution_end(struct laz_execution *execution, int rc, const struct 
     atomic_store(&session->cancel, false);
     atomic_store(&session->executing, false);
     atomic_fetch_sub(&shared->driver->busy, 1);
-    laz_session_settle(session); /* unless somebody waits in it, who does it */
+    laz_session_settle(session); /* does nothing while a function waits in the session */
     laz_driver_begin_callback(shared->driver);
     done(user, rc ? NULL : result, rc ? &err : NULL);
     laz_driver_end_callback(shared->driver);
 }
 
-/* Nothing ran, and this is its result. */
+/* Ends an execution of which nothing ran, with this result. */
 static void execution_end_with(struct laz_execution *execution, struct laz_result *result)
 {
     struct laz_session *session = execution->session;
@@ -362,7 +363,7 @@ static void execution_end_with(struct laz_execution *execution, struct laz_resul
     execution_end(execution, 0, NULL);
 }
 
-static void execution_is_blocked(struct laz_execution *execution, struct laz_result *result)
+static void execution_end_blocked(struct laz_execution *execution, struct laz_result *result)
 {
     if (result)
         laz_audit_blocked(execution->session, execution->code, execution->len, result);
@@ -377,8 +378,8 @@ struct laz_result *laz_execution_not_started(int rc, const char *why)
         rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
 }
 
-/* The result of what was not put on record to its end says so. */
-static void execution_tell_trouble(struct laz_execution *execution)
+/* Adds a warning to the result if records are missing from the audit log. */
+static void execution_warn_audit(struct laz_execution *execution)
 {
     struct laz_strv *warnings = &execution->result->warnings;
     char *trouble = laz_audit_trouble(execution->session->shared->audit);
@@ -389,12 +390,13 @@ static void execution_tell_trouble(struct laz_execution *execution)
     free(trouble);
 }
 
-static void execution_is_over(struct laz_execution *execution)
+/* The outcome has arrived, or the box has ended: judges the execution and reports the result. */
+static void execution_complete(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
     struct laz_result *result = execution->result;
 
-    execution_stands(execution);
+    execution_finish(execution);
     laz_execution_judge(execution);
     laz_execution_log_refused(execution);
     if (!execution->is_check && result->verdict != LAZ_VERDICT_SYNTAX_ERROR)
@@ -403,12 +405,12 @@ static void execution_is_over(struct laz_execution *execution)
     laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Execution %s%s%s (%llu ms)",
             laz_verdict_name(result->verdict), *detail ? ": " : "", detail,
             (unsigned long long)(result->wall_us / 1000));
-    execution_tell_trouble(execution);
+    execution_warn_audit(execution);
     execution_end(execution, 0, NULL);
 }
 
-/* Its session is idle, or will not be. */
-static void execution_gets_box(struct laz_execution *execution)
+/* The start of the session has ended: sends the code, or reports why the session did not start. */
+static void execution_submit(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
     struct laz_start *start = &session->start;
@@ -440,11 +442,11 @@ static void execution_gets_box(struct laz_execution *execution)
         execution_end(execution, rc, &why);
         return;
     }
-    execution_runs(execution);
+    execution_started(execution);
 }
 
-/* The host allows it; the hook of the settings has the last word. */
-static void execution_is_allowed(struct laz_execution *execution)
+/* The code may run: waits for the start of the session, if one is needed. */
+static void execution_await_box(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
 
@@ -453,7 +455,7 @@ static void execution_is_allowed(struct laz_execution *execution)
         laz_session_begin_start(session, "replaced");
     laz_session_be_patient(session);
     if (!session->start.under_way)
-        execution_gets_box(execution);
+        execution_submit(execution);
 }
 
 static void execution_hook_answered(void *user)
@@ -464,21 +466,22 @@ static void execution_hook_answered(void *user)
     laz_session_stir(execution->session);
 }
 
-static void execution_is_asked(struct laz_execution *execution)
+/* Checks whether the code may run, and begins to ask the hook of the settings, if there is one. */
+static void execution_admit(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
     struct laz_session_shared *shared = session->shared;
     struct laz_error err = {0};
 
     if (execution->is_check) {
-        execution_is_allowed(execution);
+        execution_await_box(execution);
         return;
     }
-    struct laz_result *refusal = execution_forbidden(session, execution->code, execution->len);
+    struct laz_result *refusal = execution_check_rules(session, execution->code, execution->len);
     if (refusal) {
-        execution_is_blocked(execution, refusal);
+        execution_end_blocked(execution, refusal);
     } else if (!shared->values->session.pre_execute_hook.n) {
-        execution_is_allowed(execution);
+        execution_await_box(execution);
     } else {
         execution->phase = LAZ_PHASE_HOOK;
         int rc = laz_hook_begin(shared->driver, shared->boxes->spawner,
@@ -490,7 +493,7 @@ static void execution_is_asked(struct laz_execution *execution)
     }
 }
 
-static void execution_hook_ends(struct laz_execution *execution)
+static void execution_take_hook_answer(struct laz_execution *execution)
 {
     char detail[LAZ_ERROR_TEXT_SIZE];
     int rc = laz_hook_end(execution->hook, detail, sizeof detail);
@@ -499,7 +502,7 @@ static void execution_hook_ends(struct laz_execution *execution)
     if (rc)
         execution_is_blocked(execution, blocked_by_hook(rc, detail));
     else
-        execution_is_allowed(execution);
+        execution_await_box(execution);
 }
 
 void laz_execution_cancel(struct laz_session *session)
@@ -520,16 +523,16 @@ static void execution_advance(struct laz_session *session)
 {
     struct laz_execution *execution = session->wanted;
 
-    if (execution->phase == LAZ_PHASE_ASKED && !execution->cancelled)
-        execution_is_asked(execution);
+    if (execution->phase == LAZ_PHASE_NEW && !execution->cancelled)
+        execution_admit(execution);
     else if (execution->cancelled)
         execution_end_with(execution, laz_execution_not_started(LAZ_ECANCELLED, "cancelled"));
     else if (execution->phase == LAZ_PHASE_HOOK && execution->hook_answered)
-        execution_hook_ends(execution);
+        execution_take_hook_answer(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)
-        execution_gets_box(execution);
+        execution_submit(execution);
     else if (execution->phase == LAZ_PHASE_RUNNING && execution->over)
-        execution_is_over(execution);
+        execution_complete(execution);
 }
 
 static void execution_read_on(struct laz_session *session)
@@ -557,8 +560,8 @@ const struct laz_session_listener laz_execution_listener = {
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
-/* What is to be executed, and who is told of its end. */
-struct execution_order {
+/* The arguments of a public function: the code, and the callback for its result. */
+struct execution_request {
     bool is_check, is_async;
     const char *code;
     size_t len;
@@ -567,11 +570,11 @@ struct execution_order {
     void *user;
 };
 
-/* Errors: it was not begun, and `done` will not be called. */
-static int execution_begin(struct laz_session *session, const struct execution_order *order,
-                           struct laz_error *err)
+/* Makes the execution. After an error `done` will not be called. */
+static int execution_new(struct laz_session *session, const struct execution_request *request,
+                         struct laz_error *err)
 {
-    const struct laz_execute_options *options = order->options;
+    const struct laz_execute_options *options = request->options;
 
     if (session->is_ending)
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
@@ -586,16 +589,16 @@ static int execution_begin(struct laz_session *session, const struct execution_o
     if (!execution)
         return laz_error_nomem(err);
     execution->session = session;
-    execution->is_check = order->is_check;
-    execution->print = !order->is_check && !(options && LAZ_HAS(options, no_print));
+    execution->is_check = request->is_check;
+    execution->print = !request->is_check && !(options && LAZ_HAS(options, no_print));
     execution->no_validate = options && LAZ_HAS(options, no_validate);
-    execution->done = order->done;
-    execution->user = order->user;
-    execution->code = order->code;
-    execution->len = order->len;
+    execution->done = request->done;
+    execution->user = request->user;
+    execution->code = request->code;
+    execution->len = request->len;
     execution->result = calloc(1, sizeof *execution->result);
-    if (order->is_async) {
-        execution->copy = laz_strndup(order->code, order->len);
+    if (request->is_async) {
+        execution->copy = laz_strndup(request->code, request->len);
         execution->code = execution->copy;
     }
     if (!execution->result || !execution->code) {
@@ -611,13 +614,14 @@ static int execution_begin(struct laz_session *session, const struct execution_o
     return 0;
 }
 
-static int execution_order(struct laz_session *session, struct execution_order *order,
+/* Begins an execution. If it is synchronous, the caller continues inside of the driver. */
+static int execution_begin(struct laz_session *session, struct execution_request *request,
                            struct laz_error *err)
 {
-    if (!order->code)
+    if (!request->code)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is no code");
-    if (order->len == SIZE_MAX)
-        order->len = strlen(order->code);
+    if (request->len == SIZE_MAX)
+        request->len = strlen(request->code);
     if (atomic_exchange(&session->executing, true))
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the session is executing and does not support concurrent executions");
@@ -626,24 +630,24 @@ static int execution_order(struct laz_session *session, struct execution_order *
         atomic_store(&session->executing, false);
         return rc;
     }
-    rc = execution_begin(session, order, err);
+    rc = execution_new(session, request, err);
     if (rc)
         atomic_store(&session->executing, false);
-    else if (order->is_async)
-        laz_session_stir(session); /* it begins with the next turn: never inside of this call */
-    if (rc || order->is_async)
+    else if (request->is_async)
+        laz_session_stir(session); /* starts in the next turn: `done` is never called in here */
+    if (rc || request->is_async)
         laz_driver_leave(session->shared->driver);
     return rc;
 }
 
-/* Who waits for an execution. */
+/* Where a synchronous call gets its result. */
 struct execution_waiter {
     struct laz_result *result;
     struct laz_error err;
     bool is_done;
 };
 
-static void execution_tell_waiter(void *user, struct laz_result *result,
+static void execution_waiter_done(void *user, struct laz_result *result,
                                   const struct laz_error *err)
 {
     struct execution_waiter *waiter = user;
@@ -654,28 +658,28 @@ static void execution_tell_waiter(void *user, struct laz_result *result,
     waiter->is_done = true;
 }
 
-/* The synchronous call is the asynchronous one, waited for. */
+/* Begins an execution and runs the loop until it has its result. */
 static int execute_and_wait(struct laz_session *session, bool is_check, const char *code,
                             size_t len, const struct laz_execute_options *options,
                             struct laz_result **result, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
     struct execution_waiter waiter = {0};
-    struct execution_order order = {
+    struct execution_request request = {
         .is_check = is_check,
         .code = code,
         .len = len,
         .options = options,
-        .done = execution_tell_waiter,
+        .done = execution_waiter_done,
         .user = &waiter,
     };
 
     *result = NULL;
-    int rc = execution_order(session, &order, err);
+    int rc = execution_begin(session, &request, err);
     if (rc)
         return rc;
     session->waiters++;
-    execution_is_asked(session->wanted);
+    execution_admit(session->wanted);
     while (!waiter.is_done)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     session->waiters--;
@@ -705,7 +709,7 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
                                            const struct laz_error *err),
                               void *user, struct laz_error *err)
 {
-    struct execution_order order = {
+    struct execution_request request = {
         .is_async = true,
         .code = code,
         .len = len,
@@ -715,8 +719,8 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
     };
 
     if (!done)
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is nobody to tell of the end");
-    return execution_order(session, &order, err);
+        return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the result is required");
+    return execution_begin(session, &request, err);
 }
 
 int laz_session_check(struct laz_session *session, const char *code, size_t len,

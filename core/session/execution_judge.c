@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* execution_judge.c - what came of an execution that is over: its verdict, its error, its numbers.
- * Side: host.  Input trusted: no (its outcome comes from the box). */
+/* execution_judge.c - fills the result of an execution: its verdict, its error, its numbers.
+ * Side: host.  Input trusted: no (the outcome comes from the box). */
 #include "session/execution.h"
 
 #include "base/clock.h"
@@ -58,7 +58,7 @@ void laz_execution_judge(struct laz_execution *execution)
     uint64_t cpu_us;
 
     laz_box_usage(box, &cpu_us, &result->max_rss_bytes);
-    if (cpu_us < session->guard.seen_us) /* the tree was looked at while it was there */
+    if (cpu_us < session->guard.seen_us) /* the guard has seen processes that are gone now */
         cpu_us = session->guard.seen_us;
     if (result->max_rss_bytes < session->guard.peak_bytes)
         result->max_rss_bytes = session->guard.peak_bytes;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* execution_tools.c - the calls of tools of one execution: which may begin, in which order they are
+/* execution_tools.c - the calls of tools of one execution: which may start, in which order they are
  * answered, how many may be open.
  * Side: host.  Input trusted: no (names, arguments and ids come from the box).
  *
- * Calls with an id are answered as they come; those without, in order, so one of them waits for the
- * other.  Number and size of what is open, and the number of refused ones, are bounded, because the
- * box decides how fast it asks and whether it reads; and so is what is logged of refusals. */
+ * Calls with an id are answered as they finish; those without an id in order, so at most one of
+ * them is open.  The number and size of open calls, the number of refused ones and the log of
+ * refusals are bounded, because the box decides how many calls it makes and whether it reads the
+ * answers. */
 #include "session/execution.h"
 
 #include "base/json.h"
@@ -16,20 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXECUTION_REFUSED 10000 /* of one execution; code has no use for more */
-#define EXECUTION_LOGGED  10    /* of these; the rest is a number */
+#define EXECUTION_REFUSED 10000 /* refused calls after which an execution is ended */
+#define EXECUTION_LOGGED  10    /* refused calls that are logged; the rest is only counted */
 
-/* A call that is not begun: it has no id and stands behind another one without (they are answered
- * in order), or the agent has not read what it was answered so far. */
+/* A call that was not started yet: it has no id and another one without id is open, or the agent
+ * has not read its earlier answers. */
 struct waiting_call {
     struct waiting_call *next;
     size_t tool;
     int64_t id;
     bool has_id;
     uint64_t number;
-    size_t size; /* of its arguments in the message; those that were checked may have defaults */
+    size_t size; /* bytes of its arguments in the message, without defaults */
     struct laz_buf args;
-    char *error; /* the answer, instead of a call */
+    char *error; /* why it was refused: to be answered without a call; NULL: it was not */
 };
 
 static struct waiting_call *waiting_take(struct laz_execution *execution)
@@ -60,8 +61,8 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
         waiting_free(waiting_take(execution));
 }
 
-/* Sends {"id":..,"value":..} or {"id":..,"error":..}. A refusal is not kept for an agent that
- * leaves much unread; what comes of a call that was begun always is. */
+/* Sends {"id":..,"value":..} or {"id":..,"error":..}. The answer to a call that was started
+ * (`begun`) is always queued; a refusal only if the agent has not left much unread. */
 static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
                             const char *json, size_t len, const char *error, bool begun)
 {
@@ -134,7 +135,8 @@ static bool execution_room_for_call(struct laz_execution *execution)
     return true;
 }
 
-/* The tool's number in the engine's set and its checked arguments, or an error for the code. */
+/* Finds the tool's number in the engine's set and checks the arguments. False: `err` is an error
+ * for the code. */
 static bool execution_check_call(struct laz_execution *execution, const struct laz_message *message,
                                  size_t *tool, struct laz_buf *args, struct laz_error *err)
 {
@@ -156,7 +158,7 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
                                     message->args ? message->args_len : 4, args, err) == 0;
 }
 
-/* Begins a call; takes its arguments. */
+/* Starts a call; takes its arguments. */
 static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
 {
     const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
@@ -177,8 +179,8 @@ static void execution_begin_call(struct laz_execution *execution, struct waiting
     execution->is_one_in_order |= !next->has_id;
 }
 
-/* What it was answered is bounded in number and size by what was begun, so nothing is begun while
- * the agent leaves more than the largest value unread. */
+/* True if a call must not start yet. To bound the memory for answers, none starts while the agent
+ * has left more than the largest value unread. */
 static bool execution_has_to_wait(const struct laz_execution *execution,
                                   const struct waiting_call *next)
 {
@@ -188,7 +190,7 @@ static bool execution_has_to_wait(const struct laz_execution *execution,
            (!next->error && most && laz_box_unread(execution->session->box) > most);
 }
 
-/* The calls that waited, up to the first that still has to. */
+/* Starts waiting calls, up to the first that has to wait longer. */
 static void execution_begin_waiting(struct laz_execution *execution)
 {
     while (execution->waiting && execution->stop == LAZ_STOP_NONE &&
@@ -208,7 +210,7 @@ void laz_execution_read_on(struct laz_execution *execution)
         execution_begin_waiting(execution);
 }
 
-/* Takes the arguments and the error. False without memory. */
+/* Queues a call; takes its arguments and its error. False: out of memory. */
 static bool execution_wait(struct laz_execution *execution, struct waiting_call *call)
 {
     struct waiting_call *waiting = malloc(sizeof *waiting);
@@ -225,8 +227,8 @@ static bool execution_wait(struct laz_execution *execution, struct waiting_call 
     return true;
 }
 
-/* False: it was one too many. */
-static bool execution_refused(struct laz_execution *execution, const char *why)
+/* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
+static bool execution_count_refusal(struct laz_execution *execution, const char *why)
 {
     execution->n_refused++;
     if (execution->n_refused <= EXECUTION_LOGGED)
@@ -253,7 +255,7 @@ static bool execution_is_full(const struct laz_execution *execution, size_t args
     return open >= LAZ_OPEN_CALLS || (open && execution->open_bytes + args_len > LAZ_OPEN_BYTES);
 }
 
-/* A call that was checked, or its error: begun, answered, or put behind others. */
+/* Starts or queues a call that was checked; if it was refused (`error`), answers it in its turn. */
 static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
                                 size_t tool, struct laz_buf *args, const char *error)
 {
@@ -300,7 +302,7 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
         laz_audit_tool_refused(execution, execution->result->tool_calls, message, err.text);
     else if (laz_audit_tool_call(execution, execution->result->tool_calls, message->tool, &args,
                                  NULL)) {
-        laz_error_set(&err, LAZ_EREFUSED, 0, /* where the log is, is not for the code */
+        laz_error_set(&err, LAZ_EREFUSED, 0, /* does not disclose the path of the log */
                       "the tool was not called: the audit log cannot be written");
         good = false;
     }
@@ -310,7 +312,7 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
                 message->args ? message->args : "");
     else
         laz_buf_fini(&args);
-    if (!good && !execution_refused(execution, err.text))
+    if (!good && !execution_count_refusal(execution, err.text))
         return;
     execution_take_call(execution, message, tool, &args, good ? NULL : err.text);
     laz_buf_fini(&args);

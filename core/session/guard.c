@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - the limits of a session as a whole that nobody but the host enforces.
+/* guard.c - the limits of a session as a whole that only the host enforces.
  * Side: host.  Input trusted: yes (the kernel's counters).
  *
- * No kernel ends a group of processes at a number of CPU seconds, so the host looks, and only as
- * often as it has to: N processors cannot use up what is left before an Nth of it has passed.  So a
- * minute of CPU time costs a handful of looks, and an idle session none.  Memory is looked at only
- * where there is no control group to limit it; how fast a program can write to new pages tells when
- * to look again.  What a session does while no code is executed counts too, but is seen only when
- * the next execution begins, before its code runs. */
+ * No kernel limits the CPU seconds of a group of processes, so the host checks them, as rarely as
+ * it can: N processors need at least an Nth of the time that is left.  So a minute of CPU time
+ * takes a handful of checks, and an idle session none.  Memory is checked only without a control
+ * group that limits it; the time of the next check follows from how fast programs can fill new
+ * pages.  What a session uses while no code is executed counts too, but is checked only when the
+ * next execution begins, before its code runs. */
 #include "session/guard.h"
 
 #include "session/execution.h"
@@ -15,10 +15,10 @@
 #include "os/process_tree.h"
 #include "os/system.h"
 
-#define GUARD_CPU_LEAST_MS   5  /* a look at a counter costs microseconds */
-#define GUARD_TREE_LEAST_MS  20 /* and one at /proc some hundred */
+#define GUARD_CPU_LEAST_MS   5  /* reading a counter takes microseconds */
+#define GUARD_TREE_LEAST_MS  20 /* reading /proc takes some hundred */
 #define GUARD_MEMORY_MOST_MS 200
-#define GUARD_BYTES_A_MS     ((uint64_t)2 << 20) /* that one processor can fill */
+#define GUARD_BYTES_A_MS     ((uint64_t)2 << 20) /* new pages that one processor can fill */
 #define GUARD_DAY_MS         ((uint64_t)86400000)
 
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors)
@@ -37,10 +37,10 @@ uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors)
                                        : GUARD_MEMORY_MOST_MS;
 }
 
-/* What is looked at, and how. */
+/* The limits that the host has to enforce, and how. */
 struct guard_duty {
-    uint64_t cpu_us, memory_bytes; /* limits; LAZ_UNLIMITED: not looked at */
-    const char *cpu_by;            /* NULL: the tree of processes */
+    uint64_t cpu_us, memory_bytes; /* LAZ_UNLIMITED: not checked */
+    const char *cpu_by;            /* control group that counts CPU time; NULL: process tree */
 };
 
 static struct guard_duty guard_duty(const struct laz_session *session)
@@ -56,8 +56,8 @@ static struct guard_duty guard_duty(const struct laz_session *session)
     return duty;
 }
 
-/* CPU time of the tree so far. What a process used that ended without being waited for is no longer
- * in the sum: it shows as a sum that became smaller. */
+/* CPU time of the process tree so far. The kernel's sum loses the time of a process that ended
+ * without being waited for, which shows as a sum that became smaller. */
 static uint64_t guard_tree_cpu(struct laz_guard *guard, uint64_t seen_us)
 {
     if (seen_us < guard->seen_us)
@@ -76,7 +76,7 @@ static void guard_look(struct laz_session *session)
     uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
 
     if (watch_tree && !laz_os_tree_usage(box->process.pid, duty.memory_bytes, &tree))
-        return; /* it has ended: that will be told */
+        return; /* the process has ended, which the box reports */
     if (tree.memory_bytes > guard->peak_bytes)
         guard->peak_bytes = tree.memory_bytes;
     if (duty.cpu_us != LAZ_UNLIMITED) {

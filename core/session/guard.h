@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h - the limits of a session as a whole that nobody but the host enforces: its CPU time,
- * and, without a control group, its memory. */
+/* guard.h - the limits of a session as a whole that only the host enforces: its CPU time, and,
+ * without a control group, its memory. All functions are for the loop thread. */
 #ifndef LAZ_SESSION_GUARD_H
 #define LAZ_SESSION_GUARD_H
 
@@ -14,13 +14,13 @@ struct laz_timer;
 struct laz_guard {
     struct laz_timer *timer;
     unsigned processors;
-    uint64_t due_us;     /* before this moment (laz_clock_us) no limit can be reached */
-    uint64_t seen_us;    /* CPU time when it was last looked, of a tree of processes */
-    uint64_t lost_us;    /* CPU time of processes that went and were not waited for */
-    uint64_t peak_bytes; /* the most memory that was seen, of a tree */
+    uint64_t due_us;     /* no limit can be reached before this time (laz_loop_now_us) */
+    uint64_t seen_us;    /* CPU time of the process tree at the last check */
+    uint64_t lost_us;    /* CPU time of processes that ended without being waited for */
+    uint64_t peak_bytes; /* the largest memory use of the process tree at any check */
 };
 
-/* False without memory. */
+/* False: out of memory. */
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
 void laz_guard_fini(struct laz_guard *guard);
 void laz_guard_reset(struct laz_guard *guard); /* a new box */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - what an execution writes: kept up to the caps, handed on as it comes.
+/* output.c - the output of an execution: stored up to the caps, passed on as it arrives.
  * Side: host.  Input trusted: no.
  *
- * Bytes are bytes here: nothing is decoded.  Past a cap output is counted and dropped, never an
- * error; whoever floods far beyond it is ended by the execution (verdict output_limit). */
+ * Output is not decoded.  Beyond a cap it is counted and dropped, which is not an error; execute.c
+ * ends code that writes far more (verdict output_limit). */
 #include "session/output.h"
 
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static void output_lines(struct laz_output *output, int stream, const char *data
     }
 }
 
-/* Eight bytes at a time; a byte of a word is one where its high bit is not set after the sum: it
- * was '\n', and no carry comes from a neighbour. */
+/* Counts newlines, eight bytes at a time: after the sum, the high bit of a byte is clear only where
+ * the byte was '\n'; no carry crosses bytes. */
 static size_t output_newlines(const char *data, size_t len)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), sevens = ones * 0x7f;
@@ -70,8 +70,8 @@ static size_t output_newlines(const char *data, size_t len)
     return n;
 }
 
-/* How many of the bytes may be kept: up to the cap on bytes, and to the end of the last line the
- * cap on lines allows. */
+/* How many of the bytes may be stored: up to the cap on bytes, and to the end of the last line that
+ * the cap on lines allows. */
 static size_t output_allowed(struct laz_output *output, const char *data, size_t len)
 {
     size_t allowed = len;
@@ -85,7 +85,7 @@ static size_t output_allowed(struct laz_output *output, const char *data, size_t
     if (!output->max_lines)
         return allowed;
     size_t at = 0;
-    if (output->max_lines - output->lines > allowed) { /* whatever they are */
+    if (output->max_lines - output->lines > allowed) { /* even if all of them are newlines */
         output->lines += output_newlines(data, allowed);
         return allowed;
     }
@@ -103,7 +103,7 @@ void laz_output_add(struct laz_output *output, int stream, const char *data, siz
 {
     output->total += len;
     if (output->truncated)
-        return; /* nothing after the first dropped byte, or the rest would not make sense */
+        return; /* drops everything after the first dropped byte */
     size_t allowed = output_allowed(output, data, len);
     output->truncated = allowed < len;
     if (!allowed)

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.c - sessions kept ready, and callers that wait for them.
- * Side: host.  Input trusted: yes (the application; what the sessions run is theirs to judge).
+ * Side: host.  Input trusted: yes (the application; sessions check what comes from their boxes).
  *
- * A place is filled in the background, whether or not anybody asks.  Its state is read off what it
- * holds (place_state), and nothing counts beside it:
+ * A place is filled in the background, whether or not a caller waits.  Its state is computed from
+ * its members (place_state) and stored nowhere else:
  *
- *     EMPTY     to be filled by the next look      -> STARTING, or FAILED
+ *     EMPTY     to be filled by the next check     -> STARTING, or FAILED
  *     STARTING  its session starts                 -> READY, or ENDED
  *     READY     its session is for the next caller -> BUSY, or ENDED
  *     BUSY      a caller holds its session         -> any, when it is given back
- *     ENDED     its session is no more             -> EMPTY, or FAILED if it never came up, or
- *                                                     is the second in a row that nobody used
+ *     ENDED     its session has ended              -> EMPTY, or FAILED if it did not start, or is
+ *                                                     the second in a row that no caller used
  *     FAILED    waits for the timer `retry`        -> EMPTY
  *
- * Whatever happens to a place or a caller stirs the pool, and pool_tend looks at all of it between
- * two turns of the loop.  The invariant: a pool that is not stirred has no place that is EMPTY or
- * ENDED, and `retry` runs if and only if one has FAILED.
+ * Every event of a place or a caller puts the pool on the driver's list, and pool_tend checks all
+ * of it between two turns of the loop.  The invariant: a pool that is not on the list has no place
+ * that is EMPTY or ENDED, and `retry` runs if and only if a place has FAILED.
  *
- * A caller is *waiting*, or *ended*: its time is over, or it was cancelled.  waiter_answer alone
- * decides what it is told.  It goes on waiting only while a place is neither READY nor FAILED, so
- * a start, a holder or the next look wakes it; when all have FAILED it is told why. */
+ * A caller is *waiting*, or *ended*: its time has passed, or it was cancelled.  Only waiter_answer
+ * decides what it gets.  It continues to wait only while a place is neither READY nor FAILED, so
+ * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
 #include "session/pool.h"
 
 #include "base/clock.h"
@@ -36,7 +36,6 @@
 #define POOL_PAUSE_MS      100u /* after the first start that failed */
 #define POOL_PAUSE_MOST_MS 30000u
 
-/* In the order in which pool_count has them. */
 enum place_state {
     PLACE_EMPTY,
     PLACE_STARTING,
@@ -51,19 +50,19 @@ enum place_state {
 struct laz_pool_member {
     struct laz_pool *pool;
     struct laz_session *session; /* NULL: none */
-    bool is_busy;                /* somebody holds it */
-    bool is_used;                /* somebody does, or has */
-    bool is_doubtful;            /* the session before it ended and nobody had used it */
-    struct laz_error why;        /* the last start failed; code 0: it is not known to */
+    bool is_busy;                /* a caller holds the session */
+    bool is_used;                /* a caller holds the session, or has held it */
+    bool is_doubtful;            /* the previous session ended before a caller used it */
+    struct laz_error why;        /* why the place has failed; code 0: it has not */
 };
 
 /* A caller that waits for a session. */
 struct pool_waiter {
     struct pool_waiter *next;
     struct laz_pool *pool;
-    struct laz_timer *timer; /* NULL: as long as it takes, or not at all */
-    uint64_t wait_ms;        /* 0: it waits for sessions that are being started only */
-    int ended;               /* 0: it waits; LAZ_EBUSY: its time is over; LAZ_ECANCELLED */
+    struct laz_timer *timer; /* NULL: wait_ms is 0 or LAZ_NO_LIMIT */
+    uint64_t wait_ms;        /* 0: it waits only for sessions that are being started */
+    int ended;               /* 0: it waits; LAZ_EBUSY: its time has passed; LAZ_ECANCELLED */
     void (*got)(void *user, struct laz_session *session, const struct laz_error *err);
     void *user;
 };
@@ -75,10 +74,10 @@ struct laz_pool {
     char *runtime;
     struct laz_session_options session_options;
     bool reset, closed;
-    unsigned holds; /* its functions that call back; freed after the last of them */
+    unsigned holds; /* functions in progress that need the pool: it is freed after the last */
     bool is_freed;
     struct laz_timer *retry;
-    uint64_t pause_ms; /* the last one; 0: none since a session came up */
+    uint64_t pause_ms; /* last pause after a failure; 0: none since a session has started */
     struct pool_waiter *first, **last;
     unsigned n_waiting;
     unsigned n;
@@ -101,7 +100,7 @@ static enum place_state place_state(const struct laz_pool_member *member)
     return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? PLACE_READY : PLACE_ENDED;
 }
 
-/* How many places there are of each state. */
+/* The number of places in each state. */
 struct pool_count {
     unsigned of[PLACE_STATES];
 };
@@ -128,7 +127,7 @@ static void member_empty(struct laz_pool_member *member)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
     if (session->waiters)
-        atomic_store(&session->freeing, true); /* who waits in it settles it */
+        atomic_store(&session->freeing, true); /* the function that waits in it will free it */
     else
         laz_session_destroy(session);
 }
@@ -154,7 +153,7 @@ static struct laz_session *member_hand_out(struct laz_pool_member *member)
     return member->session;
 }
 
-/* Begins to fill an empty place. What comes of it is seen by the next look. */
+/* Begins to start a session for an empty place. */
 static void member_fill(struct laz_pool_member *member)
 {
     struct laz_pool *pool = member->pool;
@@ -167,9 +166,9 @@ static void member_fill(struct laz_pool_member *member)
     member->session->keeps_dead = pool->reset;
 }
 
-/* Its session has ended, or did not start: that is noted, and it goes. One that nobody has used may
- * have been killed from outside, once. If the next one ends like that, so may all others, as fast
- * as they are started. */
+/* Removes a session that has ended or did not start. One that ended before a caller used it may
+ * have been killed from outside, once. If the next one ends like that too, the place has failed:
+ * otherwise sessions could be started in an endless loop. */
 static void member_clear(struct laz_pool_member *member)
 {
     const struct laz_start *start = &member->session->start;
@@ -202,9 +201,9 @@ static void waiter_unlink(struct pool_waiter *waiter)
     pool->n_waiting--;
 }
 
-/* Gives it a session, or says why there is none. */
-static void waiter_tell(struct pool_waiter *waiter, struct laz_session *session,
-                        const struct laz_error *err)
+/* Calls back a caller, with a session or with the reason why there is none. */
+static void waiter_finish(struct pool_waiter *waiter, struct laz_session *session,
+                          const struct laz_error *err)
 {
     struct laz_pool *pool = waiter->pool;
     struct pool_waiter told = *waiter;
@@ -224,7 +223,7 @@ static void waiter_end(struct pool_waiter *waiter, int why)
     laz_driver_stir(waiter->pool->shared->driver, &waiter->pool->stir);
 }
 
-static void waiter_too_late(void *user)
+static void waiter_timed_out(void *user)
 {
     waiter_end(user, LAZ_EBUSY);
 }
@@ -242,8 +241,8 @@ static int pool_is_closed(struct laz_error *err)
     return laz_error_set(err, LAZ_ECLOSED, 0, "Pool is closed");
 }
 
-/* What it is told, as long as no session is ready for it; 0: it goes on waiting, and something is
- * under way that ends this. */
+/* The error that a caller gets while no session is ready; 0: it continues to wait, for an event
+ * that will come. */
 static int waiter_answer(const struct pool_waiter *waiter, const struct pool_count *count,
                          struct laz_error *err)
 {
@@ -263,9 +262,9 @@ static int waiter_answer(const struct pool_waiter *waiter, const struct pool_cou
     return 0;
 }
 
-/* ---- tending -------------------------------------------------------------------------------- */
+/* ---- checking the places -------------------------------------------------------------------- */
 
-/* Places that have failed are filled again with the next look. */
+/* Makes places that have failed empty, so that the next check fills them. */
 static void pool_retry(void *user)
 {
     struct laz_pool *pool = user;
@@ -283,12 +282,13 @@ static void pool_pause(struct laz_pool *pool, const struct laz_error *why)
     pool->pause_ms = ms < POOL_PAUSE_MOST_MS ? ms : POOL_PAUSE_MOST_MS;
     laz_timer_start(pool->retry, pool->pause_ms);
     laz_log(&pool->shared->driver->log, LAZ_LOG_WARNING,
-            "the pool starts no session for %g seconds: %s", (double)pool->pause_ms / 1000.0,
+            "the pool waits %g seconds before the next start: %s", (double)pool->pause_ms / 1000.0,
             why->text);
 }
 
-/* Brings each place on: none is EMPTY or ENDED afterwards, unless the pool is stirred. */
-static void pool_look(struct laz_pool *pool)
+/* Advances each place: none is EMPTY or ENDED afterwards, unless the pool is on the driver's list.
+ */
+static void pool_check_places(struct laz_pool *pool)
 {
     bool pauses = pool_count(pool).of[PLACE_FAILED] > 0;
 
@@ -322,9 +322,9 @@ static struct laz_pool_member *pool_ready(struct laz_pool *pool)
     return NULL;
 }
 
-/* Whose wait is over, and how: the first in order that can be told something. */
-static struct pool_waiter *pool_next_told(struct laz_pool *pool, struct laz_session **session,
-                                          struct laz_error *err)
+/* The first caller in order whose wait is over, with a session or an error for it; or NULL. */
+static struct pool_waiter *pool_next_answered(struct laz_pool *pool, struct laz_session **session,
+                                              struct laz_error *err)
 {
     struct laz_pool_member *member = pool->first ? pool_ready(pool) : NULL;
     struct pool_waiter *waiter = pool->first;
@@ -377,7 +377,7 @@ bool laz_pool_let_go(struct laz_pool *pool)
     struct laz_session_shared *shared = pool->shared;
     bool is_freed = pool->is_freed;
 
-    if (laz_driver_enter(shared->driver, NULL) == 0) { /* else the pool goes with the engine */
+    if (laz_driver_enter(shared->driver, NULL) == 0) { /* else laz_engine_free frees the pool */
         pool_let_go(pool);
         laz_driver_leave(shared->driver);
     }
@@ -394,9 +394,9 @@ static void pool_tend(struct laz_stir *stir)
 
     pool->holds++;
     if (!pool->closed)
-        pool_look(pool);
-    while ((waiter = pool_next_told(pool, &session, &err)))
-        waiter_tell(waiter, session, session ? NULL : &err);
+        pool_check_places(pool);
+    while ((waiter = pool_next_answered(pool, &session, &err)))
+        waiter_finish(waiter, session, session ? NULL : &err);
     pool_let_go(pool);
 }
 
@@ -411,7 +411,8 @@ static unsigned pools_members(const struct laz_session_shared *shared)
     return n;
 }
 
-static int pool_check(const struct laz_session_shared *shared, unsigned n, struct laz_error *err)
+static int pool_check_size(const struct laz_session_shared *shared, unsigned n,
+                           struct laz_error *err)
 {
     uint64_t most = shared->values->pool.max_sessions;
     unsigned others = pools_members(shared);
@@ -465,7 +466,7 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
 static void pool_end(struct laz_pool *pool)
 {
     pool->closed = true;
-    laz_driver_stir(pool->shared->driver, &pool->stir); /* who waits is told while sessions end */
+    laz_driver_stir(pool->shared->driver, &pool->stir); /* calls back while sessions end below */
     laz_timer_cancel(pool->retry);
     for (unsigned i = 0; i < pool->n; i++)
         if (!pool->members[i].is_busy)
@@ -479,8 +480,7 @@ static void pool_end(struct laz_pool *pool)
     }
 }
 
-/* Until all places are ready or one has failed: others start, or are brought on by the next look.
- */
+/* Runs the loop until all places are ready or one has failed. */
 static int pool_await(struct laz_pool *pool, struct laz_error *err)
 {
     struct pool_count count;
@@ -506,13 +506,13 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
     int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
-    rc = pool_check(shared, n, err);
+    rc = pool_check_size(shared, n, err);
     struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n);
     if (!rc && !pool)
         rc = laz_error_nomem(err);
     if (pool) {
         pool->holds++;
-        pool_look(pool);
+        pool_check_places(pool);
         rc = waits ? pool_await(pool, err) : 0;
         if (rc) {
             pool_end(pool);
@@ -549,7 +549,7 @@ void laz_pool_free(struct laz_pool *pool)
         return;
     struct laz_session_shared *shared = pool->shared;
     if (laz_driver_enter(shared->driver, NULL))
-        return; /* in use: the engine frees it with everything else */
+        return; /* the engine is in use; laz_engine_free frees the pool */
     pool->holds++;
     if (!pool->closed)
         pool_end(pool);
@@ -572,7 +572,7 @@ void laz_pools_cancel(struct laz_session_shared *shared)
 void laz_pools_free(struct laz_session_shared *shared)
 {
     while (shared->pools) {
-        shared->pools->holds = 0; /* no function of it is under way any more */
+        shared->pools->holds = 0; /* no function of it is in progress any more */
         laz_pool_free(shared->pools);
     }
 }
@@ -600,7 +600,7 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     waiter->got = got;
     waiter->user = user;
     if (wait_ms && wait_ms != LAZ_NO_LIMIT) {
-        waiter->timer = laz_timer_new(pool->shared->driver->loop, waiter_too_late, waiter);
+        waiter->timer = laz_timer_new(pool->shared->driver->loop, waiter_timed_out, waiter);
         if (!waiter->timer) {
             free(waiter);
             return laz_error_nomem(err);
@@ -610,9 +610,9 @@ static int pool_wait(struct laz_pool *pool, uint64_t wait_ms,
     *pool->last = waiter;
     pool->last = &waiter->next;
     pool->n_waiting++;
-    atomic_fetch_add(&pool->shared->driver->busy, 1); /* something to cancel */
+    atomic_fetch_add(&pool->shared->driver->busy, 1); /* so that it can be cancelled */
     if (pool_count(pool).of[PLACE_FAILED] == pool->n)
-        pool_retry(pool); /* somebody needs one: now, not later */
+        pool_retry(pool); /* a caller waits: retry now */
     laz_driver_stir(pool->shared->driver, &pool->stir);
     return 0;
 }
@@ -623,7 +623,7 @@ int laz_pool_acquire_async(struct laz_pool *pool, uint64_t wait_ms,
                            void *user, struct laz_error *err)
 {
     if (!got)
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is nobody to give a session to");
+        return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the session is required");
     int rc = laz_driver_enter(pool->shared->driver, err);
     if (rc)
         return rc;
@@ -665,7 +665,7 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
     } else if (!(rc = pool_wait(pool, wait_ms, pool_acquired, &acquired, err))) {
         while (!acquired.session && !acquired.err.code)
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
-        if (acquired.session && pool->closed) { /* a callback of this turn did that */
+        if (acquired.session && pool->closed) { /* by a callback in this turn */
             acquired.session = NULL;
             acquired.err.code = pool_is_closed(&acquired.err);
         }
@@ -701,7 +701,7 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
     return 0;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- status --------------------------------------------------------------------------------- */
 
 int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *out, struct laz_error *err)
 {

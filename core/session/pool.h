@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.h - what a pool shares with its sessions and its engine. */
+/* pool.h - what sessions and the engine call of a pool. All functions are for the loop thread. */
 #ifndef LAZ_SESSION_POOL_H
 #define LAZ_SESSION_POOL_H
 
@@ -14,11 +14,11 @@ struct laz_pool_member;
 /* Who held its session is done with it. With pool.reset it goes, and so does one that does not run.
  */
 void laz_pool_give_back(struct laz_pool_member *member);
-/* A pool that is freed meanwhile, by a callback, is there until it is let go. Errors: LAZ_EBUSY. */
+/* Keeps a pool that a callback frees in memory until laz_pool_let_go. Errors: LAZ_EBUSY. */
 int laz_pool_hold(struct laz_pool *pool, struct laz_error *err);
-/* False: it was freed, and its sessions with it. */
+/* Undoes laz_pool_hold. False: the pool was freed, and its sessions with it. */
 bool laz_pool_let_go(struct laz_pool *pool);
-/* Who waits for a session is told LAZ_ECANCELLED. */
+/* Callers that wait for a session get LAZ_ECANCELLED. */
 void laz_pools_cancel(struct laz_session_shared *shared);
 /* Closes and frees the pools of an engine. */
 void laz_pools_free(struct laz_session_shared *shared);

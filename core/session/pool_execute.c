@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pool_execute.c - executions in whichever session of a pool is free.
+/* pool_execute.c - executions in any free session of a pool.
  * Side: host.  Input trusted: yes (the application). */
 #include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One execution in a session of the pool, from the wait for it to its return. */
+/* One execution in a session of the pool, from the wait for a session to its release. */
 struct pool_run {
     struct laz_pool *pool;
     struct laz_session *session;
@@ -25,7 +25,7 @@ static void run_end(struct pool_run *run, struct laz_result *result, const struc
         laz_pool_give_back(ended.session->member);
     free(ended.code);
     free(run);
-    ended.done(ended.user, result, err); /* who calls us has opened the engine to it */
+    ended.done(ended.user, result, err); /* may call the engine, as our caller is such a callback */
 }
 
 static void run_done(void *user, struct laz_result *result, const struct laz_error *err)
@@ -53,7 +53,7 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
                            void *user, struct laz_error *err)
 {
     if (!code || !done)
-        return laz_error_set(err, LAZ_EINVAL, 0, "there is no code, or nobody to tell of its end");
+        return laz_error_set(err, LAZ_EINVAL, 0, "code and a callback for its result are required");
     struct pool_run *run = calloc(1, sizeof *run);
     if (!run)
         return laz_error_nomem(err);
@@ -89,7 +89,7 @@ int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, 
     if (!rc) {
         rc = laz_session_execute(session, code, len, options, result, err);
         if (!laz_pool_let_go(pool))
-            return rc; /* a callback has freed it, and its sessions */
+            return rc; /* a callback has freed the pool and its sessions */
     }
     laz_pool_release(pool, session, NULL);
     return rc;

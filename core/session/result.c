@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result.c - what came of an execution, field by field and as one JSON object. */
+/* result.c - the result of an execution, field by field and as one JSON object. */
 #include "session/result.h"
 
 #include "base/json.h"

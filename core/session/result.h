@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result.h - what came of an execution. */
+/* result.h - the result of an execution, behind the public functions laz_result_*. */
 #ifndef LAZ_SESSION_RESULT_H
 #define LAZ_SESSION_RESULT_H
 
@@ -25,7 +25,8 @@ struct laz_result {
     char *json; /* made when asked for */
 };
 
-/* A result that says why nothing ran. `kind` NULL: the verdict's. NULL when allocation failed. */
+/* Makes a result that says why nothing ran (texts are copied); the caller frees it with
+ * laz_result_free. NULL: out of memory. */
 struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *kind,
                                           const char *message);
 

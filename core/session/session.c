@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* session.c - a session: one interpreter in one box after another, under one name.
- * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
+/* session.c - a session: an interpreter in a box, which may be replaced while the session stays.
+ * Side: host.  Input trusted: no (wire/message.c checks what the agent sends).
  *
- * Its boxes are in session_box.c, their starts in session_start.c, what it executes in execute.c.
- * These stir the session when something has happened; between two turns of the loop it goes on. */
+ * session_box.c has its boxes, session_start.c their starts, execute.c its executions.  These put
+ * the session on the driver's list (laz_session_stir) when something has happened; it advances
+ * between two turns of the loop. */
 #include "session/session.h"
 
 #include "base/json.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- going on -------------------------------------------------------------------------------- */
+/* ---- between two turns of the loop ----------------------------------------------------------- */
 
 static void session_advance(struct laz_stir *stir)
 {
@@ -61,7 +62,7 @@ void laz_session_destroy(struct laz_session *session)
     free(session);
 }
 
-/* Folders that the runtime's options name: the box has to show them. */
+/* Collects the paths that the runtime's options name; the box has to show them. */
 static void session_collect_paths(struct laz_session *session)
 {
     const struct laz_json_api *api = laz_json_api();
@@ -84,7 +85,7 @@ static void session_collect_paths(struct laz_session *session)
     }
 }
 
-/* Everything of a session but its box. */
+/* Makes everything of a session but its box. */
 static int session_prepare(struct laz_session *session, const char *runtime, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
@@ -196,7 +197,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_session_begin_start(session, "asked");
     struct laz_error why = {0};
     rc = laz_session_await(session, &why);
-    session->start.is_unrecorded = false; /* the next execution is not, either */
+    session->start.is_unrecorded = false; /* the next laz_audit_execute fails too */
     if (!rc && !session->box)
         rc = laz_error_set(&why, LAZ_ECLOSED, 0, "the session was closed while it started");
     if (rc && err)
@@ -210,7 +211,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
 void laz_session_end(struct laz_session *session)
 {
     struct laz_session_shared *shared = session->shared;
-    bool was_ending = session->is_ending; /* by a caller of the callback that we are in */
+    bool was_ending = session->is_ending; /* true if a callback calls this inside of a close */
 
     session->waiters++;
     session->is_ending = true;
@@ -222,7 +223,7 @@ void laz_session_end(struct laz_session *session)
     laz_session_abandon_start(session);
     if (session->box) {
         laz_box_kill(session->box);
-        while (session->box && !session->box->ended) /* a pool may let go of it as well */
+        while (session->box && !session->box->ended) /* a pool may drop the box meanwhile */
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     }
@@ -236,7 +237,7 @@ void laz_session_end(struct laz_session *session)
 void laz_session_settle(struct laz_session *session)
 {
     if (session->waiters || atomic_load(&session->executing))
-        return; /* the last of them settles it */
+        return; /* whichever ends last calls this again */
     if (atomic_exchange(&session->closing, false)) {
         laz_session_abandon_start(session);
         if (session->state != LAZ_SESSION_CLOSED)
@@ -249,7 +250,7 @@ void laz_session_settle(struct laz_session *session)
         laz_session_destroy(session);
 }
 
-/* What it executes is ended, and then it is closed. */
+/* Cancels the execution, if any, and has the session closed when it has ended. */
 static void session_ask_close(struct laz_session *session)
 {
     if (!atomic_load(&session->executing))
@@ -264,7 +265,7 @@ void laz_session_close(struct laz_session *session)
 
     session_ask_close(session);
     if (laz_driver_enter(shared->driver, NULL))
-        return; /* who drives the engine closes it, when the execution has ended */
+        return; /* the thread inside the engine closes it when the execution has ended */
     laz_session_end(session);
     laz_session_settle(session);
     laz_driver_leave(shared->driver);
@@ -276,10 +277,10 @@ void laz_session_free(struct laz_session *session)
         return;
     struct laz_session_shared *shared = session->shared;
     if (atomic_load(&session->executing))
-        atomic_store(&session->freeing, true); /* at the latest when that has ended */
+        atomic_store(&session->freeing, true); /* freed when the execution has ended */
     session_ask_close(session);
     if (laz_driver_enter(shared->driver, NULL))
-        return; /* in use: who uses it frees it, or the engine with everything else */
+        return; /* the thread inside the engine frees it, or laz_engine_free does */
     laz_session_end(session);
     atomic_store(&session->freeing, true);
     laz_session_settle(session);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - what the parts of a session share. */
+/* session.h - what the files of a session share. Unless it says otherwise, a function is for the
+ * thread that holds the loop. */
 #ifndef LAZ_SESSION_SESSION_H
 #define LAZ_SESSION_SESSION_H
 
@@ -17,15 +18,15 @@
 struct laz_execution; /* execute.c */
 struct laz_session_keeper;
 
-/* The start of a box, from its spawn to the idle session, or to why there is none. */
+/* The start of a box, from its spawn until the session is idle or the start has failed. */
 struct laz_start {
     bool under_way;
-    bool is_first;      /* it may go on with another backend */
-    bool is_dying;      /* it failed; the process's last words are on their way */
-    bool is_unrecorded; /* the session is idle, but the audit log lacks its start: `why` */
+    bool is_first;      /* the first start of the session may try other backends */
+    bool is_dying;      /* start failed; draining stderr for the error message */
+    bool is_unrecorded; /* the session is idle, but its start could not be audited: `why` */
     const struct laz_backend_ops *ops; /* of the box that starts */
     const char *cause;                 /* for the audit log: "first", "asked", "replaced" */
-    int rc;                            /* how it ended, until somebody was told */
+    int rc;                            /* result of the start, until a caller has got it */
     struct laz_error why;
 };
 
@@ -39,72 +40,72 @@ struct laz_session {
     char id[17];
     const struct laz_runtime_info *runtime;
     struct laz_buf runtime_options; /* JSON */
-    struct laz_strv runtime_paths;  /* the folders among them: visible in the box */
+    struct laz_strv runtime_paths;  /* values of LAZ_OPT_PATHS options: visible in the box */
     enum laz_session_state state;
     struct laz_box *box;      /* NULL: none */
-    char *runtime_file;       /* as the agent sees it */
-    struct laz_error failure; /* why the last start failed; code 0: it did not */
+    char *runtime_file;       /* path of the runtime plugin inside the box */
+    struct laz_error failure; /* why the box or its start failed; code 0: it did not */
     bool on_record;           /* the audit log has its start, and not its close */
-    bool warm;                /* from a template, as pool.warm says */
-    bool keeps_dead;          /* a box that went is replaced only when it is needed */
-    bool misbehaved;          /* spoke out of turn while idle: the box is replaced */
-    bool cut_off;             /* ended by us for it */
-    size_t n_tools;           /* of the engine's set, at the time it was opened */
+    bool warm;                /* starts from a template, as pool.warm says */
+    bool keeps_dead;          /* a box that has ended is replaced only when it is needed */
+    bool misbehaved;          /* the idle agent sent something: the box is to be replaced */
+    bool cut_off;             /* the host has killed the box for it */
+    size_t n_tools;           /* size of the tool set when the session was opened */
     char *tools_json;
     char *isolation;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;
     uint64_t executions; /* that count for max_executions */
-    uint64_t cpu_us;     /* of the present box, at the end of its last execution */
+    uint64_t cpu_us;     /* CPU time of the current box, at the end of its last execution */
     int64_t last_id;
     struct laz_timer *start_timer, *code_timer, *deadline_timer;
     struct laz_guard guard;
-    struct laz_execution *execution; /* runs in its box */
+    struct laz_execution *execution; /* the one that runs in its box, or NULL */
     struct laz_execution *wanted;    /* the same, or one that waits for its hook or its box */
     atomic_bool executing;
-    atomic_bool cancel;  /* what it does is to be ended */
-    atomic_bool closing; /* at the end of the execution that is under way */
-    atomic_bool freeing; /* and freed */
-    unsigned waiters;    /* callers that wait in it: it is not freed under them */
-    bool is_ending;      /* one of them closes it: nothing begins any more */
+    atomic_bool cancel;  /* laz_session_cancel was called and not handled yet */
+    atomic_bool closing; /* close it when the current execution has ended */
+    atomic_bool freeing; /* free it when the current execution has ended */
+    unsigned waiters;    /* functions that wait in a turn of the loop: it must not be freed */
+    bool is_ending;      /* it is being closed: no execution may start */
     char description[192];
 };
 
-/* session_start.c: the start of a box. Begin returns at once; what comes of it is in session->start
- * when it is no longer under way, and the session is idle if all is well. */
+/* session_start.c: starts a box and returns at once. When session->start is no longer under way, it
+ * has the result; the session is idle if there is no error. `cause` is static text. */
 void laz_session_begin_start(struct laz_session *session, const char *cause);
-/* Nobody wants it any more. */
+/* Cancels a start that is under way, without a result. */
 void laz_session_abandon_start(struct laz_session *session);
-/* Its timer; `user` is the session. */
+/* The timer of a start has fired; `user` is the session. */
 void laz_session_start_too_late(void *user);
-/* Looks whether it has ended. Between two turns of the loop. */
+/* Checks whether the start has ended or failed. Called between two turns of the loop. */
 void laz_session_advance_start(struct laz_session *session);
-/* Drives the loop until it has ended. Errors: why there is no idle session; told once. */
+/* Runs the loop until the start has ended. Returns its result, and clears it. */
 int laz_session_await(struct laz_session *session, struct laz_error *err);
-/* The clocks of a start begin anew: for one that nobody drove meanwhile. */
+/* Restarts the timers of a start, because the loop was not run for a while. */
 void laz_session_be_patient(struct laz_session *session);
-/* Something has happened to it that has to be looked at between two turns of the loop. */
+/* Has the session checked after this turn of the loop. */
 void laz_session_stir(struct laz_session *session);
-/* A new session, whose start has begun. Errors: as laz_session_open, but for those of a start. */
+/* Makes a session and begins its start. Errors: as laz_session_open, except those of the start. */
 int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err);
-/* Cancels what it executes, ends its box and waits for that, driving the loop; then
- * laz_session_settle is due. */
+/* Cancels the execution and ends the box, running the loop until both have ended. The caller then
+ * calls laz_session_settle. */
 void laz_session_end(struct laz_session *session);
-/* Once nobody waits in it and nothing is executed: closes and frees it, if that was asked for
- * meanwhile. It may be gone afterwards. */
+/* Closes and frees the session if that was requested during an execution, unless one is still in
+ * progress or a function waits in it. May free the session. */
 void laz_session_settle(struct laz_session *session);
-/* Ends its box and frees it. */
+/* Ends the box without waiting, and frees the session. */
 void laz_session_destroy(struct laz_session *session);
-/* Notes why no session comes of the box that starts; the first reason counts. */
+/* Records why the start or the idle box has failed (`text` is copied); the first reason counts. */
 void laz_session_fail(struct laz_session *session, int code, const char *text);
-/* An idle agent that has something to say says it out of turn: it is noted. */
+/* Records it as misbehaviour if the agent of an idle session has sent something. */
 void laz_session_listen(struct laz_session *session);
-/* Makes a box for it. Errors: as laz_session_open. */
+/* Spawns a box for the session. Errors: as laz_session_open. */
 int laz_session_spawn(struct laz_session *session, struct laz_error *err);
-/* Ends the box, if any, and (unless `event` is LAZ_EVENT_CLOSE) makes room for another. */
+/* Ends the box, if any, without waiting. `event`: LAZ_EVENT_CLOSE, _GONE or _REPLACE. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);
-/* Notices a box that ended, or an agent that spoke, while nobody looked. */
+/* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 
 /* ---- who hears of it --------------------------------------------------------------------------

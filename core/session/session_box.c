@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* session_box.c - what the box of a session reports, and how a session gets one and lets go of it.
- * Side: host.  Input trusted: no (lines of the agent are judged by wire/message.c).
+/* session_box.c - handles the reports of a session's box; makes boxes and drops them.
+ * Side: host.  Input trusted: no (wire/message.c checks what the agent sends).
  *
- * What the box reports is only noted here (state, failure, outcome), and the session is stirred:
- * boxes are ended and replaced between two turns of the loop, never from inside a report, so no
- * report can free what it came from. */
+ * A report is only recorded here (state, failure, outcome), and the session is put on the driver's
+ * list.  Boxes are ended and replaced between two turns of the loop, never inside a report, so that
+ * no report frees the object it came from. */
 #include "session/session.h"
 
 #include "base/json.h"
@@ -25,7 +25,7 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
     laz_session_stir(session);
 }
 
-/* The first line to a new agent: what it runs, how it confines itself, which tools it defines. */
+/* Sends the first message to a new agent: runtime, confinement, tools. */
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
@@ -47,11 +47,11 @@ static void session_send_init(struct laz_session *session)
     laz_plan_confine_json(session->box->plan, &init);
     laz_buf_printf(&init, ",\"tools\":%s}\n", session->tools_json);
     if (init.failed || !laz_box_send(session->box, init.data, init.len, 0))
-        laz_session_fail(session, LAZ_ESETUP, "the agent cannot be spoken to");
+        laz_session_fail(session, LAZ_ESETUP, "cannot write to the agent's channel");
     laz_buf_fini(&init);
 }
 
-/* What is said of the isolation from here on. */
+/* Stores the isolation that results report from now on. False: out of memory. */
 static bool session_note_isolation(struct laz_session *session)
 {
     struct laz_buf isolation = LAZ_BUF_INIT;
@@ -76,7 +76,8 @@ static void session_authenticated(void *user)
         session_send_init(session);
 }
 
-/* No code of a stranger has run yet: what the agent says that it could not do is so. */
+/* Takes the agent's report on its confinement. It is believed, since no untrusted code has run yet.
+ */
 static bool session_confined(struct laz_session *session, const struct laz_message *message)
 {
     struct laz_error err = {0};
@@ -118,8 +119,8 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     laz_session_stir(session);
 }
 
-/* Something that is no message, or not now. It ends an execution, a start, or, with neither under
- * way, the box before the next execution. */
+/* Handles an invalid message, or one that is not legal in this state: ends the execution or the
+ * start; with neither in progress, has the box replaced before the next execution. */
 static void session_refuse(struct laz_session *session, int code, const char *text)
 {
     if (!session->execution)
@@ -134,14 +135,14 @@ static void session_refuse(struct laz_session *session, int code, const char *te
     }
 }
 
-/* An agent that nobody asked is silent; what it has sent all the same is not for the next
- * execution. */
+/* An agent must not send anything without a request. Data that it has sent nevertheless must not be
+ * taken for an answer to the next execution. */
 void laz_session_listen(struct laz_session *session)
 {
     if (!laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
                        session->box->hung_up ? "the agent closed its connection"
-                                             : "the agent spoke before it was asked");
+                                             : "the agent sent data without a request");
 }
 
 static bool session_line(void *user, char *line, size_t len)
@@ -155,7 +156,7 @@ static bool session_line(void *user, char *line, size_t len)
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
         session_refuse(session, LAZ_EPROTO, err.text);
-        session->cut_off = true; /* once refused, it says nothing more */
+        session->cut_off = true;
         laz_box_kill(session->box);
     } else if (session->state == LAZ_SESSION_STARTING) {
         if (message.type == LAZ_MESSAGE_READY)
@@ -260,7 +261,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
-    if (!session_note_isolation(session)) { /* what is in force has to be known */
+    if (!session_note_isolation(session)) { /* results have to report what is in force */
         laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
                          session->id);
         laz_box_release(session->box);
@@ -288,7 +289,7 @@ void laz_session_look(struct laz_session *session)
 {
     if (!session->box || session->state != LAZ_SESSION_IDLE || session->start.under_way)
         return;
-    bool starved = laz_box_out_of_memory(session->box) > 0; /* by what was left running */
+    bool starved = laz_box_out_of_memory(session->box) > 0; /* processes that code left running */
     if (starved)
         laz_session_fail(session, LAZ_ECLOSED,
                          "it ran out of memory (limits.memory) while no code was executed");
@@ -296,7 +297,7 @@ void laz_session_look(struct laz_session *session)
         laz_session_listen(session);
         return;
     }
-    /* A peer that was cut off may have ended because of it, or may yet. */
+    /* The box of a peer that has misbehaved is replaced, whether or not it has ended already. */
     bool cut_off = session->cut_off || (session->misbehaved && !session->box->hung_up);
     laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);

@@ -20,7 +20,7 @@ static const char *const event_names[LAZ_SESSION_EVENTS] = {
     [LAZ_EVENT_GONE] = "gone",       [LAZ_EVENT_CLOSE] = "close",
 };
 
-/* State after the event, plus one; 0: the event is not legal. */
+/* The table has the state after the event, plus one; 0: the event is not legal. */
 #define TO(state) (LAZ_SESSION_##state + 1)
 
 static const unsigned char table[LAZ_SESSION_STATES][LAZ_SESSION_EVENTS] = {

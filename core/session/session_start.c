@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* session_start.c - the start of a box: from its spawn to the idle session, or to why there is
- * none. Side: host.  Input trusted: no (what a box that does not start has printed).
+/* session_start.c - the start of a box: from its spawn until the session is idle or it has failed.
+ * Side: host.  Input trusted: no (what a box that does not start has printed).
  *
- * It is begun, and then looked at whenever its box has reported something; who needs the session
- * waits for it, or is called back.  A start that fails is given the time to say its last words. */
+ * A start is begun, and then checked whenever its box has reported something; callers wait for its
+ * end or are called back.  When it fails, the process is killed and its stderr is drained for the
+ * error message. */
 #include "session/session.h"
 
 #include "session/audit_events.h"
@@ -12,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words for a start that failed: the agent's or host's own, with what the box printed. */
+/* Makes the error of a start that failed: the agent's or host's reason, with what the box printed.
+ */
 static int session_explain_failure(struct laz_session *session, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
@@ -22,7 +24,7 @@ static int session_explain_failure(struct laz_session *session, struct laz_error
         known = laz_box_explain(session->box, session->start.ops,
                                 session->failure.code == LAZ_ETIMEOUT, &text);
     if (told && !known && session->box && !session->box->complaint.len)
-        laz_buf_clear(&text); /* nothing but the status of a process that was killed */
+        laz_buf_clear(&text); /* it has only the status of the process that the host killed */
     const char *words = laz_buf_text(&text), *own = session->failure.text;
     if (!told)
         laz_error_set(err, LAZ_ESETUP, 0, "the session did not start: %s", words);
@@ -44,13 +46,13 @@ void laz_session_start_too_late(void *user)
     laz_session_fail(session, LAZ_ETIMEOUT, text);
 }
 
-static void start_ended(struct laz_session *session, int rc)
+static void start_finish(struct laz_session *session, int rc)
 {
     struct laz_start *start = &session->start;
 
     laz_timer_cancel(session->start_timer);
     if (!rc && laz_audit_started(session, start->cause, &start->why)) {
-        if (start->is_first) { /* what is not on record does not begin */
+        if (start->is_first) { /* refuse to start what could not be audited */
             laz_session_drop_box(session, LAZ_EVENT_GONE);
             rc = start->why.code;
         } else {
@@ -74,8 +76,8 @@ static int start_spawn(struct laz_session *session)
     return rc;
 }
 
-/* rc not 0: the box that was to come does not: another one, of another backend, or none. */
-static void start_go_on(struct laz_session *session, int rc)
+/* Continues after a spawn: if it has failed (rc), tries the next backend, or ends the start. */
+static void start_continue(struct laz_session *session, int rc)
 {
     struct laz_start *start = &session->start;
 
@@ -83,10 +85,10 @@ static void start_go_on(struct laz_session *session, int rc)
         bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
         laz_audit_start_failed(session, &start->why);
         bool others =
-            session->shared->boxes->choice.ops != start->ops; /* another start found one */
+            session->shared->boxes->choice.ops != start->ops; /* changed by another start */
         if (!start->is_first || !may_go_on ||
             (!others && !laz_box_next_backend(session->shared->boxes, &start->why))) {
-            start_ended(session, rc);
+            start_finish(session, rc);
             return;
         }
         laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->shared->driver->log,
@@ -113,7 +115,7 @@ void laz_session_begin_start(struct laz_session *session, const char *cause)
     session->start = (struct laz_start){
         .under_way = true, .cause = cause, .is_first = strcmp(cause, "first") == 0};
     atomic_fetch_add(&session->shared->driver->busy, 1);
-    start_go_on(session, start_spawn(session));
+    start_continue(session, start_spawn(session));
 }
 
 void laz_session_abandon_start(struct laz_session *session)
@@ -125,8 +127,9 @@ void laz_session_abandon_start(struct laz_session *session)
     atomic_fetch_sub(&session->shared->driver->busy, 1);
 }
 
-/* It will not become ready. Its process may still have something to say about that. */
-static void start_breaks_off(struct laz_session *session)
+/* The start has failed. Kills the process and waits for its end first if there is no output of it
+ * yet that could explain the failure. */
+static void start_fail(struct laz_session *session)
 {
     struct laz_start *start = &session->start;
 
@@ -143,7 +146,7 @@ static void start_breaks_off(struct laz_session *session)
     else
         rc = session_explain_failure(session, &start->why);
     laz_session_drop_box(session, LAZ_EVENT_GONE);
-    start_go_on(session, rc);
+    start_continue(session, rc);
 }
 
 void laz_session_advance_start(struct laz_session *session)
@@ -154,17 +157,17 @@ void laz_session_advance_start(struct laz_session *session)
         return;
     if (start->is_dying) {
         if (session->box->ended)
-            start_breaks_off(session);
+            start_fail(session);
         return;
     }
     if (session->state == LAZ_SESSION_IDLE && !session->failure.code)
         laz_session_listen(session);
     if (session->state == LAZ_SESSION_IDLE && !session->failure.code) {
-        uint64_t rss; /* loading the runtime does not count */
+        uint64_t rss; /* the CPU time of loading the runtime does not count for executions */
         laz_box_usage(session->box, &session->cpu_us, &rss);
-        start_ended(session, 0);
+        start_finish(session, 0);
     } else if (session->failure.code || session->box->ended) {
-        start_breaks_off(session);
+        start_fail(session);
     }
 }
 

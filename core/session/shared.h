@@ -23,22 +23,22 @@ struct laz_session_shared {
     const struct laz_session_listener *listener;
     struct laz_session *sessions;
     struct laz_pool *pools;
-    unsigned running;    /* executions in boxes */
-    unsigned processors; /* 0: not counted yet */
+    unsigned running;    /* number of executions that run in boxes */
+    unsigned processors; /* 0: not determined yet */
 };
 
-/* A new session. As laz_session_open. */
+/* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
                       struct laz_session **session, struct laz_error *err);
-/* A new pool. As laz_pool_new. */
+/* Implements laz_pool_new. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    struct laz_pool **pool, struct laz_error *err);
-/* Cancels what was marked for it: for the driver (driver.h). */
+/* The `cancelled` of the driver: cancels the sessions marked for it, or everything (driver.h). */
 void laz_sessions_cancel(struct laz_session_shared *shared);
-/* The clocks of starts begin anew, because nobody drove the loop for a while. */
+/* The `resumed` of the driver: restarts the timers of all starts. */
 void laz_sessions_resume(struct laz_session_shared *shared);
-/* Closes and frees the pools, then the sessions; callbacks are told that what they wait for was
- * cancelled. */
+/* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
+ * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.c - how an execution ended: the one place that decides it.
+/* verdict.c - decides how an execution ended.
  * Side: host.  Input trusted: no.
  *
  * What the host did itself comes first, then what the agent reported, then how the process ended.
- * A limit is named only with evidence: a signal that nothing but the limit sends (SIGXCPU, SIGXFSZ)
- * together with the count that belongs to it, the control group's own count, or the language's own
- * error.  A group that ran out of memory has lost a process: whatever is reported after that is not
- * what the code would have done, so it is never ok.  Exit status 137 alone
- * may be SIGKILL, whoever sent it, or a status that the code chose: the kernel is asked which, and
- * where it does not tell, neither is claimed. */
+ * A limit is named only with evidence: a signal that only the limit sends (SIGXCPU, SIGXFSZ)
+ * together with the matching count, the count of the control group, or the error of the language.
+ * A control group that ran out of memory has lost a process, so the outcome is never ok, whatever
+ * the agent reports.  Exit status 137 alone may be SIGKILL, from any sender, or a status that the
+ * code chose: the kernel is asked which, and if it does not say, neither is claimed. */
 #include "session/verdict.h"
 
 #include "base/json.h"
@@ -39,7 +38,7 @@ static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
 {
     j->verdict = LAZ_VERDICT_CPU_LIMIT;
     judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
-    snprintf(j->detail, sizeof j->detail, "The CPU time of %llu s was used up",
+    snprintf(j->detail, sizeof j->detail, "The CPU time limit of %llu s was reached",
              (unsigned long long)e->limits->cpu_s);
 }
 
@@ -71,7 +70,7 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
         break;
     case LAZ_STOP_DEADLINE:
         snprintf(j->detail, sizeof j->detail,
-                 "The deadline of %s was over, tools and waiting included", seconds);
+                 "The deadline of %s, which includes tools and waiting, has passed", seconds);
         judge_evidence(j, "deadline_ms", (int64_t)e->stop_ms);
         break;
     case LAZ_STOP_TOOL_LIMIT:
@@ -138,15 +137,14 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
     }
 }
 
-/* How the agent ended: by `signal`, or, with signal 0, with `status`. `alike`: the program around
- * it reported 128 + signal, which an exit status can be as well, and the kernel told nobody which.
- */
+/* How the agent ended: by `signal`, or, if that is 0, with `status`. `is_ambiguous`: the program
+ * around it reported 128 + signal, which may be an exit status as well. */
 struct judge_end {
     int signal, status; /* -1: not known */
-    bool alike;
+    bool is_ambiguous;
 };
 
-static struct judge_end judge_how(const struct laz_evidence *e)
+static struct judge_end judge_agent_end(const struct laz_evidence *e)
 {
     const struct laz_exit *outer = e->exit && e->exit->known ? e->exit : NULL;
     int64_t code = e->exit_code >= 0 ? e->exit_code : outer && !outer->signal ? outer->status : -1;
@@ -160,11 +158,11 @@ static struct judge_end judge_how(const struct laz_evidence *e)
     return (struct judge_end){outer ? outer->signal : -1, -1, false};
 }
 
-/* Was the CPU time of the limit really used? The soft limit sends SIGXCPU, the hard one, a second
- * later, SIGKILL. The kernel compares with time counted in ticks and reports time scaled to what
- * the scheduler measured, which on a virtual machine is less: so a share of the limit is enough,
- * half for a signal that nothing else sends. Where nobody could read the time before the process
- * was gone, SIGXCPU counts when the box has lived long enough for it. */
+/* True if the process was ended by the limit of CPU time. The soft limit sends SIGXCPU, the hard
+ * one, a second later, SIGKILL. The kernel compares the limit with time counted in ticks but
+ * reports time scaled to what the scheduler measured, which is less on a virtual machine: so a
+ * share of the limit is enough, half for a signal that nothing else sends. If the time could not be
+ * read before the process was gone, SIGXCPU counts if the box is old enough. */
 static bool judge_cpu_used(const struct laz_evidence *e, int number)
 {
     uint64_t limit_us = e->limits->cpu_s * 1000000;
@@ -180,18 +178,17 @@ static bool judge_cpu_used(const struct laz_evidence *e, int number)
     return e->cpu_us >= limit_us / 2 || (e->cpu_us < 100000 && e->box_us >= limit_us);
 }
 
-/* What is known of a process that no limit ended. */
-static void judge_end_words(const struct judge_end *how, struct laz_judgement *j)
+/* Fills verdict and detail for a process that no limit ended. */
+static void judge_other_end(const struct judge_end *how, struct laz_judgement *j)
 {
-    const char *cause =
-        how->signal == SIGKILL ? ", cause unknown; want of memory is one possibility" : "";
+    const char *cause = how->signal == SIGKILL ? ", cause unknown, possibly out of memory" : "";
 
     j->verdict = LAZ_VERDICT_CRASHED;
-    if (how->alike) {
+    if (how->is_ambiguous) {
         snprintf(
             j->detail, sizeof j->detail,
             "The process ended with exit status %d, or by signal %d (%s): this system does not "
-            "tell which%s",
+            "report which%s",
             how->status, how->signal, laz_os_signal_words(how->signal), cause);
     } else if (how->signal > 0) {
         snprintf(j->detail, sizeof j->detail, "The process was ended by signal %d (%s)%s",
@@ -201,22 +198,22 @@ static void judge_end_words(const struct judge_end *how, struct laz_judgement *j
         snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
                  how->status);
     } else {
-        snprintf(j->detail, sizeof j->detail, "The process ended, how is not known");
+        snprintf(j->detail, sizeof j->detail, "The process ended; the cause is not known");
     }
 }
 
-static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
+static void judge_process_end(const struct laz_evidence *e, struct laz_judgement *j)
 {
-    const struct judge_end how = judge_how(e);
+    const struct judge_end how = judge_agent_end(e);
     bool used_up = judge_cpu_used(e, how.signal);
 
     j->replace = true;
-    if (how.alike || how.signal == 0)
+    if (how.is_ambiguous || how.signal == 0)
         judge_evidence(j, "exit_status", how.status);
     else if (how.signal > 0)
         judge_evidence(j, "signal", how.signal);
-    /* The kernel ends a process by another count than the one it tells: only one that has reached
-     * the limit is evidence for it. */
+    /* The kernel's limit uses another count than the one it reports: a reported time below the
+     * limit would contradict the verdict, and is left out. */
     if (!used_up || e->cpu_us >= e->limits->cpu_s * 1000000)
         judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
     else
@@ -229,7 +226,7 @@ static void judge_death(const struct laz_evidence *e, struct laz_judgement *j)
         snprintf(j->detail, sizeof j->detail, "A file grew over the limit of %llu bytes",
                  (unsigned long long)e->limits->fsize_bytes);
     } else {
-        judge_end_words(&how, j);
+        judge_other_end(&how, j);
     }
 }
 
@@ -244,5 +241,5 @@ void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgem
     else if (evidence->message)
         judge_message(evidence, judgement);
     else
-        judge_death(evidence, judgement);
+        judge_process_end(evidence, judgement);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verdict.h - how an execution ended: the one place that decides it. */
+/* verdict.h - decides how an execution ended, from all that is known about it. */
 #ifndef LAZ_SESSION_VERDICT_H
 #define LAZ_SESSION_VERDICT_H
 
@@ -19,16 +19,16 @@ struct laz_evidence {
     const char *stop_text;             /* of protocol; of cpu, memory: who counted */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     const struct laz_exit *exit;       /* of the outermost process */
-    uint64_t cpu_us;                   /* of the process that ended; 0: could not be told */
+    uint64_t cpu_us;                   /* of the process that ended; 0: not known */
     bool counts_all;                   /* cpu_us is that of the whole session */
-    uint64_t ran_out;                  /* how often memory ran out in the control group */
-    const char *memory_by;             /* the group's mechanism */
-    uint64_t box_us;                   /* how long the box has lived */
-    /* How the agent ended, in the kernel's words (agent_ended): signal 0 and a status, or a signal.
-     */
+    uint64_t ran_out;                  /* out-of-memory events of the control group */
+    const char *memory_by;             /* the mechanism of the group */
+    uint64_t box_us;                   /* age of the box */
+    /* How the agent ended, as the kernel reported it (if agent_ended): signal 0 and a status, or a
+     * signal. */
     bool agent_ended;
     int agent_signal, agent_status;
-    int64_t exit_code; /* as the backend's program reported it (128 + signal); -1: no report */
+    int64_t exit_code; /* as the program of the backend reported it (128 + signal); -1: no report */
     const struct laz_limits *limits;
 };
 
@@ -36,10 +36,11 @@ struct laz_judgement {
     enum laz_verdict verdict;
     char detail[512];
     struct laz_buf evidence; /* members of a JSON object, without the braces */
-    bool replace;            /* the session needs a fresh box */
-    bool overrules;          /* what the agent reported does not count */
+    bool replace;            /* the session needs a new box */
+    bool overrules;          /* the outcome that the agent reported is discarded */
 };
 
+/* Fills *judgement; the caller frees judgement->evidence. Any thread. */
 void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement);
 
 #endif

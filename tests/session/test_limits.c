@@ -154,7 +154,7 @@ static void it_was_a_status(struct laz_session *session, const struct words *w,
         says(result, "The code ended its process with status 137");
     } else {
         CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
-        says(result, "this system does not tell which");
+        says(result, "this system does not report which");
     }
 }
 
@@ -164,7 +164,7 @@ static void it_was_a_signal(struct laz_session *session, const struct words *w,
     (void)session, (void)w;
     CU_ASSERT_EQUAL(laz_result_verdict(result), LAZ_VERDICT_CRASHED);
     if (!kernel_tells_ends()) {
-        says(result, "this system does not tell which");
+        says(result, "this system does not report which");
         return;
     }
     CU_ASSERT_TRUE(test_result_has(result, "\"signal\":9"));

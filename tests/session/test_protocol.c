@@ -231,11 +231,11 @@ static void body_of_outcomes(struct laz_session *session)
 {
     static const struct row rows[] = {
         {"send {\"type\":\"result\",\"id\":$next,\"value\":1}", LAZ_VERDICT_PROTOCOL_ERROR,
-         BROKE "an outcome with the id of no execution"},
+         BROKE "the id of the outcome is not that of the execution"},
         {"send {\"type\":\"result\",\"id\":0,\"value\":1}", LAZ_VERDICT_PROTOCOL_ERROR,
-         "an outcome with the id of no execution"},
+         "the id of the outcome is not that of the execution"},
         {"send {\"type\":\"result\",\"value\":1}", LAZ_VERDICT_PROTOCOL_ERROR,
-         "an outcome with the id of no execution"},
+         "the id of the outcome is not that of the execution"},
         {"send {\"type\":\"result\",\"id\":\"$id\",\"value\":1}", LAZ_VERDICT_PROTOCOL_ERROR,
          "the id of a message is not an integer"},
         {"send {\"type\":\"result\",\"id\":$id.5,\"value\":1}", LAZ_VERDICT_PROTOCOL_ERROR,
@@ -243,7 +243,7 @@ static void body_of_outcomes(struct laz_session *session)
         {"send {\"type\":\"result\",\"id\":$id,\"value\":1,\"text\":5}", LAZ_VERDICT_PROTOCOL_ERROR,
          "'text' of a message has the wrong type"},
         {"send {\"type\":\"error\",\"id\":$next,\"kind\":\"runtime\"}", LAZ_VERDICT_PROTOCOL_ERROR,
-         "an outcome with the id of no execution"},
+         "the id of the outcome is not that of the execution"},
         {"send {\"type\":\"error\",\"id\":$id}", LAZ_VERDICT_PROTOCOL_ERROR,
          "message 'error' lacks 'kind'"},
         {"send {\"type\":\"error\",\"id\":$id,\"kind\":\"lie\",\"message\":\"all is well\"}",

@@ -290,7 +290,7 @@ static void the_first_message_is_ready_or_an_error(void)
          "the session did not start: no such runtime"},
         {"send {\"type\":\"error\",\"kind\":\"setup\"}", "the session did not start: no reason"},
         {"raw " READY "\\n" READY "\\n", "message 'ready' is not allowed now"},
-        {"raw " READY "\\n{\"type\":", "spoke before it was asked"},
+        {"raw " READY "\\n{\"type\":", "sent data without a request"},
         {"raw " READY "\\n{\"type\":\"tool_call\",\"tool\":\"add\"}\\n",
          "message 'tool_call' is not allowed now"},
         {"send {\"type\":\"tool_call\",\"id\":1,\"tool\":\"add\",\"args\":{\"a\":1,\"b\":2}}",

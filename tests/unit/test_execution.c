@@ -211,7 +211,7 @@ static void a_signal_is_named_only_when_there_was_one(void)
         const char *detail, *evidence;
     } rows[] = {
         {137, false, 0, 0, LAZ_VERDICT_CRASHED,
-         "exit status 137, or by signal 9 (Killed): this system does not tell which",
+         "exit status 137, or by signal 9 (Killed): this system does not report which",
          evidence_of_137},
         {137, true, 0, 137, LAZ_VERDICT_ERROR, "The code ended its process with status 137",
          evidence_of_137},
