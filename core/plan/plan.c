@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - making a plan: the functions a backend fills it with, and what is checked afterwards.
+/* plan.c - makes a plan: the functions with which a backend fills it, and the checks afterwards.
  * Side: host.  Input trusted: the policy yes; the backend is a plugin and is checked.
  *
- * Want of memory is remembered in the plan and asked for once, at the end.  A plan that declares
- * more than its backend can enforce is a fault of the plugin; one that enforces less than is
- * required is refused, naming each missing word.  Nothing is started here. */
+ * An allocation failure is recorded in the plan and checked once, at the end.  A plan that declares
+ * more than its backend can enforce is a fault of the plugin; one that enforces less than required
+ * is refused, naming each missing bit.  Nothing is started here. */
 #include "plan/plan.h"
 
 #include "base/enforce.h"
@@ -16,7 +16,7 @@
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
 
-/* Room for one more element; NULL (and the plan has failed) without memory. */
+/* Appends a zeroed element to an array. NULL: out of memory, recorded in plan->failed. */
 static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
 {
     void *more = plan->failed ? NULL : realloc(*items, (*n + 1) * size);
@@ -91,7 +91,7 @@ static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t v
     void *items = plan->limits;
     struct laz_plan_limit *item;
 
-    if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or as good as that */
+    if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or too large to matter */
         return;
     if (strlen(name) >= sizeof item->name) {
         plan->failed = true;
@@ -198,8 +198,8 @@ static void plan_not_limited(struct laz_plan *plan, const char *name, const char
         plan->failed = true;
 }
 
-/* What the host holds by itself. A session that could write to its group (it has the host's user,
- * and nothing keeps it from writing) is only weakly held by it. */
+/* Adds what the host enforces itself. A control group counts as weak if the session could write to
+ * it, because it has the host's uid and may write files. */
 static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits,
                           const struct laz_plan_host *host)
 {
@@ -219,7 +219,7 @@ static void plan_add_host(struct laz_plan *plan, const struct laz_limits *limits
     }
 }
 
-/* The words for some bits: "fs_read, network". */
+/* Appends the names of some bits: "fs_read, network". */
 static void plan_bit_names(uint32_t bits, struct laz_buf *text)
 {
     for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
@@ -248,7 +248,7 @@ static void plan_group_hint(uint32_t missing, struct laz_buf *text)
     laz_buf_fini(&names);
 }
 
-/* The backend's own remedy, and the settings that take what there is. */
+/* Appends the remedy of the backend, and the settings that go without what is missing. */
 static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_t missing,
                         const char *names, struct laz_buf *text)
 {
@@ -256,7 +256,7 @@ static void plan_remedy(const struct laz_plan *plan, const char *remedy, uint32_
     for (uint32_t bit = 1, n = 0; laz_enforce_name(bit); bit <<= 1)
         if (plan->require & ~missing & bit)
             laz_buf_printf(text, "%s\"%s\"", n++ ? ", " : "", laz_enforce_name(bit));
-    laz_buf_printf(text, "] and know what is missing: %s", names);
+    laz_buf_printf(text, "] to go without: %s", names);
 }
 
 static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops *ops,
@@ -281,8 +281,7 @@ static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops
     return rc;
 }
 
-/* What is wrong with a plan: a fault of its backend. `excess`: what it has declared beyond what it
- * can. */
+/* Checks a plan for faults of its backend. `excess`: bits that it declares but cannot enforce. */
 static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_error *err)
 {
     struct laz_buf names = LAZ_BUF_INIT;
@@ -300,15 +299,15 @@ static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_e
                            plan->backend);
     else if (plan->ends_by > LAZ_END_JOB)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan ends in a way (%u) that is not known",
-                           plan->backend, plan->ends_by);
+                           "backend %s: its plan has an unknown way to end (%u)", plan->backend,
+                           plan->ends_by);
     else if (plan->unknown)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets a limit of a job (%s) that is not known",
+                           "backend %s: its plan sets an unknown limit of a job (%s)",
                            plan->backend, plan->unknown);
     else if (has_job && plan->ends_by != LAZ_END_JOB)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets limits of a job and does not end by it",
+                           "backend %s: its plan sets limits of a job but does not end by the job",
                            plan->backend);
     else if (excess)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
@@ -319,7 +318,7 @@ static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_e
     return rc;
 }
 
-/* For whoever looks at the plan: what can be executed inside. */
+/* Stores which programs can be executed inside, to be shown with the plan. */
 static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy)
 {
     plan->any_program = !policy->programs;
@@ -478,12 +477,12 @@ int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uin
     if (!missing || (!strict && !is_required))
         return 0;
     return laz_error_set(err, LAZ_ESETUP, 0,
-                         "backend %s: this system does not keep limits of the job that were set: "
-                         "%s%s. To go without, set them to \"unlimited\"%s, or sandbox.strict to "
-                         "false for a warning instead",
+                         "backend %s: this system does not enforce limits of the job that were "
+                         "set: %s%s. To go without, set them to \"unlimited\"%s, or sandbox.strict "
+                         "to false for a warning instead",
                          plan->backend, laz_buf_text(names),
                          is_required ? ", and sandbox.require asks for it" : "",
-                         is_required ? " and take them out of sandbox.require" : "");
+                         is_required ? " and remove them from sandbox.require" : "");
 }
 
 bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform)

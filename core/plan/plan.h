@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.h - a plan as data: what a backend made of a policy, ready to be shown or spawned. */
+/* plan.h - a plan: the data that a backend makes from a policy, to be shown or spawned. */
 #ifndef LAZ_PLAN_PLAN_H
 #define LAZ_PLAN_PLAN_H
 
@@ -32,102 +32,105 @@ struct laz_plan_limit {
     uint64_t value;
 };
 
-/* Confinement that the agent applies to itself by one of its steps; see core/agent/confine.c. */
+/* A step of the confinement that the agent applies to itself; see core/agent/confine.c. */
 struct laz_plan_step {
     bool asked;
-    uint32_t bits; /* what is kept by it alone */
+    uint32_t bits; /* LAZ_ENFORCE_* that only this step enforces */
 };
 
-struct laz_plan_rule { /* of Landlock */
+struct laz_plan_rule { /* a rule of Landlock */
     char *path;
     uint32_t rights; /* LAZ_RIGHT_* */
     bool optional;
 };
 
-struct laz_plan_unmet { /* a limit of the policy that nothing keeps */
+struct laz_plan_unmet { /* a limit of the policy that nothing enforces */
     char name[16];
     char *why;
 };
 
 struct laz_plan {
     char *backend;
-    char *folder; /* where files are written; NULL while a plan is only shown */
+    char *folder; /* directory where files are written; NULL if the plan is only shown */
     struct laz_strv argv, env;
     struct laz_plan_data *data;
     size_t n_data;
     struct laz_plan_file *files;
     size_t n_files;
-    int status_fd; /* number in the child; -1: none */
+    int status_fd; /* descriptor number in the child; -1: none */
     int next_fd;
     struct laz_plan_limit *limits; /* for the agent */
     size_t n_limits;
     struct laz_plan_step filter, landlock;
     char filter_name[16];
-    uint32_t landlock_abi; /* 0: the best there is */
+    uint32_t landlock_abi; /* 0: the newest that the kernel has */
     struct laz_plan_rule *rules;
     size_t n_rules;
-    struct laz_job_limits job;         /* of the box as a whole */
-    uint32_t job_bits[LAZ_JOB_LIMITS]; /* what is kept by each alone */
+    struct laz_job_limits job;         /* limits of the box as a whole */
+    uint32_t job_bits[LAZ_JOB_LIMITS]; /* LAZ_ENFORCE_* that only this limit enforces */
     struct laz_plan_unmet *unmet;
     size_t n_unmet;
     struct laz_plan_word *words;
     size_t n_words;
     uint32_t enforces;        /* LAZ_ENFORCE_* */
-    uint32_t require;         /* what the settings ask for */
+    uint32_t require;         /* LAZ_ENFORCE_* that the settings require */
     uint32_t ends_by;         /* LAZ_END_* */
-    bool any_program;         /* that can be seen may be executed */
-    struct laz_strv programs; /* else these: of the policy */
-    const char *confine;      /* borrowed: what laz_plan_confine_json says; NULL: see above */
-    char *unknown;            /* a limit of a job that there is none of: a fault of the backend */
-    bool failed;              /* want of memory on the way */
+    bool any_program;         /* any visible program may be executed */
+    struct laz_strv programs; /* else these may be, from the policy */
+    const char *confine;      /* borrowed: result of laz_plan_confine_json; NULL: made from above */
+    char *unknown;            /* name of an unknown limit of a job: a fault of the backend */
+    bool failed;              /* an allocation failed */
 };
 
-/* What the host itself puts around a box, whatever the backend: mechanisms of the session's control
- * group ("cgroup-v2"; NULL: none), and whether what no group limits is watched. */
+/* What the host enforces itself, with any backend: the mechanisms of the session's control group
+ * ("cgroup-v2"; NULL: none), and whether the watchdog checks what no group limits. */
 struct laz_plan_host {
     const char *memory, *nproc, *cpu;
     bool is_watched;
-    bool is_out_of_reach; /* the session's user could not change the group */
+    bool is_out_of_reach; /* the session's uid cannot change the group */
 };
 
-/* Makes a plan: calls the backend's `plan`, checks that it declares no bit beyond what it can, and
- * that every bit of `require` is there (LAZ_EREFUSED naming each missing one and what to do). */
+/* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no
+ * bit that it cannot enforce and all bits of `require` (else LAZ_EREFUSED, naming each missing one
+ * and the remedy). `folder`: directory for the plan's files, which may not exist yet; NULL: the
+ * plan is only shown. Other errors: LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
                   const struct laz_policy *policy, uint32_t require, const char *folder,
                   struct laz_plan **plan, struct laz_error *err);
-/* The same with what the host adds; `host` may be NULL. */
+/* The same, with what the host enforces itself; `host` may be NULL. */
 int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
                        const struct laz_policy *policy, const struct laz_plan_host *host,
                        uint32_t require, const char *folder, struct laz_plan **plan,
                        struct laz_error *err);
-/* The plan of a session that comes from a template with this plan: what is kept and how it ends; no
- * program and no files. `confine`: of the template's plan as JSON, borrowed until it is freed. */
+/* Makes the plan of a session that is cloned from a template with this plan: what it enforces and
+ * how it ends, without command and files. `confine`: JSON of the template's plan, borrowed until
+ * the new plan is freed. LAZ_ENOMEM. */
 int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct laz_plan **of,
                         struct laz_error *err);
 void laz_plan_free(struct laz_plan *plan);
-/* Is it made for this system ("linux", "darwin", "windows")? */
+/* True if the backend is for this system ("linux", "darwin", "windows"). */
 bool laz_backend_is_for(const struct laz_backend_ops *ops, const char *platform);
-/* Can a box of it be kept from files? Else nothing chooses its programs either. */
+/* True if the backend can hide files; else sandbox.programs has no effect either. */
 bool laz_backend_hides_files(const struct laz_backend_ops *ops);
-/* Does a box of it have a file system of its own? */
+/* True if boxes of the backend have their own file system. */
 bool laz_backend_has_own_files(const struct laz_backend_ops *ops);
-/* The agent tells which steps of its confinement are in force (names). It can only take away: of a
- * step that was arranged and is missing, the plan's bits are gone from here on (*lost). LAZ_ESETUP
- * when one of them is required. */
+/* Takes the agent's report of the confinement `steps` (names) that are in force. The report can
+ * only remove bits: *lost are those of planned steps that are missing, and the plan loses them.
+ * LAZ_ESETUP if one of them is required. */
 int laz_plan_confined(struct laz_plan *plan, const struct laz_strv *steps, uint32_t *lost,
                       struct laz_error *err);
-/* The host tells which limits of the plan's job do not hold (1 << LAZ_JOB_*): it has set them and
- * read them back. Their bits are gone from here on (*lost), and `names` has them. LAZ_ESETUP when
- * one of the bits is required, or when nothing may be missing (`strict`: sandbox.strict). */
+/* Takes the limits of the job (1 << LAZ_JOB_*) that the host has set but that are not in force when
+ * read back. The plan loses their bits (*lost); their names are appended to `names`. LAZ_ESETUP if
+ * one of the bits is required, or if `strict` (sandbox.strict) and any limit is missing. */
 int laz_plan_job_lacks(struct laz_plan *plan, uint32_t missing, bool strict, uint32_t *lost,
                        struct laz_buf *names, struct laz_error *err);
-/* {"limits":{...},"filter":...}: the `confine` of init. Appended. */
+/* Appends the member `confine` of the message `init`: {"limits":{...},"filter":...}. */
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json);
-/* {"backend":..., "enforces":[...], "mechanisms":{...}}. Appended. */
+/* Appends {"backend":..., "enforces":[...], "mechanisms":{...}}. */
 void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json);
-/* All of it: what `lazaret plan --json` prints. Appended. */
+/* Appends the whole plan as JSON, as `lazaret plan --json` prints it. */
 void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json);
-/* The same for people. Appended. */
+/* Appends the whole plan as text for people. */
 void laz_plan_text(const struct laz_plan *plan, struct laz_buf *text);
 
 #endif

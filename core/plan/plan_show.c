@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* plan_show.c - a plan as JSON and for people, whole or in the parts that others need.
+/* plan_show.c - a plan as JSON and as text for people, whole or in parts.
  *
- * Data that holds several texts, each ended by a NUL (bwrap's arguments), is shown as a list: that
- * is what a person wants to read. */
+ * Data that consists of several texts, each ended by a NUL (bwrap's arguments), is shown as a list,
+ * because that is readable. */
 #include "base/enforce.h"
 #include "base/json.h"
 #include "plan/plan.h"
 
 #include <string.h>
 
-#define SHOW_WORDS 12 /* of a command, on one line */
+#define SHOW_WORDS 12 /* words of a command that are shown on one line */
 
 static void show_quoted(struct laz_buf *json, const char *text)
 {
     laz_json_quote(json, text, strlen(text));
 }
 
-/* Rights as letters: r, w, x, d, t. */
+/* Appends rights as letters: r, w, x, d, t. */
 static void show_rights(uint32_t rights, struct laz_buf *text)
 {
     static const char letters[] = "rwxdt";
@@ -39,7 +39,7 @@ static void show_landlock(const struct laz_plan *plan, struct laz_buf *json)
     laz_buf_puts(json, "]}");
 }
 
-/* The steps without which the settings allow no session. */
+/* Appends the steps of the confinement that sandbox.require makes mandatory. */
 static void show_required(const struct laz_plan *plan, struct laz_buf *json)
 {
     bool filter = plan->filter.bits & plan->require, landlock = plan->landlock.bits & plan->require;
@@ -73,7 +73,7 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
     laz_buf_putc(json, '}');
 }
 
-/* The mechanism of a bit: what enforces it, else what limits it more weakly; NULL: nothing. */
+/* The mechanism that enforces a bit, else one that limits it weakly; NULL: none. */
 static const struct laz_plan_word *show_word(const struct laz_plan *plan, uint32_t bit)
 {
     const struct laz_plan_word *weak = NULL;
@@ -215,9 +215,9 @@ void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
     laz_buf_printf(json, ",\"ends_by\":\"%s\"}", show_ends[plan->ends_by]);
 }
 
-/* ---- for people ----------------------------------------------------------------------------- */
+/* ---- text for people ------------------------------------------------------------------------ */
 
-/* A word as a shell would have to see it, so that a line can be read without doubt. */
+/* Appends a word, quoted as in a shell if it has special characters. */
 static void show_word_text(struct laz_buf *text, const char *word)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -239,7 +239,7 @@ static void show_word_text(struct laz_buf *text, const char *word)
     laz_buf_putc(text, '\'');
 }
 
-/* A list of words, an option on a line with its values. */
+/* Appends a list of words, each option with its values on a line. */
 static void show_list_text(struct laz_buf *text, const struct laz_buf *content)
 {
     for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
@@ -278,7 +278,7 @@ static void show_isolation_text(const struct laz_plan *plan, struct laz_buf *tex
     }
 }
 
-/* The limits by those who set them, and those that nobody keeps. */
+/* Appends the limits, by who enforces them, and those that nothing enforces. */
 static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
 {
     if (plan->ends_by == LAZ_END_JOB)
@@ -293,7 +293,7 @@ static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
         laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
                        (unsigned long long)plan->limits[i].value);
     if (plan->n_unmet)
-        laz_buf_puts(text, "\nlimits of the settings that nothing keeps\n");
+        laz_buf_puts(text, "\nlimits of the settings that nothing enforces\n");
     for (size_t i = 0; i < plan->n_unmet; i++)
         laz_buf_printf(text, "  %-10s %s\n", plan->unmet[i].name, plan->unmet[i].why);
 }
@@ -314,7 +314,8 @@ static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *t
         laz_buf_printf(text, "  filter     system calls: %s\n", plan->filter_name);
 }
 
-/* On one line, or, where there are many words, an option on a line with its values. */
+/* Appends a command on one line, or, if it has many words, each option with its values on a line.
+ */
 static void show_argv_text(struct laz_buf *text, const struct laz_strv *argv)
 {
     for (size_t i = 0; i < argv->n; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.c - what one session may see, write and use, put together from settings and runtime.
+/* policy.c - makes the policy of a session: what it may see, write and use.
  * Side: host.  Input trusted: yes (validated settings, descriptors of installed runtimes).
  *
- * The list of paths is ordered so that a path always comes after every folder it lies in: what the
- * settings say of a folder inside another one then holds, whatever the order in the file (reading
- * allowed within a folder that may be written, say).  Where the settings show a folder as it is on
- * the host, nothing of lazaret's own is put over it.  For a system whose rules hold for the real
- * path of a file alone (policy_paths.c), all paths are such, and links are said by the way. */
+ * In the list of paths each path comes after the directories that contain it.  So a setting for a
+ * directory inside another one takes effect in any order of the file (a read-only directory within
+ * a writable one, say).  Where the settings show a directory of the host, no path of lazaret is put
+ * over it.  For a system whose rules match the real path of a file only (policy_paths.c), all paths
+ * are real, and the links on the way are listed too. */
 #include "plan/policy.h"
 
 #include "base/json.h"
@@ -28,24 +28,24 @@
 struct policy_memory {
     struct laz_policy_paths paths;
     struct laz_strv env, command, programs;
-    struct laz_strv real; /* of the session's own paths */
+    struct laz_strv real; /* real paths of the session's socket, agent and runtime */
     char *home, *host_command, *runtime_file, *options;
 };
 
-/* What is being put together, and what it depends on. */
+/* The policy that is being made, and what it depends on. */
 struct policy_work {
     const struct laz_settings_values *values;
     const struct laz_runtime_info *runtime;
     const struct laz_policy_session *session;
     struct policy_memory *memory;
     const char *platform;
-    bool own_files; /* the backend gives a file system of its own */
-    bool here;      /* the platform is this one: paths can be looked at */
-    bool any;       /* all programs of the host */
-    bool by_real;   /* the host's files, and a system that compares real paths */
+    bool own_files; /* the backend makes a new file system */
+    bool here;      /* the platform is this one: paths can be checked */
+    bool any;       /* all programs of the host may be executed */
+    bool by_real;   /* the box shows the host's files, and rules match real paths */
 };
 
-/* Files that programs expect and that would tell of the host. */
+/* Files that programs expect; those of the host would disclose information about it. */
 static const struct {
     const char *box, *text;
 } policy_contents[] = {
@@ -65,10 +65,11 @@ bool laz_policy_content(size_t n, const char **box, const char **text)
     return true;
 }
 
-/* Folders that the box has of its own: they may not be given, nor what they lie in. */
+/* Directories that every box makes itself: the settings may name neither these nor directories that
+ * contain them. */
 static const struct {
     const char *path;
-    bool below; /* nor may anything in them */
+    bool below; /* nor anything inside */
 } policy_reserved[] = {
     {"/proc", true},
     {"/dev", true},
@@ -80,8 +81,8 @@ static const struct {
 
 #define POLICY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* A copy without slashes at the end; NULL and an error for what no path of a box can be. Of Windows
- * "C:\\..." and "C:/..." are the same: it is the latter from here on. */
+/* Gives a copy without slashes at the end; NULL and an error if the path cannot be used. On Windows
+ * "C:\\..." and "C:/..." are the same; the copy is the latter. */
 static char *policy_clean(const struct policy_work *work, const char *key, const char *path,
                           struct laz_error *err)
 {
@@ -94,7 +95,7 @@ static char *policy_clean(const struct policy_work *work, const char *key, const
     }
     if (windows)
         laz_policy_replace(copy, '\\', '/');
-    size_t len = strlen(copy), root = 0; /* where its first slash has to be */
+    size_t len = strlen(copy), root = 0; /* root: offset of the first slash */
     if (windows)
         root = strspn(copy, POLICY_LETTERS) == 1 && copy[1] == ':' ? 2 : len;
     if (copy[root] != '/') {
@@ -130,7 +131,7 @@ static int policy_check_reserved(const char *key, const char *path, struct laz_e
         if (laz_path_is_below(own, path))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s: %s cannot be given as a whole, the box has a %s of its own: "
-                                 "name the folders in it that are needed",
+                                 "name the directories in it that are needed",
                                  key, path, own);
     }
     return 0;
@@ -147,13 +148,12 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     int failed = laz_os_look(path, true, &look);
     if (failed)
         return laz_error_set(err, LAZ_ECONFIG, failed, "%s: %s: %s", key, path,
-                             failed == ENOENT ? "there is no such file or folder"
-                                              : strerror(failed));
+                             failed == ENOENT ? "no such file or directory" : strerror(failed));
     if (uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
         return laz_error_set(err, LAZ_ECONFIG, EACCES,
                              "%s: %s cannot be reached by the session, which has a uid of its own "
-                             "when lazaret runs as root: let others read it and pass the folders "
-                             "above (chmod o+x), or put it elsewhere",
+                             "when lazaret runs as root: let others read it and search the "
+                             "directories above (chmod o+x), or move it",
                              key, path);
     if (kind == LAZ_PATH_WRITE && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_writable(path, uid))
         return laz_error_set(err, LAZ_ECONFIG, EACCES,
@@ -163,7 +163,8 @@ static int policy_check_exists(const struct policy_work *work, const char *key, 
     return 0;
 }
 
-/* What an option of a runtime names is loaded, also by a template before it is confined. */
+/* Checks that only root and the user can change a path that an option of a runtime names: the
+ * runtime loads it, in a template even before the confinement. */
 static int policy_check_trusted(const struct policy_work *work, const char *key, const char *path,
                                 struct laz_error *err)
 {
@@ -177,6 +178,7 @@ static int policy_check_trusted(const struct policy_work *work, const char *key,
     return laz_error_as(err, LAZ_ECONFIG);
 }
 
+/* The real path, with all links followed; NULL: not known. */
 static char *policy_followed(const struct policy_work *work, const char *path)
 {
     if (work->by_real)
@@ -184,7 +186,7 @@ static char *policy_followed(const struct policy_work *work, const char *path)
     return work->here ? laz_os_real_path(path) : NULL;
 }
 
-/* Does `path` lie in `folder`, or is it that? Here links are followed, also those above. */
+/* True if `path` is `folder` or inside of it, as written or with links followed. */
 static bool policy_lies_in(const struct policy_work *work, const char *path, const char *folder)
 {
     char *real = path ? policy_followed(work, path) : NULL;
@@ -198,8 +200,8 @@ static bool policy_lies_in(const struct policy_work *work, const char *path, con
     return lies;
 }
 
-/* What sessions have in common must not be shown where files stay where they are, nor may code
- * write what is started next. */
+/* Refuses paths that would show the files of other sessions, or let code change what later sessions
+ * run. */
 static int policy_check_own(const struct policy_work *work, const char *key, uint32_t kind,
                             const char *path, struct laz_error *err)
 {
@@ -207,8 +209,8 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
 
     if (!work->own_files && policy_lies_in(work, session->socket_folder, path))
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "%s: %s cannot be given as a whole, the folders of all sessions are "
-                             "in it: name the folders in it that are needed",
+                             "%s: %s cannot be given as a whole, the directories of all sessions "
+                             "are in it: name the directories in it that are needed",
                              key, path);
     if (kind == LAZ_PATH_WRITE && policy_lies_in(work, session->staged, path))
         return laz_error_set(err, LAZ_ECONFIG, 0,
@@ -224,8 +226,8 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
     return 0;
 }
 
-/* What an option names is loaded: not by a template from where sessions write
- * (policy_hide_written). */
+/* Refuses options that name a path in a directory that sessions write (policy_hide_written): a
+ * template would load what untrusted code has put there. */
 static int policy_check_template(const struct policy_work *work, const char *key, const char *path,
                                  struct laz_error *err)
 {
@@ -240,7 +242,7 @@ static int policy_check_template(const struct policy_work *work, const char *key
     return 0;
 }
 
-/* The innermost folder of the settings that `path` lies in; "" for none. */
+/* The innermost directory of the settings that contains `path`; "" if there is none. */
 static const char *policy_around(const struct policy_work *work, const char *path, bool *writable)
 {
     const struct laz_strv *const lists[] = {&work->values->sandbox.read,
@@ -255,7 +257,7 @@ static const char *policy_around(const struct policy_work *work, const char *pat
             while (len > 1 && folder[len - 1] == '/')
                 len--;
             if (len < most || strncmp(path, folder, len) != 0 || path[len] != '/')
-                continue; /* of one name in both lists the later wins, as in the box */
+                continue; /* a name in both lists counts as writable, as in the box */
             most = len;
             around = folder;
             *writable = l == 1;
@@ -264,10 +266,11 @@ static const char *policy_around(const struct policy_work *work, const char *pat
     return around;
 }
 
-/* Code that can write a folder could put a link in place of what lies in it, and the next session
- * would be shown what the link leads to. So nothing on the way may be a link, and in a box every
- * folder on the way is a mount of its own: those can neither be renamed nor removed (rename(2),
- * EBUSY). *shown: nothing is to be added, the folder shows it. */
+/* Checks a path inside a directory that code can write. Code could replace a part of the path by a
+ * link, and the next session would show the target of the link. So the path must not contain a
+ * link, and in a box every directory on the way becomes a mount of its own, which can neither be
+ * renamed nor removed (rename(2), EBUSY). *shown: the path needs no entry, since the directory
+ * shows it. */
 static int policy_within(struct policy_work *work, const char *key, uint32_t kind, bool option,
                          const char *path, bool *shown, struct laz_error *err)
 {
@@ -283,8 +286,8 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
         return 0;
     if (!work->own_files && kind == LAZ_PATH_READ && !option)
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "%s: %s lies in %s, which can be written: without a file system of "
-                             "its own a session can write there, too",
+                             "%s: %s lies in %s, which can be written: a session without its own "
+                             "file system can write there, too",
                              key, path, around);
     *shown = !work->own_files;
     if (work->here && work->own_files) {
@@ -293,8 +296,8 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
         if (!real || !real_around || strncmp(real, real_around, n) != 0 ||
             strcmp(real + n, path + len) != 0)
             rc = laz_error_set(err, LAZ_ECONFIG, 0,
-                               "%s: the way to %s goes through a link in %s, where code can put "
-                               "one: write out the path it leads to",
+                               "%s: the path %s goes through a link in %s, where code can make "
+                               "links: use the path to which it leads",
                                key, path, around);
         free(real);
         free(real_around);
@@ -349,7 +352,7 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
 
 /* ---- the system's and the runtime's paths --------------------------------------------------- */
 
-/* Is it in a folder that laz_programs_stage has made? */
+/* True if a directory that laz_programs_stage has made shows the path. */
 static bool policy_is_staged(const struct policy_work *work, const char *box)
 {
     return work->own_files && !work->any && work->session->staged &&
@@ -385,8 +388,8 @@ static void policy_system_paths(struct policy_work *work)
         laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
 }
 
-/* A box without files of its own has the host's programs where they are: only what may be read,
- * and started, is said. */
+/* Adds the programs. A box without its own file system has them at the host's paths, and the list
+ * only says which may be read and executed. */
 static void policy_programs(struct policy_work *work)
 {
     const struct laz_programs *programs = work->session->programs;
@@ -418,7 +421,7 @@ static void policy_runtime_paths(struct policy_work *work)
         if (work->here ? !laz_os_is_absolute(path) : path[0] != '/')
             continue;
         if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
-            continue; /* as if it were not there */
+            continue; /* treated as missing */
         laz_policy_paths_add(&work->memory->paths,
                              (struct laz_policy_path){
                                  .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_RUNTIME, .optional = 1},
@@ -470,7 +473,7 @@ static void policy_own_paths(struct policy_work *work)
                 policy_contents[i].text, policy_contents[i].box);
 }
 
-/* What programs of Windows are told: some know no other path than one with backslashes. */
+/* Replaces slashes for programs of Windows, some of which accept only paths with backslashes. */
 static void policy_show_as_windows(const struct policy_work *work, char *path)
 {
     if (path && laz_policy_is_windows(work->platform))
@@ -529,7 +532,7 @@ static void policy_command(struct policy_work *work)
 
 /* ---- real paths ----------------------------------------------------------------------------- */
 
-/* The session's own: what is made of them is then real as well. */
+/* Replaces the session's own paths by real ones, before others are made from them. */
 static void policy_real_session(const struct policy_work *work, struct laz_policy_session *session)
 {
     const char **const paths[] = {&session->socket_folder, &session->agent, &session->runtime_file};
@@ -547,7 +550,7 @@ static void policy_real_session(const struct policy_work *work, struct laz_polic
     }
 }
 
-/* All others, once they are known. */
+/* Replaces all other paths by real ones, when the list is complete. */
 static void policy_real_rest(struct policy_work *work)
 {
     struct laz_strv *programs = &work->memory->programs;
@@ -564,7 +567,7 @@ static void policy_real_rest(struct policy_work *work)
     }
 }
 
-/* Elsewhere: what a kernel of today has (Linux 6.12). */
+/* The ABI of Landlock here; for another system that of Linux 6.12. */
 static uint32_t policy_landlock(const struct policy_work *work)
 {
     return work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI;
@@ -572,8 +575,8 @@ static uint32_t policy_landlock(const struct policy_work *work)
 
 /* ---- a template ----------------------------------------------------------------------------- */
 
-/* A template loads before anything confines it, and for all sessions: what one of them has written
- * must not be there. Each session gets it when it is made (core/agent/template.c). */
+/* Hides what sessions write from a template, which loads code for all sessions before it is
+ * confined. Each session gets these paths when it is cloned (core/agent/template.c). */
 static int policy_hide_written(struct policy_work *work, struct laz_error *err)
 {
     struct laz_strv shown = LAZ_STRV_INIT;
@@ -641,7 +644,7 @@ static void policy_memory_free(struct policy_memory *memory)
     free(memory);
 }
 
-/* The programs as the backend sees them: NULL means any, so none is a list, too. */
+/* The programs as the backend gets them: NULL means any, so none is an empty list. */
 static const char *const *policy_allowed(const struct policy_work *work)
 {
     static const char *const none[] = {NULL};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_env.c - which variables a session sees.
- * Side: host.  Input trusted: settings yes; the environment of this process is where secrets are.
+/* policy_env.c - the environment variables of a session.
+ * Side: host.  Input trusted: settings yes; the environment of this process may have secrets.
  *
- * Nothing is inherited but a short list of harmless names and those of [env] allow.  Variables that
- * make a loader or an interpreter load something else than it would (LD_PRELOAD, PYTHONPATH,
- * R_PROFILE, ...) are refused there, for their values come from wherever lazaret was started.
- * [env] set is the word of the settings' author and may set them, but for what would act on the
- * agent before it has confined itself (the loader's own, the C library's) or against the runtime.
- * On Windows the case of a name means nothing, so there it opens no way around any of this. */
+ * Only a short list of harmless names and those of [env] allow are inherited.  [env] allow may not
+ * name variables that change what a loader or an interpreter loads (LD_PRELOAD, PYTHONPATH,
+ * R_PROFILE, ...), since their values come from wherever lazaret was started.  [env] set may set
+ * them, since the author of the settings chose the value; except those that affect the agent before
+ * it has confined itself (of the loader and the C library) or that the runtime needs.  On Windows
+ * names are compared without regard to case, as the system does. */
 #include "plan/policy_env.h"
 
 #include "os/system.h"
@@ -21,7 +21,7 @@ struct env_name {
     const char *why;
 };
 
-/* Not from the environment of this process. */
+/* Variables that cannot be inherited. */
 static const struct env_name env_never_inherited[] = {
     {"LD_*", "changes what the loader loads"},
     {"DYLD_*", "changes what the loader loads"},
@@ -64,7 +64,7 @@ static const struct env_name env_never_inherited[] = {
     {NULL, NULL},
 };
 
-/* Not even by [env] set. */
+/* Variables that [env] set cannot set either. */
 static const struct env_name env_never_set[] = {
     {"LD_*", "changes what the loader loads"},
     {"DYLD_*", "changes what the loader loads"},
@@ -81,7 +81,7 @@ static const struct env_name env_never_set[] = {
     {NULL, NULL},
 };
 
-/* On Windows, neither. */
+/* Variables that on Windows can neither be inherited nor set. */
 static const struct env_name env_windows_never[] = {
     {"USERPROFILE", "is given by the box"},
     {"HOMEDRIVE", "is left to HOME and USERPROFILE"},
@@ -105,9 +105,9 @@ static const struct env_name env_nothing[] = {{NULL, NULL}};
 /* What differs from system to system. */
 struct env_system {
     const char *platform; /* NULL: any other */
-    bool folds;           /* large and small letters of a name are the same */
+    bool folds;           /* names are compared without regard to case */
     const char *const *fixed;
-    const char *const *homes; /* names whose value is the home */
+    const char *const *homes; /* variables that have the home directory as value */
     const struct env_name *never;
 };
 
@@ -119,7 +119,7 @@ static const char *const env_posix_fixed[] = {
     "SHELL=/bin/sh",
     NULL,
 };
-/* Not every macOS has C.UTF-8; all have this, and texts are sorted as in C all the same. */
+/* Not every macOS has C.UTF-8, but all have en_US.UTF-8; LC_COLLATE keeps the sort order of C. */
 static const char *const env_darwin_fixed[] = {
     "PATH=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin",
     "LANG=en_US.UTF-8",
@@ -131,7 +131,7 @@ static const char *const env_darwin_fixed[] = {
 };
 static const char *const env_posix_homes[] = {"HOME", "TMPDIR", "TMP", "TEMP", NULL};
 
-/* "%" stands for the folder of the system, "?" for its drive: programs cannot start without. */
+/* "%" stands for the system directory, "?" for its drive; programs cannot start without them. */
 static const char *const env_windows_fixed[] = {
     "SystemRoot=%",
     "SystemDrive=?",
@@ -152,7 +152,8 @@ static const struct env_system env_systems[] = {
     {NULL, false, env_posix_fixed, env_posix_homes, env_nothing},
 };
 
-/* Inherited when set. No LC_ALL, LC_CTYPE and LC_NUMERIC: text is UTF-8 and a number has a point.
+/* Inherited if set. LC_ALL, LC_CTYPE and LC_NUMERIC are not: text is UTF-8, and numbers have a
+ * point.
  */
 static const char *const env_inherited[] = {
     "TZ", "TERM", "LC_MESSAGES", "LC_COLLATE", "LC_MONETARY", "LC_TIME",
@@ -179,7 +180,7 @@ static const struct env_name *env_find(const struct env_system *system,
     return NULL;
 }
 
-/* Why a name may not be there: by the list, or by that of the system. */
+/* The entry of the list, or of the list of the system, that refuses a name; NULL: none. */
 static const struct env_name *env_refused(const struct env_system *system,
                                           const struct env_name *list, const char *name, size_t len)
 {
@@ -188,7 +189,7 @@ static const struct env_name *env_refused(const struct env_system *system,
     return refused ? refused : env_find(system, system->never, name, len);
 }
 
-/* Adds "NAME=VALUE", in the place of a variable of this name. */
+/* Adds "NAME=VALUE", or replaces the variable of this name. */
 static void env_put(const struct env_system *system, struct laz_strv *env, const char *name_value)
 {
     size_t len = strcspn(name_value, "=") + 1;
@@ -208,7 +209,7 @@ static void env_put(const struct env_system *system, struct laz_strv *env, const
     laz_strv_add(env, name_value);
 }
 
-/* The folder that Windows is in: told by its own environment, elsewhere the usual one. */
+/* The directory of Windows, from the environment; on other systems the usual one. */
 static const char *env_system_root(const struct env_system *system)
 {
     bool here = system->platform && strcmp(system->platform, laz_os_platform()) == 0;
@@ -268,10 +269,10 @@ static int env_allow(const struct env_system *system, const struct laz_settings_
         const struct env_name *refused =
             env_refused(system, env_never_inherited, name, strlen(name));
         if (!*name || strchr(name, '='))
-            return laz_error_set(err, LAZ_ECONFIG, 0, "env.allow: \"%s\" is no name of a variable",
-                                 name);
+            return laz_error_set(err, LAZ_ECONFIG, 0,
+                                 "env.allow: \"%s\" is not the name of a variable", name);
         if (env_declares(system, runtime, name, strlen(name)))
-            continue; /* the runtime has set it, and knows better */
+            continue; /* the value of the runtime has precedence */
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "env.allow: %s cannot be inherited, it %s; a fixed value can be "

@@ -2,11 +2,11 @@
 /* policy_paths.c - the list of paths of a policy: added in any order, made real, sorted.
  * Side: host.  Input trusted: yes (settings, descriptors of installed runtimes).
  *
- * A kernel that mounts follows links itself, and so does Landlock when a rule is made.  A rule of
- * macOS is compared with the path of the file that was found: one for /tmp/x never holds, for by
- * then /tmp has become /private/tmp.  So for that system a policy says what the kernel will see,
- * and names the links on the way, which have to be passed.  On the system itself they are followed;
- * for a plan that is only shown those are known that are the same on each. */
+ * mount(2) and Landlock follow links when a rule is made.  macOS compares a rule with the resolved
+ * path of a file: a rule for /tmp/x never matches, because /tmp is a link to /private/tmp.  So for
+ * macOS a policy has real paths, and lists the links on the way, which must be readable.  On macOS
+ * itself links are followed; elsewhere, where a plan is only shown, only the links are replaced
+ * that every macOS has. */
 #include "plan/policy_paths.h"
 
 #include "base/buf.h"
@@ -62,7 +62,7 @@ void laz_policy_paths_fini(struct laz_policy_paths *paths)
 
 /* ---- real paths ----------------------------------------------------------------------------- */
 
-/* Links in the root of macOS, each to its name below /private. */
+/* Links in the root directory of macOS, each to its name below /private. */
 static const char *const paths_links[] = {"/etc", "/tmp", "/var"};
 
 bool laz_policy_is_by_real_paths(const char *platform)
@@ -87,7 +87,7 @@ char *laz_policy_real(const char *path, bool here)
 
 struct paths_way {
     struct laz_policy_paths *paths;
-    struct laz_policy_path link; /* what its links are like but for their names */
+    struct laz_policy_path link; /* template for the entries of its links */
 };
 
 static void paths_add_link(void *user, const char *link, const char *text)
@@ -96,7 +96,7 @@ static void paths_add_link(void *user, const char *link, const char *text)
 
     for (size_t i = 0; i < sizeof paths_links / sizeof paths_links[0]; i++)
         if (strcmp(link, paths_links[i]) == 0)
-            return; /* of the system: whoever makes the rules knows them */
+            return; /* backends know the links of the system */
     char *box = paths_written_out(link);
     if (box)
         laz_policy_paths_add(way->paths, way->link, text, box);
@@ -105,8 +105,8 @@ static void paths_add_link(void *user, const char *link, const char *text)
     free(box);
 }
 
-/* The path that the kernel sees, and every link on the way to it by its own: each one of a chain is
- * read (R.framework/Resources leads over Versions/Current). */
+/* Replaces a path by its real path, and adds an entry for every link on the way, also for each link
+ * of a chain (R.framework/Resources leads to Versions/Current). */
 static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
 {
     const struct laz_policy_path path = paths->items[i];
@@ -127,14 +127,14 @@ static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
 
 void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
 {
-    const size_t n = paths->n; /* links are added behind it */
+    const size_t n = paths->n; /* links are appended */
 
     for (size_t i = 0; i < n; i++)
         if (!paths_make_real(paths, i, here))
             paths->failed = true;
 }
 
-/* ---- what a template does not see ----------------------------------------------------------- */
+/* ---- hiding from a template ----------------------------------------------------------------- */
 
 /* May sessions write there, and is it said for the first time? */
 static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, size_t index)
@@ -151,7 +151,7 @@ static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, siz
     return true;
 }
 
-/* Does `path` show something of `written` under another name? */
+/* True if `path` shows a part of `written` under another name. */
 static bool paths_is_alias(const struct laz_policy_path *path,
                            const struct laz_policy_path *written)
 {
@@ -170,7 +170,7 @@ static bool paths_is_alias(const struct laz_policy_path *path,
     return is_alias;
 }
 
-/* What the template reads must not be what sessions write. */
+/* Checks that sessions cannot write what the template reads. */
 static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
                              const struct laz_policy_path *written, bool here,
                              struct laz_error *err)
@@ -182,7 +182,7 @@ static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
         if (laz_path_is_within(path->box, written->box)) {
             if (path->kind == LAZ_PATH_READ && path->rank <= LAZ_POLICY_RUNTIME)
                 return laz_error_set(err, LAZ_EREFUSED, 0,
-                                     "sandbox.write: %s holds %s, from which the language is "
+                                     "sandbox.write: %s contains %s, from which the language is "
                                      "loaded: %s",
                                      written->box, path->box, end);
         } else if (here && paths_is_alias(path, written)) {
@@ -210,7 +210,7 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
 {
     const struct laz_policy_path cover = {
         .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN, .from_settings = true};
-    const size_t n = paths->n; /* covers are added behind it */
+    const size_t n = paths->n; /* covers are appended */
     struct laz_look look;
     int rc = 0;
 
@@ -262,7 +262,8 @@ static bool paths_is_covered(const struct laz_policy_paths *paths,
     return false;
 }
 
-/* Of the system's and the runtime's: does a folder show it anyway, read-only and in its place? */
+/* True if a path of the system or the runtime needs no entry, because a directory shows it anyway,
+ * read-only and at its place. */
 static bool paths_is_shown(const struct laz_policy_paths *paths, const struct laz_policy_path *path)
 {
     const struct laz_policy_path *above = NULL;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.c - which programs code can start: sandbox.programs, resolved on this host.
+/* programs.c - which programs code can start: resolves sandbox.programs on this host.
  * Side: host.  Input trusted: yes (settings, descriptions of installed runtimes).
  *
- * One list for all backends.  Where a box has a file system of its own, nothing else is in its
- * folders of programs: a right to execute that is only taken away does not stop a program from
- * being loaded by another way (`ld.so PROGRAM` passes Landlock's execute right, which governs
- * execve(2) and not mmap(2)), a program that is not there cannot be had.  Where it has none, the
- * list is what that right is given for. */
+ * All backends use one list.  If a box has its own file system, its directories of programs have
+ * nothing else: denying the right to execute is not enough, since `ld.so PROGRAM` maps a program
+ * without execve(2), which is all that Landlock's execute right covers.  If it has not, the list is
+ * what that right is granted for. */
 #include "plan/programs.h"
 
 #include "base/path.h"
@@ -25,8 +24,8 @@
 
 #define PROGRAMS_SMALL ((off_t)1 << 20)
 
-/* What scripts and functions of the languages expect of any POSIX system: none of it does what an
- * interpreter could not do by itself. Missing ones are passed over. */
+/* Programs that scripts and functions of the languages expect on any POSIX system. None can do more
+ * than an interpreter can do itself. Missing ones are skipped. */
 static const struct {
     const char *name, *why;
 } programs_default[] = {
@@ -42,7 +41,7 @@ static const struct {
     {"uname", "the system; R's start script and Python's platform ask it"},
     {"nproc", "the number of processors"},
     {"id", "the user"},
-    {"pwd", "the folder"},
+    {"pwd", "the current directory"},
     {"which", "where a program is; R's Sys.which()"},
     {"xargs", "a command for many arguments"},
     {"cat", "text: whole"},
@@ -63,13 +62,13 @@ static const struct {
     {"mv", "files: move"},
     {"rm", "files: remove; R's start script"},
     {"ln", "files: link"},
-    {"mkdir", "files: make a folder"},
-    {"rmdir", "files: remove a folder"},
+    {"mkdir", "files: make a directory"},
+    {"rmdir", "files: remove a directory"},
     {"touch", "files: make, or set the time"},
     {"chmod", "files: permissions"},
     {"mktemp", "files: make a temporary one"},
     {"basename", "paths: last part"},
-    {"dirname", "paths: folder"},
+    {"dirname", "paths: directory"},
 };
 
 bool laz_programs_default(size_t n, const char **name, const char **why)
@@ -89,7 +88,7 @@ static bool programs_is_default(const char *name)
     return false;
 }
 
-/* ---- folders -------------------------------------------------------------------------------- */
+/* ---- directories of programs ---------------------------------------------------------------- */
 
 static void programs_folder(void *user, const char *path, bool among_libraries)
 {
@@ -108,7 +107,7 @@ static void programs_folder(void *user, const char *path, bool among_libraries)
         programs->failed = true;
 }
 
-/* The innermost folder of programs that a path lies in. */
+/* The innermost directory of programs that contains a path, or NULL. */
 static struct laz_programs_folder *programs_find_folder(struct laz_programs *programs,
                                                         const char *path)
 {
@@ -121,7 +120,8 @@ static struct laz_programs_folder *programs_find_folder(struct laz_programs *pro
     return found;
 }
 
-/* What is small is quicker copied once than mounted for each session. */
+/* True if a program is to be mounted: copying a small one once is faster than a mount per session.
+ */
 static bool programs_is_large(const char *path)
 {
     struct laz_look look;
@@ -149,7 +149,7 @@ static void programs_mark(struct laz_programs *programs)
     }
 }
 
-/* Those of the system's that are small: a mount costs a session more than the copy an engine. */
+/* Collects the small files of /etc: one copy per engine is faster than a mount per session. */
 struct programs_etc {
     struct laz_programs *programs;
     uint32_t uid;
@@ -164,7 +164,7 @@ static void programs_etc_file(void *user, uint32_t kind, const char *host, const
         laz_os_look(host, true, &look) != 0 || look.kind != LAZ_LOOK_FILE ||
         look.size > PROGRAMS_SMALL)
         return;
-    /* a copy would be for everybody */
+    /* A copy is readable for all users, so the session itself must be able to read the file. */
     if (etc->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
                                       : laz_os_is_reachable(host, etc->uid, false))
         laz_strv_add(&etc->programs->etc, box);
@@ -194,8 +194,8 @@ static bool programs_add_part(void *user, uint32_t kind, const char *host, const
     return true;
 }
 
-/* May the session execute it? A copy would be for everybody, so this is asked here. Most lie in the
- * same folder: it is looked at once. */
+/* True if the session may execute the program. A copy is executable for all users, so this is
+ * checked here. Most programs are in one directory, so the last one is cached. */
 static bool programs_is_for(struct laz_programs *programs, const struct laz_programs_part *part,
                             uint32_t uid)
 {
@@ -215,7 +215,7 @@ static bool programs_is_for(struct laz_programs *programs, const struct laz_prog
     return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
 }
 
-/* Adds what one name comes to. LAZ_ENOENT: it is not there. */
+/* Adds the files and links that one name stands for. LAZ_ENOENT: it does not exist. */
 static int programs_add_here(struct laz_programs *programs, const char *name, uint32_t uid,
                              struct laz_error *err)
 {
@@ -223,7 +223,7 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     char *path = NULL;
     int rc = 0;
 
-    if (laz_os_is_absolute(name)) /* a folder, possibly */
+    if (laz_os_is_absolute(name)) /* possibly a directory */
         path = laz_strdup(name);
     else
         rc = laz_os_find_program(name, &path, err);
@@ -239,7 +239,7 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
                                "%s cannot be executed by the session, which has a uid of its own "
                                "when lazaret runs as root",
                                programs->parts[i].path);
-    while (rc && programs->n_parts > before) { /* nothing of it, then */
+    while (rc && programs->n_parts > before) { /* removes what was added before the error */
         struct laz_programs_part *part = &programs->parts[--programs->n_parts];
         free(part->path);
         free(part->text);
@@ -247,8 +247,8 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     return rc;
 }
 
-/* Where another system has what is not in /usr/bin there, and what it starts in its place: sh(1) of
- * macOS executes the shell that /private/var/select/sh names, which is bash. */
+/* Programs that another system has outside of /usr/bin, and what they start: sh(1) of macOS
+ * executes the shell that /private/var/select/sh names, which is bash. */
 static const struct {
     const char *platform, *names, *folder, *starts;
 } programs_elsewhere[] = {
@@ -284,7 +284,7 @@ static bool programs_is_here(const char *platform)
     return strcmp(platform, laz_os_platform()) == 0;
 }
 
-/* What need not be there. */
+/* Adds a program that need not exist. */
 static int programs_add_optional(struct laz_programs *programs, const char *name,
                                  const char *platform, uint32_t uid, struct laz_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.h - which programs code can start: sandbox.programs, resolved on this host, and the
- * folders with these and with the system's files of /etc that boxes are given. */
+/* programs.h - which programs code can start: resolves sandbox.programs on this host, and makes the
+ * directories with these programs and with files of /etc that boxes show. */
 #ifndef LAZ_PLAN_PROGRAMS_H
 #define LAZ_PLAN_PROGRAMS_H
 
@@ -13,65 +13,68 @@
 #define LAZ_PROGRAMS_ETC "/etc"
 
 struct laz_programs_part {
-    uint32_t
-        kind;   /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or folder */
-    char *path; /* without links but in its last part */
+    uint32_t kind; /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or
+                      directory */
+    char *path;    /* only its last component may be a link */
     char *text;
-    const char *folder; /* the folder of programs that it lies in; NULL: none */
-    bool mounted;       /* by itself, over an empty file in that folder */
+    const char *folder; /* the directory of programs that contains it; NULL: none */
+    bool mounted;       /* has a mount of its own, over an empty file in that directory */
 };
 
 struct laz_programs_folder {
     char *path;
-    bool among_libraries; /* there anyhow, unless it is hidden */
-    bool whole;           /* listed itself: all of it is shown */
-    bool used;            /* something that was listed lies in it */
+    bool among_libraries; /* inside a directory that boxes show anyway: it has to be covered */
+    bool whole;           /* listed itself: shown as it is */
+    bool used;            /* contains a listed program */
 };
 
-/* What a list of programs comes to. */
+/* A resolved list of programs. */
 struct laz_programs {
     bool any;                /* every program of the host; the rest is empty then */
-    struct laz_strv allowed; /* files and folders that may be executed; what a policy says */
+    struct laz_strv allowed; /* files and directories that may be executed, for the policy */
     struct laz_programs_part *parts;
     size_t n_parts;
     struct laz_programs_folder *folders;
     size_t n_folders;
     struct laz_strv etc; /* small files of /etc that every box shows */
-    char *reached;       /* the folder that was looked at last, and that the session can enter */
+    char *reached;       /* cache: the last directory that the session was found to reach */
     bool failed;
 };
 
-/* `wanted`: sandbox.programs. `runtime`: what the runtime declares; NULL: none. `platform`: for
- * which system; only this host is looked at, elsewhere names stand for files of /usr/bin or, where
- * such a system has them there, of /bin. `uid`: of the session. Errors: LAZ_ECONFIG naming a listed
- * program that is not there or that the session cannot execute; a default that is missing is passed
- * over. The caller frees *programs. */
+/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
+ * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
+ * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
+ * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
+ * default program that is missing is skipped), LAZ_ENOMEM. */
 int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
                      const char *platform, uint32_t uid, struct laz_programs **programs,
                      struct laz_error *err);
 void laz_programs_free(struct laz_programs *programs);
 
-/* What a box shows of them, given a folder that laz_programs_stage has filled: pairs for a policy.
- * `visit` gets kind, host path or text, path in the box. */
+/* Visits the paths that a box shows of the programs, with `staged` filled by laz_programs_stage.
+ * `visit` gets the kind, the host path or link text (NULL: out of memory), and the path in the box;
+ * all are borrowed for the call. */
 void laz_programs_paths(const struct laz_programs *programs, const char *staged,
                         void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
                         void *user);
-/* Is this path of the system's, or one of laz_policy_content, in the folder /etc that
- * laz_programs_paths shows? */
+/* True if the /etc that laz_programs_paths shows has this file, as a copy or with the text of
+ * laz_policy_content. */
 bool laz_programs_has_etc(const struct laz_programs *programs, const char *path);
-/* Makes `staged`, which is not there yet, for laz_programs_paths. A folder of programs is shown as
- * one folder below it: links as they are, small programs as copies, large ones, and what is in
- * `shown` (host paths that the box shows anyway, if they are in such a folder), as an empty file or
- * folder to be mounted over. So is /etc. */
+/* Makes the new directory `staged` for laz_programs_paths. It has a directory for each directory of
+ * programs, with links as they are, copies of small programs, and an empty file or directory to
+ * mount over for each large one and for each path of `shown` (host paths that the box shows anyway)
+ * inside such a directory. The same is done for /etc. */
 int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
                        size_t n_shown, const char *staged, struct laz_error *err);
-/* The same below laz_os_shared_folder(), made once for all engines that need the same. *lock: a
- * descriptor, open as long as *staged is used. False: this engine has to make its own. */
+/* The same below laz_os_shared_folder(), made once for all engines that need the same programs.
+ * *staged is a new string; *lock is a descriptor that the caller keeps open while it uses *staged.
+ * False: the caller has to make its own directory. */
 bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
                         size_t n_shown, char **staged, int *lock);
-/* Does a path lie in one of the folders? */
+/* True if a path is inside one of the directories of programs. */
 bool laz_programs_holds(const struct laz_programs *programs, const char *path);
-/* Notes what `shown` needs. `copies`: programs can be executed where the folder lies. */
+/* Marks the directories that `shown` needs. `copies`: copies of programs can be executed, because
+ * the file system of the staged directory allows it. */
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
                           size_t n_shown, bool copies);
 
@@ -81,30 +84,30 @@ void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *
 struct laz_runtime_info;
 struct laz_settings_values;
 
-/* sandbox.programs for one runtime, found and put together on first use. */
+/* sandbox.programs for one runtime, resolved and staged on first use. */
 struct laz_programs_found {
     struct laz_programs_found *next;
     const struct laz_runtime_info *runtime;
     struct laz_programs *list;
-    char *staged; /* NULL: not needed yet */
-    int lock;     /* on it, when it is shared with other engines; -1 */
+    char *staged; /* directory; NULL: not needed yet */
+    int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
 };
 
 struct laz_programs_store {
     const struct laz_settings_values *values;
-    const char *folder; /* of the engine */
+    const char *folder; /* directory of the engine */
     struct laz_programs_found *first;
 };
 
-/* What sandbox.programs comes to for a runtime; `staged`: for boxes with files of their own, too,
- * which also show `read`. `uid`: of the session. Borrowed. Errors: LAZ_ECONFIG naming the program.
- */
+/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
+ * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
+ * laz_programs_new, and LAZ_EOS. */
 int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
                       uint32_t uid, bool staged, const struct laz_strv *read,
                       const struct laz_programs_found **programs, struct laz_error *err);
 void laz_programs_store_fini(struct laz_programs_store *store);
 
-/* The default list for the documents: name and reason of the nth; false past the last. */
+/* Name and reason of the nth default program, for the documents; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);
 
 #endif

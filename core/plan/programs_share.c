@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_share.c - one folder of programs for all engines that need the same.
+/* programs_share.c - one directory of programs for all engines that need the same programs.
  * Side: host.  Input trusted: yes (settings, programs of this host).
  *
- * Forty new files cost an engine several milliseconds, which a single execution from the command
- * line would pay each time.  So they are kept, under a name that is the digest of all that they
- * were made from: what was asked for, and for each file of the host its inode, size, mode and times
- * of change, as they were before it was copied.  Whatever changes there makes it another folder.
- * It is filled under another name and renamed: who finds it finds it whole, and in no box can it be
- * written.  Any difficulty means: this engine makes its own. */
+ * Making forty files takes several milliseconds, which each execution from the command line would
+ * pay.  So the directory is kept under a name that is the digest of everything it was made from:
+ * the request, and for each file of the host its inode, size, mode and times of change before it
+ * was copied.  Any change leads to another directory.  It is filled under a temporary name and
+ * renamed, so that it appears complete; no box can write it.  After any error the engine makes its
+ * own. */
 #include "plan/programs.h"
 
 #include "base/digest.h"
@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHARE_FORM "1" /* changes with what laz_programs_stage makes of the same */
+#define SHARE_FORM "1" /* to be changed when laz_programs_stage makes something else */
 
 static void share_file(struct laz_buf *text, const char *what, const char *path)
 {
@@ -37,7 +37,7 @@ static void share_file(struct laz_buf *text, const char *what, const char *path)
     laz_buf_puts(text, "\n");
 }
 
-/* What is only given a place to be mounted. */
+/* Describes a path that only gets an empty file or directory to mount over. */
 static void share_place(struct laz_buf *text, const char *path)
 {
     struct laz_look look;
@@ -57,8 +57,8 @@ static void share_etc_path(void *user, uint32_t kind, const char *host, const ch
         share_place(text, host);
 }
 
-/* Everything that laz_programs_stage looks at, as text, and no more: what differs makes another
- * folder. */
+/* Describes everything on which the result of laz_programs_stage depends, and no more: any
+ * difference leads to another directory. */
 static void share_describe(const struct laz_programs *programs, const struct laz_strv *const *shown,
                            size_t n_shown, struct laz_buf *text)
 {
@@ -73,7 +73,7 @@ static void share_describe(const struct laz_programs *programs, const struct laz
     for (size_t i = 0; i < programs->n_parts; i++) {
         const struct laz_programs_part *part = &programs->parts[i];
         if (!part->folder)
-            continue; /* of no concern to the folder: the policy shows it */
+            continue; /* not in the staged directory: the policy shows it */
         if (part->kind == LAZ_PATH_SYMLINK)
             laz_buf_printf(text, "link %s %s\n", part->path, part->text);
         else
@@ -90,7 +90,8 @@ static void share_describe(const struct laz_programs *programs, const struct laz
                 share_place(text, shown[i]->items[k]);
 }
 
-/* Makes it as a draft; somebody else may be faster, and then it is theirs that is used. */
+/* Makes the directory under a temporary name and renames it; if another engine was faster, its
+ * directory is used. */
 static void share_make(struct laz_programs *programs, const struct laz_strv *const *shown,
                        size_t n_shown, const char *parent, const char *path)
 {

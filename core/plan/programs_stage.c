@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_stage.c - folders with nothing but the listed programs, for boxes to show.
+/* programs_stage.c - makes directories with only the listed programs, for boxes to show.
  * Side: host.  Input trusted: yes (settings, programs of this host).
  *
- * A mount for each of some forty programs would cost a session 0.15 ms each, for bubblewrap reads
- * the table of mounts every time.  So a folder of programs is made as a folder elsewhere, and
- * mounted whole: links as they are, small programs as copies, large ones as empty files that are
- * mounted over.  The same is done with the system's small files of /etc and those that have a text
- * of their own.  Copies lose set-user-ID and capabilities, which a box does not honour anyway;
- * links to the same inode would change the host's own files (their count of links and ctime).  The
- * folder is made once for all engines of the user (programs_share.c), or where there is no place
- * for it below the engine's own.  Where programs cannot be executed there, all are mounted. */
+ * A mount takes 0.15 ms for each of some forty programs, since bubblewrap reads the table of mounts
+ * every time.  So each directory of programs is replaced by one that is mounted as a whole: links
+ * as they are, small programs as copies, large ones as empty files to mount over.  The same is done
+ * with small files of /etc and those with a fixed content.  Copies lose set-user-ID and
+ * capabilities, which a box does not honour anyway; hard links would change the host's own files
+ * (their link count and ctime).  The directory is made once for all engines of the user
+ * (programs_share.c), or, if that fails, in the engine's own directory.  Where programs cannot be
+ * executed on that file system, all are mounted. */
 #include "plan/programs.h"
 
 #include "base/path.h"
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGE_EMPTY ".empty" /* what folders look like in which nothing is listed */
+#define STAGE_EMPTY ".empty" /* shown for directories without a listed program */
 
 static const struct laz_programs_folder *stage_folder_of(const struct laz_programs *programs,
                                                          const struct laz_programs_part *part)
@@ -38,7 +38,7 @@ static const struct laz_programs_folder *stage_folder_of(const struct laz_progra
     return NULL;
 }
 
-/* Only where the host was looked at; not where all of the host's was asked for. */
+/* True if /etc is staged: for programs of this host, unless all of /etc was listed. */
 static bool stage_has_etc(const struct laz_programs *programs)
 {
     for (size_t i = 0; i < programs->n_folders; i++)
@@ -78,9 +78,10 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
     }
 }
 
-/* ---- making it ------------------------------------------------------------------------------ */
+/* ---- staging -------------------------------------------------------------------------------- */
 
-/* Makes the folders of `path` from its first `len` bytes, which are there, to its last slash. */
+/* Makes the directories on `path` after its first `len` bytes, which exist, up to its last slash.
+ */
 static int stage_folders(const char *path, size_t len, struct laz_error *err)
 {
     for (const char *slash = strchr(path + len + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -96,7 +97,7 @@ static int stage_folders(const char *path, size_t len, struct laz_error *err)
     return 0;
 }
 
-/* Something for a mount to lie on, of the same kind as what is at `like`. */
+/* Makes an empty file or directory to mount over, of the same kind as `like`. */
 static int stage_place(const char *path, const char *like, struct laz_error *err)
 {
     struct laz_look look;
@@ -127,7 +128,9 @@ static int stage_part(const struct laz_programs_part *part, const char *staged,
     return rc;
 }
 
-/* The folder in which something that is there needs a place to be mounted. */
+/* The staged directory in which an existing path needs a file or directory to mount over; NULL:
+ * none.
+ */
 static struct laz_programs_folder *stage_folder_around(struct laz_programs *programs,
                                                        const char *path)
 {
@@ -148,7 +151,8 @@ bool laz_programs_holds(const struct laz_programs *programs, const char *path)
     return false;
 }
 
-/* A path that boxes show anyway, when it lies in one of the folders: it will be mounted there. */
+/* Makes the file or directory to mount over for a path that boxes show anyway, if a staged
+ * directory contains it. */
 static int stage_shown(struct laz_programs *programs, const char *shown, const char *staged,
                        struct laz_error *err)
 {

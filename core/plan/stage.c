@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stage.c - copies of files that a session with a uid of its own cannot reach.
+/* stage.c - copies files that a session with its own uid cannot reach.
  * Side: host.  Input trusted: yes (installed files).
  *
- * A build below /root cannot be entered by another uid, and bwrap looks for paths, also those of
- * descriptors, as that uid.  A copy keeps the file's name, which is part of a plugin's identity,
- * and lies in a folder named after what the file is (device, inode, size, time of change): it is
- * made once, and a file that was built anew is another one. */
+ * Another uid cannot enter a build below /root, and bwrap resolves paths, also those of
+ * descriptors, as that uid.  A copy keeps the name of the file, which is part of a plugin's
+ * identity; the name of its directory has device, inode, size and time of change of the original.
+ * So each file is copied once, and again after it was built anew. */
 #include "plan/policy.h"
 
 #include "base/random.h"
@@ -30,7 +30,7 @@ static char *stage_folder(const char *folder, const struct laz_look *look)
                        look->inode, look->size, (uint64_t)look->written_ns);
 }
 
-/* Copies under a name nobody uses yet, then gives it its own: who finds the name finds it whole. */
+/* Copies under a random name and then renames the copy, so that it appears complete. */
 static int stage_copy(const char *path, const char *into, const char *staged, bool execute,
                       struct laz_error *err)
 {

@@ -565,7 +565,7 @@ looking() {
         expect "plan linux $file" 0 '*' '' "$lazaret" plan --runtime lua --platform linux $with
         expect "plan darwin $file" 0 '*' '' "$lazaret" plan --runtime lua --platform darwin $with
         grep -q '^backend seatbelt' out || wrong "plan darwin $file" 'no plan for seatbelt'
-        expect "plan windows $file" 126 '*' 'know what is missing: fs_read, fs_write, network' \
+        expect "plan windows $file" 126 '*' 'to go without: fs_read, fs_write, network' \
             "$lazaret" plan --runtime lua --platform windows $with
         grep -q '^backend windows-job' out || wrong "plan windows $file" 'no plan for windows-job'
         expect "plan windows $file, nothing required" 0 '*' '' \

@@ -231,7 +231,7 @@ static void plan_shows_limits_of_its_job_and_those_that_nothing_keeps(void)
                                   "\nlimits that the host sets on the job, on all its processes\n"
                                   "  memory         536870912\n  process_memory 4096\n"
                                   "  cpu            60\n"
-                                  "\nlimits of the settings that nothing keeps\n"
+                                  "\nlimits of the settings that nothing enforces\n"
                                   "  fsize      there is no such limit\n"));
     CU_ASSERT_PTR_NULL(strstr(laz_buf_text(&text), "the agent sets on itself"));
     laz_buf_fini(&text);
@@ -359,10 +359,10 @@ static void a_refusal_has_the_remedy_of_the_backend(void)
     } rows[] = {
         {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK,
          "backend mock does not enforce what sandbox.require asks for: fs_read, network. Move to "
-         "an island, or write sandbox.require = [] and know what is missing: fs_read, network"},
+         "an island, or write sandbox.require = [] to go without: fs_read, network"},
         {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_CPU,
          "backend mock does not enforce what sandbox.require asks for: fs_read. Move to an "
-         "island, or write sandbox.require = [\"cpu\", \"memory\"] and know what is missing: "
+         "island, or write sandbox.require = [\"cpu\", \"memory\"] to go without: "
          "fs_read"},
     };
 
@@ -420,9 +420,9 @@ static void faults_of_a_backend_about_jobs_are_found(void)
                     struct laz_plan *plan, struct laz_error *err);
         const char *says;
     } rows[] = {
-        {unknown_plan, "a limit of a job (sockets) that is not known"},
-        {homeless_plan, "limits of a job and does not end by it"},
-        {endless_plan, "ends in a way (3) that is not known"},
+        {unknown_plan, "an unknown limit of a job (sockets)"},
+        {homeless_plan, "limits of a job but does not end by the job"},
+        {endless_plan, "an unknown way to end (3)"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

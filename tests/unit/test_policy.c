@@ -357,9 +357,9 @@ static void what_sessions_share_is_not_given(void)
         int rc;
         const char *part;
     } rows[] = {
-        {false, true, "/tmp", LAZ_ECONFIG, "the folders of all sessions"},
-        {false, false, "/tmp/", LAZ_ECONFIG, "the folders of all sessions"},
-        {false, false, "/", LAZ_ECONFIG, "the folders of all sessions"},
+        {false, true, "/tmp", LAZ_ECONFIG, "the directories of all sessions"},
+        {false, false, "/tmp/", LAZ_ECONFIG, "the directories of all sessions"},
+        {false, false, "/", LAZ_ECONFIG, "the directories of all sessions"},
         {false, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
         {true, true, "/opt", LAZ_ECONFIG, "lazaret itself is installed there"},
         {true, true, "/var", LAZ_ECONFIG, "the programs of later sessions"},
@@ -555,7 +555,7 @@ static void a_mac_is_told_real_paths(void)
     for (size_t i = 0; i < 2; i++) { /* by either path */
         attempt.write = shared[i];
         CU_ASSERT_EQUAL(attempt_run(&attempt), LAZ_ECONFIG);
-        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "the folders of all sessions"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "the directories of all sessions"));
     }
     attempt.write = write;
     attempt.can_enforce = OWN_FILES; /* a file system of its own has its own paths */

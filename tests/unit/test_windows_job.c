@@ -204,10 +204,10 @@ static void sim_windows_job_refuses_what_it_cannot_keep(void)
     } rows[] = {
         {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK,
          ": fs_read, fs_write, network. ",
-         "write sandbox.require = [] and know what is missing: "
+         "write sandbox.require = [] to go without: "
          "fs_read, fs_write, network"},
         {LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_MEMORY, ": network. ",
-         "write sandbox.require = [\"memory\"] and know what is missing: network"},
+         "write sandbox.require = [\"memory\"] to go without: network"},
         {LAZ_ENFORCE_FSIZE | LAZ_ENFORCE_NOFILE | LAZ_ENFORCE_SYSCALLS | LAZ_ENFORCE_PROCESSES |
              LAZ_ENFORCE_SIGNALS,
          ": processes, syscalls, fsize, nofile, signals. ", "write sandbox.require = []"},
