@@ -2,12 +2,12 @@
 /* patterns.c - warnings about code before it runs: calls that the sandbox may refuse.
  * Side: host.  Input trusted: no (the code of the model, any bytes).
  *
- * One table a language, and one walk over the tokens for all of them: a *path* is a name and the
- * members that follow it (os.path.join, base::system), and a call is a path with a bracket after
- * it. Names given as strings to get() or getattr() count, and so do names an import gave them; a
- * name that is defined, a member of something else, or only mentioned does not.
+ * One table per language, and one walk over the tokens for all of them: a *path* is a name and the
+ * members that follow it (os.path.join, base::system), and a call is a path followed by a bracket.
+ * Names passed as strings to get() or getattr() count, and so do names that an import has renamed;
+ * a name that is defined, a member of another object, or not called does not.
  *
- * This is advice.  Code can hide any call from it, which is why nothing is decided by it. */
+ * Code can hide any call from this, so no decision may depend on it. */
 #include "advice/patterns.h"
 
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 #include "base/error.h"
 #include "advice/patterns_lex.h"
 
-#define PATTERNS_PATH    96 /* bytes of a path; a longer one is none of ours */
+#define PATTERNS_PATH    96 /* bytes of a path; a longer one matches nothing */
 #define PATTERNS_ALIASES 64
-#define PATTERNS_CALLS   64 /* at most in the table of a language */
+#define PATTERNS_CALLS   64 /* maximum in the table of a language */
 #define PATTERNS_PLACES  128
 
-/* Names as they are called, "os.system"; with a star at the end: whatever begins so. */
+/* Names as they are called, "os.system"; a star at the end matches any ending. */
 static const char *const r_calls[] = {
     "system",
     "system2",
@@ -55,7 +55,7 @@ static const char *const r_calls[] = {
     NULL,
 };
 static const char *const r_by_name[] = {"get", "get0", "match.fun", "getFunction", "do.call", NULL};
-/* A name of one of these packages is the plain name. */
+/* Packages whose names are also available without a prefix. */
 static const char *const r_roots[] = {"base::", "utils::", NULL};
 
 static const char *const python_calls[] = {
@@ -104,7 +104,7 @@ static const char *const lua_calls[] = {"os.execute",      "io.popen", "load",
                                         "loadstring",      "loadfile", "dofile",
                                         "package.loadlib", "debug.*",  NULL};
 static const char *const lua_roots[] = {"_G.", "_ENV.", NULL};
-/* Modules that are libraries in C and reach beyond the language. */
+/* Modules that are C libraries and give access to the system. */
 static const char *const lua_modules[] = {
     "socket", "socket.*", "ssl",  "ssl.*", "posix", "posix.*", "lfs",    "luv",
     "uv",     "ffi",      "cffi", "alien", "lanes", "http.*",  "system", NULL};
@@ -112,13 +112,13 @@ static const char *const lua_modules[] = {
 static const struct patterns_language {
     const char *runtime;
     const char *const *calls;
-    const char *const *roots;   /* what may stand before a name without changing it */
+    const char *const *roots;   /* prefixes that do not change the meaning of a name */
     const char *const *by_name; /* calls whose string argument is the name of a function */
-    const char *by_name_member; /* not NULL: "x", "name" means the path x.name, joined by this */
+    const char *by_name_member; /* if not NULL, the arguments x, "name" mean the path x.name */
     const char *loader;         /* a call whose string argument is one of `modules` */
     const char *const *modules;
-    const char *member;      /* how members are joined in the tables */
-    const char *definitions; /* words after which a name is defined, separated by spaces */
+    const char *member;      /* member operator in the tables */
+    const char *definitions; /* keywords that define the name after them, separated by spaces */
     bool string_calls;       /* f "x" and f {x} are calls */
     bool string_names;       /* "f"(x) is a call */
     bool imports;            /* import a.b as c, from a import b as c */
@@ -151,15 +151,15 @@ static const struct patterns_language {
 _Static_assert(sizeof r_calls / sizeof *r_calls <= PATTERNS_CALLS &&
                    sizeof python_calls / sizeof *python_calls <= PATTERNS_CALLS &&
                    sizeof lua_calls / sizeof *lua_calls <= PATTERNS_CALLS,
-               "all of a table");
+               "a table has more calls than PATTERNS_CALLS");
 
 struct patterns_path {
-    char text[PATTERNS_PATH]; /* "" : none */
+    char text[PATTERNS_PATH]; /* "": none */
     size_t line;
-    bool foreign; /* too long, or a member of something that is no name */
+    bool foreign; /* too long, or a member of an expression: matches nothing */
 };
 
-/* `name` means `path` from here on. */
+/* A name that an import has made for `path`. */
 struct patterns_alias {
     char name[PATTERNS_PATH];
     char path[PATTERNS_PATH];
@@ -167,19 +167,19 @@ struct patterns_alias {
 
 struct patterns_walk {
     const struct patterns_language *language;
-    unsigned char calls_by[PATTERNS_PLACES];  /* number of a call with this place, or 0 */
-    unsigned char calls_next[PATTERNS_CALLS]; /* of the next one with the same */
+    unsigned char calls_by[PATTERNS_PLACES];  /* hash table: index + 1 of a call, or 0 */
+    unsigned char calls_next[PATTERNS_CALLS]; /* index + 1 of the next call with the same hash */
     struct patterns_lexer lexer;
-    struct patterns_token token, before; /* before: the token before it */
-    struct patterns_path path;           /* that ends at the token before */
+    struct patterns_token token, before; /* before: the token before `token` */
+    struct patterns_path path;           /* the path that ends at `before` */
     bool member;                         /* a member operator follows the path */
-    bool defined;                        /* the path is what a definition defines */
-    char callee[PATTERNS_PATH];    /* the call whose arguments begin here; "" when they went on */
-    struct patterns_path argument; /* its first argument, when that is a path */
-    struct patterns_alias aliases[PATTERNS_ALIASES]; /* in the order of their names */
+    bool defined;                        /* the path is being defined */
+    char callee[PATTERNS_PATH];          /* the call whose first arguments are read; "": none */
+    struct patterns_path argument;       /* its first argument, if that is a path */
+    struct patterns_alias aliases[PATTERNS_ALIASES]; /* sorted by name */
     size_t n_aliases;
     struct laz_strv *warnings;
-    size_t n_before; /* warnings that were there */
+    size_t n_before; /* number of warnings in the list before this code */
 };
 
 /* ---- matching ------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static bool patterns_match(const char *const *names, const char *text)
     return false;
 }
 
-/* A place for the first three characters: no star in the tables stands among those. */
+/* Hash of the first three characters; no name in the tables has its star among these. */
 static size_t patterns_place(const char *name)
 {
     size_t place = 0;
@@ -222,7 +222,7 @@ static void patterns_index_calls(struct patterns_walk *walk)
     }
 }
 
-/* Is it one of the language's calls? Looked at are those of the same place. */
+/* True if the path is one of the language's calls. */
 static bool patterns_is_call(const struct patterns_walk *walk, const char *path)
 {
     size_t i = walk->calls_by[patterns_place(path)];
@@ -243,7 +243,7 @@ static bool patterns_has_word(const char *words, const struct patterns_token *wo
     return false;
 }
 
-/* `after` follows the name: "()" for a call. */
+/* Adds a warning. `after` follows the name: "()" for a call. */
 static void patterns_warn(struct patterns_walk *walk, size_t line, const char *what,
                           const char *name, const char *after, const char *through)
 {
@@ -252,13 +252,13 @@ static void patterns_warn(struct patterns_walk *walk, size_t line, const char *w
     snprintf(text, sizeof text, "line %zu: %s of `%s%s`%s%s%s, which the sandbox may refuse", line,
              what, name, after, through ? " through `" : "", through ? through : "",
              through ? "`" : "");
-    /* The same call twice on a line is one warning. */
+    /* The same call twice on a line causes one warning. */
     if (walk->warnings->n == walk->n_before ||
         strcmp(walk->warnings->items[walk->warnings->n - 1], text) != 0)
         laz_strv_add(walk->warnings, text);
 }
 
-/* Where the alias of the name is, or would stand. */
+/* Index of the alias of the name, or where it would be inserted. */
 static size_t patterns_alias_place(const struct patterns_walk *walk, const char *name, size_t len,
                                    bool *found)
 {
@@ -276,13 +276,13 @@ static size_t patterns_alias_place(const struct patterns_walk *walk, const char 
         if (order < 0)
             from = middle + 1;
         else
-            to = middle; /* it begins with the name, and is longer */
+            to = middle; /* also if the alias begins with the name and is longer */
     }
     return from;
 }
 
-/* The path as the tables have it: without a root, and with its first name as it was imported. What
- * is longer than any of theirs is cut. */
+/* Makes the form of the path that the tables have: without a root, and with aliases replaced. A
+ * path that is longer than any in the tables is cut. */
 static void patterns_resolve(const struct patterns_walk *walk, const char *path,
                              char resolved[PATTERNS_PATH])
 {
@@ -306,7 +306,7 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
     resolved[len + more] = '\0';
 }
 
-/* A call of what the tables have as `resolved`: is it one of those? */
+/* Adds a warning if the resolved path is in the table of calls. */
 static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
                           const char *through)
 {
@@ -339,7 +339,7 @@ static void patterns_path_begin(struct patterns_path *path, const struct pattern
     patterns_path_add(path, "", name);
 }
 
-/* How the member operator reads in the tables; "" for one that leads into an object. */
+/* The member operator as the tables have it; "" for one that accesses a field of an object. */
 static const char *patterns_joint(const struct patterns_walk *walk)
 {
     const struct patterns_token *sign = &walk->before;
@@ -367,7 +367,7 @@ static void patterns_name(struct patterns_walk *walk)
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-/* The arguments of a call of walk->path begin. */
+/* Called at the opening bracket of a call of walk->path. */
 static void patterns_arguments(struct patterns_walk *walk)
 {
     walk->callee[0] = '\0';
@@ -378,7 +378,7 @@ static void patterns_arguments(struct patterns_walk *walk)
     patterns_call(walk, walk->callee, walk->path.line, NULL);
 }
 
-/* A string among the arguments of walk->callee, as the first, or as the second after a path. */
+/* Called for a string that is the first argument of walk->callee, or the second after a path. */
 static void patterns_argument(struct patterns_walk *walk)
 {
     const struct patterns_language *language = walk->language;
@@ -406,7 +406,7 @@ static void patterns_argument(struct patterns_walk *walk)
 
 /* ---- imports -------------------------------------------------------------------------------- */
 
-/* `name` means `module`.`item` from here on; `module` may be empty. */
+/* From here on `name` means `module`.`item`; `module` may be empty. */
 static void patterns_alias_add(struct patterns_walk *walk, const struct patterns_path *name,
                                const struct patterns_path *module, const struct patterns_path *item)
 {
@@ -436,7 +436,7 @@ static void patterns_step(struct patterns_walk *walk)
     laz_patterns_next(&walk->lexer, &walk->token);
 }
 
-/* a.b.c from the token on; the token after it is the walk's then. */
+/* Reads a.b.c, beginning with the current token; the next token is the current one then. */
 static void patterns_dotted(struct patterns_walk *walk, struct patterns_path *path)
 {
     *path = (struct patterns_path){.line = walk->token.line};
@@ -449,8 +449,8 @@ static void patterns_dotted(struct patterns_walk *walk, struct patterns_path *pa
     }
 }
 
-/* import a.b [as c], ...   from a.b import (c [as d], ...). The token is the first word; in the end
- * it is what follows the statement. */
+/* Reads import a.b [as c], ... or from a.b import (c [as d], ...). The current token is the first
+ * word; afterwards it is the one that follows the statement. */
 static void patterns_import(struct patterns_walk *walk)
 {
     struct patterns_path module = {.text = ""}, item, name;
@@ -506,13 +506,13 @@ static void patterns_string(struct patterns_walk *walk)
         walk->callee[0] = '\0';
     }
     walk->path.text[0] = '\0';
-    if (language->string_names) /* until something other than a bracket follows */
+    if (language->string_names) /* a call if a bracket follows */
         patterns_path_begin(&walk->path, &walk->token, walk->before.type == PATTERNS_MEMBER);
     walk->defined = false;
 }
 
-/* os["execute"]: the bracket is the token; the path grows. False when it is something else, and
- * then the walk stands at the first token that was not looked at. */
+/* Reads os["execute"], from the bracket, and extends the path. False: it is another expression; the
+ * current token is then the first that was not handled. */
 static bool patterns_index(struct patterns_walk *walk)
 {
     struct patterns_path path = walk->path;
@@ -562,7 +562,7 @@ static void patterns_token(struct patterns_walk *walk)
         break;
     case PATTERNS_NEWLINE:
         if (walk->member)
-            break; /* the member stands on the next line */
+            break; /* the member is on the next line */
         /* fall through */
     default:
         patterns_other(walk);
@@ -588,7 +588,7 @@ int laz_patterns_find(const char *runtime, const char *code, size_t len, struct 
     patterns_index_calls(&walk);
     patterns_step(&walk);
     while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
-        bool took = false; /* the walk stands at a token that was not looked at */
+        bool took = false; /* the current token was not handled yet */
         if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {
             patterns_import(&walk);
             took = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* patterns_lex.c - names, strings and punctuation of a language, one after the other.
+/* patterns_lex.c - splits code of a language into names, strings and punctuation.
  * Side: host.  Input trusted: no (the code of the model, any bytes).
  *
- * Just enough of each language to tell a name from the inside of a comment or a string.  Nothing is
- * an error: what does not end, ends with the code.  No byte is looked at more than a few times,
- * whatever the code looks like. */
+ * It knows just enough of each language to distinguish names from the contents of comments and
+ * strings.  There are no errors: a string without an end extends to the end of the code.  No byte
+ * is read more than a few times, whatever the code is. */
 #include "advice/patterns_lex.h"
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ static size_t lex_left(const struct patterns_lexer *lexer)
     return (size_t)(lexer->end - lexer->at);
 }
 
-/* The byte `n` places on; NUL beyond the end. */
+/* The byte at offset `n` from the position; NUL beyond the end. */
 static char lex_peek(const struct patterns_lexer *lexer, size_t n)
 {
     return n < lex_left(lexer) ? lexer->at[n] : '\0';
@@ -39,7 +39,7 @@ static bool lex_starts(const struct patterns_lexer *lexer, const char *text)
     return true;
 }
 
-/* Moves on by n bytes and counts the lines passed. */
+/* Advances by n bytes and counts lines. */
 static void lex_advance(struct patterns_lexer *lexer, size_t n)
 {
     for (; n && lexer->at < lexer->end; n--, lexer->at++)
@@ -53,7 +53,7 @@ static void lex_skip_line(struct patterns_lexer *lexer)
     lexer->at = newline ? newline : lexer->end;
 }
 
-/* The text from `start` to the position is the inside of a string. */
+/* Makes a string token of the text from `start` to `end`. */
 static void lex_string(struct patterns_token *token, const char *start, const char *end)
 {
     token->type = PATTERNS_STRING;
@@ -61,7 +61,7 @@ static void lex_string(struct patterns_token *token, const char *start, const ch
     token->len = (size_t)(end - start);
 }
 
-/* A string between two quotes, where a backslash takes the next character with it. */
+/* Reads a string between two quotes, in which a backslash escapes the next character. */
 static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token)
 {
     char quote = *lexer->at;
@@ -78,7 +78,7 @@ static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *toke
         lex_advance(lexer, 1);
 }
 
-/* Up to the place where `open`, then `fill` n times, then `close` stand; both bytes included. */
+/* Reads a string up to `open`, then `fill` n times, then `close`; these are not part of it. */
 static void lex_until(struct patterns_lexer *lexer, struct patterns_token *token, char open,
                       char fill, size_t n, char close)
 {
@@ -144,7 +144,7 @@ static bool lex_is_triple(const struct patterns_lexer *lexer)
            lex_peek(lexer, 2) == quote;
 }
 
-/* Three quotes, with a prefix of up to two letters before them or before a single one. */
+/* Three quotes; or up to two letters followed by one or three quotes. */
 static bool lex_python_special(struct patterns_lexer *lexer, struct patterns_token *token)
 {
     size_t prefix = 0;
@@ -176,7 +176,7 @@ static size_t lex_python_member(const struct patterns_lexer *lexer)
 
 /* ---- Lua ------------------------------------------------------------------------------------ */
 
-/* The '=' in a long bracket [==[ at place `from`; SIZE_MAX when there is none. */
+/* The number of '=' in a long bracket [==[ at offset `from`; SIZE_MAX if there is none. */
 static size_t lex_long_bracket(const struct patterns_lexer *lexer, size_t from)
 {
     size_t level = 0;
@@ -209,7 +209,7 @@ static size_t lex_lua_member(const struct patterns_lexer *lexer)
     return (c == '.' || c == ':') && next != c;
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- all languages -------------------------------------------------------------------------- */
 
 static const struct {
     const char *runtime;
@@ -247,8 +247,7 @@ static bool lex_is_name(const struct patterns_lexer *lexer, char c)
     return lex_is_letter(c) || (c && (c == also[0] || c == also[1]));
 }
 
-/* White space, comments, the backslash that joins lines: nothing that means anything. True when
- * there was something of the kind. */
+/* Skips white space, a comment, or a backslash that joins lines. False: there was none. */
 static bool lex_skip_blank(struct patterns_lexer *lexer)
 {
     char c = lex_peek(lexer, 0);
@@ -285,14 +284,14 @@ static void lex_character(struct patterns_lexer *lexer, struct patterns_token *t
 {
     char c = *lexer->at;
 
-    /* Not braces: between those of R lines end statements. */
+    /* Not braces: in R, lines between braces end statements. */
     if (c == '(' || c == '[')
         lexer->depth++;
     else if ((c == ')' || c == ']') && lexer->depth)
         lexer->depth--;
     token->type = c == '\n' ? PATTERNS_NEWLINE : PATTERNS_OTHER;
     token->len = 1;
-    /* ".." and "..." are operators of their own, not two or three members. */
+    /* ".." and "..." are operators of their own, not member operators. */
     while (c == '.' && lex_peek(lexer, token->len) == '.')
         token->len++;
     lex_advance(lexer, token->len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* patterns_lex.h - names, strings and punctuation of a language, one after the other. */
+/* patterns_lex.h - splits code of a language into names, strings and punctuation. Private to
+ * patterns*.c. */
 #ifndef LAZ_ADVICE_PATTERNS_LEX_H
 #define LAZ_ADVICE_PATTERNS_LEX_H
 
@@ -9,9 +10,9 @@
 
 enum patterns_token_type {
     PATTERNS_END,
-    PATTERNS_NAME,    /* text: the name, without the backticks R may have around it */
-    PATTERNS_STRING,  /* text: what is between the quotes, as written */
-    PATTERNS_MEMBER,  /* leads to a member of what stands before it: . : :: $ @ */
+    PATTERNS_NAME,    /* text: the name, without the backticks of R */
+    PATTERNS_STRING,  /* text: the characters between the quotes, with escapes */
+    PATTERNS_MEMBER,  /* a member operator: . : :: $ @ */
     PATTERNS_NEWLINE, /* ends a statement; not within brackets, and never in Lua */
     PATTERNS_OTHER,   /* text: a character, or a number */
 };
@@ -25,16 +26,16 @@ struct patterns_token {
 
 struct patterns_lexer;
 
-/* How a language is written. */
+/* The syntax of a language. */
 struct patterns_syntax {
-    const char *comment; /* what begins a comment to the end of the line */
-    char name_also[2];   /* besides letters and digits, in a name; 0: none */
+    const char *comment; /* begins a comment to the end of the line */
+    char name_also[2];   /* characters of names besides letters and digits; 0: none */
     bool lines;          /* the end of a line may end a statement */
-    bool long_strings;   /* a string in quotes may go over several lines */
-    /* Strings and comments that only this language has: true when there was one at the lexer's
-     * position; `token` is a string then, or unchanged when it was a comment. */
+    bool long_strings;   /* a string in quotes may have several lines */
+    /* Reads strings and comments that only this language has. True: there was one at the position;
+     * `token` is a string then, or unchanged if it was a comment. */
     bool (*special)(struct patterns_lexer *lexer, struct patterns_token *token);
-    /* Bytes of a member operator at the position, 0: none. */
+    /* Length in bytes of a member operator at the position; 0: none. */
     size_t (*member)(const struct patterns_lexer *lexer);
 };
 
@@ -42,11 +43,12 @@ struct patterns_lexer {
     const struct patterns_syntax *syntax;
     const char *at, *end;
     size_t line;
-    size_t depth; /* of open brackets */
+    size_t depth; /* number of open brackets */
 };
 
 /* The syntax of a runtime's language, or NULL. */
 const struct patterns_syntax *laz_patterns_syntax(const char *runtime);
+/* Reads the next token; PATTERNS_END at the end of the code. */
 void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *token);
 
 static inline bool laz_patterns_is(const struct patterns_token *token, const char *text)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sanitize.c - error messages without what they tell about the machine they came from.
+/* sanitize.c - removes information about the host from error messages.
  * Side: host.  Input trusted: no (messages of tools and of the model's code, any bytes).
  *
- * One walk over the text: at each place the rules of a table are asked in order, and the first that
- * knows what begins there says how long it is.  A rule looks at what stands before the place, too,
- * so that a version is no address and a relative path no absolute one.  Not regular expressions:
- * these go back and forth over a text made for them, and every message passes here.  A rule looks
- * ahead over no more than it takes, or over a fixed number of bytes, so the time is linear.
+ * One pass over the text: at each position the rules of a table are tried in order, and the first
+ * that matches replaces what begins there.  A rule also checks the text before the position, so
+ * that a version is not taken for an address, nor a relative path for an absolute one.  Regular
+ * expressions are not used, because their backtracking takes too long on hostile texts.  A rule
+ * reads no further than it replaces, or a fixed number of bytes, so the time is linear.
  *
- * It removes what tends to be told by accident; it does not hide anything from somebody who writes
- * the message. */
+ * It removes what a message discloses by accident; code that wants to disclose something can encode
+ * it. */
 #include "advice/sanitize.h"
 
 #include "os/sockets.h"
@@ -18,8 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SANITIZE_IPV6 46   /* bytes of an IPv6 address, its end included */
-#define SANITIZE_LOOK 1024 /* bytes a rule may look ahead beyond what it takes */
+#define SANITIZE_IPV6 46   /* bytes of an IPv6 address, with its NUL */
+#define SANITIZE_LOOK 1024 /* bytes that a rule may read beyond what it replaces */
 
 struct sanitizer {
     const char *text;
@@ -40,7 +40,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Of a word: letters, digits, '_' and whatever is not ASCII. */
+/* Characters of words: letters, digits, '_' and all that are not ASCII. */
 static bool is_word(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_' || (unsigned char)c >= 0x80;
@@ -61,13 +61,13 @@ static char char_at(const struct sanitizer *s, size_t place)
     return place < s->len ? s->text[place] : '\0';
 }
 
-/* The character before the place where the walk stands; a space at the beginning. */
+/* The character before the current position; a space at the beginning. */
 static char char_before(const struct sanitizer *s)
 {
     return s->at ? s->text[s->at - 1] : ' ';
 }
 
-/* Does `word` stand at `place`, in whatever case? */
+/* True if `word` (lower case) is at `place`, in any case. */
 static bool has_word(const struct sanitizer *s, size_t place, const char *word)
 {
     for (; *word; word++, place++)
@@ -84,12 +84,12 @@ static const char *const path_roots[] = {
     "root",         "run",     "sbin",   "snap",  "srv",     "sys", "tmp",  "usr",     "var",
 };
 
-/* Is what stands at `place` no part of a path? */
+/* True if the character at `place` cannot be part of a path. */
 static bool ends_path(const struct sanitizer *s, size_t place)
 {
     char c = char_at(s, place);
 
-    if ((unsigned char)c == 0xe2) /* a typographic quote, perhaps */
+    if ((unsigned char)c == 0xe2) /* possibly a typographic quote */
         return (unsigned char)char_at(s, place + 1) == 0x80;
     return !c || strchr(" \t\r\n'\",:;)]}>|`", c) != NULL;
 }
@@ -98,7 +98,7 @@ struct quotes {
     const char *open, *close;
 };
 
-/* The quotes that are opened right before the path, NULL when there are none. */
+/* The quotes that open right before the current position; NULL: none. */
 static const struct quotes *quotes_before(const struct sanitizer *s)
 {
     static const struct quotes all[] = {{"'", "'"},
@@ -115,10 +115,10 @@ static const struct quotes *quotes_before(const struct sanitizer *s)
     return NULL;
 }
 
-/* Spaces in a path that is not quoted: the bytes after `end` that still belong to it. Up to three
- * words do when the last has a separator in it ("My Documents/x"), one when it has the suffix that
- * the path lacks ("My File.txt"). */
-static size_t path_goes_on(const struct sanitizer *s, size_t end)
+/* Number of bytes after `end` that still belong to an unquoted path with spaces: up to three words
+ * if the last contains a separator ("My Documents/x"), or one word if it has the suffix that the
+ * path lacks ("My File.txt"). */
+static size_t path_continues(const struct sanitizer *s, size_t end)
 {
     size_t place = end, last = end;
 
@@ -144,9 +144,8 @@ static size_t path_goes_on(const struct sanitizer *s, size_t end)
     return 0;
 }
 
-/* The length of the path to the closing quote; 0 when it is not closed: the line ends before, or
- * the same quotes are opened once more.  So no byte is looked at for more than one path of each
- * kind of quotes. */
+/* The length of the path to the closing quote; 0 if the line ends, or the same quotes open again,
+ * before they close.  So no byte is read for more than one path of each kind of quotes. */
 static size_t quoted_length(const struct sanitizer *s, const struct quotes *quotes)
 {
     size_t opens = strlen(quotes->open), closes = strlen(quotes->close);
@@ -162,8 +161,8 @@ static size_t quoted_length(const struct sanitizer *s, const struct quotes *quot
     return 0;
 }
 
-/* The length of the path that begins here: to the closing quote, spaces included, when it is
- * quoted; else to the first character that is none of a path. */
+/* The length of the path at the current position: if it is quoted, up to the closing quote, with
+ * spaces; else up to the first character that cannot be part of a path. */
 static size_t path_length(const struct sanitizer *s)
 {
     const struct quotes *quotes = quotes_before(s);
@@ -173,10 +172,11 @@ static size_t path_length(const struct sanitizer *s)
         return len;
     while (!ends_path(s, s->at + len))
         len += char_at(s, s->at + len) == '\\' && char_at(s, s->at + len + 1) == ' ' ? 2 : 1;
-    return len ? len + path_goes_on(s, s->at + len) : 0;
+    return len ? len + path_continues(s, s->at + len) : 0;
 }
 
-/* Can a path begin here? A quote of several bytes would look like a word. */
+/* True if a path can begin here. Quotes are checked first, since those of several bytes count as
+ * characters of words. */
 static bool begins_path(const struct sanitizer *s)
 {
     char before = char_before(s);
@@ -193,7 +193,7 @@ static size_t put_path(const struct sanitizer *s)
     return len;
 }
 
-/* /home/... below one of the usual folders */
+/* /home/..., below one of the usual directories */
 static size_t rule_path(const struct sanitizer *s)
 {
     if (s->text[s->at] != '/' || !begins_path(s))
@@ -232,7 +232,7 @@ static size_t rule_windows(const struct sanitizer *s)
         return 0;
     if (is_letter(first) && second == ':' && (third == '\\' || third == '/') &&
         !ends_path(s, s->at + 3)) {
-        /* The colon would end the path. */
+        /* Skips the colon, which would end the path. */
         struct sanitizer rest = *s;
         size_t quoted = path_length(s);
         rest.at += 2;
@@ -291,7 +291,7 @@ static bool is_host_char(char c)
     return is_letter(c) || is_digit(c) || c == '-';
 }
 
-/* ":80" at `place`: its length, or 0. */
+/* The length of ":80" at `place`, or 0. */
 static size_t port_at(const struct sanitizer *s, size_t place)
 {
     size_t digits = char_at(s, place) == ':' ? digits_at(s, place + 1) : 0;
@@ -299,7 +299,7 @@ static size_t port_at(const struct sanitizer *s, size_t place)
     return digits && digits <= 5 ? 1 + digits : 0;
 }
 
-/* Does the text before the place say that a version follows: "version 1.2.3.4", ">= 1.2.3.4"? */
+/* True if the text before the position announces a version: "version 1.2.3.4", ">= 1.2.3.4". */
 static bool version_follows(const struct sanitizer *s)
 {
     static const char *const words[] = {"version", "versions", "ver",     "v",
@@ -348,8 +348,8 @@ static size_t rule_ipv4(const struct sanitizer *s)
     return place + port - s->at;
 }
 
-/* The text from `start` is an address of `len` bytes? Without a digit it is taken for a::b, which
- * names things in several languages. */
+/* True if the `len` bytes from `start` are an IPv6 address. Without a digit they are more likely a
+ * name like a::b, as several languages have them. */
 static bool is_ipv6(const char *start, size_t len)
 {
     char text[SANITIZE_IPV6 + 1];
@@ -381,7 +381,7 @@ static size_t rule_ipv6(const struct sanitizer *s)
            (is_digit(char_at(s, place)) || char_at(s, place) == ':' || char_at(s, place) == '.' ||
             (lower(char_at(s, place)) >= 'a' && lower(char_at(s, place)) <= 'f')))
         place++;
-    /* A point or colon after it belongs to the sentence. */
+    /* A dot or colon at the end belongs to the sentence. */
     while (!bracket && place - start > 2 &&
            (s->text[place - 1] == '.' || (s->text[place - 1] == ':' && s->text[place - 2] != ':')))
         place--;
@@ -399,7 +399,7 @@ static size_t rule_ipv6(const struct sanitizer *s)
     return place + port - s->at;
 }
 
-/* The length of a name with at least one dot and letters at its end; 0: none. */
+/* The length of a host name with at least one dot and a last part of letters; 0: none. */
 static size_t host_name_at(const struct sanitizer *s, size_t place)
 {
     size_t len = 0, last = 0;
@@ -421,7 +421,7 @@ static size_t host_name_at(const struct sanitizer *s, size_t place)
     return len;
 }
 
-/* "connect to db.example.com:5432": the word stays, the name goes. */
+/* "connect to db.example.com:5432": replaces the name, not the words before it. */
 static size_t rule_host_word(const struct sanitizer *s)
 {
     static const char *const words[] = {"connection", "connect", "resolve",
@@ -453,7 +453,7 @@ static size_t rule_host_word(const struct sanitizer *s)
     return place - s->at + name + port_at(s, place + name);
 }
 
-/* http://user:password@host:80/...: the authority goes. file:///... is left to the paths. */
+/* http://user:password@host:80/...: replaces the authority. rule_path handles file:///... */
 static size_t rule_url(const struct sanitizer *s)
 {
     size_t place = s->at + 3;
@@ -474,15 +474,16 @@ static size_t rule_url(const struct sanitizer *s)
     return place - s->at;
 }
 
-/* In this order; each returns how many bytes it took, after it has written what is put for them. */
+/* The rules in order. Each appends the replacement and returns the number of bytes that it
+ * replaces; 0: it does not match. */
 static size_t (*const sanitize_rules[])(const struct sanitizer *s) = {
     rule_url,     rule_path,      rule_home, rule_windows,
     rule_process, rule_host_word, rule_ipv4, rule_ipv6,
 };
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole text ------------------------------------------------------------------------- */
 
-/* Does the headline of a stack trace stand here, alone to the end of its line? */
+/* True if the headline of a stack trace begins here, with nothing after it on its line. */
 static bool is_trace(const struct sanitizer *s, size_t place)
 {
     static const char *const headlines[] = {"traceback (most recent call last)", "stack traceback",
@@ -505,8 +506,7 @@ static bool is_trace(const struct sanitizer *s, size_t place)
     return false;
 }
 
-/* Cuts a stack trace off. When the trace is all there is, as Python's, what matters is its last
- * line. */
+/* Removes a stack trace. If there is no text before it, as in Python, its last line is kept. */
 static void sanitize_cut_trace(struct sanitizer *s)
 {
     size_t place = 0, end = s->len;
@@ -534,8 +534,8 @@ static void sanitize_cut_trace(struct sanitizer *s)
     s->len = end - start;
 }
 
-/* Cuts what was appended from `start` on to `max` characters; `more`: the text goes on, as far as
- * it was looked at. */
+/* Cuts what was appended after `start` to `max` characters; `more`: the text has more that was not
+ * appended. */
 static void sanitize_cut(struct laz_buf *out, size_t start, size_t max, bool more)
 {
     size_t keep = max > 3 ? max - 3 : max, count = 0, kept_end = out->len;
@@ -563,7 +563,7 @@ void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
     struct sanitizer s = {.text = text, .len = text ? strlen(text) : 0, .out = out};
 
     sanitize_cut_trace(&s);
-    while (s.at < s.len && (!max || out->len - start <= 4 * max)) { /* of UTF-8, enough to cut */
+    while (s.at < s.len && (!max || out->len - start <= 4 * max)) { /* 4: bytes per character */
         size_t taken = 0;
         for (size_t i = 0; !taken && i < sizeof sanitize_rules / sizeof sanitize_rules[0]; i++)
             taken = sanitize_rules[i](&s);

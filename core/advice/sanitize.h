@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sanitize.h - error messages without what they tell about the machine they came from. */
+/* sanitize.h - removes information about the host from error messages. */
 #ifndef LAZ_ADVICE_SANITIZE_H
 #define LAZ_ADVICE_SANITIZE_H
 
 #include "base/buf.h"
 
-#define LAZ_SANITIZE_MAX 500 /* characters, where nobody asks for another number */
+#define LAZ_SANITIZE_MAX 500 /* default of `max` */
 
-/* Appends `text` to `out` with paths as [path], numbers of processes as [pid], addresses and names
- * of hosts as [host], without a stack trace at its end, and cut to `max` characters, the last three
- * of them dots then (0: no limit). NULL or "" becomes "Unknown error". Takes a time that grows with
- * the length alone. */
+/* Appends `text` to `out`. Paths are replaced by [path], process ids by [pid], addresses and names
+ * of hosts by [host]; a stack trace at the end is removed, and the rest is cut to `max` characters,
+ * of which the last three are dots then (0: no limit). NULL or "" becomes "Unknown error". Takes
+ * time linear in the length. Out of memory: out->failed is set. Any thread. */
 void laz_sanitize(const char *text, size_t max, struct laz_buf *out);
 
 #endif
