@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c - the audit log of an engine: one file, one record a line, in a chain.
+/* audit.c - the audit log of an engine: one file, one record per line, in a hash chain.
  * Side: host.  Input trusted: the file no (others may have written to it).
  *
- * Several processes append to one file, so each append is: lock, see where the chain ends, write,
- * unlock.  The end is known without reading while nobody else has written: then the file has the
- * size it had.  Otherwise its last line tells.  Whatever is not as this process left it is put on
- * record first: a rotated file, a shorter one, a line that a killed writer left unfinished, text of
- * a stranger, records that could not be written.  Nothing is ever taken out of the file but the
- * piece of a record that did not fit on the disk. */
+ * Several processes append to one file, so each append locks it, finds the end of the chain, writes
+ * and unlocks.  While the file has the size that this process left, the end is known; else the last
+ * line is read.  Any other change since the last write is recorded first: a rotated file, a shorter
+ * one, a line that a killed writer left unfinished, foreign text, records that could not be
+ * written. Nothing is ever removed from the file except the part of a record that did not fit on
+ * the disk. */
 #include "audit/audit.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AUDIT_TAIL_FIRST ((size_t)4 << 10) /* bytes in which most last records lie */
+#define AUDIT_TAIL_FIRST ((size_t)4 << 10) /* bytes at the end that are read first */
 #define AUDIT_LOCK_MS    500 /* an append takes microseconds, but a process can be stopped in one */
 #define AUDIT_TAIL_MOST  (4 * LAZ_AUDIT_LINE_MAX)
 
@@ -30,12 +30,12 @@ struct laz_audit {
     bool refuse, sync;
     const struct laz_log *log;
     struct laz_append file;
-    bool known;                 /* `last` and `end` are of the file that is open */
-    struct laz_audit_link last; /* the last record that this process knows of */
-    uint64_t end;               /* where it ends */
+    bool known;                 /* `last` and `end` belong to the open file */
+    struct laz_audit_link last; /* the last record that this process has written or read */
+    uint64_t end;               /* size of the file up to the end of that record */
     uint64_t lock_ms;
-    bool locked_out; /* the lock was waited for in vain: not again until it is free */
-    uint64_t lost;   /* records, since one was last written */
+    bool locked_out; /* the last wait for the lock was in vain: do not wait until it is free */
+    uint64_t lost;   /* number of records that could not be written since the last one that was */
     char lost_since[LAZ_CLOCK_STAMP], lost_why[256];
 };
 
@@ -45,7 +45,7 @@ struct audit_end {
     enum laz_audit_tail tail;
     struct laz_audit_link link;
     bool needs_newline;
-    uint64_t odd_bytes; /* after the last record, a last newline not counted */
+    uint64_t odd_bytes; /* bytes after the last record, without a newline at the end */
     char odd_digest[LAZ_SHA256_HEX + 1];
 };
 
@@ -61,7 +61,7 @@ static void audit_end_odd(struct audit_end *end, const char *odd, size_t len)
     laz_sha256_hex(&sha256, end->odd_digest);
 }
 
-/* Looks at the last bytes, at more of them as long as no record is among them. */
+/* Finds the last record in the last bytes of the file; reads more of them until there is one. */
 static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_end *end,
                           struct laz_error *err)
 {
@@ -86,12 +86,12 @@ static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_e
         if (len == size || window >= AUDIT_TAIL_MOST)
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "%s does not end with a record of an audit log; name a file that "
-                                 "is empty or not there yet",
+                                 "is empty or does not exist yet",
                                  audit->path);
     }
 }
 
-/* Puts on record what is not as this process left it. */
+/* Records how the file differs from what this process left. */
 static void audit_reconcile(struct laz_audit *audit, const struct audit_end *end, bool rotated,
                             struct laz_audit_link *link, struct laz_buf *out)
 {
@@ -125,8 +125,8 @@ static void audit_reconcile(struct laz_audit *audit, const struct audit_end *end
     laz_audit_line_fini(&line);
 }
 
-static void audit_tell_lost(struct laz_audit *audit, struct laz_audit_link *link,
-                            struct laz_buf *out)
+static void audit_report_lost(struct laz_audit *audit, struct laz_audit_link *link,
+                              struct laz_buf *out)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
@@ -142,7 +142,7 @@ static void audit_tell_lost(struct laz_audit *audit, struct laz_audit_link *link
 
 /* ---- appending ------------------------------------------------------------------------------ */
 
-/* Under the lock. `event` NULL: only what the log has to say of itself. */
+/* Appends under the lock. `event` NULL: only records about the log itself. */
 static int audit_append_locked(struct laz_audit *audit, uint64_t size, bool reopened,
                                const char *event, const char *session,
                                const struct laz_buf *members, struct laz_error *err)
@@ -157,10 +157,10 @@ static int audit_append_locked(struct laz_audit *audit, uint64_t size, bool reop
         if (rc)
             return rc;
         link = end.link;
-        /* emptied in place, as some rotate: then the chain begins anew as in another file */
+        /* a file that was emptied in place, as some tools rotate, counts as another file */
         audit_reconcile(audit, &end, reopened || size == 0, &link, &out);
     }
-    audit_tell_lost(audit, &link, &out);
+    audit_report_lost(audit, &link, &out);
     if (event)
         laz_audit_link_add(&link, event, session, members->data, members->len, &out);
     if (out.failed || members->failed)
@@ -168,8 +168,7 @@ static int audit_append_locked(struct laz_audit *audit, uint64_t size, bool reop
     else if (out.len)
         rc = laz_append_write(&audit->file, size, out.data, out.len, audit->sync, err);
     if (rc) {
-        /* what is in the file now has to be looked at */
-        audit->end = UINT64_MAX;
+        audit->end = UINT64_MAX; /* the next append has to read the end */
     } else {
         audit->last = link;
         audit->end = size + out.len;
@@ -196,7 +195,7 @@ static int audit_append(struct laz_audit *audit, const char *event, const char *
     return rc;
 }
 
-static void audit_lose(struct laz_audit *audit, const struct laz_error *why)
+static void audit_count_lost(struct laz_audit *audit, const struct laz_error *why)
 {
     if (!audit->lost++) {
         laz_clock_stamp(audit->lost_since);
@@ -218,7 +217,7 @@ int laz_audit_write(struct laz_audit *audit, const char *event, const char *sess
     laz_audit_line_fini(line);
     if (!rc)
         return 0;
-    audit_lose(audit, &why);
+    audit_count_lost(audit, &why);
     return audit->refuse ? laz_error_set(err, LAZ_EREFUSED, why.os_errno,
                                          "%s (audit.on_error = \"refuse\")", why.text)
                          : 0;
@@ -232,7 +231,7 @@ char *laz_audit_trouble(const struct laz_audit *audit)
                        audit->lost == 1 ? " is" : "s are");
 }
 
-/* ---- making and undoing --------------------------------------------------------------------- */
+/* ---- opening and closing -------------------------------------------------------------------- */
 
 int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **out,
                   struct laz_error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_chain.c - the chain that ties the records of an audit log together.
- * Side: host.  Input trusted: no (a file that somebody may have changed).
+/* audit_chain.c - the hash chain of the records of an audit log.
+ * Side: host.  Input trusted: no (the file may have been changed).
  *
- * The hash is over the bytes as they stand in the file, not over a canonical form made from them:
- * so there is one form only, and a script of ten lines can verify it. */
+ * The hash covers the bytes of the file, not a canonical form made from them, so that a script of
+ * ten lines can verify it. */
 #include "audit/audit_chain.h"
 
 #include "base/clock.h"
@@ -62,7 +62,7 @@ static bool chain_is_hex(const char *text)
     return true;
 }
 
-/* Ours has none; JSON would allow some of them between its words. */
+/* True if there is a control byte. JSON allows some between its tokens, but we write none. */
 static bool chain_has_controls(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -74,7 +74,7 @@ static bool chain_has_controls(const char *text, size_t len)
 bool laz_audit_record_parse(struct laz_audit_record *record, const char *line, size_t len)
 {
     const size_t begin = sizeof chain_begin - 1, hash = sizeof chain_hash - 1;
-    const size_t end = hash + LAZ_SHA256_HEX + 2; /* of the line: hash, quote, brace */
+    const size_t end = hash + LAZ_SHA256_HEX + 2; /* length of the end: key, hash, quote, brace */
     uint64_t seq = 0;
     size_t i = begin;
 
@@ -111,7 +111,7 @@ bool laz_audit_record_is(const struct laz_audit_record *record, const char *even
            memcmp(raw + 1, event, want) == 0;
 }
 
-/* Has every line of it the begin of a record, as far as it goes, and the last no end? */
+/* True if every line begins like a record, as far as it goes, and the last line has no newline. */
 static bool chain_is_torn(const char *data, size_t len)
 {
     while (len) {
@@ -139,21 +139,21 @@ enum laz_audit_tail laz_audit_tail(const char *data, size_t len, bool whole,
                                    struct laz_audit_link *link, size_t *rest)
 {
     struct laz_audit_record record;
-    size_t end = len; /* of what was not looked at */
+    size_t end = len; /* end of the data that was not searched yet */
 
     laz_audit_link_init(link);
     *rest = 0;
     const char *last = chain_last_newline(data, len);
     const char *open = last ? last + 1 : whole ? data : data + len;
     if (laz_audit_record_parse(&record, open, (size_t)(data + len - open))) {
-        *link = record.link; /* all of it is there but its newline */
+        *link = record.link; /* a record that lacks only its newline */
         return LAZ_AUDIT_TAIL_CLEAN;
     }
     while (end) {
         const char *newline = chain_last_newline(data, end);
         if (!newline)
             break;
-        size_t stop = (size_t)(newline - data); /* a line ends here; where does it begin? */
+        size_t stop = (size_t)(newline - data); /* end of a line */
         const char *before = chain_last_newline(data, stop);
         if (!before && !whole)
             break;

@@ -2,9 +2,9 @@
 /* audit_line.c - the fields of one record of the audit log.
  * Side: host.  Input trusted: no (code, arguments, errors and results come from the box).
  *
- * Whatever a field holds, the record stays one line of JSON that does nothing to a terminal, and
- * has a bounded length.  What does not fit is cut, and its length and digest are kept: so one can
- * still prove which code it was. */
+ * With any content of its fields, a record is one line of JSON of bounded length that cannot affect
+ * a terminal.  A text that does not fit is cut; its length and digest are stored, which still prove
+ * what it was. */
 #include "audit/audit_line.h"
 
 #include "base/digest.h"
@@ -21,8 +21,8 @@ void laz_audit_line_fini(struct laz_audit_line *line)
     laz_buf_fini(&line->members);
 }
 
-/* Unicode's controls and format characters that change what a reader sees; the ranges are those of
- * general category Cf (and U+2028, U+2029) that have no place in program text. */
+/* Control and format characters of Unicode that change what a reader sees: ranges of the general
+ * category Cf (and U+2028, U+2029) that are of no use in program text. */
 static const struct {
     uint32_t first, last;
 } line_unsafe[] = {
@@ -77,7 +77,7 @@ static void line_key(struct laz_audit_line *line, const char *key)
     laz_buf_printf(&line->members, ",\"%s\":", key);
 }
 
-/* Bytes of the first `max` characters; a byte that is no UTF-8 counts as one. */
+/* Number of bytes of the first `max` characters; an invalid byte counts as a character. */
 static size_t line_prefix(const char *text, size_t len, size_t max)
 {
     size_t i = 0;

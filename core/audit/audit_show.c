@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* audit_show.c - a record of the audit log as one line for people.
- * Side: host.  Input trusted: no (a file that somebody may have changed).
+ * Side: host.  Input trusted: no (the file may have been changed).
  *
- * Every byte that is shown has passed laz_audit_harmless, whatever the file holds: what code wrote
- * into its arguments must not move the cursor of the person who looks for it. */
+ * All text of the file passes laz_audit_harmless before it is shown, so that untrusted code cannot
+ * send control sequences to the terminal. */
 #include "audit/audit_chain.h"
 
 #include "base/json.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define SHOW_VALUE ((size_t)120) /* bytes of a value */
-#define SHOW_ODD   ((size_t)200) /* bytes of a line that is no record */
+#define SHOW_ODD   ((size_t)200) /* bytes of a line that is not a record */
 
-/* At most `max` bytes, not cut within a character. */
+/* Appends at most `max` bytes, cut at a character boundary. */
 static void show_short(struct laz_buf *out, const char *text, size_t len, size_t max)
 {
     struct laz_buf clean = LAZ_BUF_INIT;
@@ -36,7 +36,7 @@ static void show_short(struct laz_buf *out, const char *text, size_t len, size_t
     laz_buf_fini(&clean);
 }
 
-/* A key as it was written, escapes and all, without its quotes. */
+/* Appends a key with its escapes, without quotes. */
 static void show_key(struct laz_buf *out, const char *key, size_t len)
 {
     struct laz_buf quoted = LAZ_BUF_INIT;
@@ -58,7 +58,7 @@ static bool show_is_known(const char *key)
     return false;
 }
 
-/* The text of a string member without its quotes; "-" for anything else. */
+/* Appends the text of a string member without quotes; "-" if there is none. */
 static void show_member(struct laz_buf *out, const char *line, size_t len, const char *key)
 {
     const char *raw;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_verify.c - is an audit log as it was written?
- * Side: host.  Input trusted: no (a file that somebody may have changed).
+/* audit_verify.c - verifies that an audit log is as it was written.
+ * Side: host.  Input trusted: no (the file may have been changed).
  *
- * Each record is held against the one before it.  After a mistake the present record is believed
- * for what it says of itself, so that one change is not told again for every line after it.  Lines
- * that are no records are a mistake unless the next record accounts for their bytes: that is how a
- * writer seals the line that another one, killed in the middle of it, has left. */
+ * Each record is compared with the one before it.  After a defect the number and hash in the
+ * current record are taken as correct, so that one change is not reported for every later line.
+ * Lines that are not records are a defect unless the next record accounts for their bytes: that is
+ * how a writer marks an unfinished line of another writer that was killed. */
 #include "audit/audit_chain.h"
 
 #include "base/json.h"
@@ -55,11 +55,11 @@ void laz_audit_verify_fini(struct laz_audit_verify *verify)
     laz_buf_fini(&verify->partial);
 }
 
-static void verify_tell(struct laz_audit_verify *verify, enum laz_audit_finding finding,
-                        uint64_t line, const char *format, ...) LAZ_PRINTF(4, 5);
+static void verify_report(struct laz_audit_verify *verify, enum laz_audit_finding finding,
+                          uint64_t line, const char *format, ...) LAZ_PRINTF(4, 5);
 
-static void verify_tell(struct laz_audit_verify *verify, enum laz_audit_finding finding,
-                        uint64_t line, const char *format, ...)
+static void verify_report(struct laz_audit_verify *verify, enum laz_audit_finding finding,
+                          uint64_t line, const char *format, ...)
 {
     char text[320];
     va_list args;
@@ -72,7 +72,7 @@ static void verify_tell(struct laz_audit_verify *verify, enum laz_audit_finding 
         verify->report(verify->user, finding, line, text);
 }
 
-/* ---- lines that are no records -------------------------------------------------------------- */
+/* ---- lines that are not records ------------------------------------------------------------- */
 
 static void verify_odd_line(struct laz_audit_verify *verify, const char *line, size_t len)
 {
@@ -110,7 +110,8 @@ static uint64_t verify_number(const struct laz_audit_record *record, const char 
                : 0;
 }
 
-/* What stood before this record is explained by it, or is a mistake. */
+/* Checks whether this record accounts for the lines before it that are not records; if not, they
+ * are a defect. */
 static void verify_settle_odd(struct laz_audit_verify *verify,
                               const struct laz_audit_record *record)
 {
@@ -128,39 +129,39 @@ static void verify_settle_odd(struct laz_audit_verify *verify,
         laz_audit_record_follows(record, &verify->last) &&
         verify_member_is(record, "bytes", bytes) && verify_member_is(record, "sha256", digest)) {
         if (torn)
-            verify_tell(verify, LAZ_AUDIT_TORN, first,
-                        "a record that its writer did not finish (%s bytes), sealed by record "
-                        "%" PRIu64,
-                        bytes, record->link.seq);
-        return; /* what is foreign is told at the record that found it */
+            verify_report(verify, LAZ_AUDIT_TORN, first,
+                          "a record that its writer did not finish (%s bytes), accounted for by "
+                          "record %" PRIu64,
+                          bytes, record->link.seq);
+        return; /* foreign text is reported at the record that accounts for it */
     }
-    verify_tell(verify, LAZ_AUDIT_NO_RECORD, first,
-                "not a record of the log (%s bytes): put in, or damaged", bytes);
+    verify_report(verify, LAZ_AUDIT_NO_RECORD, first,
+                  "not a record of the log (%s bytes): inserted, or damaged", bytes);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* What the writer itself had to say about the log. */
-static void verify_own_words(struct laz_audit_verify *verify, const struct laz_audit_record *record)
+/* Reports records that a writer has made about the log itself. */
+static void verify_log_event(struct laz_audit_verify *verify, const struct laz_audit_record *record)
 {
     if (laz_audit_record_is(record, "log_cut")) {
-        verify_tell(verify, LAZ_AUDIT_CUT, verify->lines,
-                    "the writer found the log shorter than it had left it: its record %" PRIu64
-                    " and what came after the record before this line were gone",
-                    verify_number(record, "expected_seq"));
+        verify_report(verify, LAZ_AUDIT_CUT, verify->lines,
+                      "the writer found the log shorter than before: its record %" PRIu64
+                      " and others after the record before this line were gone",
+                      verify_number(record, "expected_seq"));
     } else if (laz_audit_record_is(record, "log_foreign")) {
-        verify_tell(verify, LAZ_AUDIT_FOREIGN, verify->lines,
-                    "the writer found %" PRIu64 " bytes before this line that are no record",
-                    verify_number(record, "bytes"));
+        verify_report(verify, LAZ_AUDIT_FOREIGN, verify->lines,
+                      "the writer found %" PRIu64 " bytes before this line that are not a record",
+                      verify_number(record, "bytes"));
     } else if (laz_audit_record_is(record, "log_lost")) {
         uint64_t lost = verify_number(record, "records");
         verify->lost += lost;
-        verify_tell(verify, LAZ_AUDIT_LOST, verify->lines,
-                    "before this line %" PRIu64 " records could not be written", lost);
+        verify_report(verify, LAZ_AUDIT_LOST, verify->lines,
+                      "before this line %" PRIu64 " records could not be written", lost);
     } else if (laz_audit_record_is(record, "log_rotated")) {
-        verify_tell(verify, LAZ_AUDIT_ROTATED, verify->lines,
-                    "the writer went on here after record %" PRIu64 " of another file",
-                    verify_number(record, "previous_seq"));
+        verify_report(verify, LAZ_AUDIT_ROTATED, verify->lines,
+                      "the writer continued here after record %" PRIu64 " of another file",
+                      verify_number(record, "previous_seq"));
     }
 }
 
@@ -171,24 +172,24 @@ static void verify_record(struct laz_audit_verify *verify, const struct laz_audi
     verify_settle_odd(verify, record);
     verify->records++;
     if (seq == last + 2)
-        verify_tell(verify, LAZ_AUDIT_MISSING, verify->lines,
-                    "a record is missing before this one: number %" PRIu64, last + 1);
+        verify_report(verify, LAZ_AUDIT_MISSING, verify->lines,
+                      "a record is missing before this one: number %" PRIu64, last + 1);
     else if (seq > last + 1)
-        verify_tell(verify, LAZ_AUDIT_MISSING, verify->lines,
-                    "records are missing before this one: %" PRIu64 ", numbers %" PRIu64
-                    " to %" PRIu64,
-                    seq - last - 1, last + 1, seq - 1);
+        verify_report(verify, LAZ_AUDIT_MISSING, verify->lines,
+                      "records are missing before this one: %" PRIu64 ", numbers %" PRIu64
+                      " to %" PRIu64,
+                      seq - last - 1, last + 1, seq - 1);
     else if (seq <= last)
-        verify_tell(verify, LAZ_AUDIT_ORDER, verify->lines,
-                    "record %" PRIu64 " stands after record %" PRIu64
-                    ": moved, repeated, or put in",
-                    seq, last);
+        verify_report(verify, LAZ_AUDIT_ORDER, verify->lines,
+                      "record %" PRIu64 " comes after record %" PRIu64
+                      ": moved, repeated, or inserted",
+                      seq, last);
     else if (!laz_audit_record_follows(record, &verify->last))
-        verify_tell(verify, LAZ_AUDIT_CHANGED, verify->lines,
-                    "the hash of record %" PRIu64 " does not fit: this record was changed%s", seq,
-                    last ? ", or the one before it" : "");
+        verify_report(verify, LAZ_AUDIT_CHANGED, verify->lines,
+                      "the hash of record %" PRIu64 " does not fit: this record was changed%s", seq,
+                      last ? ", or the one before it" : "");
     verify->last = record->link;
-    verify_own_words(verify, record);
+    verify_log_event(verify, record);
 }
 
 static void verify_line(struct laz_audit_verify *verify, const char *line, size_t len)
@@ -202,7 +203,7 @@ static void verify_line(struct laz_audit_verify *verify, const char *line, size_
         verify_odd_line(verify, line, len);
 }
 
-/* Of a line that is too long to be a record only the digest is kept: the first piece begins it. */
+/* Of a line that is too long to be a record only the digest is computed; its text is discarded. */
 static void verify_overflow(struct laz_audit_verify *verify, const char *data, size_t len)
 {
     if (!verify->too_long) {
@@ -239,8 +240,8 @@ bool laz_audit_verify_end(struct laz_audit_verify *verify)
 {
     struct laz_audit_record record;
 
-    if (verify->partial.failed) /* without memory nothing is proven */
-        verify_tell(verify, LAZ_AUDIT_NO_RECORD, verify->lines + 1, "out of memory");
+    if (verify->partial.failed) /* out of memory: the log could not be verified */
+        verify_report(verify, LAZ_AUDIT_NO_RECORD, verify->lines + 1, "out of memory");
     if (verify->too_long) {
         verify_settle_odd(verify, NULL);
     } else if (verify->partial.len) {
@@ -250,8 +251,8 @@ bool laz_audit_verify_end(struct laz_audit_verify *verify)
         } else {
             verify_settle_odd(verify, NULL);
             verify->lines++;
-            verify_tell(verify, LAZ_AUDIT_UNFINISHED, verify->lines,
-                        "the last line has no end: its writer was ended, or it was cut");
+            verify_report(verify, LAZ_AUDIT_UNFINISHED, verify->lines,
+                          "the last line has no end: its writer was killed, or the file was cut");
         }
     }
     verify_settle_odd(verify, NULL);

@@ -65,7 +65,7 @@ changed() {
     change edited 2 'was changed' sed '2s/2 + 3/2 + 2/'
     change swapped 3 'missing' awk 'NR == 3 { held = $0; next } { print } NR == 4 { print held }'
     change inserted 5 'not a record' sed '4a {"seq":5,"event":"all is well"}'
-    change repeated 6 'stands after' sed '5{p;}'
+    change repeated 6 'comes after' sed '5{p;}'
     change line_cut 4 'not a record' sed '4s/.....$//'
     change end_cut 8 'has no end' head -c -20
     change new_hash 6 'was changed' sed '6s/"hash":"......../"hash":"00000000/'
