@@ -18,8 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAZ_AUDIT_LINE_MAX ((size_t)256 << 10) /* bytes of a record; lazaret writes shorter ones   \
-                                                */
+#define LAZ_AUDIT_LINE_MAX ((size_t)256 << 10) /* bytes of a record; ours are shorter */
 
 /* The end of a chain. */
 struct laz_audit_link {

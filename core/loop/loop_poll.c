@@ -76,19 +76,3 @@ void laz_io_stop(struct laz_io *io)
     uv_poll_stop(&io->poll);
     uv_close((uv_handle_t *)&io->poll, laz_loop_closed);
 }
-
-int laz_loop_polls_new(struct laz_loop *loop)
-{
-    (void)loop;
-    return 0;
-}
-
-void laz_loop_polls_stop(struct laz_loop *loop)
-{
-    (void)loop;
-}
-
-void laz_loop_polls_free(struct laz_loop *loop)
-{
-    (void)loop;
-}
