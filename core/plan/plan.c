@@ -427,7 +427,7 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
     return 0;
 }
 
-/* These bits are not kept after all. */
+/* Removes bits that turned out not to be enforced. */
 static void plan_lose(struct laz_plan *plan, uint32_t lost)
 {
     plan->enforces &= ~lost;
