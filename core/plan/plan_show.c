@@ -5,6 +5,7 @@
  * because that is readable. */
 #include "base/enforce.h"
 #include "base/json.h"
+#include "os/landlock.h"
 #include "plan/plan.h"
 
 #include <string.h>
@@ -19,11 +20,10 @@ static void show_quoted(struct laz_buf *json, const char *text)
 /* Appends rights as letters: r, w, x, d, t. */
 static void show_rights(uint32_t rights, struct laz_buf *text)
 {
-    static const char letters[] = "rwxdt";
+    char letters[6];
 
-    for (size_t i = 0; letters[i]; i++)
-        if (rights & (1u << i))
-            laz_buf_putc(text, letters[i]);
+    laz_landlock_letters(rights, letters);
+    laz_buf_puts(text, letters);
 }
 
 static void show_landlock(const struct laz_plan *plan, struct laz_buf *json)
