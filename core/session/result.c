@@ -102,16 +102,6 @@ static void json_text(struct laz_buf *buf, const char *text)
         laz_buf_puts(buf, "null");
 }
 
-static void json_list(struct laz_buf *buf, const struct laz_strv *list)
-{
-    laz_buf_putc(buf, '[');
-    for (size_t i = 0; i < list->n; i++) {
-        laz_buf_puts(buf, i ? "," : "");
-        json_text(buf, list->items[i]);
-    }
-    laz_buf_putc(buf, ']');
-}
-
 static void json_output(struct laz_buf *buf, const struct laz_output *output)
 {
     laz_buf_puts(buf, ",\"output\":[");
@@ -137,7 +127,7 @@ static void json_error(struct laz_buf *buf, const struct laz_result *result)
     laz_buf_puts(buf, ",\"message\":");
     json_text(buf, result->error_message);
     laz_buf_puts(buf, ",\"traceback\":");
-    json_list(buf, &result->traceback);
+    laz_json_strings(buf, &result->traceback);
     if (result->line > 0)
         laz_buf_printf(buf, ",\"line\":%lld", (long long)result->line);
     if (result->column > 0)
@@ -157,7 +147,7 @@ const char *laz_result_json(struct laz_result *result)
     json_output(&buf, &result->output);
     json_error(&buf, result);
     laz_buf_puts(&buf, ",\"warnings\":");
-    json_list(&buf, &result->warnings);
+    laz_json_strings(&buf, &result->warnings);
     laz_buf_printf(
         &buf, ",\"verdict\":{\"reason\":\"%s\",\"detail\":", laz_verdict_name(result->verdict));
     json_text(&buf, laz_result_detail(result));
