@@ -136,7 +136,7 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
 
 /* ---- hiding from a template ----------------------------------------------------------------- */
 
-/* May sessions write there, and is it said for the first time? */
+/* True if sessions may write the path, and no other entry names or contains it. */
 static bool paths_is_written(const struct laz_policy_paths *paths, size_t n, size_t index)
 {
     const struct laz_policy_path *path = &paths->items[index];

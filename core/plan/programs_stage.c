@@ -14,6 +14,7 @@
 
 #include "base/path.h"
 #include "plan/policy.h"
+#include "plan/policy_paths.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "os/descriptors.h"

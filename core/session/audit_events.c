@@ -10,10 +10,10 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "audit/audit.h"
+#include "plan/policy_paths.h"
 #include "session/result.h"
 #include "os/paths.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
-/* Code that can write the log, or read what others have executed, makes it worthless. */
+/* Refuses a log in a directory that sandboxes show: code could change it, or read what other
+ * sessions have executed. */
 static int events_log_is_outside(const struct laz_settings_values *values, struct laz_error *err)
 {
     const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
