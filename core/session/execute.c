@@ -167,6 +167,15 @@ static struct laz_result *blocked_by_hook(int rc, const char *detail)
     return blocked("Execution blocked: pre_execute_hook error: %s", detail);
 }
 
+/* Makes the result of code that a hook has refused (`rc` LAZ_EREFUSED, `why` is its reason), or
+ * whose hook could not be run. */
+static struct laz_result *blocked_by_hook(int rc, const char *why)
+{
+    if (rc != LAZ_EREFUSED)
+        return blocked("Execution blocked: pre_execute_hook error: %s", why);
+    return blocked("Execution blocked by pre_execute_hook%s%s", *why ? ": " : "", why);
+}
+
 /* Calls the hook of the application. NULL: the code may run. */
 static struct laz_result *execution_ask_application(struct laz_session *session, const char *code,
                                                     size_t len)
