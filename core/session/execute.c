@@ -129,7 +129,7 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     *message = (struct laz_message){0};
     execution->has_message = true;
     execution_set_over(execution);
-    laz_session_step(&session->state, LAZ_EVENT_DONE, &session->shared->driver->log, session->id);
+    laz_session_event(session, LAZ_EVENT_DONE);
     laz_execution_abandon_calls(execution);
 }
 
@@ -264,8 +264,7 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
     laz_buf_fini(&line);
     if (rc)
         return rc;
-    laz_session_step(&session->state, LAZ_EVENT_EXECUTE, &session->shared->driver->log,
-                     session->id);
+    laz_session_event(session, LAZ_EVENT_EXECUTE);
     return 0;
 }
 

@@ -86,6 +86,8 @@ int laz_session_await(struct laz_session *session, struct laz_error *err);
 void laz_session_be_patient(struct laz_session *session);
 /* Has the session checked after this turn of the loop. */
 void laz_session_stir(struct laz_session *session);
+/* Changes the state; see laz_session_step. */
+bool laz_session_event(struct laz_session *session, enum laz_session_event event);
 /* Makes a session and begins its start. Errors: as laz_session_open, except those of the start. */
 int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **session, struct laz_error *err);

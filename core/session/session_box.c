@@ -71,8 +71,7 @@ static void session_authenticated(void *user)
 
     if (session->box->turned && !session_note_isolation(session))
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
-    else if (laz_session_step(&session->state, LAZ_EVENT_TOKEN, &session->shared->driver->log,
-                              session->id))
+    else if (laz_session_event(session, LAZ_EVENT_TOKEN))
         session_send_init(session);
 }
 
@@ -115,7 +114,7 @@ static void session_ready(struct laz_session *session, const struct laz_message 
         return;
     session->box->settled = true;
     session->shared->boxes->choice.proven = true;
-    laz_session_step(&session->state, LAZ_EVENT_READY, &session->shared->driver->log, session->id);
+    laz_session_event(session, LAZ_EVENT_READY);
     laz_session_stir(session);
 }
 
@@ -254,33 +253,29 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
                                &session->box, err);
     }
     if (rc) {
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
-                         session->id);
+        laz_session_event(session, LAZ_EVENT_GONE);
         return rc;
     }
     session->failure = (struct laz_error){0};
     session->misbehaved = session->cut_off = false;
     session->cpu_us = 0;
     if (!session_note_isolation(session)) { /* results have to report what is in force */
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
-                         session->id);
+        laz_session_event(session, LAZ_EVENT_GONE);
         laz_box_release(session->box);
         session->box = NULL;
         return laz_error_nomem(err);
     }
     laz_guard_reset(&session->guard);
-    laz_session_step(&session->state, LAZ_EVENT_SPAWNED, &session->shared->driver->log,
-                     session->id);
+    laz_session_event(session, LAZ_EVENT_SPAWNED);
     return 0;
 }
 
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event)
 {
     if (session->state != LAZ_SESSION_NEW)
-        laz_session_step(&session->state, event, &session->shared->driver->log, session->id);
+        laz_session_event(session, event);
     if (session->state == LAZ_SESSION_CLOSING)
-        laz_session_step(&session->state, LAZ_EVENT_GONE, &session->shared->driver->log,
-                         session->id);
+        laz_session_event(session, LAZ_EVENT_GONE);
     laz_box_release(session->box);
     session->box = NULL;
 }

@@ -91,8 +91,7 @@ static void start_continue(struct laz_session *session, int rc)
             start_finish(session, rc);
             return;
         }
-        laz_session_step(&session->state, LAZ_EVENT_REPLACE, &session->shared->driver->log,
-                         session->id);
+        laz_session_event(session, LAZ_EVENT_REPLACE);
         start->is_dying = false;
         rc = start_spawn(session);
     }
