@@ -19,88 +19,72 @@
 struct env_name {
     const char *name; /* a last '*' stands for any ending; NULL: the end of a table */
     const char *why;
+    bool never_set; /* [env] set cannot set it either */
 };
 
-/* Variables that cannot be inherited. */
-static const struct env_name env_never_inherited[] = {
-    {"LD_*", "changes what the loader loads"},
-    {"DYLD_*", "changes what the loader loads"},
-    {"GLIBC_TUNABLES", "changes the C library"},
-    {"MALLOC_*", "changes the C library"},
-    {"GCONV_PATH", "makes the C library load files"},
-    {"LOCPATH", "makes the C library load files"},
-    {"NLSPATH", "makes the C library load files"},
-    {"BASH_ENV", "makes shells run a file"},
-    {"ENV", "makes shells run a file"},
-    {"BASH_FUNC_*", "defines functions of shells"},
-    {"IFS", "changes how shells read words"},
-    {"PS4", "makes shells run commands"},
-    {"PROMPT_COMMAND", "makes shells run commands"},
-    {"SHELLOPTS", "changes what shells do"},
-    {"BASHOPTS", "changes what shells do"},
-    {"HOSTALIASES", "makes the C library load files"},
-    {"RES_OPTIONS", "changes the C library"},
-    {"LOCALDOMAIN", "changes the C library"},
-    {"PYTHON*", "changes what Python loads"},
-    {"R_*", "changes what R loads"},
-    {"LUA_*", "changes what Lua loads"},
-    {"NODE_*", "changes what Node.js loads"},
-    {"PERL*", "changes what Perl loads"},
-    {"RUBY*", "changes what Ruby loads"},
-    {"JAVA_TOOL_OPTIONS", "changes what Java loads"},
-    {"JDK_JAVA_OPTIONS", "changes what Java loads"},
-    {"CLASSPATH", "changes what Java loads"},
-    {"TCLLIBPATH", "changes what Tcl loads"},
-    {"OPENSSL_*", "makes OpenSSL load files"},
-    {"ASAN_OPTIONS", "changes what a sanitizer does"},
-    {"UBSAN_OPTIONS", "changes what a sanitizer does"},
-    {"LSAN_OPTIONS", "changes what a sanitizer does"},
-    {"LAZARET_*", "belongs to lazaret"},
-    {"HOME", "is given by the box"},
-    {"TMPDIR", "is given by the box"},
-    {"TMP", "is given by the box"},
-    {"TEMP", "is given by the box"},
-    {"PATH", "has a fixed value inside, which env.set can change"},
-    {NULL, NULL},
-};
-
-/* Variables that [env] set cannot set either. */
-static const struct env_name env_never_set[] = {
-    {"LD_*", "changes what the loader loads"},
-    {"DYLD_*", "changes what the loader loads"},
-    {"GLIBC_TUNABLES", "changes the C library"},
-    {"MALLOC_*", "changes the C library"},
-    {"GCONV_PATH", "makes the C library load files"},
-    {"LOCPATH", "makes the C library load files"},
-    {"NLSPATH", "makes the C library load files"},
-    {"LAZARET_*", "belongs to lazaret"},
-    {"HOME", "is given by the box"},
-    {"TMPDIR", "is given by the box"},
-    {"TMP", "is given by the box"},
-    {"TEMP", "is given by the box"},
-    {NULL, NULL},
+/* Variables that cannot be inherited, on any system. */
+static const struct env_name env_refused_names[] = {
+    {"LD_*", "changes what the loader loads", true},
+    {"DYLD_*", "changes what the loader loads", true},
+    {"GLIBC_TUNABLES", "changes the C library", true},
+    {"MALLOC_*", "changes the C library", true},
+    {"GCONV_PATH", "makes the C library load files", true},
+    {"LOCPATH", "makes the C library load files", true},
+    {"NLSPATH", "makes the C library load files", true},
+    {"BASH_ENV", "makes shells run a file", false},
+    {"ENV", "makes shells run a file", false},
+    {"BASH_FUNC_*", "defines functions of shells", false},
+    {"IFS", "changes how shells read words", false},
+    {"PS4", "makes shells run commands", false},
+    {"PROMPT_COMMAND", "makes shells run commands", false},
+    {"SHELLOPTS", "changes what shells do", false},
+    {"BASHOPTS", "changes what shells do", false},
+    {"HOSTALIASES", "makes the C library load files", false},
+    {"RES_OPTIONS", "changes the C library", false},
+    {"LOCALDOMAIN", "changes the C library", false},
+    {"PYTHON*", "changes what Python loads", false},
+    {"R_*", "changes what R loads", false},
+    {"LUA_*", "changes what Lua loads", false},
+    {"NODE_*", "changes what Node.js loads", false},
+    {"PERL*", "changes what Perl loads", false},
+    {"RUBY*", "changes what Ruby loads", false},
+    {"JAVA_TOOL_OPTIONS", "changes what Java loads", false},
+    {"JDK_JAVA_OPTIONS", "changes what Java loads", false},
+    {"CLASSPATH", "changes what Java loads", false},
+    {"TCLLIBPATH", "changes what Tcl loads", false},
+    {"OPENSSL_*", "makes OpenSSL load files", false},
+    {"ASAN_OPTIONS", "changes what a sanitizer does", false},
+    {"UBSAN_OPTIONS", "changes what a sanitizer does", false},
+    {"LSAN_OPTIONS", "changes what a sanitizer does", false},
+    {"LAZARET_*", "belongs to lazaret", true},
+    {"HOME", "is given by the box", true},
+    {"TMPDIR", "is given by the box", true},
+    {"TMP", "is given by the box", true},
+    {"TEMP", "is given by the box", true},
+    {"PATH", "has a fixed value inside, which env.set can change", false},
+    {NULL, NULL, false},
 };
 
 /* Variables that on Windows can neither be inherited nor set. */
 static const struct env_name env_windows_never[] = {
-    {"USERPROFILE", "is given by the box"},
-    {"HOMEDRIVE", "is left to HOME and USERPROFILE"},
-    {"HOMEPATH", "is left to HOME and USERPROFILE"},
-    {"APPDATA", "is given by the box"},
-    {"LOCALAPPDATA", "is given by the box"},
-    {"SystemRoot", "belongs to the system"},
-    {"SystemDrive", "belongs to the system"},
-    {"windir", "belongs to the system"},
-    {"ComSpec", "belongs to the system"},
-    {"__COMPAT_LAYER", "changes how programs are started"},
-    {"PSModulePath", "changes what PowerShell loads"},
-    {"COR_*", "changes what .NET loads"},
-    {"CORECLR_*", "changes what .NET loads"},
-    {"DOTNET_*", "changes what .NET loads"},
-    {NULL, NULL},
+    {"USERPROFILE", "is given by the box", true},
+    {"HOMEDRIVE", "is left to HOME and USERPROFILE", true},
+    {"HOMEPATH", "is left to HOME and USERPROFILE", true},
+    {"APPDATA", "is given by the box", true},
+    {"LOCALAPPDATA", "is given by the box", true},
+    {"SystemRoot", "belongs to the system", true},
+    {"SystemDrive", "belongs to the system", true},
+    {"windir", "belongs to the system", true},
+    {"ComSpec", "belongs to the system", true},
+    {"__COMPAT_LAYER", "changes how programs are started", true},
+    {"PSModulePath", "changes what PowerShell loads", true},
+    {"COR_*", "changes what .NET loads", true},
+    {"CORECLR_*", "changes what .NET loads", true},
+    {"DOTNET_*", "changes what .NET loads", true},
+    {NULL, NULL, false},
 };
 
-static const struct env_name env_nothing[] = {{NULL, NULL}};
+static const struct env_name env_nothing[] = {{NULL, NULL, false}};
 
 /* What differs from system to system. */
 struct env_system {
@@ -167,12 +151,16 @@ static bool env_begins(const struct env_system *system, const char *text, const 
     return (system->folds ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
 }
 
+/* The entry of a table that refuses a name: for [env] set (`to_set`), or for inheriting it. */
 static const struct env_name *env_find(const struct env_system *system,
-                                       const struct env_name *table, const char *name, size_t len)
+                                       const struct env_name *table, bool to_set, const char *name,
+                                       size_t len)
 {
     for (; table->name; table++) {
         size_t pattern = strlen(table->name);
         bool prefix = table->name[pattern - 1] == '*';
+        if (to_set && !table->never_set)
+            continue;
         if (prefix ? len >= pattern - 1 && env_begins(system, name, table->name, pattern - 1)
                    : len == pattern && env_begins(system, name, table->name, len))
             return table;
@@ -180,13 +168,13 @@ static const struct env_name *env_find(const struct env_system *system,
     return NULL;
 }
 
-/* The entry of the list, or of the list of the system, that refuses a name; NULL: none. */
-static const struct env_name *env_refused(const struct env_system *system,
-                                          const struct env_name *list, const char *name, size_t len)
+/* The entry that refuses a name on this system; NULL: none. */
+static const struct env_name *env_refused(const struct env_system *system, bool to_set,
+                                          const char *name, size_t len)
 {
-    const struct env_name *refused = env_find(system, list, name, len);
+    const struct env_name *refused = env_find(system, env_refused_names, to_set, name, len);
 
-    return refused ? refused : env_find(system, system->never, name, len);
+    return refused ? refused : env_find(system, system->never, to_set, name, len);
 }
 
 /* Adds "NAME=VALUE", or replaces the variable of this name. */
@@ -266,8 +254,7 @@ static int env_allow(const struct env_system *system, const struct laz_settings_
 {
     for (size_t i = 0; i < values->env.allow.n; i++) {
         const char *name = values->env.allow.items[i];
-        const struct env_name *refused =
-            env_refused(system, env_never_inherited, name, strlen(name));
+        const struct env_name *refused = env_refused(system, false, name, strlen(name));
         if (!*name || strchr(name, '='))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "env.allow: \"%s\" is not the name of a variable", name);
@@ -291,7 +278,7 @@ static int env_set(const struct env_system *system, const struct laz_settings_va
         size_t len = strcspn(text, "=");
         if (len == 0 || text[len] != '=')
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
-        const struct env_name *refused = env_refused(system, env_never_set, text, len);
+        const struct env_name *refused = env_refused(system, true, text, len);
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
                                  (int)len, text, refused->why);
