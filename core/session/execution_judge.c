@@ -12,15 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SANITIZED_MAX 500 /* bytes of a sanitised message, as in the reference */
-
 char *laz_execution_words(const struct laz_execution *execution, const char *text)
 {
     struct laz_buf clean = LAZ_BUF_INIT;
 
     if (!execution->session->shared->values->session.sanitize_errors)
         return laz_strdup(text);
-    laz_sanitize(text, SANITIZED_MAX, &clean);
+    laz_sanitize(text, LAZ_SANITIZE_MAX, &clean);
     return laz_buf_steal(&clean);
 }
 
