@@ -284,19 +284,22 @@ static bool programs_is_here(const char *platform)
     return strcmp(platform, laz_os_platform()) == 0;
 }
 
-/* Adds a program that need not exist. */
-static int programs_add_optional(struct laz_programs *programs, const char *name,
-                                 const char *platform, uint32_t uid, struct laz_error *err)
+/* Adds a program, which has to exist if it was listed. */
+static int programs_add(struct laz_programs *programs, const char *name, bool listed,
+                        const char *platform, uint32_t uid, struct laz_error *err)
 {
     struct laz_error why = {0};
-    int rc = 0;
 
-    if (!programs_is_here(platform))
+    if (!programs_is_here(platform)) {
         programs_add_elsewhere(programs, platform, name);
-    else
-        rc = programs_add_here(programs, name, uid, &why);
-    if (!rc || rc == LAZ_ENOENT)
         return 0;
+    }
+    int rc = programs_add_here(programs, name, uid, &why);
+    if (!rc || (rc == LAZ_ENOENT && !listed))
+        return 0;
+    if (listed)
+        return laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ECONFIG : rc, 0, "sandbox.programs: %s",
+                             why.text);
     if (err)
         *err = why;
     return rc;
@@ -308,26 +311,11 @@ static int programs_add_defaults(struct laz_programs *programs, const struct laz
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
-        rc = programs_add_optional(programs, programs_default[i].name, platform, uid, err);
+        rc = programs_add(programs, programs_default[i].name, false, platform, uid, err);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
         if (!programs_is_default(runtime->items[i]))
-            rc = programs_add_optional(programs, runtime->items[i], platform, uid, err);
+            rc = programs_add(programs, runtime->items[i], false, platform, uid, err);
     return rc;
-}
-
-static int programs_add_listed(struct laz_programs *programs, const char *name,
-                               const char *platform, uint32_t uid, struct laz_error *err)
-{
-    struct laz_error why = {0};
-
-    if (!programs_is_here(platform)) {
-        programs_add_elsewhere(programs, platform, name);
-        return 0;
-    }
-    int rc = programs_add_here(programs, name, uid, &why);
-    return rc ? laz_error_set(err, rc == LAZ_ENOENT ? LAZ_ECONFIG : rc, 0, "sandbox.programs: %s",
-                              why.text)
-              : 0;
 }
 
 int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
@@ -344,7 +332,7 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
         if (strcmp(wanted->items[i], "default") == 0)
             rc = programs_add_defaults(programs, runtime, platform, uid, err);
         else
-            rc = programs_add_listed(programs, wanted->items[i], platform, uid, err);
+            rc = programs_add(programs, wanted->items[i], true, platform, uid, err);
     }
     if (!rc && !programs->any) {
         struct programs_etc etc = {programs, uid};
