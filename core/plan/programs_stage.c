@@ -81,17 +81,21 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
 
 /* ---- staging -------------------------------------------------------------------------------- */
 
-/* Makes the directories on `path` after its first `len` bytes, which exist, up to its last slash.
- */
-static int stage_folders(const char *path, size_t len, struct laz_error *err)
+/* Gives the path of `box` below `staged`, and makes the directories on it up to its last slash. The
+ * caller frees *path, also after an error. */
+static int stage_path(const char *staged, const char *box, char **path, struct laz_error *err)
 {
-    for (const char *slash = strchr(path + len + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        char *folder = laz_strndup(path, (size_t)(slash - path));
+    *path = laz_strdupf("%s%s", staged, box);
+    if (!*path)
+        return laz_error_nomem(err);
+    for (char *slash = strchr(*path + strlen(staged) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
         struct laz_look look;
-        int rc = folder ? 0 : laz_error_nomem(err);
-        if (!rc && laz_os_look(folder, false, &look) != 0)
-            rc = laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
-        free(folder);
+        int rc = 0;
+        *slash = '\0';
+        if (laz_os_look(*path, false, &look) != 0)
+            rc = laz_os_make_folder(*path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+        *slash = '/';
         if (rc)
             return rc;
     }
@@ -113,8 +117,8 @@ static int stage_place(const char *path, const char *like, struct laz_error *err
 static int stage_part(const struct laz_programs_part *part, const char *staged,
                       struct laz_error *err)
 {
-    char *path = laz_strdupf("%s%s", staged, part->path);
-    int rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+    char *path;
+    int rc = stage_path(staged, part->path, &path, err);
 
     if (!rc && part->kind == LAZ_PATH_SYMLINK) {
         int failed = laz_os_make_link(path, part->text);
@@ -159,8 +163,8 @@ static int stage_shown(struct laz_programs *programs, const char *shown, const c
 {
     if (!stage_folder_around(programs, shown))
         return 0;
-    char *path = laz_strdupf("%s%s", staged, shown);
-    int rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+    char *path;
+    int rc = stage_path(staged, shown, &path, err);
     if (!rc)
         rc = stage_place(path, shown, err);
     free(path);
@@ -204,8 +208,8 @@ static void stage_etc_path(void *user, uint32_t kind, const char *host, const ch
         etc->rc = stage_shown(etc->programs, box, etc->staged, etc->err);
         return;
     }
-    char *path = laz_strdupf("%s%s", etc->staged, box);
-    etc->rc = path ? stage_folders(path, strlen(etc->staged), etc->err) : laz_error_nomem(etc->err);
+    char *path;
+    etc->rc = stage_path(etc->staged, box, &path, etc->err);
     if (!etc->rc)
         etc->rc = laz_os_copy_file(host, path, 0444, etc->err);
     free(path);
@@ -220,8 +224,8 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
         return 0;
     laz_os_system_paths(false, stage_etc_path, &etc);
     for (size_t i = 0; !etc.rc && laz_policy_content(i, &box, &text); i++) {
-        char *path = laz_strdupf("%s%s", staged, box);
-        etc.rc = path ? stage_folders(path, strlen(staged), err) : laz_error_nomem(err);
+        char *path;
+        etc.rc = stage_path(staged, box, &path, err);
         if (!etc.rc)
             etc.rc = laz_os_write_file(path, text, strlen(text), 0444, err);
         free(path);
