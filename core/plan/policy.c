@@ -111,7 +111,7 @@ static char *policy_clean(const struct policy_work *work, const char *key, const
         if (copy[root + 1] && (n == 0 || (n == 1 && part[1] == '.') ||
                                (n == 2 && part[1] == '.' && part[2] == '.'))) {
             laz_error_set(err, LAZ_ECONFIG, 0,
-                          "%s: %s has an empty part, \".\" or \"..\": write the path out", key,
+                          "%s: %s has an empty part, \".\" or \"..\": write the full path", key,
                           path);
             free(copy);
             return NULL;

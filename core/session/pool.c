@@ -231,7 +231,7 @@ static void waiter_timed_out(void *user)
 static int pool_is_busy(uint64_t wait_ms, struct laz_error *err)
 {
     if (wait_ms)
-        return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy, for %g seconds",
+        return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy (waited %g seconds)",
                              (double)wait_ms / 1000.0);
     return laz_error_set(err, LAZ_EBUSY, 0, "All sessions are busy");
 }

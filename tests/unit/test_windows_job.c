@@ -374,11 +374,11 @@ static void windows_paths_begin_with_a_drive(void)
         {"C:data", "not an absolute path"},
         {"\\\\server\\share", "not an absolute path"},
         {"1:\\data", "not an absolute path"},
-        {"D:\\a\\..", "write the path out"},
-        {"D:\\a\\.\\b", "write the path out"},
-        {"D:\\a\\\\b", "write the path out"},
-        {"D:/../x", "write the path out"},
-        {"D:\\a/./b", "write the path out"},
+        {"D:\\a\\..", "write the full path"},
+        {"D:\\a\\.\\b", "write the full path"},
+        {"D:\\a\\\\b", "write the full path"},
+        {"D:/../x", "write the full path"},
+        {"D:\\a/./b", "write the full path"},
     };
     struct attempt attempt = {.limits = usual, .read = read, .write = write};
     const struct laz_policy *policy = policy_of(&attempt);
