@@ -260,6 +260,14 @@ void laz_audit_not_run(struct laz_session *session, const char *type, const stru
 
 /* ---- tools ---------------------------------------------------------------------------------- */
 
+static void events_call(struct laz_audit_line *line, const struct laz_execution *execution,
+                        uint64_t number, const char *tool)
+{
+    laz_audit_number(line, "execution", (uint64_t)execution->id);
+    laz_audit_number(line, "call", number);
+    laz_audit_string(line, "tool", tool);
+}
+
 int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, const char *tool,
                         const struct laz_buf *args, struct laz_error *err)
 {
@@ -267,9 +275,7 @@ int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, 
 
     if (!execution->session->shared->audit)
         return 0;
-    laz_audit_number(&line, "execution", (uint64_t)execution->id);
-    laz_audit_number(&line, "call", number);
-    laz_audit_string(&line, "tool", tool);
+    events_call(&line, execution, number, tool);
     laz_audit_json(&line, "args", laz_buf_text(args), args->len);
     return events_write(execution->session, "tool_call", &line, err);
 }
@@ -281,20 +287,10 @@ void laz_audit_tool_refused(const struct laz_execution *execution, uint64_t numb
 
     if (!execution->session->shared->audit)
         return;
-    laz_audit_number(&line, "execution", (uint64_t)execution->id);
-    laz_audit_number(&line, "call", number);
-    laz_audit_string(&line, "tool", message->tool);
+    events_call(&line, execution, number, message->tool);
     laz_audit_json(&line, "args", message->args, message->args_len);
     laz_audit_string(&line, "reason", why);
     events_write(execution->session, "tool_refused", &line, NULL);
-}
-
-static void events_call(struct laz_audit_line *line, const struct laz_execution *execution,
-                        const struct laz_call *call)
-{
-    laz_audit_number(line, "execution", (uint64_t)execution->id);
-    laz_audit_number(line, "call", laz_call_number(call));
-    laz_audit_string(line, "tool", laz_call_tool(call));
 }
 
 void laz_audit_tool_result(const struct laz_execution *execution, const struct laz_call *call,
@@ -304,7 +300,7 @@ void laz_audit_tool_result(const struct laz_execution *execution, const struct l
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, call);
+    events_call(&line, execution, laz_call_number(call), laz_call_tool(call));
     laz_audit_string(&line, "error", json ? NULL : error);
     laz_audit_text(&line, "result_summary", json, len, EVENTS_SUMMARY);
     laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
@@ -317,7 +313,7 @@ void laz_audit_tool_abandoned(const struct laz_execution *execution, const struc
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, call);
+    events_call(&line, execution, laz_call_number(call), laz_call_tool(call));
     laz_audit_seconds(&line, "elapsed_secs", laz_clock_us() - laz_call_started_us(call));
     events_write(execution->session, "tool_abandoned", &line, NULL);
 }
