@@ -5,7 +5,7 @@
  * because that is readable. */
 #include "base/enforce.h"
 #include "base/json.h"
-#include "os/landlock.h"
+#include "os/landlock_text.h"
 #include "plan/plan.h"
 
 #include <string.h>

@@ -159,14 +159,6 @@ static struct laz_result *blocked(const char *format, ...)
     return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, NULL, text);
 }
 
-/* A hook refused the code (LAZ_EREFUSED, with its reason or ""), or could not be asked. */
-static struct laz_result *blocked_by_hook(int rc, const char *detail)
-{
-    if (rc == LAZ_EREFUSED)
-        return blocked("Execution blocked by pre_execute_hook%s%s", *detail ? ": " : "", detail);
-    return blocked("Execution blocked: pre_execute_hook error: %s", detail);
-}
-
 /* Makes the result of code that a hook has refused (`rc` LAZ_EREFUSED, `why` is its reason), or
  * whose hook could not be run. */
 static struct laz_result *blocked_by_hook(int rc, const char *why)
@@ -497,7 +489,7 @@ static void execution_admit(struct laz_execution *execution)
                                 execution->len, execution_hook_answered, execution,
                                 &execution->hook, &err);
         if (rc)
-            execution_is_blocked(execution, blocked_by_hook(rc, err.text));
+            execution_end_blocked(execution, blocked_by_hook(rc, err.text));
     }
 }
 
@@ -508,7 +500,7 @@ static void execution_take_hook_answer(struct laz_execution *execution)
 
     execution->hook = NULL;
     if (rc)
-        execution_is_blocked(execution, blocked_by_hook(rc, detail));
+        execution_end_blocked(execution, blocked_by_hook(rc, detail));
     else
         execution_await_box(execution);
 }
