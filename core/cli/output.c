@@ -2,9 +2,9 @@
 /* output.c - standard output that may fail, and messages that cannot lie.
  *
  * A full disk or a closed pipe must not look like success: the first failure is kept and decides
- * the exit status. Messages often hold words of untrusted code (the text of its error); escape
- * sequences in them are made visible, and each line has the prefix, so that no text can pose as
- * another message. */
+ * the exit status. Messages often quote untrusted code (the text of its error); escape sequences in
+ * them are made visible, and each line has the prefix, so that no text can pose as another
+ * message. */
 #include "cli/cli.h"
 
 #include "base/visible.h"

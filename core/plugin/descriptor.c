@@ -4,8 +4,8 @@
  * plugin).
  *
  * Everything is read in the order in which it becomes meaningful: magic, then versions, then sizes,
- * then what the sizes say is there. A plugin that passes needs no further checks, except for
- * operations that are not in the tables of required ones: those may be missing. */
+ * then the members that the sizes announce. A plugin that passes needs no further checks, except
+ * for operations that are not in the tables of required ones: those may be missing. */
 #include "plugin/descriptor.h"
 
 #include <stdbool.h>

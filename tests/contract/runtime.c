@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* runtime.c - tests the contract of a runtime: runs cases from text files against one plugin.
  *
- *     contract-runtime FOLDER/RUNTIME.cases [NAME-PART]
+ *     contract-runtime DIRECTORY/RUNTIME.cases [NAME-PART]
  *
  * The cases of RUNTIME.cases and of common.cases beside it (cases.h has the format) run each in a
  * forked child with a time limit, against a host in the same process: a crash or a changed global

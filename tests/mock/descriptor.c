@@ -7,7 +7,7 @@
  *     MOCK_OPS_SIZE     what the table of operations says of itself
  *     MOCK_NO_PLAN      the required operation `plan` is NULL
  *     MOCK_BAD_OPTION   an option has a type that does not exist
- *     MOCK_UNDEFINED    an operation calls a function that nobody has */
+ *     MOCK_UNDEFINED    an operation calls an undefined function */
 #include <lazaret/backend.h>
 
 #ifndef MOCK_MAGIC

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* script.c - a runtime that does exactly what one line of words tells it, for tests of the agent.
+/* script.c - a runtime that executes one command a line, for tests of the agent.
  *
  *     value N             a text of N characters
  *     text N              null, and a printed form of N characters

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* idle.c - an idle host, which idle.sh measures.
  *
- *     idle idle       sessions of every runtime, each has executed once
- *     idle waiting    the same, and the last one executes: it waits for a tool that does not
- * answer; without limits of memory and cpu, because threads and children of the code go on, and
- * where there is no control group somebody has to look at them idle ticking    wakes up twenty
- * times, in a second or more, when it is told something, and says "ticked": what the test must be
- * able to see
+ *     idle idle       opens sessions of every runtime and executes once in each
+ *     idle waiting    the same, then the last one waits for a tool that does not answer; without
+ *                     limits on memory and CPU time, because threads and children of the code
+ *                     continue, and without a control group a watchdog would sample them
+ *     idle ticking    after a line of input wakes up twenty times, in a second or more, and prints
+ *                     "ticked": the control, which the measurements must detect
  *
  * It prints "ready" and exits at the end of its standard input. Exit status 77: no session can be
  * opened here. */

@@ -389,7 +389,7 @@ static void a_number_is_a_process_of_its_namespace_only(void)
     CU_ASSERT_EQUAL(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
     CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* ended */
     waitpid(child, NULL, 0);
-    CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* nobody's */
+    CU_ASSERT_EQUAL(laz_os_pidfd_within(child, st.st_ino), -1); /* the process id is unused */
 }
 
 /* ---- uids ----------------------------------------------------------------------------------- */

@@ -207,7 +207,7 @@ static void each_table_is_an_instance_with_its_tools(void)
 static void mistakes_are_found_where_they_were_made(void)
 {
     static const struct {
-        const char *toml, *problem; /* after "FOLDER/test.toml:" */
+        const char *toml, *problem; /* after "DIRECTORY/test.toml:" */
     } rows[] = {
         {PROVIDER TOOL("maybe", ""), "3:1: Tool 'maybe': the name is a reserved word of testrt"},
         {PROVIDER TOOL("a", "") TOOL("not a name", ""),

@@ -117,7 +117,7 @@ static void a_file_is_made_read_and_copied(void)
     CU_ASSERT_EQUAL(laz_os_copy_file(path, copy, 0600, NULL), LAZ_EOS); /* it exists */
     CU_ASSERT_EQUAL(laz_os_read_file(path, 7, &buf, NULL), LAZ_ETOOBIG);
     CU_ASSERT_EQUAL(laz_os_read_file(path, 8, &buf, NULL), 0);
-    CU_ASSERT_EQUAL(laz_os_read_file(base, 8, &buf, NULL), LAZ_EINVAL); /* a folder */
+    CU_ASSERT_EQUAL(laz_os_read_file(base, 8, &buf, NULL), LAZ_EINVAL); /* a directory */
     CU_ASSERT_EQUAL(laz_os_read_file("NUL", 8, &buf, NULL), LAZ_EINVAL);
     CU_ASSERT_EQUAL(laz_os_read_file(in_base("none"), 8, &buf, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);

@@ -107,7 +107,7 @@ struct laz_tool_ops {
      * later. If it returns LAZ_E* it must not answer: the text of `err` becomes the error. */
     int (*call)(void *state, size_t tool, struct laz_call *call, const char *args, size_t args_len,
                 struct laz_error *err);
-    /* The call is no longer wanted (timeout, session gone). The provider must still answer it soon;
+    /* The call was cancelled (timeout, end of the session). The provider must still answer it soon;
      * the answer is discarded. Called on the loop thread. May be NULL. */
     void (*cancel)(void *state, struct laz_call *call);
     /* Frees the instance. No call is open any more. */
