@@ -19,9 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENGINE_DEATH_MS 10000u /* for the end of a box; a busy machine may need over two seconds   \
-                                */
-#define ENGINE_WORKERS 64u     /* threads for blocking tools */
+#define ENGINE_DEATH_MS 10000u /* a box may need over two seconds to end on a busy machine */
+#define ENGINE_WORKERS  64u    /* threads for blocking tools */
 
 const char *laz_version(void)
 {

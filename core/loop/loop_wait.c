@@ -20,7 +20,7 @@ struct laz_io {
     void *user;
 };
 
-/* By any thread. */
+/* Any thread. */
 static void io_wake(void *user)
 {
     struct laz_io *io = user;

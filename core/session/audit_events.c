@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_SUMMARY ((size_t)500) /* characters of a result, as in the reference */
+#define EVENTS_SUMMARY ((size_t)500) /* characters of a result */
 
 /* ---- the log -------------------------------------------------------------------------------- */
 

@@ -197,7 +197,7 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_session_begin_start(session, "asked");
     struct laz_error why = {0};
     rc = laz_session_await(session, &why);
-    session->start.is_unrecorded = false; /* the next laz_audit_execute fails too */
+    session->start.is_unrecorded = false; /* the next execution tries the log again */
     if (!rc && !session->box)
         rc = laz_error_set(&why, LAZ_ECLOSED, 0, "the session was closed while it started");
     if (rc && err)
