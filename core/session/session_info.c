@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* session_info.c - what a session is, for those that ask: it changes nothing but that a session is
- * put on the list of what is looked at after the turn. */
+/* session_info.c - what a session is, and the two ways in which its parts report to it: an event of
+ * its state, and a request to be advanced after this turn of the loop. */
 #include "session/session.h"
 
 #include <stdio.h>
@@ -8,6 +8,11 @@
 void laz_session_stir(struct laz_session *session)
 {
     laz_driver_stir(session->shared->driver, &session->stir);
+}
+
+bool laz_session_event(struct laz_session *session, enum laz_session_event event)
+{
+    return laz_session_step(&session->state, event, &session->shared->driver->log, session->id);
 }
 
 int64_t laz_session_pid(const struct laz_session *session)
