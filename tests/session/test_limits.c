@@ -211,7 +211,7 @@ static void cpu_is_used_up(struct laz_session *session, const struct words *w,
     /* the process's own limit, or the count of the whole session, whichever comes first */
     CU_ASSERT_TRUE(strstr(laz_result_json(result), "\"signal\":24") ||
                    test_result_has(result, "\"counted_by\":\""));
-    says(result, "CPU time of 1 s");
+    says(result, "CPU time limit of 1 s");
     CU_ASSERT(!is_evidence || cpu_ms >= 1000); /* never less than the limit */
 }
 
