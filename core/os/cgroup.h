@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup.h - control groups (cgroups(7)): what a session uses as a whole, and its limits.
+/* cgroup.h - control groups (cgroups(7)): the usage of a session as a whole, and its limits.
  *
  * A host may have version 2, version 1 or both, and lazaret may have the right to make groups in
- * none of them.  What is found is found for each resource by itself; what is missing is for the
- * caller to make up for, and to say. */
+ * none of them.  Each resource is looked up by itself; the caller has to make up for one that is
+ * missing, and to report it. */
 #ifndef LAZ_OS_CGROUP_H
 #define LAZ_OS_CGROUP_H
 
@@ -17,7 +17,7 @@ enum laz_cgroup_what {
     LAZ_CGROUP_MEMORY, /* memory and swap together; tmpfs and the kernel's own share count */
     LAZ_CGROUP_PIDS,   /* processes and threads */
     LAZ_CGROUP_CPU,    /* CPU time, counted and not limited */
-    LAZ_CGROUP_SHARE,  /* of the processors, where they do not suffice for all */
+    LAZ_CGROUP_SHARE,  /* the share of the processors, where they do not suffice for all */
     LAZ_CGROUP_WHATS,
 };
 
@@ -26,12 +26,12 @@ enum laz_cgroup_what {
 struct laz_cgroups;
 struct laz_cgroup;
 
-/* Where this process may make groups: inside its own, or where the system's manager left it a part
- * of the tree; never beside a group whose limits it would escape. What dead hosts left there is
- * ended and removed. `look`: nothing is changed, for showing what would be. Fails without memory
- * only: a host that gives nothing is an answer. */
+/* Finds where this process may make groups: inside its own, or where the system's manager delegated
+ * a part of the tree to it; never beside a group whose limits it would escape. It kills and removes
+ * what dead hosts left there. `look`: changes nothing, to show what it would do. It fails only when
+ * an allocation failed: a host that offers nothing is a valid result. */
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err);
-/* The groups made with it have been freed. Waits a moment for those that are still busy. */
+/* The groups made with it must have been freed. Waits a moment for those that are still busy. */
 void laz_cgroups_free(struct laz_cgroups *groups);
 /* "cgroup-v2", "cgroup-v1", or NULL. */
 const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what);
@@ -44,21 +44,23 @@ const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
 
 #define LAZ_CGROUP_NO_LIMIT UINT64_MAX
 
-/* Makes a group; what laz_cgroups_mechanism named holds in it. Errors leave nothing behind. */
+/* Makes a group, with the limits for which laz_cgroups_mechanism gave a name. Errors leave nothing
+ * behind. */
 int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                    struct laz_cgroup **group, struct laz_error *err);
-/* One whose processes enter by themselves (laz_cgroup_entries). In version 2 the kernel lets one in
- * only after a grace period, some ten milliseconds, unless it is born inside; so what version 1 has
- * beside it is taken from there where other parts are of version 1 anyway. */
+/* Makes one whose processes enter by themselves (laz_cgroup_entries). In version 2 the kernel lets
+ * a process in only after a grace period, some ten milliseconds, unless it is born inside; so what
+ * version 1 offers as well is taken from there where other parts are of version 1 anyway. */
 int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
                             struct laz_cgroup **group, struct laz_error *err);
-/* Removes it. One that is still busy is remembered, and removed later; one to enter that is as good
- * as new (empty, nothing ran out, counters that begin anew: version 1) is kept for the next. */
+/* Removes it. One that is still busy is remembered, and removed later. One to enter that is as good
+ * as new (empty, no limit was hit, its counters can be reset: version 1) is kept for the next
+ * session. */
 void laz_cgroup_free(struct laz_cgroup *group);
 
 /* What a new process needs to be in the group before it runs anything (struct laz_spawn). */
 struct laz_cgroup_door {
-    int into;                    /* folder for CLONE_INTO_CGROUP; -1: none */
+    int into;                    /* directory for CLONE_INTO_CGROUP; -1: none */
     int tasks[LAZ_CGROUP_WHATS]; /* files to write "0" to, of version 1 */
     size_t n_tasks;
 };
@@ -70,18 +72,19 @@ void laz_cgroup_close(struct laz_cgroup_door *door);
 int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, struct laz_error *err);
 /* Is the process in it, with every part? */
 bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid);
-/* Puts it in by its number: right where it has not entered by itself, but the kernel may take some
- * tens of milliseconds for it. */
+/* Moves the process in by its id, for one that has not entered by itself. It may cost the kernel
+ * some tens of milliseconds. */
 int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error *err);
 
-/* CPU time of all that ran in it, and the most memory that it held; 0: cannot be told. */
+/* CPU time of all that ran in it, and the most memory that it held; 0: not known. */
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group);
 uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group);
-/* Readable when something may have been killed for want of memory; -1: nobody tells. */
+/* Readable when a process may have been killed because memory ran out; -1: there is no such event.
+ */
 int laz_cgroup_event_fd(const struct laz_cgroup *group);
 /* How often memory ran out in it. */
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group);
-/* Kills whatever is in it. True when nothing is left, or will be in a moment. */
+/* Kills all that is in it. True when nothing is left, or will be in a moment. */
 bool laz_cgroup_kill(struct laz_cgroup *group);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup_text.c - what the kernel's texts about control groups say.
- * Side: host.  Input trusted: yes (files of the kernel); read with care all the same, a container
- * may show any of them.
+/* cgroup_text.c - parses the kernel's texts about control groups.
+ * Side: host.  Input trusted: yes (files of the kernel); parsed with care all the same, because a
+ * container may provide any of them.
  *
- * proc(5) has the form of mountinfo, cgroups(7) that of /proc/PID/cgroup. */
+ * proc(5) describes mountinfo, cgroups(7) describes /proc/PID/cgroup. */
 #include "os/cgroup_text.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is `word` one of the words of a list with commas? */
+/* Is `word` an item of a comma-separated list? */
 static bool text_lists(const char *list, size_t len, const char *word)
 {
     size_t n = strlen(word);
@@ -62,7 +62,7 @@ static const char *text_field(const char *line, size_t line_len, unsigned n, siz
     return line;
 }
 
-/* With \040 and the like as what they stand for; a new string. */
+/* Decodes \040 and the like; a new string. */
 static char *text_unescape(const char *text, size_t len)
 {
     char *out = laz_strndup(text, len), *to = out;
@@ -98,7 +98,7 @@ static bool text_is_mount(const char *line, size_t len, const char *controller)
     return text_lists(field, n, controller);
 }
 
-/* The folder for `path`, when the mount shows it; a new string. */
+/* The directory for `path`, when the mount includes it; a new string. */
 static char *text_folder(const char *line, size_t len, const char *path, size_t *top)
 {
     size_t root_len, point_len;
@@ -127,7 +127,7 @@ char *laz_cgroup_folder(const char *mountinfo, const char *self, const char *con
 {
     char *path = text_own_path(self, controller), *folder = NULL;
 
-    /* "/.." begins the path of a group that lies outside of the namespace */
+    /* "/.." begins the path of a group outside of the namespace */
     if (path && !strstr(path, "/../") && strcmp(path, "/..") != 0)
         for (const char *line = mountinfo; *line && !folder;) {
             size_t len = strcspn(line, "\n");
@@ -170,8 +170,8 @@ bool laz_cgroup_name_parse(const char *text, struct laz_cgroup_name *name)
     return *text == '\0';
 }
 
-/* Does a text as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? The name of one may
- * begin with that of another. */
+/* Does a text such as /proc/PID/cgroup (cgroups(7)) name the group, or one below it? One name may
+ * be a prefix of another. */
 bool laz_cgroup_is_named(const char *self, const char *name)
 {
     size_t len = strlen(name);

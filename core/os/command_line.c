@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* command_line.c - how a child of Windows is given its arguments and environment: as one text each.
- * Side: host.  Input trusted: yes, but arguments may say anything.
+/* command_line.c - the arguments and the environment of a child on Windows: one text each.
+ * Side: host.  Input trusted: yes, but arguments may contain anything.
  *
- * Windows hands a program one text, and the program takes it apart.  Two rules do so.  In the first
- * word, the program, a quotation mark is only ever the end of it and a backslash is a backslash.
- * In the others backslashes are themselves, unless a quotation mark follows them: then two are one,
- * and the mark counts as text when one is left over.  Nothing here is for cmd.exe, which reads its
- * command line by rules of its own; lazaret starts no shell, and no batch file, for which Windows
- * would start one. */
+ * Windows passes one text to a program, and the program parses it.  There are two rules.  In the
+ * first word, the program, a quotation mark always ends the word and a backslash is a backslash. In
+ * the others backslashes stand for themselves, unless a quotation mark follows them: then two stand
+ * for one, and the mark is text when one is left over.  Nothing here is for cmd.exe, which parses
+ * its command line by rules of its own; lazaret starts no shell, and no batch file, for which
+ * Windows would start one. */
 #include "os/command_line.h"
 
 #include "base/utf8.h"
@@ -17,7 +17,7 @@
 
 #define LINE_MAX_UNITS 32767u /* of UTF-16, the NUL included */
 
-/* Units of UTF-16 that a text becomes; 0 and *valid false: it is not UTF-8. */
+/* The length of a text in units of UTF-16; 0 and *valid false: it is not UTF-8. */
 static size_t line_units(const char *text, bool *valid)
 {
     size_t len = strlen(text), units = 0;
@@ -35,7 +35,7 @@ static size_t line_units(const char *text, bool *valid)
     return units;
 }
 
-/* Does it have to stand in quotation marks to stay one word? */
+/* Must it be quoted to stay one word? */
 static bool line_is_apart(const char *arg)
 {
     if (!*arg)
@@ -80,9 +80,8 @@ static unsigned char line_fold(char c)
     return (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
 }
 
-/* What CreateProcessW goes by is the end of the name, as it is after the system has cut off dots
- * and blanks (CVE-2024-24576, CVE-2024-43402). Of "x:y.bat" the end is that of a stream of the
- * file. */
+/* CreateProcessW decides by the end of the name, after the system has removed trailing dots and
+ * blanks (CVE-2024-24576, CVE-2024-43402). In "x:y.bat" the end belongs to a stream of the file. */
 const char *laz_command_line_refuses(const char *path)
 {
     static const char *const batch[] = {".BAT", ".CMD"};
@@ -133,7 +132,7 @@ int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_e
 
 /* ---- environment ---------------------------------------------------------------------------- */
 
-/* By name alone: "=" would sort behind digits. */
+/* By name only: "=" would sort after digits. */
 static int line_compare(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;

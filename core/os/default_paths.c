@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* default_paths.c - where a system has what its loader and its interpreters need, as far as that is
- * known without looking at one.
+/* default_paths.c - the paths that the loader and the interpreters of a system usually need.
  *
- * For plans that are made on another system; and macOS itself begins with it, where all of them are
- * alike.  Most libraries of macOS have no file: they are in the shared cache of the loader, below
- * /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)).  Of Homebrew there is what
- * its formulae install (Cellar) and the links to it, for the agent's own libraries and the
- * interpreters; not etc and var, where programs keep their settings and data. */
+ * For plans that are made on another system; and on macOS itself, where these paths are the same on
+ * every machine.  Most libraries of macOS have no file: they are in the shared cache of the loader,
+ * below /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)).  Of Homebrew the
+ * table has what its formulae install (Cellar) and the links to it, for the agent's own libraries
+ * and the interpreters; not etc and var, where programs keep their settings and data. */
 #include "os/default_paths.h"
 
 #include <lazaret/backend.h>
@@ -22,7 +21,7 @@ enum usual_use {
 static const struct {
     const char *platform;
     enum usual_use use;
-    const char *link; /* the path is a link to this text; NULL: it is a file or a folder */
+    const char *link; /* the path is a link to this text; NULL: it is a file or a directory */
     const char *path;
 } usual_paths[] = {
     {"linux", USUAL_WHOLE, NULL, "/usr"},

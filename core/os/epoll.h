@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* epoll.h - descriptors that the kernel tells of, epoll(7). Linux alone has it; the loop's other
- * ways are libuv's own, and os/wait.h. One thread. */
+/* epoll.h - descriptors whose events the kernel reports, epoll(7). Only Linux has it; on other
+ * systems the loop uses libuv's own way, or os/wait.h. One thread. */
 #ifndef LAZ_OS_EPOLL_H
 #define LAZ_OS_EPOLL_H
 
@@ -9,23 +9,24 @@
 
 struct laz_epoll_event {
     void *user;
-    bool read, write; /* can be done now; both at an error or an end, which doing it will tell */
+    bool read,
+        write; /* is possible now; both after an error or an end, which the call itself reports */
 };
 
-/* The descriptor of an empty set, closed on exec; -1 with errno. It is readable when there is
- * something to tell. */
+/* The descriptor of an empty set, closed on exec; -1 with errno. It is readable when there are
+ * events. */
 int laz_os_epoll_new(void);
-/* Watches `fd`, which must be taken out before it is closed. False with errno: ENOSPC when the user
- * has as many watches as the kernel gives, EPERM for what cannot be watched, epoll_ctl(2). */
+/* Watches `fd`, which must be removed before it is closed. False with errno: ENOSPC when the user
+ * has as many watches as the kernel allows, EPERM for what cannot be watched, epoll_ctl(2). */
 bool laz_os_epoll_add(int epoll, int fd, bool read, bool write, void *user);
-/* Of what is watched: the kernel needs nothing for it, and fails only where this is not a watch of
- * that set; false with errno. With neither `read` nor `write` an end or an error is told once, else
+/* Changes a watch: the kernel allocates nothing for it, and it fails only when `fd` is not in the
+ * set; false with errno. With neither `read` nor `write` an end or an error is reported once, else
  * for as long as it lasts. */
 bool laz_os_epoll_change(int epoll, int fd, bool read, bool write, void *user);
-/* False: it may be told of yet. A descriptor that was closed before is one whose file may be open
- * elsewhere, under another number or in a process that was just forked: then its watch lives on. */
+/* False: its events may still be reported. The file of a descriptor that was closed first may be
+ * open under another number, or in a process that was just forked: then its watch lives on. */
 bool laz_os_epoll_remove(int epoll, int fd);
-/* What can be told now, without waiting, at most `n`: how many. */
+/* The events that are present now, without waiting, at most `n`: how many. */
 size_t laz_os_epoll_told(int epoll, struct laz_epoll_event *events, size_t n);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.h - filters of system calls (seccomp(2)): what a confined process may ask the kernel.
+/* filter.h - filters of system calls (seccomp(2)): which calls a confined process may make.
  *
- * Made when lazaret is built, from core/os/linux/filter_rules.c.  Cannot be taken off, and every
- * child inherits it. */
+ * They are made when lazaret is built, from core/os/linux/filter_rules.c.  A filter cannot be
+ * removed, and every child inherits it. */
 #ifndef LAZ_OS_FILTER_H
 #define LAZ_OS_FILTER_H
 
 #include "base/error.h"
 
 /* "session": for a box with files or a uid of its own. "same-user": for a session that shares its
- * uid with files and processes outside; it cannot change metadata (chmod, chown, utimes,
- * attributes) nor how other processes are scheduled either. */
+ * uid with files and processes outside; it can change neither metadata (chmod, chown, utimes,
+ * attributes) nor how other processes are scheduled. */
 #define LAZ_FILTER_SESSION   "session"
 #define LAZ_FILTER_SAME_USER "same-user"
 
-/* Puts a filter on every thread of the calling process, which must have no_new_privs. Can be called
- * late, after a fork. LAZ_EINVAL: no such name; LAZ_ESETUP: this build has no filters; LAZ_EOS. */
+/* Puts a filter on every thread of the calling process, which must have no_new_privs. It can be
+ * called late, after a fork. LAZ_EINVAL: no such name; LAZ_ESETUP: this build has no filters;
+ * LAZ_EOS. */
 int laz_os_filter(const char *name, struct laz_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt.h - being asked to end: Ctrl-C, a terminal that is closed, a polite kill. */
+/* interrupt.h - requests to end this process: Ctrl-C, a closed terminal, SIGTERM. */
 #ifndef LAZ_OS_INTERRUPT_H
 #define LAZ_OS_INTERRUPT_H
 
@@ -7,12 +7,12 @@
 
 struct laz_interrupt;
 
-/* From here on the process does not end when it is asked to. Threads that are made later are like
- * this one: it comes before them. */
+/* From now on such a request does not end the process. Threads that are made later inherit this, so
+ * it is called before any is made. */
 int laz_interrupt_block(struct laz_interrupt **interrupt, struct laz_error *err);
-/* Calls `asked`, on a thread of its own, once somebody asks (or has asked before), and again each
- * moment until laz_interrupt_free: what it is to stop may not have begun. Who asks a second time
- * ends the process in the usual way. */
+/* Calls `asked`, on a thread of its own, once there is a request (or was one before), and again
+ * every moment until laz_interrupt_free, because what it is to stop may not have begun. A second
+ * request ends the process in the usual way. */
 int laz_interrupt_start(struct laz_interrupt *interrupt, void (*asked)(void *user), void *user,
                         struct laz_error *err);
 void laz_interrupt_free(struct laz_interrupt *interrupt); /* NULL is allowed */

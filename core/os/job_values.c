@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* job_values.c - the limits of a job object of Windows, as numbers.
  *
- * Windows keeps memory limits in pages: they are rounded down to a page here, so that what is read
- * back is what was set.  A limit that its field cannot hold becomes the largest that it can, never
+ * Windows keeps memory limits in pages: they are rounded down to a page here, so that a limit reads
+ * back as it was set.  A limit that is too large for its field becomes the largest value, never
  * none. */
 #include "os/job_values.h"
 

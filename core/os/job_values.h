@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* job_values.h - the limits of a job object of Windows, as numbers.
  *
- * What is handed to SetInformationJobObject, and what QueryInformationJobObject must give back, as
+ * The values for SetInformationJobObject, and those that QueryInformationJobObject must return, as
  * plain fields: compiled and tested on every system, so the file that calls Windows only copies
- * them.  A system may say that it has set a limit and not keep it, so a limit counts as kept only
- * when it was read back as it was asked for. */
+ * them.  A system may report success and not keep a limit, so a limit counts as kept only when it
+ * reads back as it was set. */
 #ifndef LAZ_OS_JOB_VALUES_H
 #define LAZ_OS_JOB_VALUES_H
 
@@ -31,8 +31,8 @@ struct laz_job_values {
     int64_t user_time;             /* BasicLimitInformation.PerJobUserTimeLimit, in 100 ns */
     uint64_t process_memory_bytes; /* ProcessMemoryLimit */
     uint64_t job_memory_bytes;     /* JobMemoryLimit */
-    uint32_t ui;                   /* no promise hangs on it: Windows refuses a job with it where
-                                      the host itself is in a job; then the job is made without */
+    uint32_t ui; /* not counted as enforced: Windows refuses a job with it where the host itself is
+                    in a job; then the job is made without */
 };
 
 /* JOB_OBJECT_LIMIT_*, as winnt.h has them. */
@@ -61,11 +61,11 @@ struct laz_job_limits laz_job_limits_none(void);
 enum laz_job_limit laz_job_limit_find(const char *name);
 const char *laz_job_limit_name(enum laz_job_limit limit);
 
-/* What to set for these limits. Whatever they are, the job ends with its last handle, nothing
- * leaves it, and a process that fails ends without a window that waits for somebody. */
+/* The values to set for these limits. Whatever they are, the job ends with its last handle, no
+ * process leaves it, and a process that fails ends without a window that waits for a user. */
 void laz_job_values_make(const struct laz_job_limits *limits, struct laz_job_values *values);
-/* The limits that were asked for and do not hold, `found` being what was read back before anything
- * ran in the job: bits 1 << LAZ_JOB_*. */
+/* The limits that were requested and do not hold: bits 1 << LAZ_JOB_*. `found` was read back before
+ * any process ran in the job. */
 uint32_t laz_job_values_missing(const struct laz_job_values *asked,
                                 const struct laz_job_values *found);
 

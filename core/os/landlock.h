@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock.h - Landlock (landlock(7)): what the calling thread, and every process it makes from
- * then on, may do with files, with TCP and with processes outside.
+/* landlock.h - Landlock (landlock(7)): what the calling thread, and every process that it makes
+ * from then on, may do with files, with TCP and with processes outside.
  *
- * It cannot be undone and needs no privilege but no_new_privs.  Files that are open already stay
+ * It cannot be undone and needs no privilege but no_new_privs.  Files that are already open stay
  * usable.  It does not govern metadata (stat, chmod, chown, utimes, extended attributes), changes
- * of the working folder, nor Unix sockets with a path: a filter of system calls has to. */
+ * of the working directory, nor Unix sockets with a path: the filter of system calls has to. */
 #ifndef LAZ_OS_LANDLOCK_H
 #define LAZ_OS_LANDLOCK_H
 
@@ -14,35 +14,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAZ_LANDLOCK_READ     1u  /* 'r': read files, list folders */
-#define LAZ_LANDLOCK_WRITE    2u  /* 'w': change, make, rename, remove; a device: ioctl(2) too */
-#define LAZ_LANDLOCK_EXEC     4u  /* 'x': execve(2), also of a loader or interpreter of scripts */
-#define LAZ_LANDLOCK_DEV      8u  /* 'd': read and write what is there, no ioctl(2), make nothing */
+#define LAZ_LANDLOCK_READ     1u /* 'r': read files, list directories */
+#define LAZ_LANDLOCK_WRITE    2u /* 'w': change, make, rename, remove; a device: ioctl(2) too */
+#define LAZ_LANDLOCK_EXEC     4u /* 'x': execve(2), also of a loader or interpreter of scripts */
+#define LAZ_LANDLOCK_DEV      8u /* 'd': read and write existing files, no ioctl(2), make nothing */
 #define LAZ_LANDLOCK_TERMINAL 16u /* 't': the same with ioctl(2), devices to come included */
 
 struct laz_landlock_rule {
-    const char *path; /* a file, or a folder with all below it */
+    const char *path; /* a file, or a directory with all below it */
     uint32_t rights;  /* LAZ_LANDLOCK_* */
-    bool optional;    /* no error when it is not there or cannot be reached */
+    bool optional;    /* no error when it does not exist or cannot be reached */
 };
 
 /* What is in force: the kernel's own bits. */
 struct laz_landlock {
     int abi;
-    uint64_t files;   /* LANDLOCK_ACCESS_FS_*: refused but where a rule allows it */
+    uint64_t files;   /* LANDLOCK_ACCESS_FS_*: refused except where a rule allows it */
     uint64_t network; /* LANDLOCK_ACCESS_NET_*: refused */
-    uint64_t scope;   /* LANDLOCK_SCOPE_*: only among the confined */
+    uint64_t scope;   /* LANDLOCK_SCOPE_*: only among confined processes */
 };
 
 #define LAZ_LANDLOCK_NETWORK_ABI 4 /* TCP, Linux 6.7 */
 #define LAZ_LANDLOCK_SCOPE_ABI   6 /* signals and abstract sockets, Linux 6.12 */
 
-/* The version of the kernel's interface, 0: it has none, or a filter around us refuses it. */
+/* The version of the kernel's interface; 0: it has none, or a filter around this process refuses
+ * it. */
 int laz_os_landlock_abi(void);
 
 /* Makes a set of `rules`; everything else that version `abi` knows is refused. The kernel may be
- * newer, not older (LAZ_ESETUP). *ruleset: a descriptor, the caller's; it is good in copies of the
- * process (fork(2)) as well. */
+ * newer, not older (LAZ_ESETUP). *ruleset: a descriptor, which the caller owns; it is also valid in
+ * copies of the process (fork(2)). */
 int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset,
                          struct laz_error *err);
 /* Confines the calling thread to a set. */

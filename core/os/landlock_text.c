@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* landlock_text.c - the rights of a Landlock rule as letters: what a plan says and an agent reads.
+/* landlock_text.c - the rights of a Landlock rule as letters, in plans and for the agent.
  * System: any; a plan for Linux can be made and shown everywhere. */
 #include "os/landlock_text.h"
 

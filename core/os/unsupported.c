@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* unsupported.c - what only Linux has, answered where it is missing.  System: macOS, Windows.
+/* unsupported.c - reports that what only Linux has is not available.  System: macOS, Windows.
  *
  * No caller asks which system it runs on: it asks for control groups, Landlock, a filter of system
- * calls or namespaces, and is told that there are none, as on a Linux without them.  What confines
- * a session here is in the plan of its backend.  Templates are refused by every backend of these
- * systems, for they keep sessions apart by namespaces; what serves only templates fails all the
- * same, should somebody call it. */
+ * calls or namespaces, and learns that there are none, as on a Linux without them.  The plan of the
+ * backend confines a session here.  Every backend of these systems refuses templates, because
+ * templates keep sessions apart by namespaces; what serves only templates fails here if it is
+ * called all the same. */
 #include "os/cgroup.h"
 #include "os/fd_passing.h"
 #include "os/filter.h"

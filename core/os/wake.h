@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.h - a descriptor that becomes readable when somebody wants attention. */
+/* wake.h - a descriptor that becomes readable when another thread signals it. */
 #ifndef LAZ_OS_WAKE_H
 #define LAZ_OS_WAKE_H
 
 /* A new descriptor, or -1. Closed with laz_os_close. */
 int laz_os_wake_new(void);
-/* Makes it readable, for good. Any thread. */
+/* Makes it readable, permanently. Any thread. */
 void laz_os_wake(int fd);
 
 #endif

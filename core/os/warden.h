@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* warden.h - a process that outlives its host, to end what a host that was killed has left.
+/* warden.h - a process that outlives its host, to end what a killed host has left behind.
  *
  * The parent-death signal reaches one process and is not inherited (prctl(2), PR_SET_PDEATHSIG):
- * what that process has started is left when the signal kills it before it could care for its own
- * end.  bubblewrap's second process sleeps for ever then, and so does whatever a tool's program has
- * started.  Each child with a death signal and a process group of its own therefore puts its group
- * into the care of the host's warden before it runs its program; the warden sends the same signal
- * to each group when the host is gone. */
+ * processes that it has started are left when the signal kills it before it could end them.
+ * bubblewrap's second process then sleeps for ever, and so does whatever a tool's program has
+ * started.  Each child with a death signal and a process group of its own therefore registers its
+ * group with the host's warden before it runs its program; the warden sends the same signal to each
+ * group when the host is gone. */
 #ifndef LAZ_OS_WARDEN_H
 #define LAZ_OS_WARDEN_H
 
@@ -25,27 +25,28 @@ struct laz_warden {
 
 /* ---- in the host, on the spawner's thread ---------------------------------------------------- */
 
-/* Is there one, or none to be had? */
+/* Is it running, or impossible to have? */
 bool laz_warden_is_up(const struct laz_warden *warden);
-/* It is no child of the host: *process, which the caller closes, is one that starts it and ends.
- * It is there from its first moment, so that the caller can kill what does not get on. `ms`: what
- * it may take. */
+/* The warden is not a child of the host: *process, which the caller closes, is a process that
+ * starts it and ends. It is set from its first moment on, so that the caller can kill one that
+ * takes too long. `ms`: the time that it may take. */
 int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process *process,
                      struct laz_error *err);
-/* The host goes on without children: the warden ends, and signals nobody. */
+/* The host has no more children: the warden ends, and signals no process. */
 void laz_warden_end(struct laz_warden *warden);
 
 /* ---- in a child, between fork and exec --------------------------------------------------------
  */
 
-/* The group of the calling process gets the signal when the host has ended. False: the warden is
- * gone. */
+/* Registers the group of the calling process: it gets the signal when the host has ended. False:
+ * the warden is gone. */
 bool laz_warden_take(int fd, int signal);
 
 /* ---- the warden -------------------------------------------------------------------------------
  */
 
-/* Descriptor 0 is connected to the host, 3 is the host (pidfd_open(2)). The status to exit with. */
+/* Runs the warden: descriptor 0 is connected to the host, 3 is the host (pidfd_open(2)). Returns
+ * the exit status. */
 int laz_os_warden(void);
 
 #endif

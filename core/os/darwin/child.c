@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c - from a request to a running program.  System: macOS.
+/* child.c - makes a child and starts its program.  System: macOS.
  * Side: host.  Input trusted: yes.
  *
- * posix_spawn(2) in the child of a fork(2), in place of execve(2) (POSIX_SPAWN_SETEXEC): only so
- * can a process have another user and session and yet inherit nothing but what is listed
+ * posix_spawn(2) in the child of a fork(2), in place of execve(2) (POSIX_SPAWN_SETEXEC): only in
+ * this way can a process have another user and session and yet inherit nothing but what is listed
  * (POSIX_SPAWN_CLOEXEC_DEFAULT), whatever other threads of the application open meanwhile.  All
- * that it needs is made before the fork, so that the child makes system calls only.  What came of
- * it is read from a pipe whose other end the new program does not have.
+ * that it needs is made before the fork, so that the child makes system calls only.  The outcome is
+ * read from a pipe whose other end the new program does not have.
  *
  * There is no parent-death signal: a reaper and an agent notice the end of their host by themselves
  * (laz_os_die_with_parent, the channel).  Control groups and keyrings do not exist. */
@@ -97,7 +97,7 @@ static int child_check_fds(const struct laz_spawn *spawn, int *above, struct laz
     return 0;
 }
 
-/* Every source is first copied above all numbers of the child: none that is still needed is
+/* Every source is first copied above all numbers of the child: no number that is still needed is
  * overwritten, whatever the numbers are. */
 static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
 {
@@ -143,7 +143,7 @@ static int child_plan_make(struct child_plan *plan, struct laz_error *err)
     plan->has_attributes = plan->has_actions && !failed;
     sigemptyset(&none);
     sigfillset(&all);
-    sigdelset(&all, SIGKILL); /* are the default, always */
+    sigdelset(&all, SIGKILL); /* always have the default action */
     sigdelset(&all, SIGSTOP);
     if (!failed)
         failed = posix_spawnattr_setflags(&plan->attributes,
@@ -176,7 +176,7 @@ static void child_discard(pid_t pid)
         ;
 }
 
-/* 0: the program runs. Else the step that failed, for a person. */
+/* 0: the program runs. Else an error that describes the step that failed. */
 static int child_outcome(const struct child_plan *plan, int errors, struct laz_error *err)
 {
     struct child_failure failure;
@@ -216,7 +216,7 @@ int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_pro
     if (process->pidfd < 0) {
         rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
         (void)kill(pid, SIGKILL);
-        if (spawn->group) /* and what it has started by now */
+        if (spawn->group) /* also ends what it has started by now */
             (void)kill(-pid, SIGKILL);
         child_discard(pid);
         goto out;

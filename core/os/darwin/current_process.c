@@ -18,14 +18,14 @@ const char *laz_os_getenv(const char *name)
     return issetugid() ? NULL : getenv(name);
 }
 
-/* No process can give this up by itself: that set-id programs gain nothing is the sandbox's matter
- * (it refuses to execute them). */
+/* A process cannot drop this privilege by itself: the sandbox has to prevent that set-id programs
+ * gain one (it refuses to execute them). */
 int laz_os_no_new_privs(struct laz_error *err)
 {
     return laz_error_set(err, LAZ_ENOENT, 0, "macOS has nothing like no_new_privs");
 }
 
-/* Orphans go to launchd(8), always. */
+/* Orphans always become children of launchd(8). */
 bool laz_os_inherit_orphans(void)
 {
     return true;
@@ -52,8 +52,8 @@ static void *process_watch_parent(void *data)
 }
 
 /* There is no parent-death signal: a thread waits for the parent's end (kqueue(2), NOTE_EXIT) and
- * sends it, until the process executes something else. Where that cannot be had, in a sandbox that
- * refuses it say, what follows the end of the host is the end of the channel, as ever. */
+ * sends it, until the process executes another program. Where that is impossible, in a sandbox that
+ * refuses it for example, only the end of the channel shows the end of the host. */
 bool laz_os_die_with_parent(int64_t parent, int signal)
 {
     struct process_watch *watch = malloc(sizeof *watch);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* descriptors.c - data as a descriptor, and closing ranges of descriptors.  System: macOS.
  *
- * There is no memory file (memfd_create(2)): data lies in a file of mode 0600 whose name is gone
- * before anything is written to it, and whose only descriptor that is left cannot write.  Open
- * descriptors are listed by proc_pidinfo (libproc.h), for /dev/fd shows those of the process as
- * they were when it was opened. */
+ * There is no memory file (memfd_create(2)): the data is in a file of mode 0600 whose name is
+ * removed before anything is written to it, and whose only remaining descriptor cannot write.  Open
+ * descriptors are listed by proc_pidinfo (libproc.h), because /dev/fd shows those of the process at
+ * the time when it was opened.
+ *
+ * Descriptors become close-on-exec in a second call, because there is no pipe2(2): a process that
+ * the application forks from another thread in between, and that executes another program, inherits
+ * them. The children of lazaret do not (posix_spawn(2) closes all others for those). */
 #include "os/descriptors.h"
 
 #include "base/random.h"
@@ -21,9 +25,7 @@
 
 #define FDS_RANDOM 16
 #define FDS_MOST   65536
-#define FDS_ROUNDS                                                                                 \
-    16 /* closing one may have made room for nothing; it ends at the first without                 \
-        */
+#define FDS_ROUNDS 16 /* upper bound; it ends at the first round that closes nothing */
 
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
@@ -52,7 +54,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     return 0;
 }
 
-/* Where they cannot be listed, in a sandbox that refuses it say, every number is tried. */
+/* Where they cannot be listed, in a sandbox that refuses it for example, every number is tried. */
 static void fds_close_numbers(int first, int keep)
 {
     long most = sysconf(_SC_OPEN_MAX);
@@ -62,7 +64,7 @@ static void fds_close_numbers(int first, int keep)
             (void)close(fd);
 }
 
-/* Closes those that are open now; false: there was none. */
+/* Closes those that are open now; false: it closed none. */
 static bool fds_close_listed(int first, int keep)
 {
     bool closed = false;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Flags that its owner can set (chflags(2): uchg, uappnd) keep a file from being removed, and a
- * folder from being emptied. There is no chflagsat(2). */
+/* Flags that an owner can set (chflags(2): uchg, uappnd) keep a file from being removed, and a
+ * directory from being emptied. There is no chflagsat(2). */
 bool laz_posix_unlock(int parent, const char *name)
 {
     struct attrlist flags = {.bitmapcount = ATTR_BIT_MAP_COUNT, .commonattr = ATTR_CMN_FLAGS};

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* fsync(2) leaves it to the drive when it writes; the second call is not known to every file
- * system. */
+/* fsync(2) lets the drive decide when it writes; F_FULLFSYNC is not supported by every file system.
+ */
 int laz_posix_sync(int fd)
 {
     return fcntl(fd, F_FULLFSYNC) == 0 || fsync(fd) == 0 ? 0 : errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - who is at the other end of a socket, in the kernel's words.  System: macOS.
- * Side: host.  Input trusted: no (the peer may be anybody).
+/* peer.c - which process is at the other end of a socket, according to the kernel.  System: macOS.
+ * Side: host.  Input trusted: no (any process may be the peer).
  *
- * LOCAL_PEERCRED and LOCAL_PEERPID (sys/un.h, unix(4)) tell the uid and the pid of the process that
- * connected.  There are no pid namespaces: one box is told from another by the token alone. */
+ * LOCAL_PEERCRED and LOCAL_PEERPID (sys/un.h, unix(4)) give the uid and the pid of the process that
+ * connected.  There are no pid namespaces: only the token distinguishes boxes. */
 #include "os/peer.h"
 
 #include <errno.h>

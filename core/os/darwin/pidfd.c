@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pidfd.c - processes by a descriptor, and what they have used.  System: macOS.
+/* pidfd.c - a descriptor for a process.  System: macOS.
  *
- * What stands for a process is a queue (kqueue(2)) with one event, its end (EVFILT_PROC,
- * NOTE_EXIT): it is readable when the process has ended, for poll(2) and for another queue.  One
- * that has ended already cannot be watched (ESRCH): then the queue gets an event that has happened
- * (EVFILT_USER).  So does one whose end was looked at, with its status, for looking takes the event
- * out. What a process has used comes from proc_pid_rusage (libproc.h), by its number and the time
- * when it began. */
+ * It is a queue (kqueue(2)) with one event, the end of the process (EVFILT_PROC, NOTE_EXIT): it is
+ * readable when the process has ended, for poll(2) and for another queue.  A process that has
+ * already ended cannot be watched (ESRCH): then the queue gets an event that has happened
+ * (EVFILT_USER). The same replaces the event of an end that was read, with its status, because
+ * reading removes the event. */
 #include "os/pidfd.h"
 
 #include "os/posix/descriptors.h"
@@ -19,10 +18,10 @@
 #include <unistd.h>
 
 #define PIDFD_EVENT  1
-#define PIDFD_KNOWN  0x10000u /* of the event's own bits: the rest is its status */
+#define PIDFD_KNOWN  0x10000u /* a bit of our own event: the others are the status */
 #define PIDFD_STATUS 0xffffu
 
-/* Makes a queue readable, for good. */
+/* Makes a queue readable, permanently. */
 static int pidfd_note(int queue, unsigned own)
 {
     struct kevent event;
@@ -79,7 +78,7 @@ bool laz_os_pidfd_end(int pidfd, int *signal, int *status)
     return true;
 }
 
-/* What is ended by descriptor is the first process of a pid namespace: there is none. */
+/* Only the first process of a pid namespace is killed in this way: there is none. */
 void laz_os_pidfd_kill(int pidfd)
 {
     (void)pidfd;

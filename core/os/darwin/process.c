@@ -2,11 +2,11 @@
 /* process.c - following and ending a child by a queue that waits for its end (kqueue(2)).
  * System: macOS.
  *
- * A queue with NOTE_EXIT means one process for ever, a number only until it is reaped, and the
- * application may reap any child at any time.  There are no signals by descriptor: so it is first
- * asked whether the process has ended, and its number used only when not, or while waitid(2) says
- * that it has not been reaped.  The end is told before the process can be waited for: whoever was
- * told waits, for that moment. */
+ * A queue with NOTE_EXIT always means the same process, a number only until it is reaped, and the
+ * application may reap any child at any time.  There are no signals by descriptor: so the number is
+ * used only after the queue shows that the process has not ended, or while waitid(2) shows that it
+ * has not been reaped.  The end is reported before the process can be waited for: after the report,
+ * wait4(2) blocks for that moment. */
 #include "os/process.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ bool laz_process_signal_group(const struct laz_process *process, int signal)
 
     if (process->pidfd < 0 || process->pid <= 1)
         return false;
-    /* By number, which is the child's as long as it has not been reaped. */
+    /* By number, which belongs to the child as long as it has not been reaped. */
     return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            kill(-process->pid, signal) == 0;
 }
@@ -60,7 +60,7 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
         reaped = wait4(process->pid, &status, 0, &usage);
     while (reaped < 0 && errno == EINTR);
     if (how) {
-        *how = none; /* not our child any more: reaped by somebody else, or by an earlier call */
+        *how = none; /* not our child any more: reaped elsewhere, or by an earlier call */
         if (reaped == process->pid)
             process_describe(status, &usage, how);
     }

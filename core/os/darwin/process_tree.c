@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* process_tree.c - what a tree of processes uses, by libproc (libproc.h).  System: macOS.
+/* process_tree.c - the usage of a tree of processes, by libproc (libproc.h).  System: macOS.
  * Side: host.  Input trusted: yes (the kernel's counters).
  *
- * What counts as memory is the footprint (ri_phys_footprint), by which the system itself judges a
- * process: what it alone has written to, compressed pages included, and not the files it maps.  A
- * child whose parent has ended belongs to launchd(8) and is not found any more. */
+ * Memory is the footprint (ri_phys_footprint), by which the system itself judges a process: what it
+ * alone has written to, compressed pages included, and not the files that it maps.  A child whose
+ * parent has ended belongs to launchd(8) and is not found any more. */
 #include "os/process_tree.h"
 
 #include "base/buf.h"
@@ -17,20 +17,21 @@
 #include <sys/types.h>
 
 #define TREE_MAX   65536 /* processes */
-#define TREE_SPARE 16    /* children that are made between two looks */
+#define TREE_SPARE 16    /* space for children that start between two looks */
 
 bool laz_os_tree_can_be_seen(void)
 {
     return true;
 }
 
-/* Numbers of the children; how many. *children is the caller's. */
+/* The pids of the children; returns how many. The caller owns *children. */
 static size_t tree_children(int64_t pid, pid_t **children)
 {
     *children = NULL;
     for (size_t room = TREE_SPARE; room <= TREE_MAX; room *= 4) {
         pid_t *list = calloc(room, sizeof *list);
-        /* bytes; proc_listchildpids is the same call, and has counted in bytes and in numbers */
+        /* the result is in bytes; proc_listchildpids is the same call, and has counted in bytes and
+         * in numbers */
         int got =
             list ? proc_listpids(PROC_PPID_ONLY, (uint32_t)pid, list, (int)(room * sizeof *list))
                  : 0;
@@ -51,7 +52,7 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
     struct laz_buf tree = LAZ_BUF_INIT;
     pid_t pid = (pid_t)root;
 
-    (void)enough; /* nothing is shared in a footprint */
+    (void)enough; /* a footprint includes no shared memory */
     *usage = (struct laz_tree_usage){0};
     laz_buf_append(&tree, &pid, sizeof pid);
     for (size_t at = 0; at < tree.len; at += sizeof pid) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* programs.c - where programs are, and what the system executes for one.  System: macOS.
  *
- * The loader (dyld(1)) is mapped by the kernel and never executed: what is executed besides is the
- * shell that stands behind sh(1), which /private/var/select/sh names. */
+ * The kernel maps the loader (dyld(1)) and never executes it: what is executed besides is the shell
+ * behind sh(1), which /private/var/select/sh names. */
 #include "os/posix/programs.h"
 
 #include <string.h>
@@ -37,5 +37,5 @@ const char *const laz_programs_folders[] = {
     NULL,
 };
 
-/* Folders in /opt/homebrew/Cellar, say, are not among those that a box sees. */
+/* Directories in /opt/homebrew/Cellar, for example, are not visible in a box. */
 const char *const laz_programs_among_libraries[] = {NULL};

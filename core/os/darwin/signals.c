@@ -9,6 +9,7 @@
 #include <sys/event.h>
 #include <time.h>
 
+/* The queue would also report a signal that is ignored. */
 static bool signals_is_ignored(int signal)
 {
     struct sigaction now;
@@ -16,8 +17,8 @@ static bool signals_is_ignored(int signal)
     return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* EVFILT_SIGNAL tells of a signal that is sent from here on, blocked or not; of one that was sent
- * before, sigpending(2). sigwait(3) then takes it without waiting. */
+/* EVFILT_SIGNAL reports a signal that is sent from now on, blocked or not; sigpending(2) reports
+ * one that was sent before. sigwait(3) then takes it without waiting. */
 int laz_posix_await_signal(const sigset_t *signals, uint64_t ms)
 {
     const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};

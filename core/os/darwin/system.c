@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c - what the loader and interpreters need to find of this system.  System: macOS.
+/* system.c - the paths that the loader and interpreters need, and facts about this system.
+ * System: macOS.
  *
- * The usual places of a Mac (core/os/default_paths.c), as far as they are there. */
+ * The paths are the default ones of a Mac (core/os/default_paths.c), as far as they exist.  The
+ * facts have the names of sysctl(3): its version, whether it runs in a virtual machine, and whether
+ * this program is translated for another processor.  Nothing depends on them. */
 #include "os/system.h"
 
 #include "os/default_paths.h"
@@ -40,7 +43,7 @@ const char *laz_os_platform(void)
     return "darwin";
 }
 
-/* There is no place of files that could be another for a test: `root` other than "" has no facts.
+/* The facts are not in files that a test could replace: with a `root` other than "" there are none.
  */
 void laz_os_facts(const char *root, struct laz_buf *facts)
 {

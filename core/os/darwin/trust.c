@@ -6,8 +6,7 @@
 
 #include <fcntl.h>
 
-/* Is it sent for nothing? Then the queue would tell of it all the same. */
-/* There is no O_PATH; what may only be passed can be opened for that (O_SEARCH, open(2)). */
+/* There is no O_PATH; O_SEARCH opens a directory that may only be passed (open(2)). */
 int laz_posix_enter(int parent, const char *name)
 {
 #ifdef O_SEARCH
@@ -17,7 +16,7 @@ int laz_posix_enter(int parent, const char *name)
 #endif
 }
 
-/* Access lists stand beside the mode there, which shows nothing of them (chmod(1), ACL). */
+/* Access lists are separate from the mode there, which does not show them (chmod(1), ACL). */
 bool laz_posix_has_acl(int parent, const char *name)
 {
     (void)parent;
@@ -25,7 +24,8 @@ bool laz_posix_has_acl(int parent, const char *name)
     return false;
 }
 
-/* wheel, and admin, whose members may become root by sudo(8); Homebrew's folders are admin's. */
+/* wheel, and admin, whose members may become root by sudo(8); Homebrew's directories are admin's.
+ */
 bool laz_posix_is_root_group(uint32_t gid)
 {
     return gid == 0 || gid == 80;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* uids.c - sessions have no uid of their own.  System: macOS.
  *
- * A uid without an account is possible, but what the directory service, the keychain and launchd(8)
- * make of one was never tried, and sessions of root under root's own uid would be no sandbox: so
- * root is refused, and told what to do. */
+ * A uid without an account is possible, but how the directory service, the keychain and launchd(8)
+ * treat one was never tested, and sessions under root's own uid would be no sandbox: so root is
+ * refused, with a message that says what to do. */
 #include "os/uids.h"
 
 #include "os/users.h"
@@ -37,7 +37,7 @@ void laz_uids_give_back(struct laz_uids *uids, uint32_t uid)
     (void)uid;
 }
 
-/* Sessions have no uid of their own here (uids.c). */
+/* There is no uid of a session to end. */
 bool laz_os_end_all_of(uint32_t uid)
 {
     (void)uid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wake.c - a descriptor that becomes readable: a queue with an event of our own (kqueue(2),
- * EVFILT_USER), for a pipe would be two.  System: macOS. */
+ * EVFILT_USER), because a pipe would be two descriptors.  System: macOS. */
 #include "os/wake.h"
 
 #include "os/posix/descriptors.h"

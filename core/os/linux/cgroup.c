@@ -2,12 +2,13 @@
 /* cgroup.c - the control group of one session, of either version.  System: Linux.
  * Side: host.  Input trusted: yes (files of the kernel).
  *
- * A group is one folder for each hierarchy that has a part of it.  The first process enters before
- * it runs anything: version 2 by CLONE_INTO_CGROUP (clone(2), Linux 5.7), version 1 by the child's
- * own "0" in `tasks`, because to write a number into cgroup.procs takes a lock of all processes and
- * some milliseconds.  Few descriptors stay open, for a host of many sessions has not many: what is
- * asked once is opened when it is asked.  Memory that runs out is told by an event: version 2 by
- * POLLPRI on memory.events, which an epoll makes readable; version 1 by an eventfd. */
+ * A group is one directory for each hierarchy that has a part of it.  The first process enters
+ * before it runs anything: version 2 by CLONE_INTO_CGROUP (clone(2), Linux 5.7), version 1 by the
+ * child's own "0" in `tasks`, because writing a number into cgroup.procs takes a lock of all
+ * processes and some milliseconds.  Few descriptors stay open, because a host with many sessions
+ * has few: files that are read once are opened for that.  When memory runs out there is an event:
+ * version 2 has POLLPRI on memory.events, which an epoll makes readable; version 1 has an eventfd.
+ */
 #include "os/cgroup.h"
 
 #include "os/cgroup_text.h"
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 #define CGROUP_KEPT_MOST 4
-#define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a group may still hold to be kept */
+#define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a kept group may hold */
 
 struct cgroup_part {
     int version;
@@ -42,8 +43,8 @@ struct laz_cgroup {
     struct cgroup_part parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
-    bool is_killed;           /* nothing can start in it any more */
-    int of[LAZ_CGROUP_WHATS]; /* which part; -1: none */
+    bool is_killed;           /* no process can start in it any more */
+    int of[LAZ_CGROUP_WHATS]; /* index of the part; -1: none */
     int event_fd;             /* see laz_cgroup_event_fd */
     int events;               /* version 2: memory.events */
     int cpu_fd, peak_fd;      /* counters */
@@ -74,7 +75,7 @@ const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
     return names[cgroup_place(groups, (int)what, true)->version];
 }
 
-/* The folders, all of one name that is new in each place. */
+/* Makes the directories, all with one name that is unused in each place. */
 static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
 {
     struct laz_cgroups *groups = group->owner;
@@ -137,7 +138,7 @@ static int cgroup_make(struct laz_cgroup *group)
     return os_errno;
 }
 
-/* One limit; *file names it when it is not taken. */
+/* Sets one limit; *file is its name when the kernel rejects it. */
 static int cgroup_set(const struct cgroup_part *part, const char *name, uint64_t value,
                       bool optional, const char **file)
 {
@@ -164,7 +165,8 @@ static int cgroup_limit_memory(const struct cgroup_part *part, uint64_t bytes, c
     rc = cgroup_set(part, "memory.limit_in_bytes", bytes, false, file);
     if (rc)
         return rc;
-    rc = cgroup_write(part->folder, "memory.swappiness", "0"); /* where swap is not counted */
+    rc = cgroup_write(part->folder, "memory.swappiness",
+                      "0"); /* for kernels that do not count swap */
     return rc && rc != ENOENT && rc != EINVAL
                ? rc
                : cgroup_set(part, "memory.memsw.limit_in_bytes", bytes, true, file);
@@ -178,7 +180,8 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
     if (part->version == 2) {
         group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
         group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
-        cgroup_pread(group->events, text, sizeof text); /* what was not read counts as new */
+        cgroup_pread(group->events, text,
+                     sizeof text); /* content that was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
                        epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
                    ? 0
@@ -207,7 +210,7 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
     return rc;
 }
 
-/* What tells of it while it is used. */
+/* Opens the files that report the usage of the group. */
 static int cgroup_watch(struct laz_cgroup *group, const char **file)
 {
     const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
@@ -300,7 +303,8 @@ int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, u
     return 0;
 }
 
-/* Can nobody tell it from a new one? Memory that is freed late would count for the next session. */
+/* Is it indistinguishable from a new one? Memory that is freed late would count for the next
+ * session. */
 static bool cgroup_is_as_new(struct laz_cgroup *group)
 {
     const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
@@ -320,7 +324,7 @@ static bool cgroup_is_as_new(struct laz_cgroup *group)
     return !cpu || cgroup_write(cpu->folder, "cpuacct.usage", "0") == 0;
 }
 
-/* To make and to remove a group costs the kernel as much as a process. */
+/* Making and removing a group costs the kernel as much as a process does. */
 void laz_cgroup_free(struct laz_cgroup *group)
 {
     if (!group)
@@ -377,8 +381,8 @@ void laz_cgroup_close(struct laz_cgroup_door *door)
     door->n_tasks = 0;
 }
 
-/* The kernel goes by the rights of whoever opened the file (cgroups(7)), and for a process that
- * moves itself alone it waits for nobody. */
+/* The kernel checks the rights of the process that opened the file (cgroups(7)), and needs no grace
+ * period for a process that moves only itself. */
 int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, struct laz_error *err)
 {
     *n = 0;
@@ -462,7 +466,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 
     if (group->event_fd < 0)
         return 0;
-    if (part->version == 2) { /* reading it takes the event back */
+    if (part->version == 2) { /* reading it resets the event */
         if (cgroup_pread(group->events, text, sizeof text))
             laz_cgroup_counter(text, "oom_kill", &value);
         return value;
@@ -482,7 +486,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 bool laz_cgroup_kill(struct laz_cgroup *group)
 {
     group->is_killed = true;
-    /* all parts have the same processes: the best way is that of version 2, then that of pids */
+    /* all parts have the same processes: version 2 kills them best, then the part of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
             return cgroup_kill_all(group->parts[i].folder, 2);

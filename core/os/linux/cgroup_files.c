@@ -57,7 +57,7 @@ bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
     return read;
 }
 
-/* SIGKILL to a process as long as it is in the group: not to another that got its number. */
+/* Kills a process as long as it is in the group: not another one that got its number. */
 static void cgroup_kill_one(pid_t pid, const char *folder)
 {
     char proc[48], text[8192];
@@ -78,7 +78,7 @@ bool cgroup_kill_all(const char *folder, int version)
 
     if (version == 2 && cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14 */
         return true;
-    (void)cgroup_write(folder, "pids.max", "0"); /* nothing new comes while they are killed */
+    (void)cgroup_write(folder, "pids.max", "0"); /* no new process starts while they are killed */
     for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
         if (!cgroup_read(folder, "cgroup.procs", text, sizeof text) || !*text)
             return true;
@@ -86,7 +86,7 @@ bool cgroup_kill_all(const char *folder, int version)
             char *end;
             long pid = strtol(p, &end, 10);
             if (end == p || *end != '\n')
-                break; /* the last one was cut off: the next round has it */
+                break; /* the last number was cut off: the next round reads it */
             if (pid > 0)
                 cgroup_kill_one((pid_t)pid, folder);
             p = end + 1;

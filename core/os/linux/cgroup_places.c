@@ -2,20 +2,20 @@
 /* cgroup_places.c - where this process may make control groups.  System: Linux.
  * Side: host.  Input trusted: yes (files of the kernel).
  *
- * A new group goes below the process's own, so that every limit that is on lazaret is on its
- * sessions too.  Version 2 takes controllers only where no process is (cgroups(7), "no internal
- * processes"): there an ancestor will do if it was left to us, by its owner for an ordinary user,
- * by the mark that systemd puts on it (xattr trusted.delegate) for root.  Groups that a dead host
- * left are told by their names: number, start and namespace of its process.  A number of another
- * process namespace, which may be gone with the host, says nothing here: so each host holds a lock
- * in every place, on the byte with the number of its namespace, and where nobody holds that one the
- * groups of that namespace are removed if they are empty, as they are when a namespace has ended.
- * A host that lives, or may live, is never taken for a dead one.
+ * A new group goes below the process's own, so that every limit on lazaret applies to its sessions
+ * too.  Version 2 allows controllers only in groups without processes (cgroups(7), "no internal
+ * processes"): there an ancestor is used if it was delegated to lazaret, by its owner for an
+ * ordinary user, by the mark that systemd puts on it (xattr trusted.delegate) for root.  The names
+ * of groups say which host made them: number, start and namespace of its process.  A number of
+ * another pid namespace, which may have ended with the host, means nothing here: so each host holds
+ * a lock in every place, on the byte with the number of its namespace, and where that byte is not
+ * locked the groups of that namespace are removed if they are empty, as they are when a namespace
+ * has ended. A host that lives, or may live, is never treated as a dead one.
  *
- * Processors are handed out level by level: groups that stood beside the host would each get as
- * much as the host itself, and would keep it waiting all the more the more of them there are.  So
- * where groups have a share of the processors those of one engine stand in one group, the nest, and
- * get together what the host, or any process beside it, gets alone. */
+ * Processors are shared level by level: groups beside the host would each get as much as the host
+ * itself, and the more there are the longer it would wait.  So where groups have a share of the
+ * processors those of one engine are in one group, the nest, and together get what the host, or any
+ * process beside it, gets alone. */
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
@@ -39,7 +39,7 @@
 #include <unistd.h>
 
 #define PLACES_TEXT    ((size_t)1 << 20)
-#define PLACES_BUSY_MS 1000 /* what a group that is being left gets to become empty */
+#define PLACES_BUSY_MS 1000 /* for a group to become empty while its processes end */
 #define PLACES_STEP_MS 5
 
 static const struct {
@@ -71,18 +71,18 @@ static bool places_may_write(const char *folder, const char *file)
     return access(path, *file ? W_OK : W_OK | X_OK) == 0;
 }
 
-/* Was this part of the tree left to us? */
+/* Was this part of the tree delegated to this process? */
 static bool places_is_delegated(const char *folder)
 {
     char mark[8];
 
     if (!laz_os_is_root())
-        return true; /* only what is ours can be written, and that is looked at anyway */
+        return true; /* only own files can be written, which is checked anyway */
     return getxattr(folder, "trusted.delegate", mark, sizeof mark) == 1 && mark[0] == '1';
 }
 
-/* Can groups in this one have the controller? It is switched on where that needs no more than to
- * say so; `look`: where it would. */
+/* Can groups in this one have the controller? It is enabled where writing its name suffices;
+ * `look`: where that would suffice. */
 static bool places_controller(const char *folder, const char *controller, bool look)
 {
     char text[4096], word[16];
@@ -101,7 +101,8 @@ static bool places_controller(const char *folder, const char *controller, bool l
     return cgroup_write(folder, "cgroup.subtree_control", word) == 0;
 }
 
-/* The folder itself or one above it, the one that gives the most; 0: none can be used. */
+/* Finds the place: the directory itself or one above it, the one with the most controllers; 0: none
+ * can be used. */
 static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t top, bool look)
 {
     int best = -1;
@@ -137,7 +138,7 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* laz_cgroup_folder, which gives NULL for what is not there and without memory. */
+/* As laz_cgroup_folder, which gives NULL for a missing group and for a failed allocation. */
 static char *places_folder(struct laz_cgroups *groups, const char *mountinfo, const char *self,
                            const char *controller, size_t *top)
 {
@@ -178,9 +179,9 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
         places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU, &groups->cpu_to_enter);
 }
 
-/* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: it cannot be
- * told. `*ended`: it only waits for its parent; one whose first thread has ended and others have
- * not is a zombie that lives. */
+/* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: not known.
+ * `*ended`: it is a zombie without other threads; one whose first thread has ended and others have
+ * not is still alive. */
 static uint64_t places_start(uint64_t pid, bool *ended)
 {
     char folder[48], text[1024];
@@ -202,8 +203,8 @@ static uint64_t places_start(uint64_t pid, bool *ended)
     return start;
 }
 
-/* Does the process count its time as this one does? In another time namespace (Linux 5.6) /proc
- * shows another start of the very same process. */
+/* Is the process in the time namespace of this one? In another one (Linux 5.6) /proc shows a
+ * different start of the same process. */
 static bool places_same_time(uint64_t pid)
 {
     struct stat own, other;
@@ -215,9 +216,9 @@ static bool places_same_time(uint64_t pid)
     return stat(path, &other) == 0 && own.st_ino == other.st_ino;
 }
 
-/* Has the host that made the name ended for certain? Whatever keeps this from being seen, want of
- * descriptors or a /proc that hides processes, is no answer: what a host that lives has in a group
- * would be killed. */
+/* Has the host that made the name certainly ended? Where this cannot be checked, because there are
+ * no descriptors left or /proc hides processes, the answer is no: otherwise the sessions of a
+ * living host would be killed. */
 static bool places_host_is_gone(const struct laz_cgroup_name *name)
 {
     bool ended;
@@ -232,17 +233,17 @@ static bool places_host_is_gone(const struct laz_cgroup_name *name)
     return start == name->start ? ended : places_same_time(name->pid);
 }
 
-/* In a file that only we, or root, can write: others can lock it for reading at the most, which
- * keeps groups from being removed and nothing else. The lock is the open file's (fcntl(2),
- * F_OFD_SETLK), and goes with the process. */
+/* The lock is in a file that only this user, or root, can write: others can lock it for reading at
+ * most, which only keeps groups from being removed. It belongs to the open file (fcntl(2),
+ * F_OFD_SETLK), and ends with the process. */
 static struct flock places_lock(short type, uint64_t pid_namespace)
 {
     return (struct flock){
         .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)pid_namespace, .l_len = 1};
 }
 
-/* Without a lock, for want of descriptors say, an empty group of ours may be removed, and a session
- * not be started. */
+/* Without a lock, when no descriptor is left for example, another host may remove an empty group of
+ * this one, and a session may fail to start. */
 static void places_use(struct laz_cgroups *groups, const struct cgroup_place *place)
 {
     struct flock lock = places_lock(F_RDLCK, groups->next.pid_namespace);
@@ -265,8 +266,8 @@ static bool places_are_used(const char *folder, uint64_t pid_namespace)
     return used;
 }
 
-/* Is /proc that of this process namespace? One of another tells of other processes by our numbers.
- */
+/* Does /proc show the pid namespace of this process? That of another one has other processes under
+ * the same numbers. */
 static bool places_proc_is_ours(void)
 {
     char text[24];
@@ -276,7 +277,7 @@ static bool places_proc_is_ours(void)
     return strtol(text, NULL, 10) == (long)getpid();
 }
 
-/* Removes a group of a dead host; `kills`: what is in it is ended first. */
+/* Removes a group of a dead host; `kills`: kills what is in it first. */
 static void places_remove(const char *path, int version, bool kills)
 {
     if (rmdir(path) == 0 || errno != EBUSY || !kills)
@@ -284,10 +285,10 @@ static void places_remove(const char *path, int version, bool kills)
     cgroup_kill_all(path, version);
     for (int ms = 0; ms < PLACES_BUSY_MS && rmdir(path) != 0 && errno == EBUSY;
          ms += PLACES_STEP_MS)
-        (void)poll(NULL, 0, PLACES_STEP_MS); /* else the next host does it */
+        (void)poll(NULL, 0, PLACES_STEP_MS); /* if it is still busy, the next host removes it */
 }
 
-/* The same for those in a nest. */
+/* The same for the groups in a nest. */
 static void places_remove_nested(const char *nest, int version, bool kills)
 {
     struct dirent *entry;
@@ -304,8 +305,8 @@ static void places_remove_nested(const char *nest, int version, bool kills)
         (void)closedir(dir);
 }
 
-/* Removes what hosts of this user left when they died. What is in it is ended where they were of
- * this process namespace; of another one not all of it could be seen. */
+/* Removes the groups that hosts of this user left when they died. What is in them is killed if the
+ * host was in this pid namespace; of another one not all processes may be visible. */
 static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
 {
     struct dirent *entry;
@@ -330,9 +331,9 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
         (void)closedir(dir);
 }
 
-/* A host that is started anew can find itself in another group than the one that died: beside it,
- * as a rule. The number of links tells which of those have groups below them. What is named as ours
- * is no place but a nest of a host above: nobody holds a lock in it. */
+/* A host that is started again may be in another group than the one that died, usually beside it.
+ * The number of links shows which of those have groups below them. A group with a name of ours is
+ * no place but the nest of a host above: there are no locks in it. */
 static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
 {
     char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
@@ -363,7 +364,7 @@ static struct cgroup_place *places_at(struct laz_cgroups *groups, int what)
     return what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
 }
 
-/* One of them, or NULL: there is none, or an earlier one is the same. */
+/* One of the places, or NULL: there is none, or an earlier one is the same. */
 static const struct cgroup_place *places_of(struct laz_cgroups *groups, int what)
 {
     const struct cgroup_place *place = places_at(groups, what);
@@ -395,8 +396,8 @@ static char *places_make_nest(struct laz_cgroups *groups)
     return NULL;
 }
 
-/* All groups that have a share of the processors, and what of them is of the same hierarchy, are
- * made in a nest. Where there can be none they have no share. */
+/* Makes a nest for all groups that have a share of the processors, and for their parts of the same
+ * hierarchy. Where that fails they have no share. */
 static void places_nest(struct laz_cgroups *groups)
 {
     struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
@@ -459,7 +460,7 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     if (!look)
         places_nest(made);
-    if (made->out_of_memory) { /* no weaker limits because of it */
+    if (made->out_of_memory) { /* an incomplete search must not lead to weaker limits */
         laz_cgroups_free(made);
         return laz_error_nomem(err);
     }
@@ -478,7 +479,7 @@ const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgr
 
 void cgroup_remove(struct laz_cgroups *groups, const char *folder)
 {
-    /* a process that has ended can be in its group for a moment yet */
+    /* an ended process can stay in its group for a moment */
     if (rmdir(folder) != 0 && errno == EBUSY)
         laz_strv_add(&groups->busy, folder);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c - from a request to a running program.  System: Linux.
+/* child.c - makes a child and starts its program.  System: Linux.
  * Side: host.  Input trusted: yes.
  *
  * The application may have many threads, locks held and fork handlers installed, so the child makes
- * system calls only: no allocation, no lock, no wrapper of the C library that looks at threads
- * (setresuid would signal threads that are not there).  clone3 with CLONE_VFORK holds the spawner's
- * thread until exec worked or the child ended: what came of it is then in a pipe, without waiting
- * for an end of file that a process forked elsewhere could hold back.  CLONE_PIDFD gives a
- * descriptor of the child before anybody could reap it. */
+ * system calls only: no allocation, no lock, no wrapper of the C library that deals with threads
+ * (setresuid would signal threads that do not exist).  clone3 with CLONE_VFORK suspends the
+ * spawner's thread until exec succeeded or the child ended: the outcome is then in a pipe, and
+ * there is no need to wait for an end of file that a process forked elsewhere could delay.
+ * CLONE_PIDFD gives a descriptor of the child before anything could reap it.
+ *
+ * laz_os_end_all_of (uids.h) is here because it makes such a child. */
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/linux/descriptors.h"
@@ -45,7 +47,7 @@
 #define CHILD_SETGROUPS SYS_setgroups
 #endif
 
-#define CHILD_END_ROUNDS 50   /* who is to be killed may be faster at it */
+#define CHILD_END_ROUNDS 50   /* processes may fork faster than they are killed */
 #define CHILD_END_MS     5000 /* for a child that makes three calls */
 
 enum child_step {
@@ -108,9 +110,10 @@ static void child_fail(const struct child_plan *plan, enum child_step step)
     _exit(127);
 }
 
-/* What a host has been given to answer in time would let its sessions keep the machine from all
- * others (sched(7)); and nobody of a real-time policy enters a group of version 1 that has no time
- * for those. Less than the usual, a policy or a nice value, is left to it. */
+/* A real-time priority of the host, which it may need to respond in time, would let its sessions
+ * keep the machine from all others (sched(7)); and a process of a real-time policy cannot enter a
+ * group of version 1 that has no time for those. A lower priority, policy or nice value, is kept.
+ */
 static void child_drop_priority(const struct child_plan *plan)
 {
     static const struct sched_param none;
@@ -147,8 +150,8 @@ static void child_enter_group(const struct child_plan *plan)
         child_fail(plan, CHILD_GROUP);
 }
 
-/* Every source is first moved out of the way, then put where it belongs: no number that is still
- * needed is overwritten, whatever the numbers are. */
+/* Every source is first moved out of the way, then to its number: no number that is still needed is
+ * overwritten, whatever the numbers are. */
 static void child_place_fds(struct child_plan *plan)
 {
     int null_fd = -1, first_gap = 3;
@@ -182,11 +185,11 @@ static void child_place_fds(struct child_plan *plan)
     if (plan->error_fd > first_gap)
         closed &= laz_os_close_range((unsigned)first_gap, (unsigned)plan->error_fd - 1);
     if (!closed || !laz_os_close_range((unsigned)plan->error_fd + 1, UINT_MAX))
-        child_fail(plan, CHILD_DESCRIPTORS); /* it would inherit what is the host's */
+        child_fail(plan, CHILD_DESCRIPTORS); /* it would inherit descriptors of the host */
 }
 
 /* Ignored signals outlive exec, handlers do not; nothing is delivered yet, all are blocked. The
- * kernel is asked: the C library would refuse the two signals that it uses itself. */
+ * system call is used directly: the C library would reject the two signals that it uses itself. */
 static void child_default_signals(void)
 {
     static const unsigned long as_default[16]; /* the kernel's struct, all zero: SIG_DFL */
@@ -207,9 +210,9 @@ static void child_set_user(const struct child_plan *plan)
         child_fail(plan, CHILD_USER);
 }
 
-/* A session keyring is inherited like a descriptor: whoever has it can read the keys in it (tickets
- * of Kerberos, say), whatever its uid and namespaces.  Where the call does not exist, or a filter
- * refuses it, the child cannot use it either. */
+/* A session keyring is inherited like a descriptor: a process that has it can read the keys in it
+ * (tickets of Kerberos, for example), whatever its uid and namespaces.  Where the call does not
+ * exist, or a filter refuses it, the child cannot use it either. */
 static void child_set_keys(const struct child_plan *plan)
 {
     if (plan->spawn->own_keys && syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
@@ -236,7 +239,7 @@ static void child_main(struct child_plan *plan)
     if (chdir(spawn->folder ? spawn->folder : "/") != 0)
         child_fail(plan, CHILD_FOLDER);
     if (spawn->death_signal) {
-        /* After the change of user, which clears it. Who asks first looks second: a parent that
+        /* After the change of user, which clears it. The parent is compared afterwards: one that
          * ended in between sends nothing. */
         if (prctl(PR_SET_PDEATHSIG, (unsigned long)spawn->death_signal, 0, 0, 0) != 0)
             child_fail(plan, CHILD_SIGNAL);
@@ -250,9 +253,9 @@ static void child_main(struct child_plan *plan)
     _exit(127);
 }
 
-/* Kills what runs under the uid of the plan. The change of user made it a process that nobody may
- * trace, and the kernel signals all others in one go: those of that uid, if no capability has
- * outlived the change, which securebits of the host could bring about (capabilities(7)). */
+/* Kills what runs under the uid of the plan. The change of user made this a process that may not be
+ * traced, and the kernel signals all others at once: those of that uid, if no capability has
+ * outlived the change, which securebits of the host could cause (capabilities(7)). */
 static void child_end_all(struct child_plan *plan)
 {
     const uid_t uid = plan->spawn->uid;
@@ -308,7 +311,8 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
     return 0;
 }
 
-/* A child that runs plan->main; *waited tells whether it has got to exec when this returns. */
+/* Makes a child that runs plan->main; *waited: it has started its program, or ended, when this
+ * returns. */
 static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
 {
     pid_t pid;
@@ -355,7 +359,7 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     return pid;
 }
 
-/* With what it has started by now: bwrap's inner process would wait for ever. */
+/* Kills it with what it has started by now: bwrap's inner process would wait for ever. */
 static void child_discard(const struct laz_spawn *spawn, pid_t pid)
 {
     (void)kill(pid, SIGKILL);
@@ -365,14 +369,16 @@ static void child_discard(const struct laz_spawn *spawn, pid_t pid)
         ;
 }
 
-/* 0: the program runs. Else the step that failed, for a person. */
+/* 0: the program runs. Else an error that describes the step that failed. */
 static int child_outcome(const struct child_plan *plan, int errors, bool waited,
                          struct laz_error *err)
 {
     struct child_failure failure;
     ssize_t n;
 
-    if (waited && laz_os_nonblock(errors, true, err)) /* it could be heard of never */
+    if (waited &&
+        laz_os_nonblock(errors, true,
+                        err)) /* otherwise a process with the other end could delay this for ever */
         return LAZ_EOS;
     do {
         n = read(errors, &failure, sizeof failure);
@@ -435,7 +441,8 @@ bool laz_os_end_all_of(uint32_t uid)
         struct laz_process process = LAZ_PROCESS_INIT;
         process.pid = child_clone(&plan, &process.pidfd, &waited);
         bool ended = process.pid >= 0 && laz_process_wait(&process, CHILD_END_MS, &how);
-        if (!ended && process.pid >= 0) { /* a machine out of breath; it is not left as a child */
+        if (!ended &&
+            process.pid >= 0) { /* the machine is overloaded; it must not stay as a child */
             laz_process_signal(&process, SIGKILL);
             laz_process_wait(&process, CHILD_END_MS, &how);
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.c - data in memory as a descriptor, and closing ranges of descriptors.  System:
- * Linux.
+/* descriptors.c - data in memory as a descriptor, and closing ranges of descriptors.
+ * System: Linux.
  *
- * A memfd holds secrets (a token, say) that must be neither on a command line nor on a disk; its
- * seals keep the reader from changing what another reader sees.  Closing by range must also work
- * in a child between fork and exec, hence system calls only. */
+ * A memfd holds secrets (a token, for example) that must be neither on a command line nor on a
+ * disk; its seals keep one reader from changing what another reads.  Closing by range must also
+ * work in a child between fork and exec, so it uses system calls only. */
 #include "os/descriptors.h"
 
 #include "os/io.h"
@@ -42,7 +42,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     return 0;
 }
 
-struct fds_dirent { /* what getdents64 writes, linux_dirent64 of getdents(2) */
+struct fds_dirent { /* the output of getdents64, linux_dirent64 of getdents(2) */
     uint64_t inode;
     int64_t offset;
     unsigned short length;
@@ -65,8 +65,8 @@ static long fds_number(const char *name)
     return number;
 }
 
-/* For kernels before 5.9: one pass over /proc/self/fd. 1: it closed something, 0: there was
- * nothing, -1: it cannot be told. */
+/* For kernels before 5.9: one pass over /proc/self/fd. 1: it closed something, 0: there was nothing
+ * to close, -1: not known. */
 static int fds_close_listed(unsigned first, unsigned last)
 {
     _Alignas(struct fds_dirent) char buf[4096];

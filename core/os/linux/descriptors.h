@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Closes every open descriptor from `first` to `last`; false: they may be open. Async-signal-safe:
- * no allocation, no lock. */
+/* Closes every open descriptor from `first` to `last`; false: some may still be open.
+ * Async-signal-safe: no allocation, no lock. */
 bool laz_os_close_range(unsigned first, unsigned last);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* epoll.c - descriptors that the kernel tells of, epoll(7).  System: Linux. */
+/* epoll.c - descriptors whose events the kernel reports, epoll(7).  System: Linux. */
 #include "os/epoll.h"
 
 #include "os/posix/descriptors.h"
@@ -14,8 +14,8 @@ int laz_os_epoll_new(void)
     return laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
 }
 
-/* Errors and ends are told whatever is asked for, epoll_ctl(2): where nothing is, once and not
- * again before the next change. */
+/* Errors and ends are reported whatever was requested, epoll_ctl(2): where nothing was, only once
+ * before the next change. */
 static int epoll_control(int epoll, int operation, int fd, bool read, bool write, void *user)
 {
     struct epoll_event event = {.data.ptr = user};

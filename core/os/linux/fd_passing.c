@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fd_passing.c - descriptors sent through a socket, and who sent what.  System: Linux.
- * Side: host.  Input trusted: no (the sender may be anybody).
+/* fd_passing.c - descriptors sent through a socket, and which process sent what.  System: Linux.
+ * Side: host.  Input trusted: no (any process may be the sender).
  *
- * A connection that was made beforehand tells nothing of its far end: SO_PEERCRED names the process
- * that made the pair.  What a message carries is noted by the kernel when it is sent, and pids are
- * translated into the namespace of whoever reads.  A pid may have become somebody else's by then:
- * what is asked about it counts only if the process behind the descriptor lives afterwards, and
- * somebody else would have to be the first process of a namespace in the same place. */
+ * A connection that was made beforehand does not identify its other end: SO_PEERCRED names the
+ * process that made the pair.  The kernel notes the sender of each message when it is sent, and
+ * translates pids into the namespace of the reader. */
 #include "os/fd_passing.h"
 
 #include "os/posix/descriptors.h"
@@ -47,7 +45,7 @@ void laz_os_forget_senders(int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
 }
 
-/* What came with a message: the sender is noted, descriptors are nobody's. */
+/* Notes the sender of a message, and closes descriptors that came with it. */
 static void pass_control(struct msghdr *message, struct laz_sender *sender)
 {
     for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -71,7 +69,7 @@ static void pass_control(struct msghdr *message, struct laz_sender *sender)
 
 ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *sender)
 {
-    /* room for credentials alone: the kernel drops descriptors that find none (unix(7)) */
+    /* space for credentials only: the kernel drops descriptors that do not fit (unix(7)) */
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -124,5 +122,7 @@ int laz_os_send_fds(int fd, const void *data, size_t len, const int *fds, size_t
     while (sent < 0 && errno == EINTR);
     if (sent < 0)
         return errno;
-    return (size_t)sent == len ? 0 : EMSGSIZE; /* a few hundred bytes: the kernel takes all */
+    return (size_t)sent == len
+               ? 0
+               : EMSGSIZE; /* a few hundred bytes: the kernel never takes a part of them */
 }

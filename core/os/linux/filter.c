@@ -2,7 +2,7 @@
 /* filter.c - installs a filter of system calls that was made with the build.  System: Linux.
  *
  * Nothing is computed here: the program is constant data.  SECCOMP_FILTER_FLAG_TSYNC (Linux 3.17)
- * puts it on all threads or, when one of them has another filter, on none. */
+ * installs it in all threads or, when one of them has another filter, in none. */
 #include "os/filter.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_make.c - makes the filters of system calls, as C, while lazaret is built.
  *
- * libseccomp turns the rules into a program for the kernel; that takes longer than all else at the
- * start of a session, so it happens here and once.  It runs on the machine that builds, for the
- * machine that will run: numbers of calls are asked for by architecture, and what comes out does
- * not compile for another one.  libseccomp knows one answer for everything that is not listed; that
- * newer calls than the list get another, ENOSYS, is put before its program. */
+ * libseccomp compiles the rules into a program for the kernel; that takes longer than all else at
+ * the start of a session, so it happens here and once.  It runs on the machine that builds, for the
+ * machine that will run lazaret: numbers of calls are looked up by architecture, and the output
+ * does not compile for another one.  libseccomp has one result for everything that is not listed;
+ * that newer calls get another, ENOSYS, is inserted before its program. */
 #include "os/linux/filter_rules.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define MAKE_PROGRAM   4096 /* instructions, BPF_MAXINSNS */
 #define MAKE_ERRNO(no) (SECCOMP_RET_ERRNO | (no))
 
-/* Architectures whose calls have been looked at: those whose newer numbers are common. */
+/* Architectures whose calls were reviewed: those that use the common numbers for newer calls. */
 static const struct make_architecture {
     const char *cpu; /* as configure calls it */
     uint32_t token;
@@ -50,8 +50,8 @@ static int make_fail(struct make *make, const char *call, const char *why)
     return -1;
 }
 
-/* One call of the tables. A name that libseccomp does not know is a fault of the table; one that
- * the architecture does not have is passed over. */
+/* One call of the tables. A name that libseccomp does not know is a mistake in the table; one that
+ * the architecture does not have is ignored. */
 static int make_rule(struct make *make, uint32_t action, const char *call,
                      const struct scmp_arg_cmp *tests, unsigned n)
 {
@@ -116,8 +116,8 @@ static int make_open(struct make *make)
     return rc ? make_fail(make, make->architecture->cpu, strerror(-rc)) : 0;
 }
 
-/* Before libseccomp's program: numbers above the newest one that was known fail with ENOSYS, as
- * they would on an older kernel; callers then fall back. Jumps are relative, so it can be put
+/* Inserted before libseccomp's program: numbers above the newest known one fail with ENOSYS, as
+ * they would on an older kernel; callers then fall back. Jumps are relative, so it can be inserted
  * there. */
 static size_t make_prologue(const struct make *make, struct sock_filter *out)
 {
@@ -134,7 +134,7 @@ static size_t make_prologue(const struct make *make, struct sock_filter *out)
     return sizeof prologue / sizeof prologue[0];
 }
 
-/* Reads back what libseccomp writes; the number of instructions, 0: failed. */
+/* Reads what libseccomp writes; the number of instructions, 0: failed. */
 static size_t make_export(struct make *make, struct sock_filter *out)
 {
     FILE *file = tmpfile();

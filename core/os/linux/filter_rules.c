@@ -2,14 +2,14 @@
 /* filter_rules.c - what the filter of system calls lets through, as data.
  *
  * An allowlist of what interpreters, their packages and ordinary child processes use.  What is not
- * here fails with EPERM.  So it goes, without a line of its own, for mounting, namespaces, modules,
+ * listed fails with EPERM.  This covers, without a line of its own, mounting, namespaces, modules,
  * tracing (ptrace, process_vm_readv, pidfd_getfd, kcmp), bpf, perf_event_open, userfaultfd,
  * io_uring, keys, clocks, System V and POSIX queues, handles of files, quotas, swapping, rebooting,
- * new filters, changes of uid, and sockets: the agent has its connection, and code needs none.
- * The numbers are those of asm-generic, as all supported architectures have them.
+ * new filters, changes of uid, and sockets: the agent has its connection, and code needs none. The
+ * numbers are those of asm-generic, as all supported architectures have them.
  *
  * The filter "same-user" is for sessions that share their uid with files and processes of the host:
- * Landlock does not govern metadata nor scheduling, so none of them may be changed. */
+ * Landlock governs neither metadata nor scheduling, so none of them may be changed. */
 #include "os/linux/filter_rules.h"
 
 #include <stddef.h>
@@ -66,7 +66,7 @@ const struct filter_group filter_groups[] = {
 #define INT        UINT64_C(0xffffffff)
 #define ALL        UINT64_MAX
 #define SET_ID     UINT64_C(06000)     /* S_ISUID, S_ISGID */
-#define CREATES    UINT64_C(020000100) /* __O_TMPFILE, O_CREAT: only then there is a mode */
+#define CREATES    UINT64_C(020000100) /* __O_TMPFILE, O_CREAT: only these have a mode */
 #define NAMESPACES UINT64_C(0x7e020000)
 #define IOCTL(number)                                                                              \
     {                                                                                              \
@@ -118,7 +118,8 @@ const struct filter_group filter_groups[] = {
     }
 
 const struct filter_rule filter_rules[] = {
-    /* A set-id file in a folder of the host would lend its owner's rights to whoever runs it. */
+    /* A set-id file in a directory of the host would give its owner's rights to any user who runs
+     * it. */
     {FILTER_BOTH, "open", {{1, CREATES, 0}}},
     {FILTER_BOTH, "open", {{2, SET_ID, 0}}},
     {FILTER_BOTH, "openat", {{2, CREATES, 0}}},
@@ -134,12 +135,13 @@ const struct filter_rule filter_rules[] = {
     {FILTER_BOTH, "mknodat", {{2, 0170000 | SET_ID, 0100000}}},
     /* Threads and children, no namespaces. (CLONE_NEWTIME is only taken by clone3 and unshare.) */
     {FILTER_BOTH, "clone", {{0, NAMESPACES, 0}}},
-    /* A file without a name (AT_EMPTY_PATH) need not lie where programs may be executed. */
+    /* A file without a name (AT_EMPTY_PATH) may be outside the directories where programs may be
+     * executed. */
     {FILTER_BOTH, "execveat", {{4, 0x1000, 0}}},
-    /* To ask, and to set what is set already. */
+    /* Queries, and setting a value that is set already. */
     {FILTER_BOTH, "personality", {{0, INT, 0xffffffff}}},
     {FILTER_BOTH, "personality", {{0, INT, 0}}},
-    /* With others of the uid around: the calling thread alone. */
+    /* When other processes have the same uid: the calling thread only. */
     {FILTER_SAME_USER, "setpriority", {{0, INT, 0}, {1, INT, 0}}},
     {FILTER_SAME_USER, "sched_setaffinity", {{0, INT, 0}}},
     /* AF_UNIX and connected for good: SOCK_STREAM and SOCK_SEQPACKET. A pair of SOCK_DGRAM could
@@ -154,7 +156,7 @@ const struct filter_rule filter_rules[] = {
     OPTION(16), /* SO_PASSCRED */
     OPTION(20), /* SO_RCVTIMEO */
     OPTION(21), /* SO_SNDTIMEO */
-    /* Asking for any limit, lowering one's own. Not RLIMIT_CORE (4): its value 1 keeps a crash from
+    /* Reading any limit, lowering one's own. Not RLIMIT_CORE (4): its value 1 keeps a crash from
      * the host's handler of core dumps, which 0 does not. */
     {FILTER_BOTH, "prlimit64", {{2, ALL, 0}}},
     LIMIT(0),
@@ -172,8 +174,8 @@ const struct filter_rule filter_rules[] = {
     LIMIT(13),
     LIMIT(14),
     LIMIT(15),
-    /* Not F_SETLEASE: whoever opens a file of the same user, outside as well, would wait for its
-     * holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
+    /* Not F_SETLEASE: a process of the same user that opens the file, outside as well, would wait
+     * for its holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
      * others. */
     FCNTL(0),          /* F_DUPFD */
     FCNTL(1),          /* F_GETFD */
@@ -217,8 +219,8 @@ const struct filter_rule filter_rules[] = {
     PRCTL(42),         /* PR_GET_THP_DISABLE */
     PRCTL(52),         /* PR_GET_SPECULATION_CTRL */
     PRCTL(0x53564d41), /* PR_SET_VMA, by which allocators name their memory */
-    /* Terminals of its own and properties of descriptors. Not TIOCSTI and TIOCLINUX, which type
-     * into a terminal, nor anything of a device. */
+    /* Its own terminals and properties of descriptors. Not TIOCSTI and TIOCLINUX, which type into a
+     * terminal, nor any request to a device. */
     IOCTL(0x5401),     /* TCGETS */
     IOCTL(0x5402),     /* TCSETS */
     IOCTL(0x5403),     /* TCSETSW */

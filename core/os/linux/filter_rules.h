@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_rules.h - what the filter of system calls lets through, as data.
  *
- * Read by the program that makes the filter while lazaret is built, and by nothing that runs. */
+ * Read by the program that makes the filter while lazaret is built, and not at run time. */
 #ifndef LAZ_OS_LINUX_FILTER_RULES_H
 #define LAZ_OS_LINUX_FILTER_RULES_H
 
 #include <stdint.h>
 
-/* Filters that are made, bits: which groups and rules belong to which. */
+/* The filters that are made, as bits: each group and rule lists the ones to which it belongs. */
 #define FILTER_SESSION   1u
 #define FILTER_SAME_USER 2u
 #define FILTER_BOTH      (FILTER_SESSION | FILTER_SAME_USER)
@@ -16,12 +16,12 @@ struct filter_group {
     unsigned filters;
     const char *name;
     const char *why;
-    const char *calls; /* separated by spaces; what an architecture does not have is passed over */
+    const char *calls; /* separated by spaces; calls that an architecture lacks are ignored */
 };
 
 /* The call passes when every test of a rule holds: (argument & mask) == value. The mask also says
- * how much of a register the kernel looks at: of an int or unsigned argument the low 32 bits, so
- * what a caller puts above them must not change the outcome. A mask of 0 ends the tests. */
+ * how much of a register the kernel reads: of an int or unsigned argument the low 32 bits, so the
+ * bits above them must not change the outcome. A mask of 0 ends the tests. */
 struct filter_rule {
     unsigned filters;
     const char *call;
@@ -34,11 +34,11 @@ struct filter_rule {
 extern const struct filter_group filter_groups[]; /* ends with name NULL */
 extern const struct filter_rule filter_rules[];   /* ends with call NULL */
 /* Calls that fail with ENOSYS, so that their callers fall back to one that can be checked: these
- * take what matters in memory, where a filter cannot look. */
+ * take their arguments in memory, which a filter cannot read. */
 extern const char filter_unknown[];
 
-/* The newest call that the tables were written with: set_mempolicy_home_node, Linux 5.17. Newer
- * ones, which have the same number everywhere, fail with ENOSYS as on a kernel without them. */
+/* The newest call that the tables include: set_mempolicy_home_node, Linux 5.17. Newer ones, which
+ * have the same number everywhere, fail with ENOSYS as on a kernel without them. */
 #define FILTER_NEWEST 450
 
 #endif

@@ -3,9 +3,10 @@
  * Side: box.  Input trusted: yes (the host's rules).
  *
  * A version of the interface is a set of rights that can be refused: what it does not know stays
- * allowed, except that renaming between folders is refused until it can be allowed (version 2).  So
- * the caller is told what is in force, and may not ask for more than there is.  The numbers are
- * those of the kernel's own header; the system's may be older than the kernel that runs. */
+ * allowed, except that renaming between directories is refused until it can be allowed (version 2).
+ * So the caller learns what is in force, and may not ask for more than the kernel has.  The numbers
+ * are those of the kernel's own header; the system's header may be older than the running kernel.
+ */
 #include "os/landlock.h"
 
 #include "os/posix/descriptors.h"
@@ -36,18 +37,18 @@
 #define LANDLOCK_SCOPE_SIGNAL               (1ULL << 1)
 #endif
 
-/* The kernel's struct landlock_ruleset_attr of version 6. An older kernel takes it as well: what it
- * does not know has to be zero. */
+/* The kernel's struct landlock_ruleset_attr of version 6. An older kernel accepts it as well: what
+ * it does not know has to be zero. */
 struct landlock_attr {
     uint64_t files, network, scope;
 };
 
 #define LANDLOCK_FILES_1  (LANDLOCK_ACCESS_FS_REFER - 1) /* the thirteen rights of version 1 */
-#define LANDLOCK_OF_FILES /* what can be allowed for something that is no folder */                \
+#define LANDLOCK_OF_FILES /* rights that can be allowed for what is not a directory */             \
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |   \
      LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
-/* What each version added. */
+/* The rights that each version added. */
 static const struct {
     int abi;
     struct landlock_attr adds;
@@ -60,7 +61,7 @@ static const struct {
     {6, {.scope = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL}},
 };
 
-/* What a right of ours is in the kernel's. Device nodes are never made. */
+/* The kernel's rights for each of ours. Device nodes are never made. */
 static const struct {
     uint32_t right;
     uint64_t files;
@@ -87,7 +88,7 @@ int laz_os_landlock_abi(void)
     return abi > 0 ? (int)abi : 0;
 }
 
-/* All that version `abi` can refuse. */
+/* All rights that version `abi` can refuse. */
 static struct landlock_attr landlock_known(int abi)
 {
     struct landlock_attr attr = {0};

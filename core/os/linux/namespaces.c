@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* namespaces.c - namespaces within a box, and what is made anew in them.  System: Linux.
+/* namespaces.c - namespaces within a box, and the mounts that are new in them.  System: Linux.
  * Side: box.  Input trusted: yes (the host's `init`).
  *
- * clone3(2) is called by number: glibc has no way to it, and its fork(2) none to namespaces.  Where
- * the caller has one thread nobody else can hold a lock, so the copy is sound but for what glibc
- * keeps of the thread's id; a later fork(2) of the copy sets that right, and runs the handlers of
- * pthread_atfork(3).  Every mount is of a kind that user namespaces may mount; what the box locked
- * stays locked (mount_namespaces(7)). */
+ * clone3(2) is called by number: glibc has no function for it, and its fork(2) takes no namespaces.
+ * As the caller has one thread no lock can be held by another, so the copy is sound except for what
+ * glibc keeps of the thread's id; a later fork(2) of the copy corrects that, and runs the handlers
+ * of pthread_atfork(3).  Every mount is of a kind that user namespaces may mount; what the box
+ * locked stays locked (mount_namespaces(7)). */
 #include "os/namespaces.h"
 
 #include "os/posix/descriptors.h"
@@ -33,13 +33,13 @@
 #endif
 
 #define NAMESPACES_APART    (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS)
-#define NAMESPACES_SHM_PART 4u /* of the room for temporary files, as in a box */
+#define NAMESPACES_SHM_PART 4u /* of the space for temporary files, as in a box */
 
 unsigned laz_os_threads(void)
 {
     struct stat st;
 
-    /* A link for each folder in it, and two of its own. */
+    /* A link for each directory in it, and two of its own. */
     return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 0;
 }
 
@@ -47,11 +47,11 @@ unsigned laz_os_threads(void)
 #define MADV_COLLAPSE 25
 #endif
 #define NAMESPACES_LARGE ((uintptr_t)2 << 20) /* that of x86-64 and of most others */
-#define NAMESPACES_LOOKS 4096u /* at so many: address space may be reserved by the TiB */
+#define NAMESPACES_LOOKS 4096u /* limit of the scan: address space may be reserved by the TiB */
 
 #if defined __GLIBC__ && !defined LAZ_SANITIZE
 #define NAMESPACES_HEAP_BLOCK                                                                      \
-    (32 << 20) /* larger ones are mapped by themselves: the most it may be */
+    (32 << 20) /* larger allocations get mappings of their own: this is the maximum */
 #define NAMESPACES_HEAP_HOLES ((size_t)64 << 20)
 
 void laz_os_one_heap(void)
@@ -59,8 +59,8 @@ void laz_os_one_heap(void)
     mallopt(M_MMAP_THRESHOLD, NAMESPACES_HEAP_BLOCK);
 }
 
-/* Gives all the free places in the heap away: what is allocated from here on lies together at its
- * end. A large page that is written to after a copy was made falls apart into small ones. */
+/* Returns all free memory of the heap: later allocations are placed together at its end. A large
+ * page that is written to after a copy was made is split into small ones. */
 static void namespaces_fill_heap(void)
 {
     const uintptr_t end = (uintptr_t)sbrk(0);
@@ -96,7 +96,7 @@ void laz_os_large_pages(void)
 
     namespaces_fill_heap();
     maps = laz_posix_fopen("/proc/self/maps");
-    /* Not of a file, and written to: heaps. Where it cannot be done nothing is lost. */
+    /* Mappings without a file that were written to: heaps. A failure has no effect. */
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, rights, &inode) != 4 ||
             strcmp(rights, "rw-p") != 0 || inode != 0)
@@ -150,8 +150,8 @@ int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
 
 #define NAMESPACES_PLAIN (MS_NOSUID | MS_NODEV)
 
-/* An empty file system of `size` bytes, 0 for none at all. A place that is not there is passed over
- * when `optional`. */
+/* An empty file system of `size` bytes, 0 for none at all. A missing mount point is ignored when
+ * `optional`. */
 static int namespaces_empty(const char *place, uint64_t size, const char *mode, bool optional,
                             struct laz_error *err)
 {
@@ -165,7 +165,8 @@ static int namespaces_empty(const char *place, uint64_t size, const char *mode, 
     return laz_error_os(err, errno, "no file system of the session's own can be put on %s", place);
 }
 
-/* As in a box: read-only, and two files covered that every kernel has and that tell of the host. */
+/* As in a box: read-only, and two files are covered that every kernel has and that describe the
+ * host. */
 static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
 {
     static const char *const covered[] = {"/proc/cmdline", "/proc/interrupts"};
@@ -187,7 +188,7 @@ static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
     return 0;
 }
 
-/* Terminals and queues would otherwise be those of all sessions. */
+/* Terminals and queues would otherwise be shared by all sessions. */
 static int namespaces_devices(struct laz_error *err)
 {
     if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
@@ -248,7 +249,7 @@ int laz_os_bound_capabilities(struct laz_error *err)
         if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0)
             continue;
         if (errno == EINVAL && capability > 0)
-            break; /* the kernel has no more */
+            break; /* the kernel has no more capabilities */
         return laz_error_os(err, errno, "capability %lu cannot be given up", capability);
     }
     return 0;

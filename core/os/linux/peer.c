@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.c - who is at the other end of a socket, in the kernel's words.  System: Linux.
- * Side: host.  Input trusted: no (the peer may be anybody).
+/* peer.c - which process is at the other end of a socket, according to the kernel.  System: Linux.
+ * Side: host.  Input trusted: no (any process may be the peer).
  *
- * SO_PEERCRED tells the uid and pid of the process that connected, as the host sees them, whatever
- * the peer calls itself inside its namespaces.  The inode of its pid namespace tells one box from
- * another.  A pid can be given to another process between two calls: the namespace is believed
- * only when a descriptor of that very process (SO_PEERPIDFD, Linux 6.5) says that it still lives.
- */
+ * SO_PEERCRED gives the uid and pid of the process that connected, as the host sees them, whatever
+ * the peer claims inside its namespaces.  The inode of its pid namespace distinguishes boxes. A pid
+ * can be reused between two calls: the namespace is trusted only when a descriptor of that very
+ * process (SO_PEERPIDFD, Linux 6.5) shows that it still lives. */
 #include "os/peer.h"
 
 #include "os/posix/descriptors.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pidfd.c - processes that are not our children: what they have used, from /proc/PID/stat
- * (proc(5)), and their end.
+/* pidfd.c - descriptors for processes that are not children of this one.  System: Linux.
+ * Side: host.  Input trusted: no (a pid may be reused at any time).
  *
- * The file is opened once: the descriptor belongs to that process and never to another that gets
- * its number, and one pread tells all. */
+ * A pid that was received earlier may belong to another process by now: what is read about it in
+ * /proc counts only if the process behind the descriptor is still alive afterwards. */
 #include "os/pidfd.h"
 
 #include "os/descriptors.h"
@@ -28,7 +28,7 @@
 
 int laz_os_pidfd(int64_t pid)
 {
-    /* close-on-exec by itself */
+    /* it is close-on-exec by default */
     return pid > 0 ? laz_posix_above((int)syscall(SYS_pidfd_open, (pid_t)pid, 0)) : -1;
 }
 
@@ -41,7 +41,7 @@ int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)
     if (pidfd < 0 || !pid_namespace)
         return pidfd;
     snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
-    /* what was looked at is the process of the descriptor only if that lives still */
+    /* the entry in /proc was that of the descriptor only if the process still lives */
     if (stat(path, &st) != 0 || st.st_ino != pid_namespace || laz_os_pidfd_has_ended(pidfd)) {
         (void)close(pidfd);
         return -1;
@@ -55,12 +55,12 @@ bool laz_os_pidfd_has_ended(int pidfd)
     siginfo_t info = {.si_pid = 0};
     int n = pidfd < 0 ? 1 : poll(&ended, 1, 0);
 
-    if (n < 0) /* of a child there is somebody else to ask */
+    if (n < 0) /* poll(2) failed: a child can be asked directly */
         return waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
     return n == 1;
 }
 
-/* Of pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for headers that are older. */
+/* struct pidfd_info (ioctl_pidfs, Linux 6.13; the exit code since 6.15), for older headers. */
 struct pidfd_kernel_info {
     uint64_t mask, cgroup;
     uint32_t ids[11]; /* pid, tgid, ppid, and uids and gids */
@@ -87,7 +87,7 @@ void laz_os_pidfd_kill(int pidfd)
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* linux/nsfs.h: since Linux 4.9, and 6.11. */
+/* Requests of linux/nsfs.h: since Linux 4.9, and 6.11. */
 #define PIDFD_NS_PARENT _IO(0xb7, 0x2)
 #define PIDFD_NS_TGID   _IOR(0xb7, 0x7, int)
 
@@ -109,7 +109,7 @@ static long pidfd_own_number(int64_t pid)
     return number;
 }
 
-/* NULL, or what is wrong with it. */
+/* NULL, or the reason why it is not as expected. */
 static const char *pidfd_check_namespace(int64_t pid, uint64_t above)
 {
     struct stat parent_is;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* process.c - following and ending a child by its pidfd.  System: Linux.
  *
- * A pidfd means one process for ever, a pid only until it is reaped, and the application may reap
- * any child at any time (waitpid(-1), or SIGCHLD ignored).  So everything goes by pidfd; that the
- * end of a child was learned by somebody else is an answer (`known` false), not an error. */
+ * A pidfd always means the same process, a pid only until it is reaped, and the application may
+ * reap any child at any time (waitpid(-1), or SIGCHLD ignored).  So everything uses the pidfd; that
+ * the child was reaped elsewhere is a valid result (`known` false), not an error. */
 #include "os/process.h"
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@
 #define PROCESS_LOOK_NS      1000000
 #define PROCESS_SIGNAL_GROUP (1u << 2) /* PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9 */
 
-/* waitid with the usage of the child, which the C library's wrapper leaves out. */
+/* waitid with the usage of the child, which the C library's wrapper omits. */
 static int process_waitid(int pidfd, siginfo_t *info, int options, struct rusage *usage)
 {
     info->si_pid = 0;
@@ -46,9 +46,9 @@ bool laz_process_signal_group(const struct laz_process *process, int signal)
     if (syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, PROCESS_SIGNAL_GROUP) == 0)
         return true;
     if (errno != EINVAL)
-        return errno == EPERM; /* there is somebody */
-    /* By number, which is the process's as long as it has not been reaped, and afterwards nobody's
-     * as long as there is somebody in its group. */
+        return errno == EPERM; /* the group has a process */
+    /* By number, which belongs to the process until it has been reaped, and afterwards is not
+     * reused as long as its group has a process. */
     if (syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0u) != 0 &&
         (kill(process->pid, 0) == 0 || errno != ESRCH))
         return false;
@@ -82,7 +82,7 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
     } while (rc < 0 && errno == EINTR);
     if (rc == 0 && info.si_pid == 0)
         return false;
-    /* Not our child any more: reaped by somebody else, or by an earlier call. */
+    /* Not our child any more: reaped elsewhere, or by an earlier call. */
     if (rc < 0 && !laz_os_pidfd_has_ended(process->pidfd))
         return false;
     if (how) {
@@ -107,7 +107,7 @@ bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit 
         int n = poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
         if (n == 1 || left == 0)
             return laz_process_reap(process, how);
-        if (n < 0 && errno != EINTR) { /* then by asking the child itself, again and again */
+        if (n < 0 && errno != EINTR) { /* poll(2) failed: ask the child itself repeatedly */
             const struct timespec pause = {.tv_nsec = PROCESS_LOOK_NS};
             if (laz_process_reap(process, how))
                 return true;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* process_tree.c - what a tree of processes uses, added up from /proc (proc(5)).  System: Linux.
- * Side: host.  Input trusted: no (the names in /proc/PID/stat and status are the processes' own).
+/* process_tree.c - the usage of a tree of processes, added up from /proc (proc(5)).
+ * System: Linux.
+ * Side: host.  Input trusted: no (the processes choose the names in /proc/PID/stat and status).
  *
- * What counts as memory is what was written to: anonymous and shared memory and its swap, as a
- * control group counts it, but not the files that are mapped, which every session shares.  After a
- * fork parent and child have the same pages: added up as they stand (RSS) ten children of a process
- * of 100 MB are 1.1 GB, and they are not.  So where the quick sum is too much the proportional one
- * (PSS, smaps_rollup) decides, and a child of vfork, which runs in its parent's memory, is left out
- * (kcmp(2)).  What can still be missed between two looks is why this is called weak. */
+ * Memory that was written to counts: anonymous and shared memory and its swap, as a control group
+ * counts it, but not mapped files, which every session shares.  After a fork parent and child have
+ * the same pages: added up by RSS ten children of a process of 100 MB would be 1.1 GB, which they
+ * are not.  So where the quick sum is too large the proportional one (PSS, smaps_rollup) decides,
+ * and a child of vfork, which runs in its parent's memory, is left out (kcmp(2)).  What happens
+ * between two looks is missed, which is why this is called weak. */
 #include "os/process_tree.h"
 
 #include "base/buf.h"
@@ -82,7 +83,7 @@ static uint64_t tree_memory_exact(const struct tree_process *process)
     if (process->parent &&
         syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->pid, KCMP_VM, 0, 0) == 0)
         return 0;
-    /* may not be read, or has no such lines (before Linux 5.3) */
+    /* not readable, or without such lines (before Linux 5.3) */
     if (!tree_read(process->pid, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
         return tree_memory_quick(process->pid);
     return tree_sum(text, keys);
@@ -180,7 +181,7 @@ int64_t laz_os_tree_parent(int64_t pid)
 
     if (!tree_read(pid, "stat", text, sizeof text))
         return -1;
-    const char *end = strrchr(text, ')'); /* the name before it may contain anything */
+    const char *end = strrchr(text, ')'); /* the name before it may contain any character */
     return end && sscanf(end + 1, " %*c %lld", &parent) == 1 ? parent : -1;
 }
 

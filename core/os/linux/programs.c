@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* elf(5), PT_INTERP. What a linker puts at the beginning is there already: the whole file is looked
- * into only where it is not. */
+/* elf(5), PT_INTERP. Linkers usually place it near the beginning, which was read already: the rest
+ * of the file is read only where it is not. */
 void laz_programs_loader(const char *path, int fd, const char *head, size_t n, char *text,
                          size_t size)
 {
@@ -43,7 +43,7 @@ const char *const laz_programs_folders[] = {
     "/usr/games", "/usr/local/games", "/usr/libexec",   "/usr/local/libexec", NULL,
 };
 
-/* Those that lie among the libraries, where boxes see them unless they are hidden. */
+/* Directories among the libraries, where boxes see them unless they are hidden. */
 const char *const laz_programs_among_libraries[] = {
     "/usr/lib/*/bin",
     "/usr/lib/jvm/*/bin",

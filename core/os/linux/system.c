@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c - what the loader and interpreters need to find of this system.  System: Linux.
+/* system.c - the paths that the loader and interpreters need, and facts about this system.
+ * System: Linux.
  *
- * Only what everybody may read and what holds no secret: not /etc as a whole, and of /etc/ssl the
- * certificates, not the private keys.  Unless all programs of the host are wanted, only libraries
- * and data of /usr: the programs are added one by one. */
+ * The paths are only those that every user may read and that hold no secret: not /etc as a whole,
+ * and of /etc/ssl the certificates, not the private keys.  Unless all programs of the host are
+ * wanted, they are only libraries and data of /usr: the programs are added one by one.
+ *
+ * The error of a program that was refused seldom says what refused it: the kernel's own settings,
+ * the filter of a container, another sandbox.  The kernel and a few well-known files do:
+ * user_namespaces(7), namespaces(7); kernel.unprivileged_userns_clone is a patch of Debian's, the
+ * AppArmor setting is Ubuntu's (23.10); /run/systemd/container is systemd's container interface.
+ * They are read only after something failed, and only to choose a sentence: nothing depends on
+ * them. */
 #include "os/system.h"
 
 #include "os/files.h"
@@ -20,10 +28,10 @@ enum system_use {
     SYSTEM_ALWAYS,
     SYSTEM_WHOLE, /* with all programs */
     SYSTEM_PARTS, /* when programs are chosen one by one */
-    SYSTEM_LINK,  /* then, too, and only where it is a link: else it is a folder of programs */
+    SYSTEM_LINK,  /* the same, but only where it is a link: else it is a directory of programs */
 };
 
-/* 32-bit libraries are left out: programs that need them are killed by the filter, anyway. */
+/* 32-bit libraries are left out: the filter kills programs that need them anyway. */
 static const struct {
     const char *path;
     enum system_use use;
@@ -37,7 +45,7 @@ static const struct {
     {"/usr/local/share", SYSTEM_PARTS},
     {"/usr/bin", SYSTEM_LINK},
     {"/usr/sbin", SYSTEM_LINK},
-    {"/bin", SYSTEM_WHOLE}, /* links into /usr where the trees are merged, folders elsewhere */
+    {"/bin", SYSTEM_WHOLE}, /* links into /usr where the trees are merged, directories elsewhere */
     {"/sbin", SYSTEM_WHOLE},
     {"/bin", SYSTEM_LINK},
     {"/sbin", SYSTEM_LINK},
@@ -52,7 +60,7 @@ static const struct {
     {"/etc/ca-certificates", SYSTEM_ALWAYS},
     {"/etc/pki/tls/certs", SYSTEM_ALWAYS},
     {"/etc/pki/ca-trust", SYSTEM_ALWAYS},
-    {"/nix/store", SYSTEM_ALWAYS}, /* programs and libraries cannot be told apart there */
+    {"/nix/store", SYSTEM_ALWAYS}, /* it does not separate programs from libraries */
     {"/gnu/store", SYSTEM_ALWAYS},
 };
 
@@ -83,7 +91,8 @@ void laz_os_system_paths(bool programs,
         if (lstat(path, &st) != 0 ||
             !system_is_used(system_paths[i].use, programs, S_ISLNK(st.st_mode)))
             continue;
-        if (S_ISLNK(st.st_mode) && strncmp(path, "/etc/", 5) != 0) { /* /bin, not /etc/localtime */
+        if (S_ISLNK(st.st_mode) &&
+            strncmp(path, "/etc/", 5) != 0) { /* for example /bin, but not /etc/localtime */
             ssize_t len = readlink(path, target, sizeof target - 1);
             if (len <= 0)
                 continue;
@@ -102,7 +111,7 @@ const char *laz_os_platform(void)
 
 #define FACTS_TEXT ((size_t)64 << 10)
 
-/* Content of a small file below `root`, its last newline cut off; false when there is none. */
+/* Content of a small file below `root`, without its last newline; false when there is none. */
 static bool facts_read(const char *root, const char *path, struct laz_buf *content)
 {
     char full[512];

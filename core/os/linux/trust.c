@@ -15,7 +15,7 @@ int laz_posix_enter(int parent, const char *name)
     return laz_posix_above(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/* There is no lgetxattrat(2) before Linux 6.13: by the name that /proc gives the folder. */
+/* There is no lgetxattrat(2) before Linux 6.13: it uses the name that /proc gives the directory. */
 bool laz_posix_has_acl(int parent, const char *name)
 {
     char path[64 + NAME_MAX];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* uids.c - a uid of its own for each session, when lazaret runs as root.  System: Linux.
  *
- * One shared uid would let sessions signal and trace each other where no namespace is between
- * them, and let one session use up the processes of all.  A uid is taken by a lock (flock) on a
- * file with its number; the kernel gives the lock up when its holder dies, so no uid is lost and
- * none is given out twice, by however many processes of the machine.  Two that do not see each
- * other's locks, in containers say, are kept apart by the size of the range; and a uid under which
- * something runs, whatever it is, is passed over: what is left under a uid is killed in the end.
+ * With one shared uid sessions could signal and trace each other where no namespace separates them,
+ * and one session could use up the processes of all.  A uid is taken by a lock (flock) on a file
+ * with its number; the kernel releases the lock when its holder dies, so no uid is lost and none is
+ * assigned twice, by however many processes of the machine.  Hosts that do not see each other's
+ * locks, in containers for example, are kept apart by the size of the range; and a uid under which
+ * any process runs is skipped, because what is left under a uid is killed in the end.
  *
- * The range "auto" lies where nothing usual is: below 2^31 (uid maps are written as signed numbers
- * by some tools), above subordinate uids (100000 to 600100000), containers of systemd (524288 to
- * 1879048191) and the ids that directory services make up (200000 to 2000200000).  In a container
- * whose map does not reach that far, it is a gap that neither people nor services use. */
+ * The range "auto" is where nothing else usually is: below 2^31 (uid maps are written as signed
+ * numbers by some tools), above subordinate uids (100000 to 600100000), containers of systemd
+ * (524288 to 1879048191) and the ids that directory services assign (200000 to 2000200000).  In a
+ * container whose map does not reach that far, it is a gap that neither people nor services use. */
 #include "os/uids.h"
 
 #include "base/random.h"
@@ -36,10 +36,10 @@
 #define UIDS_SMALL_FIRST 60578u      /* between users of containers and dynamic users of systemd */
 #define UIDS_SMALL_LAST  61183u
 #define UIDS_MAX         4294967293u
-#define UIDS_ROUNDS      10 /* with a moment between them, where the range is narrow */
+#define UIDS_ROUNDS      10 /* with a pause between them, where the range is narrow */
 #define UIDS_NARROW      16
 #define UIDS_TRIES       65536u /* of a wide range, to find one that is not in use */
-#define UIDS_LOOKED_AT   256    /* locks, for those that the dead left */
+#define UIDS_LOOKED_AT   256    /* lock files, searched for those of dead hosts */
 
 struct uids_taken {
     uint32_t uid;
@@ -53,7 +53,7 @@ struct laz_uids {
     size_t n_taken, cap_taken;
 };
 
-/* Is the whole range mapped in the user namespace we are in? */
+/* Is the whole range mapped in the user namespace of this process? */
 static bool uids_are_mapped(uint32_t first, uint32_t last)
 {
     unsigned long long inside, outside, count;
@@ -115,7 +115,7 @@ static int uids_range(struct laz_uids *uids, const char *range, struct laz_error
     return 0;
 }
 
-/* A folder that only root can enter, made when it is missing. */
+/* A directory that only root can enter, made when it does not exist. */
 static bool uids_folder(struct laz_uids *uids, const char *path)
 {
     struct stat st;
@@ -176,7 +176,7 @@ static int uids_lock_there(const char *path, int *os_errno)
     if (fd < 0)
         return -1;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        /* Who gives a uid back removes the file: the lock must be on the one that has the name. */
+        /* Returning a uid removes the file: the lock must be on the file that has the name. */
         if (uids_is_named(fd, path))
             return fd;
         *os_errno = errno ? errno : ENOENT;
@@ -223,20 +223,20 @@ static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
 
     uids_path(uids, taken->uid, path, sizeof path);
     if (uids_is_named(taken->lock_fd, path))
-        (void)unlink(path); /* before the lock goes */
+        (void)unlink(path); /* before the lock is released */
     laz_os_close(&taken->lock_fd);
 }
 
-/* Does nothing run under the uid, as far as this process namespace goes? Without a process the
- * kernel does not even know it (getpriority(2), ESRCH). */
+/* Does no process run under the uid, as far as this pid namespace shows? Without a process the
+ * kernel does not even know the uid (getpriority(2), ESRCH). */
 static bool uids_is_free(uint32_t uid)
 {
     errno = 0;
     return getpriority(PRIO_USER, uid) == -1 && errno == ESRCH;
 }
 
-/* Removes files of locks that nobody holds, for their holders were killed. One under whose uid
- * something is left stays: it tells of that. */
+/* Removes lock files that are not locked, because their holders were killed. One whose uid still
+ * has processes stays, as a mark of them. */
 static void uids_tidy(const struct laz_uids *uids)
 {
     DIR *dir = laz_posix_opendir(uids->folder);
@@ -282,14 +282,14 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     return 0;
 }
 
-/* Room for one more is there. */
+/* There is room for one more. */
 static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, int *failed)
 {
     const uint32_t count = uids->last - uids->first + 1;
     const uint64_t tries = count < UIDS_TRIES ? count : UIDS_TRIES;
 
-    /* Best is one under which nothing runs. Where there is none left, one that its last session
-     * gave back will do: what it left was killed, and may not be quite gone. */
+    /* The best is one under which nothing runs. Where there is none left, one that its last session
+     * returned is acceptable: its processes were killed, and may not be quite gone. */
     for (uint64_t i = 0; i < 2 * tries && !*failed; i++) {
         uint32_t candidate = uids->first + (uint32_t)((start + i % tries) % count);
         bool made;
@@ -308,8 +308,8 @@ static bool uids_take_one(struct laz_uids *uids, uint32_t start, uint32_t *uid, 
     return false;
 }
 
-/* Who tidies up takes each lock for a moment: in a narrow range, such a moment looks as if all
- * were in use. */
+/* A cleaner takes each lock for a moment: in a narrow range, such a moment looks as if all were in
+ * use. */
 int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
 {
     static const struct timespec moment = {0, 2000000};
@@ -358,8 +358,8 @@ void laz_uids_free(struct laz_uids *uids)
     if (!uids)
         return;
     for (size_t i = 0; i < uids->n_taken; i++) {
-        /* Kept back: something may be left under it. Its file stays and tells of that, as that of a
-         * host that was killed does. */
+        /* Not returned: processes may be left under it. Its file stays as a mark, as that of a host
+         * that was killed does. */
         if (uids_is_free(uids->taken[i].uid))
             uids_unlock(uids, &uids->taken[i]);
         laz_os_close(&uids->taken[i].lock_fd);

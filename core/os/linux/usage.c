@@ -45,7 +45,7 @@ void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t
     if (n <= 0)
         return;
     text[n] = '\0';
-    const char *p = strrchr(text, ')'); /* the name before it may contain anything */
+    const char *p = strrchr(text, ')'); /* the name before it may contain any character */
     if (!p || sscanf(p + 1,
                      " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu "
                      "%*d %*d %*d %*d %*u %*u %lld",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.c - a descriptor that becomes readable, by eventfd(2). */
+/* wake.c - a descriptor that becomes readable, by eventfd(2).  System: Linux. */
 #include "os/wake.h"
 
 #include "os/posix/descriptors.h"

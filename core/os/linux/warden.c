@@ -2,15 +2,15 @@
 /* warden.c - ends the process groups of a host that is gone.  System: Linux.
  * Side: host.  Input trusted: yes (the host, and its children before they run a program).
  *
- * A group is told by the child itself, before its program: told by the host afterwards it would
- * come too late for a host that is killed in between.  It comes with a pidfd, which means that
- * group even when its first process was reaped and the number given out again
+ * The child itself registers its group, before its program runs: if the host did so afterwards, it
+ * would be too late for a host that is killed in between.  The message carries a pidfd, which means
+ * that group even when its first process was reaped and the number reused
  * (PIDFD_SIGNAL_PROCESS_GROUP).
  *
  * The end of the host is an event of a pidfd, not the end of the connection: a process that the
- * application has forked may hold the host's end open.  Groups that are empty are forgotten, at
- * each start and end of one.  No signal but SIGKILL ends the warden: whoever ends the host's
- * session, unit or terminal by SIGTERM wants it to do its work. */
+ * application has forked may hold the host's end open.  Empty groups are removed at each start and
+ * end of one.  No signal but SIGKILL ends the warden: a SIGTERM to the host's session, unit or
+ * terminal must not stop its work. */
 #include "os/warden.h"
 
 #include "os/descriptors.h"
@@ -31,12 +31,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define WARDEN_MS     10000 /* to end */
+#define WARDEN_MS     10000 /* for the warden to end */
 #define WARDEN_SOCKET 0
 #define WARDEN_HOST   3
 
-/* A message: of a child with its pidfd; of the host, of zeros, when nobody is to be signalled; and
- * of the warden, once it is up. */
+/* A message: from a child with its pidfd; from the host, all zeros, when no process is to be
+ * signalled; and from the warden, once it is running. */
 struct warden_word {
     int32_t pid, signal;
 };
@@ -90,7 +90,8 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
         (void)laz_process_wait(process, ms, NULL);
         goto out;
     }
-    (void)laz_process_wait(process, ms, NULL); /* it has forked, and ends */
+    (void)laz_process_wait(process, ms,
+                           NULL); /* the process that started it has forked, and ends */
     warden->fd = ends[0];
     ends[0] = -1;
 out:
@@ -106,7 +107,7 @@ void laz_warden_end(struct laz_warden *warden)
     struct pollfd gone = {.fd = warden->fd, .events = POLLIN};
 
     if (warden->fd >= 0 && send(warden->fd, &bye, sizeof bye, MSG_NOSIGNAL) == sizeof bye)
-        (void)poll(&gone, 1, WARDEN_MS); /* the end of its end */
+        (void)poll(&gone, 1, WARDEN_MS); /* ends when it has closed its end */
     laz_os_close(&warden->fd);
     free(warden->program);
     warden->program = NULL;
@@ -129,14 +130,14 @@ bool laz_warden_take(int fd, int signal)
 struct warden_group {
     struct laz_process leader;
     int signal;
-    bool led; /* its first process has not ended, as far as known */
+    bool led; /* its first process is not known to have ended */
 };
 
 struct warden {
     struct warden_group *groups;
     struct pollfd *awaited; /* the host, the connection, then each group */
     size_t n, room;
-    bool released; /* by the host */
+    bool released; /* the host has no more children */
 };
 
 static bool warden_make_room(struct warden *warden)
@@ -158,7 +159,7 @@ static bool warden_make_room(struct warden *warden)
     return true;
 }
 
-/* False: there is no message (yet, or any more). */
+/* False: there is no message, or there will be no more. */
 static bool warden_hear(struct warden *warden)
 {
     struct warden_word word = {0};
@@ -167,7 +168,7 @@ static bool warden_hear(struct warden *warden)
 
     if (laz_os_receive(WARDEN_SOCKET, &word, sizeof word, fds, &n) != sizeof word)
         return false;
-    warden->released = word.pid == 0; /* a descriptor may be lost on the way, unix(7) */
+    warden->released = word.pid == 0; /* the descriptor may be lost on the way, unix(7) */
     if (n && warden_make_room(warden))
         warden->groups[warden->n++] =
             (struct warden_group){{(pid_t)word.pid, fds[0]}, word.signal, true};
@@ -188,7 +189,7 @@ static void warden_forget_empty(struct warden *warden)
     warden->n = kept;
 }
 
-/* Until the host is gone, or has released it. */
+/* Serves until the host is gone, or has released the warden. */
 static void warden_watch(struct warden *warden)
 {
     while (!warden->released) {
@@ -220,7 +221,8 @@ int laz_os_warden(void)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    pid_t pid = fork(); /* an application that waits for its children does not wait for this one */
+    pid_t pid =
+        fork(); /* not a child of the host: an application may wait for all of its children */
     if (pid != 0)
         _exit(pid < 0);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -231,11 +233,11 @@ int laz_os_warden(void)
         send(WARDEN_SOCKET, &up, sizeof up, MSG_NOSIGNAL) != sizeof up)
         return 1;
     warden_watch(&warden);
-    /* From here on no child gets further than this connection; who got further is in it. */
+    /* From now on no child can register a group; those that could are in the connection. */
     (void)shutdown(WARDEN_SOCKET, SHUT_RD);
     while (!warden.released && warden_hear(&warden))
         ;
     for (size_t i = 0; i < warden.n && !warden.released; i++)
         laz_process_signal_group(&warden.groups[i].leader, warden.groups[i].signal);
-    return 0; /* and all that it holds is gone */
+    return 0; /* which also closes its descriptors */
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* append.c - a file that several processes append to, and that nobody else can get at.
- * Side: host.  Input trusted: the path yes; what lies there no.
+/* append.c - a file that several processes append to, and that no other user can access.
+ * Side: host.  Input trusted: the path yes; what is there no.
  *
- * Who can write a folder can put another file in place of the one meant, so its folder has to be
- * one to rely on (os/trust.h).  The file is opened without following a link and without waiting for
- * the other end of a pipe, and is looked at once more when it is open.  flock(2) is held for the
- * time of one append; after locking, the name must still lead to the file that was locked, else it
- * was rotated.  System: POSIX. */
+ * A user who can write a directory can replace a file in it, so the directory has to be trusted
+ * (os/trust.h).  The file is opened without following a link and without waiting for the other end
+ * of a pipe, and is checked once more when it is open.  flock(2) is held during one append; after
+ * locking, the name must still lead to the file that was locked, else it was rotated.
+ * System: POSIX. */
 #include "os/append.h"
 
 #include "base/buf.h"
@@ -54,7 +54,7 @@ static int append_place_is_private(const char *path, struct laz_error *err)
         goto out;
     }
     slash[slash == folder] = '\0';
-    append_make_folders(folder); /* what fails is told by the look at it */
+    append_make_folders(folder); /* the check of the result reports a failure */
     rc = laz_trust_folder(folder, err);
     if (rc == LAZ_EREFUSED)
         rc = laz_error_as(err, LAZ_ECONFIG);
@@ -97,7 +97,7 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
 
     if (rc)
         return rc;
-    /* Before it is opened: opening a device can do something. */
+    /* Before it is opened: opening a device can have an effect. */
     if (lstat(file->path, &st) == 0 && (rc = append_file_is_ours(file->path, &st, err)))
         return rc;
     int fd = laz_posix_above(
@@ -116,7 +116,7 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
     return rc;
 }
 
-/* Waits in steps that grow from 20 us to 2 ms: whoever has the lock has it for one write. */
+/* Waits in steps that grow from 20 us to 2 ms: the lock is held for one write at a time. */
 static int append_flock(int fd, int how, uint64_t most_ms)
 {
     uint64_t until_ms = laz_clock_ms() + most_ms;
@@ -156,7 +156,7 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
             *size = (uint64_t)held.st_size;
             return 0;
         }
-        laz_append_close(file); /* and the lock goes */
+        laz_append_close(file); /* which also releases the lock */
         *reopened = true;
     }
     return laz_error_set(err, LAZ_EOS, 0, "the audit log %s is renamed all the time", file->path);
@@ -165,7 +165,7 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
 void laz_append_unlock(struct laz_append *file)
 {
     if (file->fd >= 0)
-        (void)flock(file->fd, LOCK_UN); /* by name: a child between fork and exec shares it */
+        (void)flock(file->fd, LOCK_UN); /* explicitly: a child between fork and exec shares it */
 }
 
 ssize_t laz_append_read(const struct laz_append *file, uint64_t offset, void *data, size_t len,
@@ -195,7 +195,7 @@ int laz_append_write(struct laz_append *file, uint64_t size, const void *data, s
     int failed = laz_os_write_all(file->fd, data, len, &done);
 
     if (failed && done && ftruncate(file->fd, (off_t)size) != 0)
-        done = 0; /* append-only: the next writer finds the torn line, and seals it */
+        done = 0; /* append-only file: the next writer finds the incomplete line, and seals it */
     if (!failed && sync)
         failed = laz_posix_sync(file->fd);
     return failed ? laz_error_os(err, failed, "the audit log %s cannot be written", file->path) : 0;

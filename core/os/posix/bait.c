@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bait.c - listeners that wait for somebody who should not be able to reach them.
+/* bait.c - listeners that accept no connection, to test that a session cannot reach them.
  *
- * For `lazaret doctor`: nobody ever reads from them, and what connects is told from the connecting
- * side.  They are on the loopback address, on an abstract name (unix(7), Linux) that nobody can
- * guess, and on a path, open to every uid: a session has one of its own where root starts it. */
+ * For `lazaret doctor`: nothing reads from them, and the connecting side reports whether it could
+ * connect.  They are on the loopback address, on an abstract name (unix(7), Linux) that cannot be
+ * guessed, and on a path, open to every uid, because a session has one of its own where root starts
+ * it.  System: POSIX. */
 #include "os/bait.h"
 
 #include "os/descriptors.h"

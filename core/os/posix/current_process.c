@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* current_process.c - variables that are taken, the own user, threads without signals.
- * System: POSIX. */
+/* current_process.c - taking variables, and resource limits that a process puts on itself.
+ * System: POSIX, Linux for nproc.
+ *
+ * The agent sets the limits inside the box, before it loads a runtime: a limit on processes set
+ * outside would count every process of the user, inside it counts those of the box's user
+ * namespace. */
 #include "os/current_process.h"
 
 #include "base/buf.h"
@@ -28,7 +32,7 @@ char *laz_os_take_variable(const char *name, bool wipe)
     return copy;
 }
 
-#define LIMITS_BESIDE 256u                /* that the user may start meanwhile */
+#define LIMITS_BESIDE 256u                /* reserve for processes that the user starts meanwhile */
 #define LIMITS_MOST   ((uint64_t)1 << 22) /* processes of a system: PID_MAX_LIMIT */
 
 static const struct {
@@ -36,9 +40,9 @@ static const struct {
     int resource;
     rlim_t grace; /* hard limit above the soft one */
 } limits_table[] = {
-    /* The soft limit's SIGXCPU tells this end from other kills; the hard one is SIGKILL. */
+    /* The soft limit's SIGXCPU distinguishes this end from other kills; the hard one is SIGKILL. */
     {"cpu", RLIMIT_CPU, 1},
-    /* Data counts what is writable. Address space would count stacks and arenas that are only
+    /* RLIMIT_DATA counts writable memory. Address space would count stacks and arenas that are only
      * reserved, and stop an interpreter at its eleventh thread. */
     {"memory", RLIMIT_DATA, 0},
     {"fsize", RLIMIT_FSIZE, 0},
@@ -48,7 +52,7 @@ static const struct {
     {"core", RLIMIT_CORE, 0},
 };
 
-/* Does a process more fit below a soft limit of `soft`? */
+/* Does one more process fit below a soft limit of `soft`? */
 static bool limits_has_room(struct rlimit *limit, uint64_t soft)
 {
     if (soft > LIMITS_MOST || (limit->rlim_max != RLIM_INFINITY && soft >= limit->rlim_max))
@@ -64,9 +68,9 @@ static bool limits_has_room(struct rlimit *limit, uint64_t soft)
     return pid > 0;
 }
 
-/* Where the limit counts all that the user runs, whatever container it is in, nobody can be asked
- * how much that is: it is tried. The session gets `value` more, and the user some room to start
- * other things without the session's next fork(2) failing. So it is no exact limit, but a bomb
+/* Where the limit counts all processes of the user, in whatever container, their number cannot be
+ * read: it is found by trying. The session gets `value` more, and the user a reserve to start other
+ * programs without the session's next fork(2) failing. So it is no exact limit, but a fork bomb
  * ends at some hundred. */
 static int limits_set_beside(uint64_t value, struct laz_error *err)
 {

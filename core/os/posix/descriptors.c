@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.c - descriptors: pipes, blocking, numbers, closing.  System: POSIX.
+/* descriptors.c - pipes, blocking, numbers and closing of descriptors.  System: POSIX.
  *
  * Every descriptor that lazaret makes is close-on-exec from its first moment: the host application
  * may fork and exec at any time, from any thread.  And none is 0, 1 or 2, whatever the application
- * has closed, before an engine is made or later: what is made is moved, and where it cannot be
- * (libuv) the numbers are held meanwhile.  To hold them as long as there is an engine would be one
- * place less, but they are the application's, which may open them again, and close them, at any
- * time. */
+ * has closed: each is moved as soon as it is made, and where that is impossible (libuv) the numbers
+ * are held meanwhile (posix/streams.c). */
 #include "os/descriptors.h"
 
 #include "os/posix/descriptors.h"
@@ -84,7 +82,8 @@ int laz_os_nonblock(int fd, bool on, struct laz_error *err)
 void laz_os_close(int *fd)
 {
     if (*fd >= 0)
-        (void)close(*fd); /* EINTR closes too on Linux; asking again could hit somebody else's */
+        (void)close(
+            *fd); /* on Linux it is closed after EINTR too; a second call could close another one */
     *fd = -1;
 }
 

@@ -67,8 +67,8 @@ int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_erro
 }
 
 struct directories_removal {
-    int top;    /* the folder that is emptied */
-    bool again; /* something was moved up to it: it has to be read once more */
+    int top;    /* the directory that is emptied */
+    bool again; /* something was moved up to it: it has to be read again */
 };
 
 static int directories_enter(int parent, const char *name)
@@ -80,7 +80,7 @@ static int directories_enter(int parent, const char *name)
     return fd;
 }
 
-/* unlinkat(2); a second time where the owner has forbidden it. */
+/* unlinkat(2), a second time after undoing the protection by its owner. */
 static void directories_unlink(int parent, const char *name, int flags)
 {
     if (unlinkat(parent, name, flags) != 0 && (errno == EPERM || errno == EACCES) &&
@@ -93,7 +93,7 @@ static void directories_empty(struct directories_removal *removal, int fd, int d
 static void directories_remove_folder(struct directories_removal *removal, int parent,
                                       const char *name, int depth)
 {
-    char up[DIRECTORIES_NAME + 1]; /* a name that nobody could have taken before */
+    char up[DIRECTORIES_NAME + 1]; /* a name that could not be guessed */
 
     if (depth >= DIRECTORIES_DEPTH) {
         if (laz_random_name(up, DIRECTORIES_NAME, NULL) != 0)
@@ -110,12 +110,12 @@ static void directories_remove_folder(struct directories_removal *removal, int p
     directories_unlink(parent, name, AT_REMOVEDIR);
 }
 
-/* Removes what is in the folder `fd`, and closes it. */
+/* Removes what is in the directory `fd`, and closes it. */
 static void directories_empty(struct directories_removal *removal, int fd, int depth)
 {
     struct dirent *entry;
 
-    if (fchmod(fd, 0700) != 0) /* a folder that its owner may not write */
+    if (fchmod(fd, 0700) != 0) /* its owner may have removed the permission to write */
         (void)laz_posix_unlock(fd, ".");
     DIR *dir = fdopendir(fd);
     if (!dir) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fd_passing.c - descriptors that come with the bytes of a Unix socket (unix(7), SCM_RIGHTS).
  *
- * On Linux one read never takes the descriptors of two messages: what came with a message is handed
- * out before anything that was sent after it.  What does not fit is closed by the kernel. */
+ * On Linux one read never takes the descriptors of two messages: those of a message are delivered
+ * before anything that was sent after it.  The kernel closes those that do not fit.  System: POSIX.
+ */
 #include "os/fd_passing.h"
 
 #include "os/posix/descriptors.h"
@@ -37,7 +38,7 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
         size_t n = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(head), n * sizeof(int));
         for (size_t i = 0; i < n; i++)
-            fds[i] = laz_posix_above(fds[i]); /* -1: without a number it is not had */
+            fds[i] = laz_posix_above(fds[i]); /* -1: it could not be moved */
         *n_fds = n;
     }
     return got;

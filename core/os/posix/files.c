@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - whole files and folders: made with the exact mode, read with a bound, removed.
- * Side: host.  Input trusted: paths yes; what lies in a session's folder no.
- *
- * A tree that a session could write may hold anything: links, folders nobody may enter, folders
- * nested deeper than a path or a stack can be.  Removal walks by descriptor, follows no link, and
- * moves what lies too deep up to the top before it goes on.  System: POSIX. */
+/* files.c - whole files: made with the exact mode, read with a bound, copied; what is at a path.
+ * Side: host.  Input trusted: paths yes; what is found there no.  System: POSIX. */
 #include "os/files.h"
 
 #include "os/descriptors.h"

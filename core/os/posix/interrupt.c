@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt.c - being asked to end, by a signal.  System: POSIX.
+/* interrupt.c - requests to end this process, by signals.  System: POSIX.
  *
- * The signals are blocked in every thread and taken by one that waits for them: no handler, hence
- * no global, and nothing to restrict what may be done on their arrival.  The second signal ends the
- * process in the usual way, for the case that the first one leads nowhere.  At the end the thread
- * is sent one of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
+ * The signals are blocked in every thread, and one thread waits for them: so there is no handler,
+ * no global, and no restriction on what may be done when one arrives.  The second signal ends the
+ * process in the usual way, in case the first one has no effect.  To end the thread it is sent one
+ * of them: a cancelled thread would be unwound, which the sanitizers do not follow. */
 #include "os/interrupt.h"
 
 #include "os/posix/signals.h"

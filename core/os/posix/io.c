@@ -50,8 +50,8 @@ static int io_write_all(int fd, const char *data, size_t len, size_t *done)
     return 0;
 }
 
-/* Beyond RLIMIT_FSIZE write(2) sends its thread SIGXFSZ, which would end the application: it is
- * held back, and taken from the thread again (sigpending(2)). */
+/* Beyond RLIMIT_FSIZE write(2) sends its thread SIGXFSZ, which would end the application: the
+ * signal is blocked, and removed from the thread (sigpending(2)). */
 int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
 {
     sigset_t limit, before, pending;
@@ -114,7 +114,7 @@ size_t laz_os_pending(int fd)
 
 bool laz_os_send_parts(int fd, const struct laz_part *parts, size_t n)
 {
-    size_t done = 0; /* of the first part */
+    size_t done = 0; /* bytes of the first part */
 
     while (n) {
         struct iovec pieces[IO_PARTS];

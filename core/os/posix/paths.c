@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - what another user can reach, and where programs are.  System: POSIX.
- *
- * Programs are looked for in fixed folders, never in $PATH nor in the working folder: both may be
- * in the hands of whoever wrote the project that lazaret was started in. */
+/* paths.c - where links lead, what another user can reach, and lazaret's own paths.  System: POSIX.
+ */
 #include "os/paths.h"
 
 #include "base/buf.h"
@@ -28,7 +26,7 @@ static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
     return (mode & bits) == bits;
 }
 
-/* May the user pass every folder above the last part of this absolute path? */
+/* May the user pass every directory above the last part of this absolute path? */
 static bool paths_can_pass(const char *path, uint32_t uid)
 {
     char above[PATH_MAX];
@@ -56,7 +54,7 @@ static bool paths_can_use(const char *path, uint32_t uid, unsigned bits)
 
     if (!path || path[0] != '/')
         return false;
-    /* The path as it is written, and where its links lead. */
+    /* Both the path as it is written, and where its links lead. */
     char *real = realpath(path, NULL);
     if (real && paths_can_pass(path, uid) && paths_can_pass(real, uid) && stat(real, &st) == 0)
         can = paths_may(&st, uid, S_ISDIR(st.st_mode) ? bits | 1 : bits);
@@ -116,14 +114,14 @@ bool laz_os_can_execute(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-#define PATHS_LINKS 40 /* as many as are followed, path_resolution(7) */
+#define PATHS_LINKS 40 /* as many as the kernel follows, path_resolution(7) */
 
 char *laz_os_real_path(const char *path)
 {
     return realpath(path, NULL);
 }
 
-/* Tells of the link `first` with this text, by the real path of its folder. */
+/* Visits the link `first` with this text, by the real path of its directory. */
 static void paths_visit_link(const char *first, const char *text,
                              void (*visit)(void *user, const char *link, const char *text),
                              void *user)
@@ -140,7 +138,7 @@ static void paths_visit_link(const char *first, const char *text,
     free(link);
 }
 
-/* A link that is found is replaced by its text, and the way begun anew. */
+/* A link that is found is replaced by its text, and the walk starts again. */
 void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
                   void *user)
 {

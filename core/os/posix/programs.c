@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* programs.c - what starting a program takes: links, file, interpreter, loader.
+/* programs.c - where programs are, and which files starting one needs.
  * System: POSIX.
+ *
+ * Programs are searched in fixed directories, never in $PATH nor in the working directory: the
+ * author of the project in which lazaret was started may control both.
  *
  * A program is more than its name: /usr/bin/awk is a link to a link to mawk, a script names its
  * interpreter in its first line (execve(2)), and a binary may name its loader, which the kernel
- * opens for execution as well.  Whoever lets a program be executed, and nothing else, needs all of
- * them, each by the path it really has. */
+ * opens for execution as well.  A policy that allows a program, and nothing else, needs all of
+ * them, each by its real path. */
 #include "os/programs.h"
 
 #include "base/buf.h"
@@ -38,7 +41,7 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
 
 /* ---- what a file needs ---------------------------------------------------------------------- */
 
-/* The next word of a script's first line, ended in place; NULL: there is none. */
+/* The next word of a script's first line, terminated in place; NULL: there is none. */
 static char *programs_word(char **line)
 {
     char *word = *line + strspn(*line, " \t");
@@ -82,7 +85,7 @@ static int programs_file(const struct programs_walk *walk, const char *path, uns
     if (!walk->visit(walk->user, LAZ_PATH_READ, path, path))
         return 0;
     int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-    if (fd < 0) /* executable, and not readable: there is no more to learn */
+    if (fd < 0) /* executable, but not readable: nothing more can be found out */
         return 0;
     ssize_t n = pread(fd, head, PROGRAMS_HEAD, 0);
     if (n > 2 && memcmp(head, "#!", 2) == 0) {
@@ -98,7 +101,7 @@ static int programs_file(const struct programs_walk *walk, const char *path, uns
 
 /* ---- where a name leads --------------------------------------------------------------------- */
 
-/* Is `path` the same place in every box, because its first folder is a link that boxes have, too
+/* Is `path` the same place in every box, because its first directory is a link that boxes also have
  * (/bin is usr/bin)? */
 static bool programs_is_below_link(const char *path)
 {
@@ -110,7 +113,8 @@ static bool programs_is_below_link(const char *path)
     return false;
 }
 
-/* `path` with the links of its folders resolved, that of its last part kept: a new string. */
+/* `path` with the links of its directories resolved, but not that of its last part: a new string.
+ */
 static char *programs_canonical(const char *path)
 {
     char folder[PATH_MAX];
@@ -211,7 +215,8 @@ int laz_os_program_parts(const char *path,
     return programs_follow(&walk, path, 0);
 }
 
-/* ---- folders of programs -------------------------------------------------------------------- */
+/* ---- directories of programs --------------------------------------------------------------------
+ */
 
 void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
                             void *user)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime_directory.c - the folder of an engine, and the removal of those that nobody uses any
- * more. Side: host.  Input trusted: no (/tmp is open to everybody).
+/* runtime_directory.c - the directory of an engine, and the removal of unused ones.
+ * Side: host.  Input trusted: no (every user can write /tmp).
  *
- * A folder is in use while somebody holds a lock (flock) on the folder itself; the kernel gives
- * the lock up when its holder dies, however it dies.  Between making a folder and locking it a
- * cleaner may come and remove it: so after locking, the name must still lead to the folder that
- * was locked, else another one is made.  System: POSIX. */
+ * A directory is in use while a process holds a lock (flock) on the directory itself; the kernel
+ * releases the lock when its holder dies, however it dies.  Between making and locking a directory
+ * a cleaner may remove it: so after locking, the name must still lead to the directory that was
+ * locked, else another one is made.  System: POSIX. */
 #include "os/runtime_directory.h"
 
 #include "base/random.h"
@@ -40,7 +40,7 @@ static bool folder_is_ours(const char *name)
     return true;
 }
 
-/* Opens and locks a folder of this user; -1 when it is somebody else's, or in use. */
+/* Opens and locks a directory of this user; -1 when it belongs to another user, or is in use. */
 static int folder_lock(const char *path)
 {
     struct stat locked, named;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_directory.c - folders that engines of one user share, one after the other and at once.
+/* shared_directory.c - directories that the engines of one user share.
  * Side: host.  Input trusted: yes (only this user can write there).
  *
- * What is put together from files of the host is the same for every engine until one of them
- * changes: it is kept in a folder that only this user can write, under a name that stands for its
- * content.  A user of it holds a shared lock (flock) on it; one that nobody holds, and nobody has
- * used for a day (where there are many, for ten minutes), is removed by the next who adds one.  The
- * name must still lead to what was locked, for a cleaner may have been faster.  They lie where the
- * system itself clears up (/run, a user's XDG_RUNTIME_DIR), never in /tmp; where there is no such
- * place an engine makes its own, for nothing depends on them.  System: POSIX. */
+ * Files that are assembled from those of the host are the same for every engine until one of them
+ * changes: they are kept in a directory that only this user can write, under a name derived from
+ * their content.  An engine that uses one holds a shared lock (flock) on it; one that is not
+ * locked, and was not used for a day (where there are many, for ten minutes), is removed by the
+ * next engine that adds one.  The name must still lead to what was locked, because a cleaner may
+ * have been faster.  They are where the system itself removes files (/run, a user's
+ * XDG_RUNTIME_DIR), never in /tmp; where there is no such place an engine makes its own, because
+ * nothing depends on them. System: POSIX. */
 #include "os/shared_directory.h"
 
 #include "base/buf.h"
@@ -32,11 +33,11 @@
 
 #define SHARED_NAME   "lazaret-shared"
 #define SHARED_UNUSED 86400 /* seconds */
-#define SHARED_MANY   8     /* then it is this long */
+#define SHARED_MANY   8     /* the age where there are many */
 #define SHARED_SOON   600
 #define SHARED_RANDOM 12
 
-/* Nobody but this user can change what is in it. */
+/* Can only this user change what is in it? */
 static bool shared_is_ours(const struct stat *st)
 {
     return S_ISDIR(st->st_mode) && st->st_uid == geteuid() && !(st->st_mode & 022);
@@ -68,7 +69,7 @@ char *laz_os_shared_folder(void)
     return NULL;
 }
 
-/* Opens and locks; -1 when it is not there, not ours, or being removed. */
+/* Opens and locks; -1 when it does not exist, belongs to another user, or is being removed. */
 static int shared_lock(const char *path, int how)
 {
     struct stat locked, named;

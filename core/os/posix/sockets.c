@@ -2,9 +2,9 @@
 /* sockets.c - the one socket between host and agent.  System: POSIX.
  * Side: both.  Input trusted: yes (paths of the host); what is read from the socket is not.
  *
- * The socket lies in a folder of mode 0700 that belongs to the session's uid, so between bind and
- * chown nobody can connect who could not afterwards.  The umask is the application's and is not
- * touched. */
+ * The socket is in a directory of mode 0700 that belongs to the session's uid, so between bind and
+ * chown no process can connect that could not afterwards.  The umask belongs to the application and
+ * is not changed. */
 #include "os/sockets.h"
 
 #include "base/buf.h"
@@ -46,7 +46,7 @@ static int sockets_address(const char *path, struct sockaddr_un *address, struct
     return 0;
 }
 
-/* Owner and mode of a socket that was just bound, whatever the umask made of them. */
+/* Sets owner and mode of a socket that was just bound, whatever the umask made of them. */
 static int sockets_own(const char *path, uint32_t uid, uint32_t gid)
 {
     struct stat st;

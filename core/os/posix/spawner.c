@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* spawner.c - the spawner: one thread that makes all children of an engine.  System: POSIX.
  *
- * Callers put a request into a list and wait for the answer; the thread takes them in turn.  All
- * signals are blocked in it, so that none of the application's handlers ever runs there.  Between
- * its making and its program a child may not go on: a file system does not answer, or somebody has
- * stopped it.  Then the thread waits with it (vfork(2)), and the caller, who does not, kills it. */
+ * Callers add a request to a list and wait for the answer; the thread serves them in turn.  All
+ * signals are blocked in it, so that no handler of the application ever runs there.  Between its
+ * creation and its program a child may block: a file system does not respond, or it was stopped.
+ * Then the thread is blocked with it (vfork(2)), and the caller, which is not, kills it. */
 #include "os/spawner.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define SPAWNER_MS      10000  /* that a child may take at least to get to its program */
+#define SPAWNER_MS      10000  /* the least time that a child gets until its program runs */
 #define SPAWNER_LOOK_US 500000 /* between two looks at whether there is one */
 
 struct spawner_request {
@@ -38,11 +38,11 @@ struct spawner_request {
 struct laz_spawner {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards all below */
-    pthread_cond_t wanted; /* a request came, or the end */
+    pthread_cond_t wanted; /* there is a request, or the end */
     pthread_cond_t served; /* a request is done */
     struct spawner_request *first, **last;
     bool ending;
-    struct laz_warden warden; /* of the thread */
+    struct laz_warden warden; /* used by the thread only */
 };
 
 static uint64_t spawner_ms(const struct laz_spawn *spawn)
@@ -50,7 +50,7 @@ static uint64_t spawner_ms(const struct laz_spawn *spawn)
     return spawn->start_ms > SPAWNER_MS ? spawn->start_ms : SPAWNER_MS;
 }
 
-/* A warden that was killed is replaced; what it had in its care keeps its death signals. */
+/* A warden that was killed is replaced; the groups that it had keep their death signals. */
 static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *request)
 {
     const struct laz_spawn *spawn = request->spawn;
@@ -58,7 +58,7 @@ static void spawner_serve(struct laz_spawner *spawner, struct spawner_request *r
 
     if (spawn->group && spawn->death_signal && !laz_warden_is_up(&spawner->warden)) {
         request->rc = laz_warden_start(&spawner->warden, spawner_ms(spawn), process, request->err);
-        pthread_mutex_lock(&spawner->mutex); /* nobody is about to signal it */
+        pthread_mutex_lock(&spawner->mutex); /* no other thread signals it now */
         laz_process_close(process);
         bool killed = request->killed;
         pthread_mutex_unlock(&spawner->mutex);
@@ -88,7 +88,7 @@ static void *spawner_main(void *data)
         spawner_serve(spawner, request);
         pthread_mutex_lock(&spawner->mutex);
         request->done = true;
-        if (request->rc) /* here, where nobody is about to signal it */
+        if (request->rc) /* under the lock, so that no other thread signals it now */
             laz_os_close(&request->process->pidfd);
         pthread_cond_broadcast(&spawner->served);
     }
@@ -161,7 +161,8 @@ static void spawner_await(struct laz_spawner *spawner, struct spawner_request *r
     }
 }
 
-/* The kernel has chosen the number of its descriptor. Here, where nobody is about to signal it. */
+/* The kernel has chosen the number of the descriptor, which may be 0, 1 or 2. It is moved here,
+ * where no other thread signals the process. */
 static int spawner_lift(const struct laz_spawn *spawn, struct laz_process *process,
                         struct laz_error *err)
 {
@@ -175,7 +176,7 @@ static int spawner_lift(const struct laz_spawn *spawn, struct laz_process *proce
     return rc;
 }
 
-/* It was killed on its way: nothing of it runs, or will. */
+/* It was killed before its program ran, and nothing of it is left. */
 static int spawner_late(const struct laz_spawn *spawn, struct laz_process *process,
                         struct laz_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c - the standard streams: opened, or their numbers held.  System: POSIX.
+/* streams.c - opens the standard streams, or holds their numbers.  System: POSIX.
  *
  * No descriptor of lazaret is 0, 1 or 2, whatever the application has closed, before an engine is
- * made or later: what is made is moved, and where it cannot be (libuv) the numbers are held
- * meanwhile.  They are not held for the life of an engine: they belong to the application, which
- * may open and close them at any time. */
+ * made or later: each is moved as soon as it is made, and where that is impossible (libuv) the
+ * numbers are held meanwhile.  They are not held for the life of an engine, because they belong to
+ * the application, which may open and close them at any time. */
 #include "os/streams.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* They are the process's, so one holds them at a time: a second one would find them open, and see
- * them closed by the first. */
+/* The numbers belong to the process, so one thread holds them at a time: a second one would find
+ * them open, and the first would close them while it needs them. */
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct laz_held_streams streams_forking;
 
-/* 0 or an errno. What is opened is a folder to read, which is there without /dev: to write to it is
- * the same error as to write to what is closed. */
+/* 0 or an errno. It opens a directory for reading, which exists without /dev: writing to it fails
+ * like writing to a closed descriptor. */
 static int streams_hold(struct laz_held_streams *held)
 {
     int fd = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* trust.c - the walk to a file on which this process relies.
- * Side: host.  Input trusted: no (who can write the file, or a folder above, runs code as the
- * host).
+/* trust.c - walks to a file on which this process relies.
+ * Side: host.  Input trusted: no (a user who can write the file, or a directory above it, runs code
+ * as the host).
  *
- * The path is walked from "/" by descriptors, a name at a time, and no link is ever followed by the
- * kernel: the text of a link takes its place in the path, and is walked like the rest.  So each
- * folder is the one that was looked at, however its name is exchanged meanwhile, and what links
- * skip is judged as well as where they lead.  System: POSIX. */
+ * The path is walked from "/" by descriptors, a name at a time, and the kernel never follows a
+ * link: the text of a link takes its place in the path, and is walked like the rest.  So each
+ * directory is the one that was checked, however its name is replaced meanwhile, and directories
+ * that links skip are judged as well as those where they lead.  System: POSIX. */
 #include "os/trust.h"
 
 #include "os/descriptors.h"
@@ -28,23 +28,24 @@
 
 struct trust_walk {
     const char *path;    /* as it was given */
-    char at[PATH_MAX];   /* where the walk is */
+    char at[PATH_MAX];   /* the path of the directory that was reached */
     char rest[PATH_MAX]; /* what is left of it */
-    int folder;          /* the one that was reached */
-    bool is_shared;      /* others can write there, too: it is sticky */
+    int folder;          /* the directory that was reached */
+    bool is_shared;      /* other users can write there, too: it is sticky */
     uid_t top;           /* the owner of "/" */
     unsigned links;
 };
 
-/* ---- one file, link or folder --------------------------------------------------------------- */
+/* ---- one file, link or directory ---------------------------------------------------------------
+ */
 
 static bool trust_is_owner(const struct trust_walk *walk, uid_t uid)
 {
     return uid == 0 || uid == geteuid() || (uid == walk->top && !walk->is_shared);
 }
 
-/* Is nobody in the group but root, the owner, or the user of this process? An access list makes the
- * bits of the group those of everybody it names (acl(5)). */
+/* Has the group no member but root, the owner, or the user of this process? An access list makes
+ * the bits of the group those of every user that it names (acl(5)). */
 static bool trust_is_group(const struct trust_walk *walk, const char *name, const struct stat *st)
 {
     uint32_t gid = (uint32_t)st->st_gid;
@@ -72,7 +73,7 @@ static int trust_refuse(const struct trust_walk *walk, const struct stat *st, co
                          above ? walk->path : "", remedy, walk->at);
 }
 
-/* `name` in the folder that was reached. `on_way`: it may be sticky. */
+/* Judges `name` in the directory that was reached. `on_way`: it may be sticky. */
 static int trust_judge(struct trust_walk *walk, const char *name, const struct stat *st,
                        bool on_way, struct laz_error *err)
 {
@@ -86,7 +87,7 @@ static int trust_judge(struct trust_walk *walk, const char *name, const struct s
                  (unsigned long)st->st_uid, (unsigned long)geteuid());
         return trust_refuse(walk, st, wrong, geteuid() ? "chown" : "chown root", err);
     }
-    if (S_ISLNK(st->st_mode)) /* its mode means nothing */
+    if (S_ISLNK(st->st_mode)) /* the mode of a link has no meaning */
         return 0;
     if (!sticky && others)
         return trust_refuse(walk, st, "every user can write",
@@ -106,7 +107,7 @@ static int trust_failed(const struct trust_walk *walk, int number, struct laz_er
     return laz_error_os(err, number, "%s", walk->path);
 }
 
-/* Enters a folder, which must be the one that was looked at. */
+/* Enters a directory, which must be the one that was checked. */
 static int trust_enter(struct trust_walk *walk, const char *name, const struct stat *looked)
 {
     struct stat st;
@@ -138,7 +139,7 @@ static int trust_begin(struct trust_walk *walk, bool on_way, struct laz_error *e
     return trust_judge(walk, ".", &st, on_way, err);
 }
 
-/* Takes the next name off the rest: false when there is none. *last: nothing is behind it. */
+/* Takes the next name off the rest: false when there is none. *last: no name follows. */
 static bool trust_next(struct trust_walk *walk, char name[NAME_MAX + 1], bool *last, int *failed)
 {
     char *from = walk->rest + strspn(walk->rest, "/");
@@ -156,7 +157,7 @@ static bool trust_next(struct trust_walk *walk, char name[NAME_MAX + 1], bool *l
     return len > 0;
 }
 
-/* Puts the name behind where the walk is; "..": takes one away. */
+/* Appends the name to the path that was walked; "..": removes one. */
 static int trust_name(struct trust_walk *walk, const char *name)
 {
     size_t len = strlen(walk->at), n = strlen(name);
@@ -172,7 +173,7 @@ static int trust_name(struct trust_walk *walk, const char *name)
     return 0;
 }
 
-/* The text of a link takes its place. *absolute: the walk begins anew. */
+/* The text of a link takes its place. *absolute: the walk starts again. */
 static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
 {
     char text[PATH_MAX], whole[2 * PATH_MAX + 2];
@@ -188,11 +189,11 @@ static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
         return ENAMETOOLONG;
     memcpy(walk->rest, whole, (size_t)n + 1);
     *absolute = text[0] == '/';
-    return trust_name(walk, ".."); /* the link stands for nothing any more */
+    return trust_name(walk, ".."); /* the text has replaced the name of the link */
 }
 
-/* Walks to the last name, which is in `name`, and what it is in *st; the folder it is in is open.
- */
+/* Walks to the last name, which is in `name`, with its attributes in *st; the directory that it is
+ * in is open. */
 static int trust_walk(struct trust_walk *walk, bool is_folder, char name[NAME_MAX + 1],
                       struct stat *st, struct laz_error *err)
 {
@@ -243,7 +244,7 @@ static int trust_set_out(struct trust_walk *walk, const char *path, struct laz_e
     return 0;
 }
 
-/* What is at the end of the way. *fd: the file, open for reading; NULL: it need not be. */
+/* Judges what is at the end of the path. *fd: the file, open for reading; NULL: not needed. */
 static int trust_path(const char *path, bool is_folder, int *fd, struct laz_error *err)
 {
     struct trust_walk walk;

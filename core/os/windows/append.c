@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* append.c - a file that several processes append to.  System: Windows.
- * Side: host.  Input trusted: the path yes; what lies there no.
+ * Side: host.  Input trusted: the path yes; what is there no.
  *
- * Who may write the folder can put another file in place of the one meant.  Windows keeps that with
- * access lists, which a folder below a user's profile inherits: they are the user's own to set, and
- * not judged here; the log of lazaret says so (docs/platforms.md).  The file is opened without
- * following a link, has to be a regular file with one name, and is locked, at a place behind any
- * byte of it, for the time of one append. */
+ * A user who can write the directory can replace a file in it.  On Windows access lists decide
+ * that, which a directory below a user's profile inherits: the user sets them, and they are not
+ * judged here; the log of lazaret says so (docs/platforms.md).  The file is opened without
+ * following a link, has to be a regular file with one name, and is locked, at an offset behind any
+ * byte of it, during one append. */
 #include "os/append.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@
 #define APPEND_SIZE_MS 1000             /* a reader can wait */
 #define APPEND_PIECE   ((DWORD)1 << 20) /* read at once */
 #define APPEND_TRIES   8                /* renamed again and again */
-#define APPEND_AT      0x7fffffff       /* of the byte that is locked: high part of its offset */
+#define APPEND_AT      0x7fffffff       /* high part of the offset of the byte that is locked */
 
 static OVERLAPPED append_place(uint64_t offset)
 {
@@ -42,7 +42,7 @@ static void append_make_folders(const char *path)
 
     for (wchar_t *c = wide ? wide + 3 : NULL; c && (c = wcschr(c, L'\\')); c++) {
         *c = 0;
-        (void)CreateDirectoryW(wide, NULL); /* what fails is told by the file */
+        (void)CreateDirectoryW(wide, NULL); /* opening the file reports a failure */
         *c = L'\\';
     }
     free(wide);
@@ -203,7 +203,8 @@ int laz_append_write(struct laz_append *file, uint64_t size, const void *data, s
         return laz_windows_fail(err, "the audit log %s cannot be written", file->path);
     failed = laz_os_write_all(file->fd, data, len, &done);
     if (failed && done && SetFilePointerEx(handle, end, NULL, FILE_BEGIN))
-        (void)SetEndOfFile(handle); /* else the next writer finds the torn line, and seals it */
+        (void)SetEndOfFile(
+            handle); /* if that fails, the next writer finds the incomplete line, and seals it */
     if (!failed && sync && !FlushFileBuffers(handle))
         failed = laz_windows_errno(GetLastError());
     return failed ? laz_error_os(err, failed, "the audit log %s cannot be written", file->path) : 0;

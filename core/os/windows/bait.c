@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bait.c - there are no listeners to test a session with.  System: Windows. */
+/* bait.c - listeners to test a session with are not available.  System: Windows. */
 #include "os/bait.h"
 
-/* What must not be reached is tried where a backend promises that it is not. */
+/* They would be used only where a backend promises that a session cannot reach them. */
 int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err)
 {
     (void)fd;

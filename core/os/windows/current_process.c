@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* current_process.c - what concerns this process itself: streams, variables, threads, limits.
- * System: Windows. */
+/* current_process.c - variables, privileges and limits of the calling process.  System: Windows. */
 #include "os/current_process.h"
 
 #include "base/buf.h"
@@ -11,11 +10,12 @@
 
 const char *laz_os_getenv(const char *name)
 {
-    return getenv(name); /* there are no programs with more rights than who starts them */
+    return getenv(name); /* no program gains more rights than the process that starts it */
 }
 
-/* The C library has a copy of its own beside the system's; both lose the variable, and its copy is
- * overwritten. Who may read this process's memory is its user, from whom nothing can be kept. */
+/* The C library has its own copy of the variable; it is removed from both, and that copy is
+ * overwritten. Only the user of this process can read its memory, and nothing can be hidden from
+ * that user. */
 char *laz_os_take_variable(const char *name, bool wipe)
 {
     char *value = getenv(name);
@@ -33,7 +33,7 @@ char *laz_os_take_variable(const char *name, bool wipe)
 int laz_os_no_new_privs(struct laz_error *err)
 {
     (void)err;
-    return 0; /* there are no programs with more rights than who starts them */
+    return 0; /* no program gains more rights than the process that starts it */
 }
 
 bool laz_os_inherit_orphans(void)
@@ -45,7 +45,7 @@ bool laz_os_die_with_parent(int64_t parent, int signal)
 {
     (void)parent;
     (void)signal;
-    return true; /* by the job, whose last handle the parent has */
+    return true; /* the job does it: the parent has its last handle */
 }
 
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)

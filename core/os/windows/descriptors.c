@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.c - descriptors for what is no file to the C library: pipes, processes, events.
+/* descriptors.c - descriptors for pipes, processes and events, which are no files to the C library.
  * System: Windows.
  *
- * Windows tells when a call is complete, and not when one could be made.  So a pipe has one read
- * under way, into memory of its own, and is readable when that is complete; what was written is
- * copied, and the pipe writable again when it is complete.  Both are bounded.  That is all that the
- * rest of lazaret needs: it asks when something can be read, reads a piece without waiting, and
- * judges it before more is read.  (A stream of libuv hands over what has come as it comes; the
- * engine has to drain a pipe to its last byte at a given moment, and to leave others unread.)
- *
- * A descriptor belongs to one thread at a time, as on every system, but that others may wait until
- * it can be read from; the table is locked.  Windows ends the calls of a thread with the thread: a
- * read is begun again by the next one, a write that was cut off so is an error. */
+ * A descriptor is an index into a table, which is locked.  What a pipe has read ahead, and what is
+ * being written, is in its entry; windows/io.c reads and writes. */
 #include "os/descriptors.h"
 
 #include "os/io.h"
@@ -40,13 +32,14 @@ static void fds_free_entry(struct fds_entry *entry)
         for (size_t i = 0; i < 2; i++)
             if (pending[i] && entry->handle &&
                 (CancelIoEx(entry->handle, calls[i]) || GetLastError() == ERROR_NOT_FOUND))
-                GetOverlappedResult(entry->handle, calls[i], &n, TRUE); /* its memory is ours now */
+                GetOverlappedResult(entry->handle, calls[i], &n,
+                                    TRUE); /* the call has ended: its memory can be freed */
     if (entry->handle)
         CloseHandle(entry->handle);
     if (entry->theirs)
         CloseHandle(entry->theirs);
     if (entry->job)
-        CloseHandle(entry->job); /* the last one: what runs in it is ended */
+        CloseHandle(entry->job); /* the last handle: all that runs in it is killed */
     if (entry->readable)
         CloseHandle(entry->readable);
     if (entry->writable)
@@ -85,7 +78,7 @@ static struct fds_entry *fds_new_entry(enum fds_kind kind, HANDLE handle)
     return NULL;
 }
 
-/* The first number that is free; the lock is held. -1: no memory. */
+/* Puts the entry at the first free number; the lock is held. -1: the allocation failed. */
 static int fds_place(struct fds_entry *entry)
 {
     size_t i = 0;
@@ -142,7 +135,7 @@ HANDLE laz_windows_handle(int fd)
     if (entry)
         return entry->handle ? entry->handle : INVALID_HANDLE_VALUE;
     intptr_t file = fd >= 0 && fd < FDS_FIRST ? _get_osfhandle(fd) : -1;
-    return file >= 0 ? (HANDLE)file : INVALID_HANDLE_VALUE; /* -2: a stream that leads nowhere */
+    return file >= 0 ? (HANDLE)file : INVALID_HANDLE_VALUE; /* -2: a stream that is not connected */
 }
 
 HANDLE laz_windows_job_of(int64_t pid)
@@ -177,7 +170,7 @@ void laz_os_close(int *fd)
     *fd = -1;
 }
 
-/* Its handles are the process's own; what a child gets is listed when it is started. */
+/* The handles are not inherited: those for a child are listed when it is started. */
 int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 {
     HANDLE reader, writer;
@@ -196,13 +189,13 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 
 int laz_os_nonblock(int fd, bool on, struct laz_error *err)
 {
-    (void)fd; /* nothing here waits but what says so */
+    (void)fd; /* only calls that say so in io.h wait */
     (void)on;
     (void)err;
     return 0;
 }
 
-/* A file that has no name once it is closed; Windows keeps it in memory while it can. */
+/* A temporary file that is deleted when it is closed; Windows keeps it in memory while it can. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
     wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
@@ -231,7 +224,7 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
 
 void laz_os_close_from(int first, int keep)
 {
-    (void)first; /* a process has the handles that were listed for it, and no others */
+    (void)first; /* a process has only the handles that were listed for it */
     (void)keep;
 }
 

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIRECTORIES_DEPTH 64    /* of directories that are removed at once */
-#define DIRECTORIES_LIFTS 10000 /* then removal stops: another process makes new ones */
+#define DIRECTORIES_DEPTH 64 /* levels that are removed at once */
+#define DIRECTORIES_LIFTS                                                                          \
+    10000 /* then removal stops, because another process keeps making new ones */
 
 static BOOL WINAPI directories_make(LPCWSTR path)
 {
@@ -81,8 +82,8 @@ bool laz_os_can_execute_below(const char *folder)
 }
 
 struct directories_removal {
-    const wchar_t *top; /* in the form for long paths: what lies below may be deep */
-    unsigned moved;     /* folders that were too deep, and lie in it now */
+    const wchar_t *top; /* in the form for long paths, because the tree may be deep */
+    unsigned moved;     /* directories that were too deep, and were moved up to the top */
     bool again;
 };
 
@@ -128,7 +129,7 @@ static void directories_lift(struct directories_removal *removal, const wchar_t 
     free(name);
 }
 
-/* A link or junction is removed, and what it leads to is left. */
+/* Removes a link or junction itself, not what it leads to. */
 static void directories_remove(struct directories_removal *removal, const wchar_t *path,
                                unsigned depth)
 {

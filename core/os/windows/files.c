@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - whole files and folders: made, read with a bound, removed.  System: Windows.
- * Side: host.  Input trusted: paths yes; what lies in a session's folder no.
+/* files.c - whole files: made, read with a bound, copied; what is at a path.  System: Windows.
+ * Side: host.  Input trusted: paths yes; what is found there no.
  *
- * There are no modes: what lazaret makes lies in the user's own folder for temporary files, whose
- * access list is inherited.  Removal follows no junction and no link (reparse points), which the
- * code of a session can make. */
+ * There are no modes: what lazaret makes is in the user's own directory for temporary files, whose
+ * access list is inherited. */
 #include "os/files.h"
 
 #include "base/buf.h"
@@ -19,7 +18,7 @@
 
 #define FILES_PIECE 65536
 
-/* One try for each: `call` gets the path as Windows wants it. */
+/* Calls `call` once with the path as Windows wants it. */
 bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
 {
     wchar_t *wide = laz_windows_path(path);
@@ -75,7 +74,7 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
     return rc;
 }
 
-/* A regular file: neither a folder nor a device. */
+/* Opens a regular file: neither a directory nor a device. */
 static int files_open_regular(const char *path, HANDLE *file, struct laz_error *err)
 {
     BY_HANDLE_FILE_INFORMATION info;
@@ -152,8 +151,8 @@ static int64_t look_time(const FILETIME *time)
     return (ticks - LOOK_EPOCH) * 100;
 }
 
-/* Access lists are not looked at: what the user of this process may do is asked of the system when
- * it is done. So there is a mode of a folder, or of a file, that others may not write. */
+/* Access lists are not read: the system checks the user's rights when a call is made. So the mode
+ * is that of a directory, or of a file, that other users may not write. */
 static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
 {
     BY_HANDLE_FILE_INFORMATION info;
@@ -165,7 +164,8 @@ static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
     }
     if (!GetFileInformationByHandle(handle, &info))
         return false;
-    /* Followed, what is left of this kind is a file that the system keeps in a way of its own. */
+    /* With `follow`, a reparse point that remains is a file that the system stores in a special
+     * way. */
     bool is_link = !follow && (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
     look->kind = is_link                                            ? LAZ_LOOK_LINK
                  : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_FOLDER

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt.c - being asked to end, by the console.  System: Windows. */
+/* interrupt.c - requests to end this process, by the console.  System: Windows. */
 #include "os/interrupt.h"
 
 #include "os/windows/text.h"
@@ -11,8 +11,8 @@
 #define INTERRUPT_AGAIN_MS 50
 
 struct laz_interrupt {
-    struct laz_interrupt *before; /* asked again when this one is freed */
-    HANDLE wake;                  /* somebody asked, or it ends */
+    struct laz_interrupt *before; /* becomes the present one again when this one is freed */
+    HANDLE wake;                  /* signalled at a request, and to end the thread */
     pthread_t thread;
     bool runs;
     atomic_bool asked_once, ending;
@@ -20,7 +20,8 @@ struct laz_interrupt {
     void *user;
 };
 
-static SRWLOCK interrupt_lock = SRWLOCK_INIT; /* it is not freed while a handler has it */
+static SRWLOCK interrupt_lock =
+    SRWLOCK_INIT; /* keeps it from being freed while a handler uses it */
 static struct laz_interrupt *interrupt_present;
 
 static void interrupt_set(struct laz_interrupt *interrupt)
@@ -30,9 +31,9 @@ static void interrupt_set(struct laz_interrupt *interrupt)
     ReleaseSRWLockExclusive(&interrupt_lock);
 }
 
-/* On a thread of the system. FALSE: the next handler, which ends the process. Where the console is
- * closed, or the user leaves, the system ends it as soon as this returns, or after some seconds:
- * they are left to it, to end as after Ctrl-C. */
+/* Runs on a thread of the system. FALSE: calls the next handler, which ends the process. Where the
+ * console is closed, or the user logs off, the system ends the process as soon as this returns, or
+ * after some seconds: so it does not return, and the process ends as after Ctrl-C. */
 static BOOL WINAPI interrupt_control(DWORD event)
 {
     AcquireSRWLockExclusive(&interrupt_lock);

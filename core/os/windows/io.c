@@ -21,8 +21,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define FDS_SHORT ((size_t)8 << 10) /* a message that is put together, and written at once */
-#define FDS_EMPTY 16 /* reads in a row that bring nothing: the other end wrote nothing */
+#define FDS_SHORT ((size_t)8 << 10) /* a message that is put together is at most this long */
+#define FDS_EMPTY 16 /* consecutive empty reads: the other end may write nothing without end */
 
 static void pipe_ended(struct fds_entry *entry, DWORD code)
 {
@@ -34,7 +34,7 @@ static void pipe_ended(struct fds_entry *entry, DWORD code)
     SetEvent(entry->readable);
 }
 
-/* What the read under way has brought. */
+/* Takes the result of the read under way. */
 static void pipe_take(struct fds_entry *entry)
 {
     DWORD n = 0;
@@ -46,14 +46,15 @@ static void pipe_take(struct fds_entry *entry)
         entry->in_start = 0;
         entry->in_len = n;
     } else if (GetLastError() == ERROR_OPERATION_ABORTED) {
-        entry->read_pending = false; /* with the thread that began it; nothing is lost */
+        entry->read_pending =
+            false; /* it was cancelled with the thread that began it; nothing is lost */
     } else if (GetLastError() != ERROR_IO_INCOMPLETE) {
         pipe_ended(entry, GetLastError());
     }
 }
 
-/* Keeps a read under way while nothing is there. A read of nothing is what the other end has
- * written, and may write without end: after some of them the caller is told to come again. */
+/* Keeps a read under way while there is no data. An empty read is an empty write of the other end,
+ * which may repeat it without end: after some of them the caller has to call again. */
 static void pipe_read_ahead(struct fds_entry *entry)
 {
     for (int empty = 0; !entry->in_len && !entry->read_pending && !entry->ended; empty++) {
@@ -82,7 +83,7 @@ static ssize_t pipe_hand_over(struct fds_entry *entry, void *data, size_t len)
     memcpy(data, entry->in + entry->in_start, n);
     entry->in_start += n;
     entry->in_len -= n;
-    if (!entry->in_len) /* or the loop would be told of what is gone */
+    if (!entry->in_len) /* else the loop would be woken for data that is gone */
         pipe_read_ahead(entry);
     return (ssize_t)n;
 }
@@ -103,8 +104,8 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
     return n;
 }
 
-/* What came of the write under way: 1: it is done, or there was none; 0: it is still under way;
- * -1: errno tells. */
+/* The result of the write under way: 1: it is done, or there was none; 0: it is still under way; -1
+ * with errno. */
 static int pipe_written(struct fds_entry *entry)
 {
     DWORD n;
@@ -188,8 +189,8 @@ int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
     return 0;
 }
 
-/* All of it, waiting where the pipe takes none. A pipe of ours goes by overlapped calls, a stream
- * of the C library by plain ones. */
+/* Writes all of it, and waits while the pipe is full. A pipe of lazaret takes overlapped calls, a
+ * stream of the C library plain ones. */
 bool laz_os_write_waiting(int fd, const void *data, size_t len)
 {
     struct fds_entry *entry = laz_windows_entry(fd);
@@ -204,7 +205,7 @@ bool laz_os_write_waiting(int fd, const void *data, size_t len)
             return false;
         done += (size_t)n;
     }
-    /* It may be the last thing that this process says. */
+    /* This may be the last output of the process. */
     return WaitForSingleObject(entry->writable, INFINITE) == WAIT_OBJECT_0 &&
            pipe_written(entry) == 1;
 }
@@ -261,7 +262,7 @@ size_t laz_os_pending(int fd)
     return read + there;
 }
 
-/* Windows waits for 64 at most; who asks has a handful. */
+/* Windows waits for 64 at most, which is more than any caller has. */
 int laz_os_await_any(struct laz_awaited *awaited, size_t n, uint64_t ms)
 {
     HANDLE handles[MAXIMUM_WAIT_OBJECTS];

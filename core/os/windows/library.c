@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* library.c - the system's loader of libraries.  System: Windows.
  *
- * What a library needs is looked for beside it and in the system's folders, never in the working
- * folder or in %PATH% (LOAD_LIBRARY_SEARCH_*). */
+ * What a library needs is searched beside it and in the system's directories, never in the working
+ * directory or in %PATH% (LOAD_LIBRARY_SEARCH_*). */
 #include "os/library.h"
 
 #include "os/windows/text.h"
@@ -13,15 +13,16 @@
 
 static _Thread_local struct laz_error library_error;
 
-/* Fails only where the system is older than Windows 8 and lacks an update of 2011. */
+/* It fails only where the system is older than Windows 8 and lacks an update of 2011. */
 void laz_library_secure(void)
 {
     (void)SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-    (void)SetDllDirectoryW(L""); /* for what asks for the old order: without the working folder */
+    (void)SetDllDirectoryW(
+        L""); /* for code that requests the old order: without the working directory */
 }
 
-/* The folder of a library that others build upon: what they need of it is beside it (R's packages,
- * Python's extensions), and no longer found by %PATH%. */
+/* Adds the directory of a library that others use: what they need of it is beside it (R's packages,
+ * Python's extensions), and %PATH% is no longer searched. */
 static void library_add_folder(const char *path)
 {
     wchar_t *folder = laz_windows_path(path);
@@ -36,12 +37,12 @@ static void library_add_folder(const char *path)
 
 void *laz_library_open(const char *path, bool global, const char **words)
 {
-    struct laz_error why; /* filled first: to ask for the thread's own resets the last error */
+    struct laz_error why; /* called first, because reading the thread's own resets the last error */
     wchar_t *wide = laz_windows_path(path);
     HMODULE library = NULL;
 
     SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    if (wide) /* the folder of a library is searched only for one with its whole path */
+    if (wide) /* the directory of a library is searched only if the library has an absolute path */
         library = LoadLibraryExW(wide, NULL,
                                  LOAD_LIBRARY_SEARCH_DEFAULT_DIRS |
                                      (path[1] == ':' ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0));
@@ -50,7 +51,7 @@ void *laz_library_open(const char *path, bool global, const char **words)
         library_error = why;
         *words = library_error.text;
     } else if (global) {
-        laz_library_keep(path); /* names belong to a library here: nothing has to be made global */
+        laz_library_keep(path); /* symbols belong to a library here: none has to be made global */
         library_add_folder(path);
     }
     free(wide);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.c - where programs are, and who may use a path.  System: Windows.
- *
- * Programs are looked for in the system's own folders, never in %PATH% nor in the working folder,
- * which Windows would search first. */
+/* paths.c - where links lead, who may use a path, and lazaret's own paths.  System: Windows. */
 #include "os/paths.h"
 
 #include "base/buf.h"
@@ -17,7 +14,7 @@
 
 const char laz_os_list_separator[] = ";";
 
-/* The folder of the module that this code is in: the program, or the library of an application. */
+/* The directory of the module with this code: the program, or the library in an application. */
 static char *paths_own_folder(void)
 {
     wchar_t wide[32768];
@@ -39,7 +36,7 @@ char *laz_os_installed(const char *prefix, const char *path)
 {
     size_t len = strlen(prefix);
     char *own = strncmp(path, prefix, len) == 0 ? paths_own_folder() : NULL;
-    char *end = own ? strrchr(own, '/') : NULL; /* of the folder above */
+    char *end = own ? strrchr(own, '/') : NULL; /* the end of the directory above */
     char *installed =
         end ? laz_strdupf("%.*s%s", (int)(end - own), own, path + len) : laz_strdup(path);
 
@@ -64,7 +61,7 @@ bool laz_os_config_place(int place, char **path)
     return place < 2;
 }
 
-/* Sessions are of the same user as the host: what can be used by one can be by the other. */
+/* Sessions have the user of the host: what one can use the other can. */
 bool laz_windows_exists(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);
@@ -122,7 +119,7 @@ char *laz_os_real_path(const char *path)
 void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
                   void *user)
 {
-    (void)path; /* no rules of this system are compared with paths */
+    (void)path; /* no rules of this system refer to paths */
     (void)visit;
     (void)user;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pidfd.c - processes by a handle, whose number is not given to another.  System: Windows. */
+/* pidfd.c - a descriptor for a process: a handle, which keeps its id from being reused.
+ * System: Windows. */
 #include "os/pidfd.h"
 
 #include "os/process.h"

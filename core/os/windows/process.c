@@ -9,13 +9,13 @@
 #include "os/windows/process.h"
 #include "os/windows/usage.h"
 
-/* Exit codes of processes that did not end by themselves, and the signals that say the same. */
+/* Exit codes of processes that did not exit by themselves, and the signals that mean the same. */
 static const struct {
     DWORD code;
     int signal;
 } process_signals[] = {
     {PROCESS_KILLED, SIGKILL},
-    {ERROR_NOT_ENOUGH_QUOTA, SIGXCPU}, /* the job's user time is over (winnt.h, JOB_TIME) */
+    {ERROR_NOT_ENOUGH_QUOTA, SIGXCPU}, /* the limit of the job's user time (winnt.h, JOB_TIME) */
     {0xC0000044u, SIGKILL},            /* STATUS_QUOTA_EXCEEDED */
     {0xC0000005u, SIGSEGV},            /* STATUS_ACCESS_VIOLATION */
     {0xC00000FDu, SIGSEGV},            /* STATUS_STACK_OVERFLOW */
@@ -25,7 +25,7 @@ static const struct {
     {0xC000013Au, SIGINT},             /* STATUS_CONTROL_C_EXIT */
 };
 
-/* There are no signals: all that end a process end it. */
+/* There are no signals: those that end a process terminate it. */
 void laz_process_signal(const struct laz_process *process, int signal)
 {
     struct fds_entry *entry = laz_windows_entry(process->pidfd);
@@ -50,8 +50,8 @@ static void process_describe(const struct fds_entry *entry, DWORD code, struct l
     for (size_t i = 0; i < sizeof process_signals / sizeof *process_signals; i++)
         if (process_signals[i].code == code)
             how->signal = process_signals[i].signal;
-    /* An error of the system, or of a language that nobody caught: it was not its own. From
-     * 0xFFFFFFFF down, -1 and the like, it was. */
+    /* An error of the system, or an exception that a language did not catch, counts as a signal.
+     * From 0xFFFFFFFF down, -1 and the like, it is a status of the program. */
     if (!how->signal && code >= 0xC0000000u && code < 0xF0000000u)
         how->signal = SIGABRT;
     if (!how->signal)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process_tree.c - what a job uses, which holds the whole tree.  System: Windows. */
+/* process_tree.c - the usage of a job, which contains the whole tree.  System: Windows. */
 #include "os/process_tree.h"
 
 #include "os/windows/descriptors.h"
@@ -7,7 +7,7 @@
 
 bool laz_os_tree_can_be_seen(void)
 {
-    return true; /* a job counts all that is in it */
+    return true; /* a job counts all processes in it */
 }
 
 bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usage)
@@ -20,7 +20,7 @@ bool laz_os_tree_usage(int64_t root, uint64_t enough, struct laz_tree_usage *usa
 
 int64_t laz_os_tree_first_child(int64_t pid)
 {
-    (void)pid; /* a backend here puts no program around the agent */
+    (void)pid; /* no backend here runs a program around the agent */
     return -1;
 }
 

@@ -24,7 +24,7 @@ static bool programs_is_one(const char *path)
     return is;
 }
 
-/* The path of a program, with ".exe" where that is left out. NULL: none. */
+/* The path of a program, with ".exe" where that is omitted. NULL: none. */
 static char *programs_path(const char *folder, const char *name)
 {
     static const char *const ends[] = {"", ".exe"};
@@ -72,7 +72,7 @@ int laz_os_program_parts(const char *path,
                                        const char *box),
                          void *user, struct laz_error *err)
 {
-    (void)visit; /* no backend here hides files: nothing has to be listed */
+    (void)visit; /* no backend here hides files: no file has to be listed */
     (void)user;
     if (laz_windows_exists(path))
         return 0;

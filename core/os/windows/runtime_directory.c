@@ -17,8 +17,8 @@
 #define FOLDER_LOCK   "/lock"
 #define FOLDER_TRIES  5
 
-/* A folder is in use while its file "lock" is open: it is opened for nobody else, and goes with its
- * last handle. */
+/* A directory is in use while its file "lock" is open: the file is opened without sharing, and is
+ * deleted with its last handle. */
 static HANDLE folder_lock(const char *folder)
 {
     char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
@@ -107,7 +107,8 @@ static int folder_make(const char *parent, char **path, int *lock_fd, struct laz
     return rc;
 }
 
-/* Another one that starts may take the new folder for a stale one before it is locked. */
+/* Another engine that starts may remove the new directory as a stale one before it is locked: then
+ * another one is made. */
 int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
 {
     char *parent = folder_parent();

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* What is staged for sessions has owners and modes, which are not to be had here. */
+/* The files that would be staged for sessions need owners and modes, which Windows does not have.
+ */
 char *laz_os_shared_folder(void)
 {
     return NULL;

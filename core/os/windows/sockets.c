@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* sockets.c - pipes of which both ends are made here.  System: Windows.
+/* sockets.c - pipes of which both ends are made in this process.  System: Windows.
  * Side: both.  Input trusted: yes; what is read from a pipe is not.
  *
- * A pipe of Windows that can be read without waiting has a name, and names are for everybody to see
- * and to take.  So nobody connects by one: this process makes both ends, and a child inherits one
- * of them.  The name is random, its access list has the host's own user and nobody else, there is
- * one instance and it must be the first (FILE_FLAG_FIRST_PIPE_INSTANCE); who came before the host's
- * own second call, in the microseconds between, would make that one fail, and no pipe come of it;
- * who comes later finds it taken. The connection between host and agent is such a pipe, and the
- * agent's standard input until it takes it from there.  So its peer is the process that was
- * started, and nobody has to be asked who connected. */
+ * A pipe of Windows that can be read without waiting has a name, which any process can see and use.
+ * So no process connects by name: this process makes both ends, and a child inherits one of them.
+ * The name is random, its access list has only the host's own user, there is one instance and it
+ * must be the first (FILE_FLAG_FIRST_PIPE_INSTANCE).  A process that connects before the host's own
+ * second call, in the microseconds between, makes that call fail, and there is no pipe; one that
+ * comes later finds the instance in use.  The connection between host and agent is such a pipe, and
+ * the agent's standard input until it takes it from there.  So its peer is the process that was
+ * started, and no check of the peer is needed. */
 #include "os/sockets.h"
 
 #include "base/buf.h"
@@ -27,11 +27,12 @@
 #include <string.h>
 #include <ws2tcpip.h>
 
-#define SOCKETS_ROOM      ((DWORD)64 << 10) /* that the system keeps, each way */
+#define SOCKETS_ROOM      ((DWORD)64 << 10) /* the size of the system's buffer, each way */
 #define SOCKETS_NAME      32
-#define SOCKETS_INHERITED "stdin" /* where the agent finds its end */
+#define SOCKETS_INHERITED "stdin" /* says that the agent finds its end there */
 
-/* The access list: all for this user, nothing for others. The caller frees it with LocalFree. */
+/* The access list: all rights for this user, none for others. The caller frees it with LocalFree.
+ */
 static PSECURITY_DESCRIPTOR sockets_own_user(void)
 {
     PSECURITY_DESCRIPTOR descriptor = NULL;
@@ -78,7 +79,7 @@ int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_er
                              PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT |
                                  PIPE_REJECT_REMOTE_CLIENTS,
                              1, both_ways ? SOCKETS_ROOM : 0, SOCKETS_ROOM, 0, &access);
-    if (*ours != INVALID_HANDLE_VALUE) /* a stream is written by the plain calls of a C library */
+    if (*ours != INVALID_HANDLE_VALUE) /* a stream is written by plain calls of the C library */
         *theirs = CreateFileA(
             name, GENERIC_WRITE | (both_ways ? GENERIC_READ : FILE_READ_ATTRIBUTES), 0, NULL,
             OPEN_EXISTING,
@@ -126,11 +127,11 @@ int laz_os_take_end(int listener)
     if (!theirs)
         return -1;
     entry->theirs = NULL;
-    SetEvent(entry->readable); /* whom it is given to is there */
+    SetEvent(entry->readable); /* the child that gets it can now be accepted */
     return laz_windows_new_fd(FDS_FILE, theirs);
 }
 
-/* The pipe itself becomes the connection: there is no second one. */
+/* The pipe of the listener itself becomes the connection: there is no second one. */
 int laz_os_accept(int listener)
 {
     struct fds_entry *entry = laz_windows_entry(listener);
@@ -145,11 +146,11 @@ int laz_os_accept(int listener)
     return laz_windows_new_fd(FDS_PIPE, handle);
 }
 
-/* What this process reads as its input from here on, and what it starts inherits, is nothing. */
+/* Makes standard input empty, for this process and for those that it starts. */
 static bool sockets_empty_input(void)
 {
     int nothing = _open("NUL", _O_RDONLY | _O_BINARY);
-    bool done = nothing >= 0 && _dup2(nothing, 0) == 0; /* closes what was there */
+    bool done = nothing >= 0 && _dup2(nothing, 0) == 0; /* closes the previous one */
 
     if (nothing > 0)
         (void)_close(nothing);

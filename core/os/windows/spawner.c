@@ -6,10 +6,10 @@
  * it), from which nothing can break away, and which ends with its last handle: this process has the
  * only one, so the end of the host, however it comes, is the end of all that it has started.  The
  * child inherits the handles of its three standard streams and no others
- * (PROC_THREAD_ATTRIBUTE_HANDLE_LIST), and its environment is the block that it is given.
- * Batch files are not started: their arguments would be read by cmd.exe.
- * libuv's way of starting processes adds variables of the host, knows no list of jobs, and is not
- * used.  Limits are set, read back and compared before the child exists. */
+ * (PROC_THREAD_ATTRIBUTE_HANDLE_LIST), and its environment is the block that it is given. Batch
+ * files are not started: cmd.exe would parse their arguments. libuv's way of starting processes
+ * adds variables of the host, supports no list of jobs, and is not used.  Limits are set, read back
+ * and compared before the child exists. */
 #include "os/spawner.h"
 
 #include "os/command_line.h"
@@ -43,7 +43,7 @@ _Static_assert(LAZ_JOB_UI_HANDLES == JOB_OBJECT_UILIMIT_HANDLES &&
                    LAZ_JOB_UI_EXIT_WINDOWS == JOB_OBJECT_UILIMIT_EXITWINDOWS,
                "as winnt.h has them");
 
-struct laz_spawner { /* nothing depends on the thread that starts a process here */
+struct laz_spawner { /* nothing here depends on the thread that starts a process */
     int unused;
 };
 
@@ -58,7 +58,7 @@ int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz
     (void)spawner;
     (void)agent;
     (void)err;
-    return 0; /* a job object ends all that is in it with the host */
+    return 0; /* a job object ends all of its processes with the host */
 }
 
 void laz_spawner_free(struct laz_spawner *spawner)
@@ -66,10 +66,9 @@ void laz_spawner_free(struct laz_spawner *spawner)
     free(spawner);
 }
 
-/* ---- the job
- * ------------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
-/* What the system says of the job now, in the terms of what was asked. */
+/* Reads the present limits of the job, in the terms in which they were requested. */
 static void job_read_back(HANDLE job, struct laz_job_values *found)
 {
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
@@ -85,8 +84,8 @@ static void job_read_back(HANDLE job, struct laz_job_values *found)
     found->job_memory_bytes = limits.JobMemoryLimit;
 }
 
-/* Windows nests jobs only where none of them closes the user interface, and what starts this
- * process (a terminal, a service, a runner of tests) often has put it into one. */
+/* Windows nests jobs only where none of them restricts the user interface, and the program that
+ * starts this process (a terminal, a service, a runner of tests) often has put it into one. */
 static bool job_would_be_nested(void)
 {
     BOOL inside = TRUE;
@@ -114,7 +113,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
         CloseHandle(job);
         return rc;
     }
-    if (spawn->job && !job_would_be_nested()) { /* tools of the host may have windows */
+    if (spawn->job && !job_would_be_nested()) { /* tools of the host may open windows */
         JOBOBJECT_BASIC_UI_RESTRICTIONS ui = {.UIRestrictionsClass = asked.ui};
         (void)SetInformationJobObject(job, JobObjectBasicUIRestrictions, &ui, sizeof ui);
     }
@@ -125,8 +124,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
     return 0;
 }
 
-/* ---- starting
- * ------------------------------------------------------------------------------------ */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 struct process_start {
     const struct laz_spawn *spawn;
@@ -150,7 +148,7 @@ static void start_end(struct process_start *start)
     free(start->environment);
 }
 
-/* A copy of the handle that a child may inherit; "NUL" where there is none. */
+/* A copy of the handle that a child may inherit; of "NUL" where there is none. */
 static HANDLE start_stream(int fd)
 {
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
@@ -162,7 +160,7 @@ static HANDLE start_stream(int fd)
         return copy == INVALID_HANDLE_VALUE ? NULL : copy;
     }
     HANDLE self = GetCurrentProcess(), handle = laz_windows_handle(fd);
-    if (handle == INVALID_HANDLE_VALUE) { /* which is also the name of this process */
+    if (handle == INVALID_HANDLE_VALUE) { /* the same value also names this process */
         SetLastError(ERROR_INVALID_HANDLE);
         return NULL;
     }
@@ -208,7 +206,7 @@ static int start_attributes(struct process_start *start, struct laz_error *err)
     return laz_windows_fail(err, "%s cannot be started: its attributes", start->spawn->argv[0]);
 }
 
-/* The root of the drive that the system is on. */
+/* The root of the drive of the system. */
 static wchar_t *start_root(void)
 {
     wchar_t *root = calloc(MAX_PATH + 1, sizeof *root);
@@ -258,7 +256,7 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
     if (!CreateProcessW(start->program, start->command, NULL, NULL, TRUE, flags, start->environment,
                         start->folder, &info.StartupInfo, &made))
         return laz_windows_fail(err, "%s cannot be started", start->spawn->argv[0]);
-    BOOL inside = FALSE; /* a system that knows the attribute and passes over it would not say so */
+    BOOL inside = FALSE; /* a system that ignores the attribute would report no error */
     int rc = 0;
     if (!IsProcessInJob(made.hProcess, start->job, &inside) || !inside)
         rc = laz_error_set(err, LAZ_ESETUP, 0,
@@ -277,8 +275,8 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
     return 0;
 }
 
-/* By the name that is given, and by that of the file which links, short names and the like lead to.
- */
+/* Checks the name as it is given, and the name of the file where links, short names and the like
+ * lead. */
 static int start_check_name(const char *program, struct laz_error *err)
 {
     const char *why = laz_command_line_refuses(program);
@@ -328,7 +326,7 @@ int laz_spawner_spawn(struct laz_spawner *spawner, const struct laz_spawn *spawn
     process->pid = (pid_t)pid;
     process->pidfd = laz_windows_new_fd(FDS_PROCESS, handle);
     if (process->pidfd < 0) {
-        CloseHandle(start.job); /* and it ends */
+        CloseHandle(start.job); /* which also ends the process */
         return laz_error_nomem(err);
     }
     laz_windows_entry(process->pidfd)->job = start.job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c - the standard streams, and what a console takes.  System: Windows. */
+/* streams.c - opens the standard streams, and makes them pass bytes unchanged.  System: Windows. */
 #include "os/streams.h"
 
 #include "os/windows/text.h"
@@ -14,14 +14,14 @@ void laz_os_raw_streams(void)
         (void)_setmode(fd, _O_BINARY); /* else "\n" is written as "\r\n", and byte 26 ends a file */
 }
 
-static UINT streams_console; /* how the console took bytes before */
+static UINT streams_console; /* the code page of the console before */
 
 static void streams_restore_console(void)
 {
     (void)SetConsoleOutputCP(streams_console);
 }
 
-/* What is written is UTF-8; a console belongs to others, too, and is given back as it was. */
+/* Output is UTF-8; other programs use the console too, so its code page is restored at the end. */
 static void streams_console_utf8(void)
 {
     streams_console = GetConsoleOutputCP();

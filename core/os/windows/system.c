@@ -19,7 +19,7 @@ unsigned laz_os_processors(void)
     return info.dwNumberOfProcessors > 0 ? (unsigned)info.dwNumberOfProcessors : 1;
 }
 
-/* Wine is no Windows: what it takes and does not keep is told apart by this. */
+/* Some limits that Wine accepts it does not keep: this fact distinguishes it from Windows. */
 void laz_os_facts(const char *root, struct laz_buf *facts)
 {
     const char *(*wine)(void) = (const char *(*)(void))(void *)GetProcAddress(

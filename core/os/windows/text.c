@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - UTF-8 and UTF-16, paths, and the words of errors.  System: Windows. */
+/* text.c - UTF-8 and UTF-16, paths, and texts of errors.  System: Windows. */
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_PATH_SHORT 236 /* MAX_PATH, less what is kept free below a folder */
+#define TEXT_PATH_SHORT 236 /* MAX_PATH without the space for a name below a directory */
 
 wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len)
 {
@@ -50,8 +50,7 @@ static wchar_t *text_path(const char *path)
     return wide;
 }
 
-/* In this form the system takes names as they are, so "." and ".." are resolved before. Takes over
- * `wide`. */
+/* In this form the system does not resolve "." and "..", so that is done before. Takes `wide`. */
 static wchar_t *text_long(wchar_t *wide)
 {
     static const wchar_t prefix[] = L"\\\\?\\";
@@ -89,7 +88,7 @@ char *laz_windows_slashes(char *path)
     return path;
 }
 
-/* System error codes of winerror.h that a caller, or the kind of an error, depends on. */
+/* System error codes of winerror.h on which a caller, or the kind of an error, depends. */
 static const struct {
     DWORD code;
     int os_errno;

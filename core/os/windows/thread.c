@@ -27,7 +27,8 @@ void laz_os_condition_init(pthread_cond_t *condition)
     pthread_cond_init(condition, NULL);
 }
 
-/* Conditions are waited for by the time of day here: how long is left is asked just before. */
+/* Deadlines of conditions are by the time of day here: the remaining time is computed just before.
+ */
 bool laz_os_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_us)
 {
     uint64_t now = laz_clock_us();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trust.c - files on which this process relies.  System: Windows.
- * Side: host.  Input trusted: yes (access lists are the user's own to set, docs/platforms.md).
+ * Side: host.  Input trusted: yes (the user sets the access lists, docs/platforms.md).
  *
- * Who may write is said by access lists, which what lies below a user's profile or the folder of
- * programs inherits; they are not judged here.  What is there has to be what it is taken for. */
+ * Access lists decide who may write, which files below a user's profile or the directory of
+ * programs inherit; they are not judged here.  Only the kind of the file is checked. */
 #include "os/trust.h"
 
 #include "os/files.h"

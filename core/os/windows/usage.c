@@ -27,7 +27,6 @@ void laz_windows_usage(HANDLE process, uint64_t *cpu_us, uint64_t *rss_bytes)
         *rss_bytes = memory.PeakWorkingSetSize;
 }
 
-/* By its job all that it started counts, too. */
 bool laz_windows_job_usage(HANDLE job, struct laz_tree_usage *usage)
 {
     JOBOBJECT_BASIC_ACCOUNTING_INFORMATION times;

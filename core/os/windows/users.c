@@ -2,7 +2,7 @@
 /* users.c - there are no uids, and sessions have the user of the host.  System: Windows. */
 #include "os/users.h"
 
-/* An administrator gives sessions no users of their own. */
+/* Also for an administrator, sessions get no users of their own. */
 bool laz_os_is_root(void)
 {
     return false;

@@ -13,7 +13,7 @@ struct laz_wait {
     struct fds_entry *entry;
     void (*woken)(void *user);
     void *user;
-    HANDLE waits[WAIT_WAYS]; /* NULL: nobody waits */
+    HANDLE waits[WAIT_WAYS]; /* NULL: no wait is under way */
 };
 
 struct laz_wait *laz_wait_new(int fd, void (*woken)(void *user), void *user)
@@ -37,7 +37,7 @@ static void CALLBACK wait_over(void *data, BOOLEAN timed_out)
     wait->woken(wait->user);
 }
 
-/* When it returns, no callback of this wait runs or will. */
+/* When this returns, no callback of this wait runs or will run. */
 static void wait_leave(HANDLE *wait)
 {
     if (*wait)
@@ -54,7 +54,7 @@ static void wait_arm(struct laz_wait *wait, enum wait_way way)
         !RegisterWaitForSingleObject(&wait->waits[way], until, wait_over, wait, INFINITE,
                                      WT_EXECUTEONLYONCE)) {
         wait->waits[way] = NULL;
-        wait->woken(wait->user); /* without a wait: asked again and again, and not forgotten */
+        wait->woken(wait->user); /* no wait could be started: the caller polls, and loses nothing */
     }
 }
 

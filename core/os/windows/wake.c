@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.c - a descriptor that becomes readable: an event.  System: Windows. */
+/* wake.c - a descriptor that becomes readable: an event object.  System: Windows. */
 #include "os/wake.h"
 
 #include "os/windows/descriptors.h"
