@@ -182,7 +182,7 @@ int laz_environment_block(const char *const *env, struct laz_buf *block, struct 
         qsort(sorted, n, sizeof *sorted, line_compare);
     for (size_t i = 0; i < n && !rc; i++) {
         if (i && line_compare(&sorted[i - 1], &sorted[i]) == 0)
-            rc = laz_error_set(err, LAZ_EINVAL, 0, "environment: %.*s is there twice",
+            rc = laz_error_set(err, LAZ_EINVAL, 0, "environment: %.*s is set twice",
                                (int)strcspn(sorted[i], "="), sorted[i]);
         laz_buf_append(block, sorted[i], strlen(sorted[i]) + 1);
     }

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int absent_error(const char *what, struct laz_error *err)
+static int unsupported_error(const char *what, struct laz_error *err)
 {
-    return laz_error_set(err, LAZ_ESETUP, 0, "this system has no %s; only Linux has", what);
+    return laz_error_set(err, LAZ_ESETUP, 0, "this system has no %s; only Linux does", what);
 }
 
 /* ---- control groups ------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     (void)memory_bytes;
     (void)pids;
     *group = NULL;
-    return absent_error("control groups", err);
+    return unsupported_error("control groups", err);
 }
 
 int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
@@ -78,7 +78,7 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
 {
     (void)group;
     *door = (struct laz_cgroup_door){.into = -1};
-    return absent_error("control groups", err);
+    return unsupported_error("control groups", err);
 }
 
 void laz_cgroup_close(struct laz_cgroup_door *door)
@@ -91,7 +91,7 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
     (void)group;
     (void)fds;
     *n = 0;
-    return absent_error("control groups", err);
+    return unsupported_error("control groups", err);
 }
 
 bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
@@ -105,7 +105,7 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 {
     (void)group;
     (void)pid;
-    return absent_error("control groups", err);
+    return unsupported_error("control groups", err);
 }
 
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
@@ -152,13 +152,13 @@ int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t 
     (void)rules;
     (void)n;
     *ruleset = -1;
-    return absent_error("Landlock", err);
+    return unsupported_error("Landlock", err);
 }
 
 int laz_os_landlock_enter(int ruleset, struct laz_error *err)
 {
     (void)ruleset;
-    return absent_error("Landlock", err);
+    return unsupported_error("Landlock", err);
 }
 
 int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
@@ -174,7 +174,7 @@ int laz_os_filter(const char *name, struct laz_error *err)
 {
     if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_SAME_USER) != 0)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is no filter of system calls \"%s\"", name);
-    return absent_error("filters of system calls", err);
+    return unsupported_error("filters of system calls", err);
 }
 
 /* ---- namespaces: templates ------------------------------------------------------------------ */
@@ -195,21 +195,21 @@ void laz_os_large_pages(void)
 int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
 {
     *pid = -1;
-    return absent_error("namespaces", err);
+    return unsupported_error("namespaces", err);
 }
 
 int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
 {
     (void)uid;
     (void)gid;
-    return absent_error("namespaces", err);
+    return unsupported_error("namespaces", err);
 }
 
 int laz_os_own_mounts(const struct laz_own_mounts *mounts, uint32_t last_pid, struct laz_error *err)
 {
     (void)mounts;
     (void)last_pid;
-    return absent_error("namespaces", err);
+    return unsupported_error("namespaces", err);
 }
 
 bool laz_os_own_cgroup_root(void)
@@ -219,12 +219,12 @@ bool laz_os_own_cgroup_root(void)
 
 int laz_os_bound_capabilities(struct laz_error *err)
 {
-    return absent_error("capabilities", err);
+    return unsupported_error("capabilities", err);
 }
 
 int laz_os_drop_capabilities(struct laz_error *err)
 {
-    return absent_error("capabilities", err);
+    return unsupported_error("capabilities", err);
 }
 
 void laz_os_set_open(bool open)
@@ -239,7 +239,7 @@ void laz_os_default_signals(void)
 int laz_os_channel(int *host, int *other, struct laz_error *err)
 {
     *host = *other = -1;
-    return absent_error("sockets that tell who sent what", err);
+    return unsupported_error("sockets that report the sender", err);
 }
 
 int laz_os_message_pair(int ends[2])
@@ -279,7 +279,7 @@ int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
     (void)pid;
     (void)above;
     *pidfd = -1;
-    return absent_error("pid namespaces", err);
+    return unsupported_error("pid namespaces", err);
 }
 
 /* ---- the end of a host ---------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
     (void)ms;
     (void)warden;
     (void)process;
-    return absent_error("parent-death signals", err);
+    return unsupported_error("parent-death signals", err);
 }
 
 void laz_warden_end(struct laz_warden *warden)

@@ -89,7 +89,7 @@ misused() {
         $lazaret run --runtime lua --set "audit.file=$work/link" -e "$(canary_code)"
     mkdir shared
     chmod 777 shared
-    fails log_where_all_write 2 setup_failed 'every user can write this folder' \
+    fails log_where_all_write 2 setup_failed 'every user can write this directory' \
         $lazaret run --runtime lua --set "audit.file=$work/shared/log" -e "$(canary_code)"
 }
 

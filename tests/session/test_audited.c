@@ -483,7 +483,7 @@ static void no_session_is_opened_without_a_record(void)
         CU_ASSERT_EQUAL(rc, LAZ_EREFUSED);
         CU_ASSERT_EQUAL(err.code, LAZ_EREFUSED);
         CU_ASSERT_PTR_NULL(session);
-        CU_ASSERT(strstr(err.text, "is a folder") && strstr(err.text, "audit.on_error"));
+        CU_ASSERT(strstr(err.text, "is a directory") && strstr(err.text, "audit.on_error"));
         rc = laz_execute(engine, &options, "1", SIZE_MAX, NULL, &result, &err);
         CU_ASSERT(rc == LAZ_EREFUSED && !result);
         CU_ASSERT_EQUAL(rmdir(path), 0);

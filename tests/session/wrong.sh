@@ -106,7 +106,7 @@ of_others() {
         env XDG_CONFIG_HOME="$work/home" $run -e "$code"
     chmod 644 others/in/lazaret.toml
     chmod 777 others
-    words="$work/others: every user can write this folder (mode 0777), on the way to"
+    words="$work/others: every user can write this directory (mode 0777), on the way to"
     fails config_below_everybody 2 setup_failed "$words" \
         $run --config others/in/lazaret.toml -e "$code"
     fails hook_below_everybody 126 blocked "$words" $run --config ours.toml -e "$code"
@@ -200,7 +200,7 @@ wrong_plugins() {
     mkdir open
     cp "$LAZARET_PLUGIN_PATH"/*.so "$LAZARET_PLUGIN_PATH"/*.json open
     chmod 777 open
-    fails plugin_folder_of_everybody 2 setup_failed 'every user can write this folder (mode 0777)' \
+    fails plugin_folder_of_everybody 2 setup_failed 'every user can write this directory (mode 0777)' \
         env LAZARET_PLUGIN_PATH="$work/open" $run -e "$code"
     chmod 755 open
     echo 'not a plugin' >open/odd.so

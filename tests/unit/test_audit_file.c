@@ -167,7 +167,7 @@ static void links_and_devices_are_refused(void)
     CU_ASSERT_EQUAL(mkfifo(in_base("fifo"), 0600), 0);
     is_refused(in_base("fifo"), "is a pipe");
     CU_ASSERT_EQUAL(mkdir(in_base("folder"), 0700), 0);
-    is_refused(in_base("folder"), "is a folder");
+    is_refused(in_base("folder"), "is a directory");
     is_refused("/dev/null", "is a device");
     is_refused("/dev/stderr", "/dev/stderr is a");
     is_refused("relative", "is not an absolute path");
@@ -196,18 +196,18 @@ static void folders_that_others_write_are_refused(void)
     CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(chmod(in_base("open"), 0777), 0);
     CU_ASSERT_EQUAL(symlink(in_base("open"), in_base("way")), 0);
-    is_refused(in_base("way/log"), "every user can write this folder");
-    is_refused("/tmp/laz-audit.jsonl", "/tmp: every user can write this folder");
+    is_refused(in_base("way/log"), "every user can write this directory");
+    is_refused("/tmp/laz-audit.jsonl", "/tmp: every user can write this directory");
     if (geteuid() != 0) {
         unit_skip("root", "a file of somebody else is made by root");
         return;
     }
     CU_ASSERT_EQUAL(chown(below, 0, 12345), 0);
     CU_ASSERT_EQUAL(chmod(below, 0775), 0);
-    is_refused(path, "the group 12345 can write this folder");
+    is_refused(path, "the group 12345 can write this directory");
     CU_ASSERT_EQUAL(chown(below, 12345, 0), 0);
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
-    is_refused(path, "uid 12345, not root or uid 0, owns this folder");
+    is_refused(path, "uid 12345, not root or uid 0, owns this directory");
     CU_ASSERT_EQUAL(chown(below, 0, 0), 0);
     CU_ASSERT_EQUAL(chown(path, 12345, 0), 0);
     is_refused(path, "belongs to uid 12345");

@@ -287,8 +287,8 @@ static void environments_that_cannot_be_are_refused(void)
         const char *env[4];
         const char *says;
     } rows[] = {
-        {{"A=1", "A=2"}, "A is there twice"}, {{"Path=1", "X=3", "PATH=2"}, "is there twice"},
-        {{"A=1", "A=1"}, "A is there twice"}, {{"novalue"}, "\"novalue\" is not NAME=VALUE"},
+        {{"A=1", "A=2"}, "A is set twice"},   {{"Path=1", "X=3", "PATH=2"}, "is set twice"},
+        {{"A=1", "A=1"}, "A is set twice"},   {{"novalue"}, "\"novalue\" is not NAME=VALUE"},
         {{"=C:=C:\\x"}, "is not NAME=VALUE"}, {{""}, "is not NAME=VALUE"},
         {{"A=\xff"}, "A is not UTF-8"},
     };

@@ -302,7 +302,7 @@ static void modules_that_others_can_change_are_refused(void)
     make_folder("above", 0777);
     make_folder("above/plugins", 0755);
     copy_mock("mock_good.so", "above/plugins/mock_good.so", 0644);
-    ASSERT_REFUSED(in_work("above/plugins/mock_good.so"), "every user can write this folder");
+    ASSERT_REFUSED(in_work("above/plugins/mock_good.so"), "every user can write this directory");
     CU_ASSERT(chmod(in_work("above"), 01777) == 0);
     ASSERT_LOADS(in_work("above/plugins/mock_good.so"));
     work_end();

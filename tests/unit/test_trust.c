@@ -97,8 +97,8 @@ static void modes_on_the_way_count(void)
         {"way/to/file", 0666, "every user can write this file (mode 0666)"},
         {"way/to/file", 0757, "chmod o-w /tmp/laz-test-trust-"},
         {"way/to/file", 04755, NULL},
-        {"way/to", 0777, "every user can write this folder (mode 0777), on the way to "},
-        {"way", 0757, "every user can write this folder (mode 0757), on the way to "},
+        {"way/to", 0777, "every user can write this directory (mode 0777), on the way to "},
+        {"way", 0757, "every user can write this directory (mode 0757), on the way to "},
         {"way/to", 01777, NULL},
         {"way", 01777, NULL},
         {"way", 0711, NULL},
@@ -119,13 +119,13 @@ static void owners_and_groups_on_the_way_count(void)
         const char *part;
     } rows[] = {
         {"way/to/file", STRANGER, 0, 0644, "uid 54321, not root or uid 0, owns this file"},
-        {"way/to", STRANGER, 0, 0755, "uid 54321, not root or uid 0, owns this folder"},
+        {"way/to", STRANGER, 0, 0755, "uid 54321, not root or uid 0, owns this directory"},
         {"way", STRANGER, 0, 0755, "chown root /tmp/laz-test-trust-"},
         {"way", STRANGER, 0, 01777, "uid 54321"}, /* its owner can remove its entries */
         {"way/to/file", 0, STRANGER, 0644, NULL},
         {"way/to/file", 0, STRANGER, 0664, "the group 54321 can write this file (mode 0664)"},
         {"way/to", 0, STRANGER, 0775, "chmod g-w"},
-        {"way", 0, STRANGER, 02775, "the group 54321 can write this folder (mode 2775), on the"},
+        {"way", 0, STRANGER, 02775, "the group 54321 can write this directory (mode 2775), on the"},
         {"way", 0, STRANGER, 0777, "chmod go-w"},
         {"way", 0, STRANGER, 01775, NULL},
         {"way", 0, 0, 0775, NULL},
@@ -166,7 +166,7 @@ static void a_folder_itself_is_nobodys_to_add_to(void)
     build();
     CU_ASSERT_EQUAL(chmod(in_base("way/to"), 01777), 0);
     CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to"), &err), LAZ_EREFUSED);
-    CU_ASSERT(strstr(err.text, "every user can write this folder (mode 1777)") != NULL);
+    CU_ASSERT(strstr(err.text, "every user can write this directory (mode 1777)") != NULL);
     CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to/up/to"), NULL), LAZ_EREFUSED);
     CU_ASSERT_EQUAL(laz_trust_folder("/tmp", NULL), LAZ_EREFUSED);
     CU_ASSERT_EQUAL(laz_trust_folder("/tmp/.", NULL), LAZ_EREFUSED);
@@ -210,7 +210,7 @@ static void what_is_no_file_is_said(void)
     CU_ASSERT_EQUAL(mkfifo(in_base("way/pipe"), 0600), 0);
     judge(in_base("way/pipe"), "not a regular file");
     CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to/file"), &err), LAZ_EREFUSED);
-    CU_ASSERT(strstr(err.text, "not a folder") != NULL);
+    CU_ASSERT(strstr(err.text, "not a directory") != NULL);
     CU_ASSERT_EQUAL(laz_trust_file("relative", NULL), LAZ_EREFUSED);
     CU_ASSERT_EQUAL(laz_trust_folder("relative", NULL), LAZ_EREFUSED);
     CU_ASSERT_EQUAL(laz_trust_file(in_base("none"), &err), LAZ_EOS);
@@ -241,7 +241,7 @@ static void a_relative_path_is_read_from_the_working_folder(void)
     CU_ASSERT_EQUAL(laz_trust_read("../to/./file", 100, &text, NULL), 0);
     CU_ASSERT_EQUAL(chmod(in_base("way"), 0777), 0);
     CU_ASSERT_EQUAL(laz_trust_read("file", 100, &text, &err), LAZ_EREFUSED);
-    CU_ASSERT(strstr(err.text, "way: every user can write this folder") != NULL);
+    CU_ASSERT(strstr(err.text, "way: every user can write this directory") != NULL);
     CU_ASSERT_EQUAL(fchdir(back), 0);
     close(back);
     laz_buf_fini(&text);

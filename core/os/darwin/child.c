@@ -27,9 +27,9 @@
 enum child_step { CHILD_SESSION, CHILD_USER, CHILD_FOLDER, CHILD_EXEC };
 
 static const char *const child_steps[] = {
-    [CHILD_SESSION] = "it gets no session of its own",
-    [CHILD_USER] = "it cannot be given its user",
-    [CHILD_FOLDER] = "its working folder cannot be entered",
+    [CHILD_SESSION] = "it cannot get a session of its own",
+    [CHILD_USER] = "its user cannot be set",
+    [CHILD_FOLDER] = "its working directory cannot be entered",
     [CHILD_EXEC] = "it cannot be executed",
 };
 
@@ -85,7 +85,7 @@ static int child_check_fds(const struct laz_spawn *spawn, int *above, struct laz
     for (size_t i = 0; i < spawn->n_fds; i++) {
         int child = spawn->fds[i].child;
         if (child < 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has number %d",
+            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has the number %d",
                                  child);
         for (size_t k = 0; k < i; k++)
             if (spawn->fds[k].child == child)

@@ -22,7 +22,7 @@ const char *laz_os_getenv(const char *name)
  * gain one (it refuses to execute them). */
 int laz_os_no_new_privs(struct laz_error *err)
 {
-    return laz_error_set(err, LAZ_ENOENT, 0, "macOS has nothing like no_new_privs");
+    return laz_error_set(err, LAZ_ENOENT, 0, "macOS does not support no_new_privs");
 }
 
 /* Orphans always become children of launchd(8). */

@@ -21,10 +21,9 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     pid_len = sizeof pid;
     if (getsockopt(fd, SOL_LOCAL, LOCAL_PEERCRED, &cred, &cred_len) != 0 ||
         getsockopt(fd, SOL_LOCAL, LOCAL_PEERPID, &pid, &pid_len) != 0)
-        return laz_error_os(err, errno, "the system does not tell who connected");
+        return laz_error_os(err, errno, "the system does not report which process connected");
     if (cred.cr_version != XUCRED_VERSION)
-        return laz_error_set(err, LAZ_EOS, 0,
-                             "the system tells who connected in a form of its own");
+        return laz_error_set(err, LAZ_EOS, 0, "the system reports the peer in an unknown format");
     *peer = (struct laz_peer){.uid = cred.cr_uid, .pid = pid};
     return 0;
 }

@@ -66,13 +66,13 @@ enum child_step {
 static const char *const child_steps[] = {
     [CHILD_PRIORITY] = "its priority cannot be lowered to the usual one",
     [CHILD_GROUP] = "it cannot be put into its control group",
-    [CHILD_SESSION] = "it gets no session of its own",
+    [CHILD_SESSION] = "it cannot get a session of its own",
     [CHILD_WARDEN] =
         "the process that would end it after this one (lazaret-agent --warden) is gone",
     [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
-    [CHILD_USER] = "it cannot be given its user",
-    [CHILD_KEYS] = "it gets no keyring of its own",
-    [CHILD_FOLDER] = "its working folder cannot be entered",
+    [CHILD_USER] = "its user cannot be set",
+    [CHILD_KEYS] = "it cannot get a keyring of its own",
+    [CHILD_FOLDER] = "its working directory cannot be entered",
     [CHILD_SIGNAL] = "its parent-death signal cannot be set",
     [CHILD_EXEC] = "it cannot be executed",
 };
@@ -293,7 +293,7 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
     for (size_t i = 0; i < spawn->n_fds; i++) {
         int child = spawn->fds[i].child;
         if (child < 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has number %d",
+            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has the number %d",
                                  child);
         if (child < 3)
             standard[child] = true;

@@ -33,10 +33,9 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     if (failed) {
         (void)close(memory);
         return laz_error_os(err, failed, "the memory file for %s could not be filled%s", name,
-                            failed == EFBIG
-                                ? ", the limit on the size of files (ulimit -f) is that "
-                                  "small"
-                                : "");
+                            failed == EFBIG ? ", the limit on the size of files (ulimit -f) is too "
+                                              "low"
+                                            : "");
     }
     *fd = memory;
     return 0;

@@ -250,7 +250,7 @@ int laz_os_bound_capabilities(struct laz_error *err)
             continue;
         if (errno == EINVAL && capability > 0)
             break; /* the kernel has no more capabilities */
-        return laz_error_os(err, errno, "capability %lu cannot be given up", capability);
+        return laz_error_os(err, errno, "capability %lu cannot be dropped", capability);
     }
     return 0;
 }
@@ -262,7 +262,7 @@ int laz_os_drop_capabilities(struct laz_error *err)
     struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
 
     if (syscall(SYS_capset, &head, none))
-        return laz_error_os(err, errno, "capabilities cannot be given up");
+        return laz_error_os(err, errno, "capabilities cannot be dropped");
     return 0;
 }
 

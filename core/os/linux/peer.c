@@ -63,7 +63,7 @@ int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)
     socklen_t len = sizeof cred;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
-        return laz_error_os(err, errno, "the system does not tell who connected");
+        return laz_error_os(err, errno, "the system does not report which process connected");
     *peer = (struct laz_peer){
         .uid = cred.uid,
         .pid = cred.pid,

@@ -119,7 +119,7 @@ static const char *pidfd_check_namespace(int64_t pid, uint64_t above)
     snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
     int own = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     if (own < 0)
-        return "whose pid namespace cannot be told";
+        return "whose pid namespace is unknown";
     int parent = laz_posix_above(ioctl(own, PIDFD_NS_PARENT));
     if (parent >= 0) {
         inside = fstat(parent, &parent_is) == 0 && (uint64_t)parent_is.st_ino == above;
@@ -143,7 +143,7 @@ int laz_os_adopt(int64_t pid, uint64_t above, int *pidfd, struct laz_error *err)
     if (fd < 0)
         return laz_error_set(err, LAZ_EPROTO, 0, "the process that sent the token has ended");
     const char *wrong =
-        above ? pidfd_check_namespace(pid, above) : "but the template's pid namespace was not told";
+        above ? pidfd_check_namespace(pid, above) : "but the template's pid namespace is unknown";
     if (!wrong && laz_os_pidfd_has_ended(fd))
         wrong = "that has ended";
     if (wrong) {

@@ -272,7 +272,7 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     if (!rc && !uids_folder(made, "/run/lazaret") && !uids_folder(made, "/tmp/lazaret-uids"))
         rc = laz_error_set(err, LAZ_ESETUP, errno,
                            "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
-                           "neither is, or can be made, a folder of root with mode 0700");
+                           "neither is, or can be made, a directory of root with mode 0700");
     if (rc) {
         free(made);
         return rc;

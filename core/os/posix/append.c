@@ -74,7 +74,7 @@ static int append_file_is_ours(const char *path, const struct stat *st, struct l
     if (!S_ISREG(st->st_mode))
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s is a %s; the audit log has to be a regular file", path,
-                             S_ISDIR(st->st_mode)    ? "folder"
+                             S_ISDIR(st->st_mode)    ? "directory"
                              : S_ISFIFO(st->st_mode) ? "pipe"
                              : S_ISSOCK(st->st_mode) ? "socket"
                                                      : "device");
@@ -159,7 +159,8 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
         laz_append_close(file); /* which also releases the lock */
         *reopened = true;
     }
-    return laz_error_set(err, LAZ_EOS, 0, "the audit log %s is renamed all the time", file->path);
+    return laz_error_set(err, LAZ_EOS, 0, "the audit log %s is renamed again and again",
+                         file->path);
 }
 
 void laz_append_unlock(struct laz_append *file)
@@ -215,5 +216,5 @@ int laz_append_size(int fd, uint64_t *size, struct laz_error *err)
     if (locked)
         (void)flock(fd, LOCK_UN);
     *size = failed ? 0 : (uint64_t)st.st_size;
-    return failed ? laz_error_os(err, failed, "the size of the file cannot be told") : 0;
+    return failed ? laz_error_os(err, failed, "the size of the file cannot be determined") : 0;
 }

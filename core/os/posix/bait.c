@@ -48,7 +48,7 @@ int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err)
     if (rc)
         return rc;
     if (getsockname(*fd, (struct sockaddr *)&address, &len) != 0) {
-        rc = laz_error_os(err, errno, "a port cannot be told");
+        rc = laz_error_os(err, errno, "the port of a socket cannot be determined");
         laz_os_close(fd);
         return rc;
     }

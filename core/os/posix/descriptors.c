@@ -75,7 +75,7 @@ int laz_os_nonblock(int fd, bool on, struct laz_error *err)
     int flags = fcntl(fd, F_GETFL);
 
     if (flags < 0 || fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK) != 0)
-        return laz_error_os(err, errno, "whether a descriptor waits cannot be set");
+        return laz_error_os(err, errno, "the blocking mode of a descriptor cannot be set");
     return 0;
 }
 
@@ -94,7 +94,7 @@ int laz_os_place(int *fd, int to, struct laz_error *err)
     int failed = laz_os_dup_onto(*fd, to) < 0 ? errno : 0;
     laz_os_close(fd);
     if (failed)
-        return laz_error_os(err, failed, "descriptor %d cannot be set", to);
+        return laz_error_os(err, failed, "a descriptor cannot get the number %d", to);
     *fd = to;
     return 0;
 }

@@ -30,11 +30,11 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     int rc = 0, fd = -1;
 
     if (mkdir(path, 0700) != 0)
-        return laz_error_os(err, errno, "the folder %s cannot be made", path);
+        return laz_error_os(err, errno, "the directory %s cannot be made", path);
     fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0 || ((uid != LAZ_OS_SAME_ID || gid != LAZ_OS_SAME_ID) && fchown(fd, uid, gid) != 0) ||
         fchmod(fd, (mode_t)mode) != 0) {
-        rc = laz_error_os(err, errno, "the folder %s cannot be given its owner and mode", path);
+        rc = laz_error_os(err, errno, "the owner and mode of the directory %s cannot be set", path);
         (void)rmdir(path);
     }
     laz_os_close(&fd);

@@ -101,15 +101,16 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
             laz_os_close(&fd);
             (void)rmdir(made);
         } else if (errno != EEXIST) {
-            rc = laz_error_set(err, LAZ_EOS, errno,
-                               "the folder %s cannot be made: %s; lazaret keeps the sockets of its "
-                               "sessions in " FOLDER_PARENT ", which has to be writable and not "
-                               "full",
-                               made, strerror(errno));
+            rc = laz_error_set(
+                err, LAZ_EOS, errno,
+                "the directory %s cannot be made: %s; lazaret keeps the sockets of its "
+                "sessions in " FOLDER_PARENT ", which has to be writable and not "
+                "full",
+                made, strerror(errno));
             free(made);
             return rc;
         }
         free(made);
     }
-    return laz_error_set(err, LAZ_EOS, EEXIST, "no folder could be made in " FOLDER_PARENT);
+    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " FOLDER_PARENT);
 }

@@ -185,7 +185,7 @@ static int spawner_late(const struct laz_spawn *spawn, struct laz_process *proce
     return laz_error_set(
         err, LAZ_ETIMEOUT, 0,
         "%s was not started within %g seconds, and was ended: its file system does "
-        "not answer, or somebody has stopped the process",
+        "not answer, or the process was stopped",
         spawn->argv[0], (double)spawner_ms(spawn) / 1000.0);
 }
 

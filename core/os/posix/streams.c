@@ -46,7 +46,7 @@ int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
     if (!failed)
         return 0;
     laz_os_give_streams_back(held);
-    return laz_error_os(err, failed, "the numbers of standard streams cannot be held");
+    return laz_error_os(err, failed, "the numbers of the standard streams cannot be held");
 }
 
 void laz_os_give_streams_back(struct laz_held_streams *held)

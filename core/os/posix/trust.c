@@ -66,7 +66,7 @@ static int trust_refuse(const struct trust_walk *walk, const struct stat *st, co
                          "%s: %s this %s (mode %04o)%s%s; lazaret relies on nothing that others "
                          "can change: %s %s",
                          walk->at, wrong,
-                         S_ISDIR(st->st_mode)   ? "folder"
+                         S_ISDIR(st->st_mode)   ? "directory"
                          : S_ISLNK(st->st_mode) ? "link"
                                                 : "file",
                          (unsigned)st->st_mode & 07777, above ? ", on the way to " : "",
@@ -256,7 +256,7 @@ static int trust_path(const char *path, bool is_folder, int *fd, struct laz_erro
         rc = trust_walk(&walk, is_folder, name, &st, err);
     if (!rc && (is_folder ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
         rc = laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
-                           is_folder ? "folder" : "regular file");
+                           is_folder ? "directory" : "regular file");
     if (!rc && fd) {
         *fd = laz_posix_above(
             openat(walk.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

@@ -53,13 +53,13 @@ static int append_is_a_file(const char *path, HANDLE handle, struct laz_error *e
     BY_HANDLE_FILE_INFORMATION info;
 
     if (!GetFileInformationByHandle(handle, &info))
-        return laz_windows_fail(err, "the audit log %s cannot be looked at", path);
+        return laz_windows_fail(err, "the audit log %s cannot be inspected", path);
     if (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s is a link; the audit log has to be the file itself", path);
     if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) || GetFileType(handle) != FILE_TYPE_DISK)
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "%s is no regular file, which the audit log has to be", path);
+                             "%s is not a regular file; the audit log has to be one", path);
     if (info.nNumberOfLinks > 1)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s has %lu names (hard links); the audit log has to have one", path,
@@ -155,7 +155,8 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
         laz_append_close(file);
         *reopened = true;
     }
-    return laz_error_set(err, LAZ_EOS, 0, "the audit log %s is renamed all the time", file->path);
+    return laz_error_set(err, LAZ_EOS, 0, "the audit log %s is renamed again and again",
+                         file->path);
 }
 
 static void append_release(int fd)
@@ -224,5 +225,5 @@ int laz_append_size(int fd, uint64_t *size, struct laz_error *err)
     if (locked)
         append_release(fd);
     *size = (uint64_t)now.QuadPart;
-    return told ? 0 : laz_windows_fail(err, "the size of the file cannot be told");
+    return told ? 0 : laz_windows_fail(err, "the size of the file cannot be determined");
 }

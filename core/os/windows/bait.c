@@ -7,7 +7,8 @@ int laz_os_bait_port(int *fd, uint16_t *port, struct laz_error *err)
 {
     (void)fd;
     (void)port;
-    return laz_error_set(err, LAZ_EREFUSED, 0, "no backend of Windows keeps the network away");
+    return laz_error_set(err, LAZ_EREFUSED, 0,
+                         "no backend of Windows prevents access to the network");
 }
 
 int laz_os_bait_socket(const char *path, int *fd, struct laz_error *err)

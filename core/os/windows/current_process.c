@@ -54,7 +54,7 @@ int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)
         SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
         return 0; /* no report of a crash, and no window about it */
     }
-    return laz_error_set(err, LAZ_EREFUSED, 0,
-                         "limit \"%s\": on Windows a process cannot limit itself; its job does",
-                         name);
+    return laz_error_set(
+        err, LAZ_EREFUSED, 0,
+        "limit \"%s\": on Windows a process cannot limit itself; its job limits it", name);
 }

@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIRECTORIES_DEPTH 64 /* levels that are removed at once */
-#define DIRECTORIES_LIFTS                                                                          \
-    10000 /* then removal stops, because another process keeps making new ones */
+#define DIRECTORIES_DEPTH 64    /* levels that are removed at once */
+#define DIRECTORIES_LIFTS 10000 /* then it stops: another process keeps making new ones */
 
 static BOOL WINAPI directories_make(LPCWSTR path)
 {
@@ -32,7 +31,7 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     (void)gid;
     return laz_windows_with(path, directories_make)
                ? 0
-               : laz_windows_fail(err, "the folder %s cannot be made", path);
+               : laz_windows_fail(err, "the directory %s cannot be made", path);
 }
 
 static int directories_by_name(const void *a, const void *b)
@@ -64,7 +63,7 @@ int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_erro
         more = FindNextFileW(found, &entry);
     }
     if (!rc && GetLastError() != ERROR_NO_MORE_FILES)
-        rc = laz_windows_fail(err, "the folder %s cannot be read", path);
+        rc = laz_windows_fail(err, "the directory %s cannot be read", path);
     if (found != INVALID_HANDLE_VALUE)
         FindClose(found);
     free(pattern);

@@ -57,7 +57,7 @@ int laz_interrupt_block(struct laz_interrupt **out, struct laz_error *err)
     interrupt->before = interrupt_present;
     interrupt_set(interrupt);
     if (!interrupt->wake || !SetConsoleCtrlHandler(interrupt_control, TRUE)) {
-        int rc = laz_windows_fail(err, "Ctrl-C cannot be listened for");
+        int rc = laz_windows_fail(err, "the handler for Ctrl-C cannot be set");
         laz_interrupt_free(interrupt);
         return rc;
     }

@@ -56,13 +56,13 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
         return laz_error_set(err, LAZ_ENOENT, 0,
                              "%s is neither an absolute path nor the bare name of a program", name);
     if (!GetSystemDirectoryW(system, MAX_PATH))
-        return laz_windows_fail(err, "the system's folder cannot be told");
+        return laz_windows_fail(err, "the system's directory cannot be determined");
     char *folder = laz_windows_slashes(laz_windows_narrow(system));
     *path = folder ? programs_path(folder, name) : NULL;
     if (!*path)
         laz_error_set(err, LAZ_ENOENT, 0,
                       "the program %s is not in %s (PATH is not used): name its absolute path",
-                      name, folder ? folder : "the system's folder");
+                      name, folder ? folder : "the system's directory");
     free(folder);
     return *path ? 0 : LAZ_ENOENT;
 }

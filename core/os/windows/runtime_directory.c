@@ -94,7 +94,7 @@ static int folder_make(const char *parent, char **path, int *lock_fd, struct laz
     if (!rc) {
         HANDLE lock = folder_lock(made);
         if (lock == INVALID_HANDLE_VALUE)
-            rc = laz_windows_fail(err, "the folder %s cannot be locked", made);
+            rc = laz_windows_fail(err, "the directory %s cannot be locked", made);
         else if ((*lock_fd = laz_windows_new_fd(FDS_FILE, lock)) < 0)
             rc = laz_error_nomem(err);
         if (rc)
@@ -115,7 +115,7 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
     int rc = -1;
 
     if (!parent)
-        return laz_windows_fail(err, "there is no folder for temporary files");
+        return laz_windows_fail(err, "there is no directory for temporary files");
     folder_clean_stale(parent);
     for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
         rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);

@@ -230,10 +230,11 @@ static int start_texts(struct process_start *start, struct laz_error *err)
         start->folder = spawn->folder ? laz_windows_path(spawn->folder) : start_root();
         start->environment = laz_windows_wide_n(block.data, block.len, NULL);
         if (!start->program || !start->command || !start->folder || !start->environment)
-            rc = laz_error_set(err, LAZ_EINVAL, 0,
-                               "%s cannot be started: its path, arguments, folder or environment "
-                               "are no UTF-8, or there is no memory",
-                               spawn->argv[0]);
+            rc =
+                laz_error_set(err, LAZ_EINVAL, 0,
+                              "%s cannot be started: its path, arguments, directory or environment "
+                              "are not UTF-8, or an allocation failed",
+                              spawn->argv[0]);
     }
     laz_buf_fini(&command);
     laz_buf_fini(&block);

@@ -22,7 +22,7 @@ static int trust_is_there(const char *path, enum laz_look_kind kind, struct laz_
         return laz_error_os(err, failed, "%s", path);
     if (look.kind != kind)
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
-                             kind == LAZ_LOOK_FOLDER ? "folder" : "regular file");
+                             kind == LAZ_LOOK_FOLDER ? "directory" : "regular file");
     return 0;
 }
 
