@@ -10,9 +10,10 @@
  *
  * There is no parent-death signal: a reaper and an agent notice the end of their host by themselves
  * (laz_os_die_with_parent, the channel).  Control groups and keyrings do not exist. */
+#include "os/posix/child.h"
+
 #include "os/descriptors.h"
 #include "os/pidfd.h"
-#include "os/posix/child.h"
 #include "os/process.h"
 #include "os/spawner.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.c - waiting for signals.  System: macOS. */
+#include "os/posix/signals.h"
+
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
-#include "os/posix/signals.h"
 
 #include <fcntl.h>
 #include <signal.h>

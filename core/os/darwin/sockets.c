@@ -4,8 +4,9 @@
  * Descriptors become close-on-exec in a second call, because there is no accept4(2) and no
  * SOCK_CLOEXEC (see darwin/descriptors.c).  MSG_NOSIGNAL is younger than some systems that lazaret
  * runs on: sockets have SO_NOSIGPIPE (setsockopt(2)) as well. */
-#include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
+
+#include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trust.c - access lists, groups and directories, for the rule for trusted files.  System: macOS.
  */
-#include "os/posix/descriptors.h"
 #include "os/posix/trust.h"
+
+#include "os/posix/descriptors.h"
 
 #include <fcntl.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cgroup_files.c - reading and writing the files of a control group.  System: Linux.
  * Side: host.  Input trusted: yes (files of the kernel). */
+#include "os/linux/cgroup_files.h"
+
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
-#include "os/linux/cgroup_files.h"
 #include "os/pidfd.h"
 #include "os/posix/descriptors.h"
 

@@ -16,13 +16,14 @@
  * itself, and the more there are the longer it would wait.  So where groups have a share of the
  * processors those of one engine are in one group, the nest, and together get what the host, or any
  * process beside it, gets alone. */
+#include "os/linux/cgroup_places.h"
+
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/files.h"
 #include "os/linux/cgroup.h"
 #include "os/linux/cgroup_files.h"
-#include "os/linux/cgroup_places.h"
 #include "os/posix/descriptors.h"
 #include "os/users.h"
 

@@ -10,10 +10,11 @@
  * CLONE_PIDFD gives a descriptor of the child before anything could reap it.
  *
  * laz_os_end_all_of (uids.h) is here because it makes such a child. */
+#include "os/posix/child.h"
+
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/linux/descriptors.h"
-#include "os/posix/child.h"
 #include "os/process.h"
 #include "os/spawner.h"
 #include "os/uids.h"

@@ -22,6 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Requests of linux/nsfs.h: since Linux 4.9, and 6.11. */
+#define PIDFD_NS_PARENT _IO(0xb7, 0x2)
+#define PIDFD_NS_TGID   _IOR(0xb7, 0x7, int)
+
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
@@ -86,10 +90,6 @@ void laz_os_pidfd_kill(int pidfd)
     if (pidfd >= 0)
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
-
-/* Requests of linux/nsfs.h: since Linux 4.9, and 6.11. */
-#define PIDFD_NS_PARENT _IO(0xb7, 0x2)
-#define PIDFD_NS_TGID   _IOR(0xb7, 0x7, int)
 
 /* The number that the process has in its own, innermost namespace: the last of "NSpid:". */
 static long pidfd_own_number(int64_t pid)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sockets.c - making sockets, and receiving descriptors through them.  System: Linux. */
-#include "os/posix/descriptors.h"
 #include "os/posix/sockets.h"
+
+#include "os/posix/descriptors.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

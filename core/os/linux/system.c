@@ -24,6 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FACTS_TEXT ((size_t)64 << 10)
+
 enum system_use {
     SYSTEM_ALWAYS,
     SYSTEM_WHOLE, /* with all programs */
@@ -108,8 +110,6 @@ const char *laz_os_platform(void)
 {
     return "linux";
 }
-
-#define FACTS_TEXT ((size_t)64 << 10)
 
 /* Content of a small file below `root`, without its last newline; false when there is none. */
 static bool facts_read(const char *root, const char *path, struct laz_buf *content)

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define LIMITS_BESIDE 256u                /* reserve for processes that the user starts meanwhile */
+#define LIMITS_MOST   ((uint64_t)1 << 22) /* processes of a system: PID_MAX_LIMIT */
+
 char *laz_os_take_variable(const char *name, bool wipe)
 {
     char *value = getenv(name);
@@ -31,9 +34,6 @@ char *laz_os_take_variable(const char *name, bool wipe)
     }
     return copy;
 }
-
-#define LIMITS_BESIDE 256u                /* reserve for processes that the user starts meanwhile */
-#define LIMITS_MOST   ((uint64_t)1 << 22) /* processes of a system: PID_MAX_LIMIT */
 
 static const struct {
     const char *name;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PATHS_LINKS 40 /* as many as the kernel follows, path_resolution(7) */
+
 /* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
 static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
 {
@@ -113,8 +115,6 @@ bool laz_os_can_execute(const char *path)
 
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
-
-#define PATHS_LINKS 40 /* as many as the kernel follows, path_resolution(7) */
 
 char *laz_os_real_path(const char *path)
 {

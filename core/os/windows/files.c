@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOOK_EPOCH  116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
 #define FILES_PIECE 65536
 
 /* Calls `call` once with the path as Windows wants it. */
@@ -141,8 +142,6 @@ int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz
     free(wide_to);
     return rc;
 }
-
-#define LOOK_EPOCH 116444736000000000 /* 1970 in 100 ns since 1601, FILETIME */
 
 static int64_t look_time(const FILETIME *time)
 {
