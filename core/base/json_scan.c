@@ -9,6 +9,7 @@
 
 #include "base/json_keys.h"
 #include "base/json_lex.h"
+#include "base/json_members.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -25,6 +26,8 @@ struct scan {
         size_t first_key;
     } stack[LAZ_JSON_MAX_DEPTH];
     size_t depth;
+    struct laz_json_found *found; /* the members of the outermost object; see json_members.h */
+    size_t max_found, n_found;
 };
 
 static bool scan_fail(struct scan *scan, const char *problem)
@@ -252,6 +255,35 @@ static bool scan_number(struct scan *scan)
     return true;
 }
 
+/* ---- the members of the outermost object ---- */
+
+static inline bool scan_finds(const struct scan *scan)
+{
+    return scan->depth == 1 && scan->stack[0].object && scan->n_found <= scan->max_found;
+}
+
+/* A key of it, whose quotes are at `quote` and before `at`. */
+static void scan_found_key(struct scan *scan, size_t quote)
+{
+    if (scan->n_found < scan->max_found)
+        scan->found[scan->n_found] =
+            (struct laz_json_found){.key = scan->text + quote + 1, .key_len = scan->at - quote - 2};
+    scan->n_found++;
+}
+
+/* The value of the last key begins, or ends, at `at`. */
+static void scan_found_value(struct scan *scan, bool ends)
+{
+    struct laz_json_found *found = scan->found + scan->n_found - 1;
+
+    if (ends)
+        found->len = (size_t)(scan->text + scan->at - found->raw);
+    else
+        found->raw = scan->text + scan->at;
+}
+
+/* ---- structure ---- */
+
 /* The innermost object ends. */
 static bool scan_close_object(struct scan *scan)
 {
@@ -272,6 +304,8 @@ static bool scan_key(struct scan *scan)
     const char *problem = json_keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
     if (problem)
         return scan_fail(scan, problem);
+    if (scan->depth == 1)
+        scan_found_key(scan, quote);
     scan_space(scan);
     if (scan->at >= scan->len || scan->text[scan->at] != ':')
         return scan_fail(scan, "':' is expected");
@@ -296,6 +330,8 @@ static bool scan_value(struct scan *scan, bool *opened)
     scan_space(scan);
     if (scan->at >= scan->len)
         return scan_fail(scan, "a value is expected");
+    if (scan_finds(scan))
+        scan_found_value(scan, false);
     char c = scan->text[scan->at];
     switch (c) {
     case '{':
@@ -341,6 +377,8 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
             scan->at++;
             scan->depth--;
             opened = false;
+            if (scan_finds(scan))
+                scan_found_value(scan, true);
             continue;
         }
         if (!opened) {
@@ -352,16 +390,23 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
     }
 }
 
-int laz_json_scan(const char *text, size_t len, struct laz_error *err)
+int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *found, size_t max,
+                          size_t *n, struct laz_error *err)
 {
-    struct scan scan = {.text = text, .len = len, .keys.text = text};
+    struct scan scan = {
+        .text = text, .len = len, .keys.text = text, .found = found, .max_found = max};
     bool more = true;
 
     while (more) {
         bool opened;
-        if (!scan_value(&scan, &opened) || !scan_after(&scan, opened, &more))
+        if (!scan_value(&scan, &opened))
+            break;
+        if (!opened && scan_finds(&scan))
+            scan_found_value(&scan, true);
+        if (!scan_after(&scan, opened, &more))
             break;
     }
+    *n = scan.n_found;
     if (!scan.problem) {
         scan_space(&scan);
         if (scan.at < len)
@@ -372,4 +417,11 @@ int laz_json_scan(const char *text, size_t len, struct laz_error *err)
         return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
                              scan.at);
     return 0;
+}
+
+int laz_json_scan(const char *text, size_t len, struct laz_error *err)
+{
+    size_t n;
+
+    return laz_json_scan_members(text, len, NULL, 0, &n, err);
 }

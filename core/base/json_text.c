@@ -191,16 +191,26 @@ bool laz_json_to_bool(const char *raw, size_t len, bool *value)
     return true;
 }
 
-char *laz_json_to_string(const char *raw, size_t len, size_t *string_len)
+int laz_json_take_string(const char *raw, size_t len, char **string, size_t *string_len)
 {
     struct laz_buf buf = LAZ_BUF_INIT;
 
     laz_buf_append(&buf, "", 0);
-    if (!len || raw[0] != '"' || !laz_json_decode_string(raw, len, &buf)) {
+    bool taken = len && raw[0] == '"' && laz_json_decode_string(raw, len, &buf);
+    if (buf.failed || !taken) {
+        int rc = buf.failed ? LAZ_ENOMEM : LAZ_EPARSE;
         laz_buf_fini(&buf);
-        return NULL;
+        return rc;
     }
     if (string_len)
         *string_len = buf.len;
-    return laz_buf_steal(&buf);
+    *string = laz_buf_steal(&buf);
+    return 0;
+}
+
+char *laz_json_to_string(const char *raw, size_t len, size_t *string_len)
+{
+    char *string = NULL;
+
+    return laz_json_take_string(raw, len, &string, string_len) ? NULL : string;
 }

@@ -16,6 +16,8 @@ bool laz_json_member(const char *object, size_t len, const char *key, const char
  * laz_json_to_string gives a new string (NULL for another type, or when allocation failed). */
 bool laz_json_to_bool(const char *raw, size_t len, bool *value);
 char *laz_json_to_string(const char *raw, size_t len, size_t *string_len);
+/* The same, and why not: LAZ_EPARSE or LAZ_ENOMEM. `string_len` may be NULL. */
+int laz_json_take_string(const char *raw, size_t len, char **string, size_t *string_len);
 
 /* A scanned value appended to `buf` on one line: white space outside strings is dropped. */
 void laz_json_compact(struct laz_buf *buf, const char *text, size_t len);

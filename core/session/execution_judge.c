@@ -93,7 +93,7 @@ void laz_execution_judge(struct laz_execution *execution)
         free(result->value);
         result->value = NULL;
     } else if (execution->has_message && execution->message.visible && execution->message.text) {
-        result->text = execution->message.text;
+        result->text = (char *)execution->message.text; /* takes it over */
         execution->message.text = NULL;
     }
     laz_buf_fini(&judgement.evidence);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* message.h - what an agent may say, and when: the message table.
- * Side: host.  Input trusted: no. */
+/* message.h - the messages of host and agent, taken apart and made.
+ * Side: host and agent.  Input trusted: no on the host's side, yes on the agent's.
+ *
+ * core/wire/table.c has a row for each message; this is the struct that the rows describe, and the
+ * functions that read a line into it and make a line of it. */
 #ifndef LAZ_WIRE_MESSAGE_H
 #define LAZ_WIRE_MESSAGE_H
 
@@ -13,7 +16,7 @@
 
 #define LAZ_PROTOCOL 1
 
-/* Members that a message may have, those that nobody knows included. */
+/* Members that a message or an object of a message may have, unknown ones included. */
 #define LAZ_MESSAGE_MEMBERS 64
 
 /* What an agent may have open: calls of tools, and bytes of their arguments unless it is one call.
@@ -22,44 +25,132 @@
 #define LAZ_OPEN_BYTES ((size_t)16 << 20)
 
 enum laz_message_type {
+    /* agent to host */
     LAZ_MESSAGE_READY,
     LAZ_MESSAGE_TOOL_CALL,
     LAZ_MESSAGE_RESULT,
     LAZ_MESSAGE_ERROR,
-    LAZ_MESSAGE_ANSWER, /* of a template: it has no type, an id, and either value or error */
+    LAZ_MESSAGE_ANSWER, /* of a template to a spawn; has no "type" */
+    /* host to agent */
+    LAZ_MESSAGE_INIT,
+    LAZ_MESSAGE_EXECUTE,
+    LAZ_MESSAGE_CHECK,
+    LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
+    LAZ_MESSAGE_EXIT,
+    LAZ_MESSAGE_PREPARE,
+    LAZ_MESSAGE_SPAWN,
     LAZ_MESSAGE_TYPES,
 };
 
-/* States of a session as the wire sees them; bits, for the table. */
-#define LAZ_WIRE_STARTING 1u /* init was sent */
+/* States of the connection, as its reader knows them; bits, for the table. */
+#define LAZ_WIRE_STARTING 1u /* from the token to `ready` */
 #define LAZ_WIRE_IDLE     2u
 #define LAZ_WIRE_RUNNING  4u /* an execution or a check is under way */
 #define LAZ_WIRE_TEMPLATE 8u /* a template that is ready */
 
-/* A message taken apart. Raw texts point into the line. Which members are there depends on the
- * type; absent ones are NULL, 0, false. */
+/* ---- objects inside of messages ------------------------------------------------------------- */
+
+/* A list of objects; `items` is an array of the struct of their kind. */
+struct laz_wire_list {
+    void *items;
+    size_t n;
+};
+
+/* An object of numbers by name. */
+struct laz_wire_number {
+    const char *name;
+    int64_t value;
+};
+
+struct laz_wire_numbers {
+    struct laz_wire_number *items;
+    size_t n;
+};
+
+/* `init.options` */
+struct laz_wire_options {
+    const char *runtime_file;
+    struct laz_strv libraries;
+    int64_t max_message, max_value;
+    const char *options; /* JSON */
+    size_t options_len;
+    struct laz_strv preload; /* this and what follows: of a template */
+    const char *home;
+    int64_t tmp_size;
+    bool has_groups;
+};
+
+/* `init.confine` */
+struct laz_wire_rule { /* of Landlock */
+    const char *rights, *path;
+    bool is_optional;
+};
+
+struct laz_wire_landlock {
+    int64_t abi;
+    struct laz_wire_list rules; /* struct laz_wire_rule */
+};
+
+struct laz_wire_confine {
+    struct laz_wire_numbers limits;
+    bool has_limits, has_landlock;
+    const char *filter; /* NULL: none */
+    struct laz_wire_landlock landlock;
+    struct laz_strv required;
+};
+
+/* `init.tools` */
+struct laz_wire_parameter {
+    const char *name, *type, *type_name, *description;
+    const char *default_value, *enumeration; /* JSON */
+    size_t default_len, enumeration_len;
+    bool is_required;
+};
+
+struct laz_wire_tool {
+    const char *name, *description;
+    struct laz_wire_list parameters; /* struct laz_wire_parameter */
+};
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* A message of either direction. Which members are used depends on the type (table.c); absent ones
+ * are NULL, 0 or false. Texts and lists of a message that was read belong to it; JSON and the token
+ * point into the line. Those of a message to be made are borrowed. */
 struct laz_message {
     enum laz_message_type type;
     bool has_id;
     int64_t id;
-    const char *value, *args; /* JSON */
-    size_t value_len, args_len;
-    char *tool, *kind, *message, *text, *runtime, *version, *cost, *error; /* decoded */
-    size_t text_len;
+    const char *value, *args, *confine, *tools; /* JSON */
+    size_t value_len, args_len, confine_len, tools_len;
+    const char *tool, *kind, *message, *text, *runtime, *version, *cost, *error, *code, *token;
+    size_t message_len, text_len, error_len, code_len, token_len;
     int64_t protocol, line, column, status;
-    bool visible;
+    bool has_status;
+    bool visible, print, is_template;
     struct laz_strv traceback;
-    struct laz_strv confined; /* steps of its confinement that the agent says are in force */
+    struct laz_strv confined; /* steps of its confinement that the agent reports as in force */
     struct laz_strv missing;  /* those that failed, each with its reason */
+    struct laz_wire_options options;
 };
 
-/* Checks and takes apart one line: JSON (laz_json_scan), a type of the table, legal in `state`, its
- * members of the right types, those that must be there. Unknown members are passed over, up to
- * LAZ_MESSAGE_MEMBERS in all. The line
- * must outlive *message; free it by laz_message_fini in any case. Errors: LAZ_EPROTO with a
- * sentence, LAZ_ENOMEM. */
+/* The host's side: checks a line of the agent and takes it apart.  It is JSON (laz_json_scan), has
+ * a type of the table that is legal in `state`, and members of the right kinds.  Unknown members
+ * are ignored, up to LAZ_MESSAGE_MEMBERS in all.  The line must outlive *message; free it by
+ * laz_message_fini in any case.  Errors: LAZ_EPROTO with a sentence, LAZ_ENOMEM. */
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
                       struct laz_error *err);
-void laz_message_fini(struct laz_message *message);
+/* The agent's side: the same for a line of the host.  In a session (LAZ_WIRE_IDLE,
+ * LAZ_WIRE_RUNNING) it is not scanned: the host has checked what it sends, and a value may have
+ * many megabytes. */
+int laz_message_parse_host(const char *line, size_t len, uint32_t state,
+                           struct laz_message *message, struct laz_error *err);
+void laz_message_fini(struct laz_message *message); /* of a message that was read */
+
+/* Appends the line of a message, newline included. */
+void laz_message_make(const struct laz_message *message, struct laz_buf *line);
+/* The same for a message with a value or arguments that are sent from where they are: they are left
+ * out. Returns the position in `line` at which they belong. */
+size_t laz_message_make_around(const struct laz_message *message, struct laz_buf *line);
 
 #endif
