@@ -26,6 +26,7 @@
 #include "os/uids.h"
 #include "os/usage.h"
 #include "os/users.h"
+#include "wire/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -429,29 +430,23 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
 
 static void box_document(struct laz_box *box, const char *text, size_t len)
 {
-    const char *raw;
-    size_t raw_len;
-    int64_t number;
+    struct laz_wire_status status;
 
-    if (laz_json_scan(text, len, NULL))
+    if (laz_json_scan(text, len, NULL) || laz_wire_read(&laz_wire_status, text, len, &status, NULL))
         return;
-    if (laz_json_member(text, len, "exit-code", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number)) {
-        box->exit_code = number;
+    if (status.has_exit_code) {
+        box->exit_code = status.exit_code;
         box->end_signal = 0;
     }
-    if (box->from && laz_json_member(text, len, "signal", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number) && number > 0 && number < 128) {
-        box->exit_code = 128 + number; /* as bubblewrap would say it */
-        box->end_signal = (int)number;
+    if (box->from && status.signal > 0 && status.signal < 128) {
+        box->exit_code = 128 + status.signal; /* as bubblewrap would say it */
+        box->end_signal = (int)status.signal;
     }
-    if (laz_json_member(text, len, "pid-namespace", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number))
-        box->pid_namespace = (uint64_t)number;
-    if (laz_json_member(text, len, "child-pid", &raw, &raw_len) &&
-        laz_json_to_int(raw, raw_len, &number) && !box->has_child) {
+    if (status.has_pid_namespace)
+        box->pid_namespace = (uint64_t)status.pid_namespace;
+    if (status.has_child_pid && !box->has_child) {
         box->has_child = true; /* read late, for nobody drove the loop, it may be long gone */
-        box->init_fd = laz_os_pidfd_within(number, box->pid_namespace);
+        box->init_fd = laz_os_pidfd_within(status.child_pid, box->pid_namespace);
     }
 }
 

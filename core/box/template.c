@@ -15,7 +15,7 @@
 #include "box/templates.h"
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/random.h"
 #include "base/visible.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
@@ -29,7 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
+#define TEMPLATE_OPEN 16u  /* spawns that are not answered; more wait */
+#define TEMPLATE_LINE 1024 /* bytes, more than a message to a template has but for `init` */
 
 static const char *const template_states[] = {"starting", "tried", "ready", "lost"};
 
@@ -107,15 +108,22 @@ void laz_template_fade(struct laz_template *t)
 
 /* ---- spawns --------------------------------------------------------------------------------- */
 
-static int template_say(struct laz_template *t, const char *line, size_t len, const int *fds,
+/* Sends a message with descriptors. It may hold a token: its one buffer is wiped. */
+static int template_say(struct laz_template *t, const struct laz_message *message, const int *fds,
                         size_t n, struct laz_error *err)
 {
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    if (!laz_buf_reserve(&line, TEMPLATE_LINE))
+        return laz_error_nomem(err);
+    laz_message_make(message, &line);
     int os_errno = t->box->channel < 0 || t->box->out.len
                        ? EPIPE
-                       : laz_os_send_fds(t->box->channel, line, len, fds, n);
-
+                       : laz_os_send_fds(t->box->channel, line.data, line.len, fds, n);
+    laz_wipe(line.data, line.len);
+    laz_buf_fini(&line);
     return os_errno ? laz_error_set(err, LAZ_EPROTO, os_errno,
-                                    "the template of %s cannot be spoken to: %s",
+                                    "cannot write to the channel of the template of %s: %s",
                                     t->kind->runtime->name, strerror(os_errno))
                     : 0;
 }
@@ -129,7 +137,7 @@ static bool template_has_groups(const struct laz_template *t)
  * waits for it, but for the first. */
 static int template_prepare(struct laz_template *t, struct laz_error *err)
 {
-    static const char line[] = "{\"type\":\"prepare\"}\n";
+    const struct laz_message message = {.type = LAZ_MESSAGE_PREPARE};
     int entries[LAZ_CGROUP_WHATS];
     struct laz_error why = {0};
     size_t n = 0;
@@ -140,7 +148,7 @@ static int template_prepare(struct laz_template *t, struct laz_error *err)
     if (!rc)
         rc = laz_cgroup_entries(t->group, entries, &n, &why);
     if (!rc)
-        rc = template_say(t, line, sizeof line - 1, entries, n, &why);
+        rc = template_say(t, &message, entries, n, &why);
     while (n)
         laz_os_close(&entries[--n]);
     if (!rc)
@@ -158,13 +166,13 @@ static int template_prepare(struct laz_template *t, struct laz_error *err)
 static int template_request(struct laz_template *t, const struct laz_box *box,
                             const struct laz_box_ends *ends, struct laz_error *err)
 {
-    char line[128];
+    const struct laz_message message = {.type = LAZ_MESSAGE_SPAWN,
+                                        .has_id = true,
+                                        .id = t->last_id,
+                                        .token = box->token,
+                                        .token_len = LAZ_TOKEN_LEN};
 
-    int len = snprintf(line, sizeof line, "{\"type\":\"spawn\",\"id\":%lld,\"token\":\"%s\"}\n",
-                       (long long)t->last_id, box->token);
-    int rc = template_say(t, line, (size_t)len, ends->fds, LAZ_BOX_ENDS, err);
-    laz_wipe(line, sizeof line);
-    return rc;
+    return template_say(t, &message, ends->fds, LAZ_BOX_ENDS, err);
 }
 
 /* The first of its spawns has to be answered in time, or who waits behind it would wait for ever.
@@ -373,29 +381,31 @@ static void template_try(struct laz_template *t)
 
 /* ---- what a template reports ---------------------------------------------------------------- */
 
-static bool template_init_text(const struct laz_template *t, struct laz_buf *init)
+static bool template_init_text(const struct laz_template *t, struct laz_buf *line)
 {
     const struct laz_settings_values *values = t->shared->values;
-    const struct laz_strv *libraries = &t->kind->runtime->libraries;
-    const struct laz_strv *preload = &values->pool.preload;
+    const struct laz_message init = {
+        .type = LAZ_MESSAGE_INIT,
+        .protocol = LAZ_PROTOCOL,
+        .is_template = true,
+        .options = {.runtime_file = t->runtime_file,
+                    .libraries = t->kind->runtime->libraries,
+                    .max_message = (int64_t)values->session.max_message_size,
+                    .max_value = (int64_t)values->session.max_value_size,
+                    .options = t->kind->options,
+                    .options_len = strlen(t->kind->options),
+                    .preload = values->pool.preload,
+                    .home = LAZ_BOX_HOME,
+                    .tmp_size = (int64_t)values->sandbox.tmp_size,
+                    .has_groups = template_has_groups(t)},
+        .confine = t->confine,
+        .confine_len = strlen(t->confine),
+        .tools = t->tools,
+        .tools_len = strlen(t->tools),
+    };
 
-    laz_buf_printf(init,
-                   "{\"type\":\"init\",\"protocol\":%d,\"template\":true,"
-                   "\"options\":{\"runtime_file\":",
-                   LAZ_PROTOCOL);
-    laz_json_quote(init, t->runtime_file, strlen(t->runtime_file));
-    laz_buf_puts(init, ",\"libraries\":");
-    laz_json_strings(init, libraries);
-    laz_buf_printf(init, ",\"max_message\":%llu,\"max_value\":%llu,\"options\":%s,\"preload\":",
-                   (unsigned long long)values->session.max_message_size,
-                   (unsigned long long)values->session.max_value_size, t->kind->options);
-    laz_json_strings(init, preload);
-    laz_buf_puts(init, ",\"home\":");
-    laz_json_quote(init, LAZ_BOX_HOME, strlen(LAZ_BOX_HOME));
-    laz_buf_printf(init, ",\"tmp_size\":%llu,\"groups\":%s},\"confine\":%s,\"tools\":%s}\n",
-                   (unsigned long long)values->sandbox.tmp_size,
-                   template_has_groups(t) ? "true" : "false", t->confine, t->tools);
-    return !init->failed;
+    laz_message_make(&init, line);
+    return !line->failed;
 }
 
 static void template_authenticated(void *user)
@@ -405,7 +415,7 @@ static void template_authenticated(void *user)
 
     t->pid_namespace = t->box->pid_namespace;
     if (!template_init_text(t, &init) || !laz_box_send(t->box, init.data, init.len, 0))
-        laz_template_lose(t, LAZ_ESETUP, "it cannot be spoken to");
+        laz_template_lose(t, LAZ_ESETUP, "cannot write to its channel");
     laz_buf_fini(&init);
 }
 

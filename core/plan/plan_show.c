@@ -7,73 +7,81 @@
 #include "base/json.h"
 #include "os/landlock_text.h"
 #include "plan/plan.h"
+#include "wire/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define SHOW_WORDS 12 /* words of a command that are shown on one line */
+#define SHOW_WORDS   12 /* of a command, on one line */
+#define SHOW_LETTERS 6  /* room for the rights of a rule */
 
 static void show_quoted(struct laz_buf *json, const char *text)
 {
     laz_json_quote(json, text, strlen(text));
 }
 
-/* Appends rights as letters: r, w, x, d, t. */
-static void show_rights(uint32_t rights, struct laz_buf *text)
-{
-    char letters[6];
+/* ---- confine -------------------------------------------------------------------------------- */
 
-    laz_landlock_letters(rights, letters);
-    laz_buf_puts(text, letters);
+/* The steps without which the settings allow no session; `names` has room for two. */
+static size_t show_required(const struct laz_plan *plan, char **names)
+{
+    static char filter[] = "filter", landlock[] = "landlock";
+    size_t n = 0;
+
+    if (plan->filter.bits & plan->require)
+        names[n++] = filter;
+    if (plan->landlock.bits & plan->require)
+        names[n++] = landlock;
+    return n;
 }
 
-static void show_landlock(const struct laz_plan *plan, struct laz_buf *json)
+/* The rules of Landlock; `letters` has room for the rights of each. */
+static void show_rules(const struct laz_plan *plan, struct laz_wire_rule *rules,
+                       char (*letters)[SHOW_LETTERS])
 {
-    laz_buf_printf(json, ",\"landlock\":{\"abi\":%u,\"rules\":[", plan->landlock_abi);
     for (size_t i = 0; i < plan->n_rules; i++) {
-        laz_buf_puts(json, i ? ",{\"rights\":\"" : "{\"rights\":\"");
-        show_rights(plan->rules[i].rights, json);
-        laz_buf_puts(json, "\",\"path\":");
-        show_quoted(json, plan->rules[i].path);
-        laz_buf_printf(json, ",\"optional\":%s}", plan->rules[i].optional ? "true" : "false");
+        laz_landlock_letters(plan->rules[i].rights, letters[i]);
+        rules[i] = (struct laz_wire_rule){letters[i], plan->rules[i].path, plan->rules[i].optional};
     }
-    laz_buf_puts(json, "]}");
-}
-
-/* Appends the steps of the confinement that sandbox.require makes mandatory. */
-static void show_required(const struct laz_plan *plan, struct laz_buf *json)
-{
-    bool filter = plan->filter.bits & plan->require, landlock = plan->landlock.bits & plan->require;
-
-    if (filter || landlock)
-        laz_buf_printf(json, ",\"required\":[%s%s%s]", filter ? "\"filter\"" : "",
-                       filter && landlock ? "," : "", landlock ? "\"landlock\"" : "");
 }
 
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
 {
+    struct laz_json_write write = {.to = json};
+    char *required[2];
+
     if (plan->confine) {
         laz_buf_puts(json, plan->confine);
         return;
     }
-    laz_buf_puts(json, "{\"limits\":{");
-    for (size_t i = 0; i < plan->n_limits; i++) {
-        if (i)
-            laz_buf_putc(json, ',');
-        show_quoted(json, plan->limits[i].name);
-        laz_buf_printf(json, ":%llu", (unsigned long long)plan->limits[i].value);
+    struct laz_wire_number *limits = calloc(plan->n_limits + 1, sizeof *limits);
+    struct laz_wire_rule *rules = calloc(plan->n_rules + 1, sizeof *rules);
+    char(*letters)[SHOW_LETTERS] = calloc(plan->n_rules + 1, sizeof *letters);
+    if (!limits || !rules || !letters) {
+        json->failed = true;
+        goto out;
     }
-    laz_buf_putc(json, '}');
-    if (plan->filter.asked) {
-        laz_buf_puts(json, ",\"filter\":");
-        show_quoted(json, plan->filter_name);
-    }
-    if (plan->landlock.asked)
-        show_landlock(plan, json);
-    show_required(plan, json);
-    laz_buf_putc(json, '}');
+    for (size_t i = 0; i < plan->n_limits; i++)
+        limits[i] = (struct laz_wire_number){plan->limits[i].name, (int64_t)plan->limits[i].value};
+    show_rules(plan, rules, letters);
+    const struct laz_wire_confine confine = {
+        .limits = {limits, plan->n_limits},
+        .has_limits = true,
+        .filter = plan->filter.asked ? plan->filter_name : NULL,
+        .has_landlock = plan->landlock.asked,
+        .landlock = {plan->landlock_abi, {rules, plan->n_rules}},
+        .required = {.items = required, .n = show_required(plan, required)},
+    };
+    laz_wire_add(&write, NULL, &laz_wire_confine, &confine);
+out:
+    free(limits);
+    free(rules);
+    free(letters);
 }
 
-/* The mechanism that enforces a bit, else one that limits it weakly; NULL: none. */
+/* ---- the rest of a plan --------------------------------------------------------------------- */
+
+/* The mechanism of a bit: what enforces it, else what limits it more weakly; NULL: nothing. */
 static const struct laz_plan_word *show_word(const struct laz_plan *plan, uint32_t bit)
 {
     const struct laz_plan_word *weak = NULL;
@@ -304,9 +312,9 @@ static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *t
         return;
     laz_buf_puts(text, "\nfurther confinement that the agent applies to itself\n");
     for (size_t i = 0; i < plan->n_rules; i++) {
-        laz_buf_puts(text, "  landlock   ");
-        show_rights(plan->rules[i].rights, text);
-        laz_buf_putc(text, ' ');
+        char letters[SHOW_LETTERS];
+        laz_landlock_letters(plan->rules[i].rights, letters);
+        laz_buf_printf(text, "  landlock   %s ", letters);
         show_word_text(text, plan->rules[i].path);
         laz_buf_puts(text, plan->rules[i].optional ? " (if it exists)\n" : "\n");
     }

@@ -238,10 +238,15 @@ static int execution_send(struct laz_execution *execution, struct laz_error *err
     struct laz_buf line = LAZ_BUF_INIT;
 
     execution->id = ++session->last_id;
-    laz_buf_printf(&line, "{\"type\":\"%s\",\"id\":%lld,\"code\":", execution_type(execution),
-                   (long long)execution->id);
-    laz_json_quote(&line, execution->code, execution->len);
-    laz_buf_puts(&line, execution->print ? ",\"print\":true}\n" : ",\"print\":false}\n");
+    const struct laz_message request = {
+        .type = execution->is_check ? LAZ_MESSAGE_CHECK : LAZ_MESSAGE_EXECUTE,
+        .has_id = true,
+        .id = execution->id,
+        .code = execution->code,
+        .code_len = execution->len,
+        .print = execution->print,
+    };
+    laz_message_make(&request, &line);
     size_t most = session->shared->values->session.max_value_size;
     int rc = line.failed ? laz_error_nomem(err) : 0;
     if (!rc && line.len > most)

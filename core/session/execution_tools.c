@@ -61,13 +61,13 @@ void laz_execution_abandon_calls(struct laz_execution *execution)
         waiting_free(waiting_take(execution));
 }
 
-/* Sends {"id":..,"value":..} or {"id":..,"error":..}. The answer to a call that was started
- * (`begun`) is always queued; a refusal only if the agent has not left much unread. */
+/* Answers a call with a value or an error. A refusal is not kept for an agent that leaves much
+ * unread; the outcome of a call that was begun always is. */
 static void execution_reply(struct laz_execution *execution, int64_t id, bool has_id,
                             const char *json, size_t len, const char *error, bool begun)
 {
     const struct laz_settings_values *values = execution->session->shared->values;
-    struct laz_buf reply = LAZ_BUF_INIT;
+    struct laz_buf line = LAZ_BUF_INIT;
     char too_large[160];
 
     if (json && values->session.max_value_size && len + 64 > values->session.max_value_size) {
@@ -77,20 +77,19 @@ static void execution_reply(struct laz_execution *execution, int64_t id, bool ha
         json = NULL;
         error = too_large;
     }
-    laz_buf_putc(&reply, '{');
-    if (has_id)
-        laz_buf_printf(&reply, "\"id\":%lld,", (long long)id);
-    laz_buf_puts(&reply, json ? "\"value\":" : "\"error\":");
-    if (json)
-        laz_buf_append(&reply, json, len);
-    else
-        laz_json_quote(&reply, error, strlen(error));
-    laz_buf_puts(&reply, "}\n");
-    if (reply.failed || !laz_box_send(execution->session->box, reply.data, reply.len,
-                                      begun ? 0 : 2 * values->session.max_value_size))
+    const struct laz_message reply = {.type = LAZ_MESSAGE_REPLY,
+                                      .has_id = has_id,
+                                      .id = id,
+                                      .value = json,
+                                      .value_len = len,
+                                      .error = json ? NULL : error,
+                                      .error_len = json ? 0 : strlen(error)};
+    laz_message_make(&reply, &line);
+    if (line.failed || !laz_box_send(execution->session->box, line.data, line.len,
+                                     begun ? 0 : 2 * values->session.max_value_size))
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
                            "the answer of a tool cannot be delivered");
-    laz_buf_fini(&reply);
+    laz_buf_fini(&line);
 }
 
 static void execution_begin_waiting(struct laz_execution *execution);

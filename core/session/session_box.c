@@ -29,26 +29,28 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
-    struct laz_buf init = LAZ_BUF_INIT;
+    struct laz_buf confine = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    laz_buf_printf(
-        &init, "{\"type\":\"init\",\"protocol\":%d,\"options\":{\"runtime_file\":", LAZ_PROTOCOL);
-    laz_json_quote(&init, session->runtime_file, strlen(session->runtime_file));
-    laz_buf_puts(&init, ",\"libraries\":[");
-    for (size_t i = 0; i < session->runtime->libraries.n; i++) {
-        const char *library = session->runtime->libraries.items[i];
-        laz_buf_puts(&init, i ? "," : "");
-        laz_json_quote(&init, library, strlen(library));
-    }
-    laz_buf_printf(&init, "],\"max_message\":%llu,\"max_value\":%llu,\"options\":%s},\"confine\":",
-                   (unsigned long long)values->session.max_message_size,
-                   (unsigned long long)values->session.max_value_size,
-                   laz_buf_text(&session->runtime_options));
-    laz_plan_confine_json(session->box->plan, &init);
-    laz_buf_printf(&init, ",\"tools\":%s}\n", session->tools_json);
-    if (init.failed || !laz_box_send(session->box, init.data, init.len, 0))
+    laz_plan_confine_json(session->box->plan, &confine);
+    const struct laz_message init = {
+        .type = LAZ_MESSAGE_INIT,
+        .protocol = LAZ_PROTOCOL,
+        .options = {.runtime_file = session->runtime_file,
+                    .libraries = session->runtime->libraries,
+                    .max_message = (int64_t)values->session.max_message_size,
+                    .max_value = (int64_t)values->session.max_value_size,
+                    .options = laz_buf_text(&session->runtime_options),
+                    .options_len = session->runtime_options.len},
+        .confine = laz_buf_text(&confine),
+        .confine_len = confine.len,
+        .tools = session->tools_json,
+        .tools_len = strlen(session->tools_json),
+    };
+    laz_message_make(&init, &line);
+    if (confine.failed || line.failed || !laz_box_send(session->box, line.data, line.len, 0))
         laz_session_fail(session, LAZ_ESETUP, "cannot write to the agent's channel");
-    laz_buf_fini(&init);
+    laz_buf_fini(&confine);
+    laz_buf_fini(&line);
 }
 
 /* Stores the isolation that results report from now on. False: out of memory. */

@@ -9,7 +9,9 @@
 #include "tool/tool_types.h"
 
 #include "base/json.h"
+#include "wire/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct stub_language {
@@ -316,53 +318,48 @@ static const struct stub_language stub_languages[] = {
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void json_string(struct laz_buf *json, const char *key, const char *text)
+/* Without "type" a runtime leaves the check to the host, but for words of its own language. */
+static struct laz_wire_parameter json_parameter(const struct laz_tool_parameter *parameter)
 {
-    laz_buf_printf(json, "\"%s\":", key);
-    laz_json_quote(json, text, strlen(text));
-}
+    const char *type = laz_type_name(parameter->type);
+    const char *value = parameter->default_value, *list = parameter->enumeration;
 
-/* Omits "type" if the parameter accepts more than that type: runtimes then check only type names of
- * their own language, and the host checks the rest. */
-static void json_parameter(const struct laz_tool_parameter *parameter, struct laz_buf *json)
-{
-    laz_buf_putc(json, '{');
-    json_string(json, "name", parameter->name);
-    if (laz_type_is_plain(parameter)) {
-        laz_buf_putc(json, ',');
-        json_string(json, "type", laz_type_name(parameter->type));
-    }
-    if (strcmp(parameter->type_name, laz_type_name(parameter->type)) != 0) {
-        laz_buf_putc(json, ',');
-        json_string(json, "type_name", parameter->type_name);
-    }
-    laz_buf_printf(json, ",\"required\":%s", parameter->required ? "true" : "false");
-    if (parameter->default_value)
-        laz_buf_printf(json, ",\"default\":%s", parameter->default_value);
-    if (parameter->enumeration)
-        laz_buf_printf(json, ",\"enum\":%s", parameter->enumeration);
-    laz_buf_putc(json, ',');
-    json_string(json, "description", parameter->description);
-    laz_buf_putc(json, '}');
+    return (struct laz_wire_parameter){
+        .name = parameter->name,
+        .type = laz_type_is_plain(parameter) ? type : NULL,
+        .type_name = strcmp(parameter->type_name, type) != 0 ? parameter->type_name : NULL,
+        .is_required = parameter->required,
+        .default_value = value,
+        .default_len = value ? strlen(value) : 0,
+        .enumeration = list,
+        .enumeration_len = list ? strlen(list) : 0,
+        .description = parameter->description,
+    };
 }
 
 void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
 {
-    laz_buf_putc(json, '[');
+    struct laz_json_write write = {.to = json};
+    struct laz_wire_parameter *parameters = NULL;
+
+    laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < set->n; i++) {
-        const struct laz_tool_entry *tool = &set->entries[i];
-        laz_buf_puts(json, i ? ",{" : "{");
-        json_string(json, "name", tool->name);
-        laz_buf_putc(json, ',');
-        json_string(json, "description", tool->description);
-        laz_buf_puts(json, ",\"parameters\":[");
-        for (size_t k = 0; k < tool->n_parameters; k++) {
-            laz_buf_puts(json, k ? "," : "");
-            json_parameter(&tool->parameters[k], json);
+        const struct laz_tool_entry *entry = &set->entries[i];
+        struct laz_wire_parameter *grown =
+            realloc(parameters, (entry->n_parameters + 1) * sizeof *grown);
+        if (!grown) {
+            json->failed = true;
+            break;
         }
-        laz_buf_puts(json, "]}");
+        parameters = grown;
+        for (size_t k = 0; k < entry->n_parameters; k++)
+            parameters[k] = json_parameter(&entry->parameters[k]);
+        const struct laz_wire_tool tool = {
+            entry->name, entry->description, {parameters, entry->n_parameters}};
+        laz_wire_add(&write, NULL, &laz_wire_tool, &tool);
     }
-    laz_buf_putc(json, ']');
+    laz_json_end_list(&write);
+    free(parameters);
 }
 
 int laz_tool_set_format(const struct laz_tool_set *set, const char *format, struct laz_buf *text,

@@ -112,6 +112,13 @@ struct laz_wire_tool {
     struct laz_wire_list parameters; /* struct laz_wire_parameter */
 };
 
+/* The end of a session of a template, on its status descriptor. bubblewrap writes such objects,
+ * too, with the last two members and the exit code. */
+struct laz_wire_status {
+    int64_t exit_code, signal, pid_namespace, child_pid;
+    bool has_exit_code, has_signal, has_pid_namespace, has_child_pid;
+};
+
 /* ---- messages ------------------------------------------------------------------------------- */
 
 /* A message of either direction. Which members are used depends on the type (table.c); absent ones

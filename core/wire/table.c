@@ -135,6 +135,27 @@ const struct laz_wire_object laz_wire_tool = {
     .help = "A tool that the runtime defines as a function.",
 };
 
+/* ---- the end of a session ------------------------------------------------------------------- */
+
+#define STATUS(key, field, text)                                                                   \
+    {                                                                                              \
+        key, LAZ_KIND_INTEGER, .at = offsetof(struct laz_wire_status, field),                      \
+                               .has_at = offsetof(struct laz_wire_status, has_##field),            \
+                               .help = (text)                                                      \
+    }
+
+static const struct laz_wire_member status_members[] = {
+    STATUS("exit-code", exit_code, "the exit status of its first process"),
+    STATUS("signal", signal, "or the signal that ended it"),
+    STATUS("pid-namespace", pid_namespace, "of bubblewrap: the inode of the pid namespace"),
+    STATUS("child-pid", child_pid, "of bubblewrap: the first process in it"),
+};
+
+const struct laz_wire_object laz_wire_status = {
+    OF(laz_wire_status, "a status", status_members),
+    .help = "What is written to the status descriptor, one object a line.",
+};
+
 /* ---- messages of the agent ------------------------------------------------------------------ */
 
 #define FIELD(field) offsetof(struct laz_message, field)

@@ -73,7 +73,7 @@ struct laz_wire_row {
 
 extern const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES];
 extern const struct laz_wire_object laz_wire_options, laz_wire_confine, laz_wire_landlock,
-    laz_wire_rule, laz_wire_tool, laz_wire_parameter;
+    laz_wire_rule, laz_wire_tool, laz_wire_parameter, laz_wire_status;
 
 /* ---- table_read.c --------------------------------------------------------------------------- */
 
