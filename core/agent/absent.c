@@ -2,13 +2,14 @@
 /* absent.c - an agent where a process cannot be copied (Windows): no template, no reaper.
  * Side: box.  Input trusted: yes (the host).
  *
- * template.c and reap.c are about fork(2).  Backends of such a system plan neither; who asks for
- * one all the same is told. */
+ * template.c and reap.c need fork(2).  Backends of such a system plan neither; the functions here
+ * return an error. */
 #include "agent/agent.h"
 
 #include <stdio.h>
 
-int agent_template_load(struct agent *agent, const struct laz_json *options, struct laz_error *err)
+int agent_template_load(struct agent *agent, const struct laz_wire_options *options,
+                        struct laz_error *err)
 {
     (void)agent;
     (void)options;

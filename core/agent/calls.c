@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - calls of tools: what is sent, what is open, whose an answer is.
- * Side: box.  Input trusted: yes (the host), but for the order of its answers, which is any.
+/* calls.c - calls of tools: what is sent, what is open, and which call a reply belongs to.
+ * Side: box.  Input trusted: yes (the host); its replies come in any order.
  *
- * What the host would take for a breach of the protocol is not sent: a call outside of an execution
- * (a thread that outlives its own, what a runtime runs on its way out), of a forked child, or one
- * more than may be open at once.  An answer belongs to the call with its id, ids are never used
- * again, and one that nobody waits for any more is read over: so nothing of one execution reaches
- * the next.  Several calls are sent in one write where they are known together. */
+ * The agent does not send what the host would take for a breach of the protocol: a call outside of
+ * an execution (of a thread that outlives its own, or of a runtime that is ending), a call of a
+ * forked child, or more calls than may be open at once.  A reply belongs to the call with its id,
+ * ids are never used again, and a reply to no open call is discarded: so nothing of one execution
+ * reaches the next.  Calls that are known together are sent in one write. */
 #include "agent/agent.h"
 
-#include "base/json.h"
 #include "os/io.h"
-#include "wire/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +69,7 @@ static int open_add(struct agent_calls *calls, void *user, size_t args_len)
     return rc;
 }
 
-/* Closes the call with this id; 0: the one that was begun first. False: nobody waits for it. */
+/* Closes the call with this id; 0: the call that was begun first. False: there is none. */
 static bool open_take(struct agent_calls *calls, uint64_t id, void **user)
 {
     pthread_mutex_lock(&calls->lock);
@@ -104,7 +102,7 @@ static int calls_fail(struct agent_calls *calls, const char **error, int code)
     return code;
 }
 
-/* May the code talk to the host now? */
+/* May the code call a tool now? */
 static int calls_allowed(struct agent *agent, const char **error)
 {
     laz_buf_clear(&agent->calls.failed);
@@ -117,25 +115,30 @@ static int calls_allowed(struct agent *agent, const char **error)
     return calls_fail(&agent->calls, error, LAZ_EREFUSED);
 }
 
-/* Puts a call behind what agent->out holds, but for its arguments and "}\n", for which there is
- * room when they are `inlined`. */
-static int calls_head(struct agent *agent, const struct laz_agent_call *call, bool inlined,
-                      void *user, const char **error)
+/* Appends a call to agent->out. Unless it is `inlined`, its arguments are left out: *hole is where
+ * they belong. */
+static int calls_make(struct agent *agent, const struct laz_agent_call *call, bool inlined,
+                      void *user, size_t *hole, const char **error)
 {
     struct agent_calls *calls = &agent->calls;
     struct laz_buf *out = &agent->out;
-    size_t before = out->len;
+    const size_t before = out->len;
+    const struct laz_message message = {.type = LAZ_MESSAGE_TOOL_CALL,
+                                        .has_id = true,
+                                        .id = (int64_t)calls->last + 1,
+                                        .tool = call->tool,
+                                        .args = call->args,
+                                        .args_len = call->args_len};
     int rc = LAZ_ENOMEM;
 
     laz_buf_clear(&calls->failed);
-    laz_buf_printf(
-        out, "{\"type\":\"tool_call\",\"id\":%llu,\"tool\":", (unsigned long long)calls->last + 1);
-    laz_json_quote(out, call->tool, strlen(call->tool));
-    laz_buf_puts(out, ",\"args\":");
-    if (laz_buf_reserve(out, inlined ? call->args_len + 2 : 0))
-        rc = out->len - before + call->args_len + 1 > agent->max_message
-                 ? LAZ_ETOOBIG
-                 : open_add(calls, user, call->args_len);
+    if (inlined)
+        laz_message_make(&message, out);
+    else
+        *hole = laz_message_make_around(&message, out);
+    size_t len = out->len - before - 1 + (inlined ? 0 : call->args_len);
+    if (!out->failed)
+        rc = len > agent->max_message ? LAZ_ETOOBIG : open_add(calls, user, call->args_len);
     if (rc == 0)
         return 0;
     out->len = before;
@@ -150,15 +153,14 @@ static int calls_head(struct agent *agent, const struct laz_agent_call *call, bo
     return calls_fail(calls, error, rc);
 }
 
-/* Sends agent->out, and one more call's arguments from where they are. */
-static void calls_send(struct agent *agent, const char *args, size_t args_len)
+/* Sends agent->out, with the arguments of its last call from where they are. */
+static void calls_send(struct agent *agent, size_t hole, const struct laz_agent_call *call)
 {
+    const struct laz_buf *out = &agent->out;
     const struct laz_part parts[] = {
-        {agent->out.data, agent->out.len}, {args, args_len}, {"}\n", 2}};
+        {out->data, hole}, {call->args, call->args_len}, {out->data + hole, out->len - hole}};
 
-    if (agent->out.failed)
-        _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */
-    if (agent->out.len && !agent_channel_send(&agent->channel, parts, args ? 3 : 1))
+    if (!agent_channel_send(&agent->channel, parts, 3))
         _exit(0);
     laz_buf_clear(&agent->out);
 }
@@ -166,10 +168,12 @@ static void calls_send(struct agent *agent, const char *args, size_t args_len)
 static int calls_send_one(struct agent *agent, const struct laz_agent_call *call, void *user,
                           const char **error)
 {
+    size_t hole;
+
     laz_buf_clear(&agent->out);
-    int rc = calls_head(agent, call, false, user, error);
+    int rc = calls_make(agent, call, false, user, &hole, error);
     if (rc == 0)
-        calls_send(agent, call->args, call->args_len);
+        calls_send(agent, hole, call);
     return rc;
 }
 
@@ -182,84 +186,71 @@ static int calls_begin(void *data, const char *tool, const char *args, size_t ar
     return rc ? rc : calls_send_one(data, &call, user, error);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
+/* ---- replies -------------------------------------------------------------------------------- */
 
-/* The id in the first bytes of an answer that found no memory; the host puts it there. */
-static bool calls_id_of(const char *head, uint64_t *id)
+/* The next line as a reply: 0, LAZ_ETIMEOUT, or LAZ_ENOMEM for one that could not be held. *id is 0
+ * for a reply without an id: a minimal host answers in order. */
+static int calls_line(struct agent *agent, int wait_ms, struct laz_message *reply, uint64_t *id)
 {
-    unsigned long long value;
-
-    if (sscanf(head, "{\"id\":%llu", &value) != 1)
-        return false;
-    *id = value;
-    return true;
-}
-
-/* The next line as an answer: 0, LAZ_ETIMEOUT, or LAZ_ENOMEM for one that could not be held. */
-static int calls_line(struct agent *agent, int wait_ms, struct agent_message *m, uint64_t *id)
-{
-    int64_t number = 0;
+    struct laz_error err = {0};
     char *line;
     size_t len;
 
+    *reply = (struct laz_message){.type = LAZ_MESSAGE_REPLY};
     int rc = agent_channel_line(&agent->channel, wait_ms, &line, &len);
-    if (rc == LAZ_ETIMEOUT)
-        return rc;
-    if (rc == LAZ_ENOMEM && calls_id_of(agent->channel.head, id))
+    if (rc == LAZ_ENOMEM && laz_message_reply_id(agent->channel.head, id))
         return rc;
     if (rc == LAZ_ENOMEM)
-        _exit(AGENT_EXIT_SETUP); /* whose it was nobody knows */
-    if (rc)
+        _exit(AGENT_EXIT_SETUP); /* the call it belongs to is not known */
+    if (rc && rc != LAZ_ETIMEOUT)
         agent_hang_up(rc);
-    if (!agent_message_parse(line, len, m))
-        _exit(AGENT_EXIT_SETUP);
-    if (m->type) {
-        bool leave = strcmp(m->type, "exit") == 0;
-        free(m->type);
-        m->type = NULL;
-        if (leave)
-            _exit(0);
-    }
-    *id = 0; /* a minimal host answers in order, without ids */
-    if (m->id)
-        *id = laz_json_to_int(m->id, m->id_len, &number) && number > 0 ? (uint64_t)number
-                                                                       : UINT64_MAX;
-    return 0;
+    if (rc == 0)
+        rc = laz_message_parse_host(line, len, LAZ_WIRE_RUNNING, reply, &err);
+    if (rc == LAZ_EPROTO)
+        agent_refuse(&err);
+    if (reply->type == LAZ_MESSAGE_EXIT)
+        _exit(0);
+    *id = !reply->has_id ? 0 : reply->id > 0 ? (uint64_t)reply->id : UINT64_MAX;
+    return rc;
+}
+
+/* The text of a reply that is an error. */
+static int calls_error(struct laz_buf *text, int rc, const struct laz_message *reply)
+{
+    laz_buf_clear(text);
+    if (rc == LAZ_ENOMEM)
+        laz_buf_puts(text, "not enough memory for the value of the tool");
+    else if (reply->error)
+        laz_buf_append(text, reply->error, reply->error_len);
+    else
+        laz_buf_puts(text, "the tool failed");
+    return rc ? rc : LAZ_EREFUSED;
 }
 
 static int calls_next(void *data, int wait_ms, void **user, const char **text, size_t *len)
 {
     struct agent *agent = data;
     struct laz_buf *answered = &agent->calls.answered;
-    struct agent_message m = {0};
+    struct laz_message reply = {.type = LAZ_MESSAGE_REPLY};
     uint64_t id;
     int rc;
 
     if (!open_count(&agent->calls))
         return LAZ_ENOENT;
-    do
-        rc = calls_line(agent, wait_ms, &m, &id);
-    while (rc != LAZ_ETIMEOUT && !open_take(&agent->calls, id, user));
-    if (rc == LAZ_ETIMEOUT)
-        return rc;
-    laz_buf_clear(answered);
-    if (rc == 0 && !m.error) {
-        *text = m.value ? m.value : "null";
-        *len = m.value ? m.value_len : 4;
-        return 0;
+    do {
+        laz_message_fini(&reply);
+        rc = calls_line(agent, wait_ms, &reply, &id);
+    } while (rc != LAZ_ETIMEOUT && !open_take(&agent->calls, id, user));
+    if (rc == 0 && reply.value && !reply.error) {
+        *text = reply.value;
+        *len = reply.value_len;
+    } else if (rc != LAZ_ETIMEOUT) {
+        rc = calls_error(answered, rc, &reply);
+        *text = answered->failed ? "out of memory" : laz_buf_text(answered);
+        *len = strlen(*text);
     }
-    size_t error_len = 0;
-    char *error = m.error ? laz_json_to_string(m.error, m.error_len, &error_len) : NULL;
-    if (rc == LAZ_ENOMEM)
-        laz_buf_puts(answered, "not enough memory for the value of the tool");
-    else if (error)
-        laz_buf_append(answered, error, error_len);
-    else
-        laz_buf_puts(answered, "the tool failed");
-    free(error);
-    *text = answered->failed ? "out of memory" : laz_buf_text(answered);
-    *len = strlen(*text);
-    return rc ? rc : LAZ_EREFUSED;
+    laz_message_fini(&reply);
+    return rc;
 }
 
 static int calls_fd(void *data)
@@ -276,7 +267,7 @@ static int calls_await(void *data, int wait_ms)
 
 /* ---- whole calls ---------------------------------------------------------------------------- */
 
-/* A call that waits for its answer has no other beside it. */
+/* A call that waits for its reply has no other beside it. */
 static int calls_alone(struct agent *agent, const char **error)
 {
     int rc = calls_allowed(agent, error);
@@ -305,7 +296,7 @@ static int calls_one(void *data, const char *tool, const char *args, size_t args
     return rc;
 }
 
-/* Sends calls from `next` on, until no more may be open; tells of those that cannot be sent. */
+/* Sends calls from `next` on, until no more may be open; reports those that cannot be sent. */
 static size_t
 calls_send_some(struct agent *agent, const struct laz_agent_call *calls, size_t next, size_t n,
                 void (*answered)(void *user, size_t index, int rc, const char *text, size_t len),
@@ -317,19 +308,17 @@ calls_send_some(struct agent *agent, const struct laz_agent_call *calls, size_t 
     for (; next < n; next++) {
         const struct laz_agent_call *call = &calls[next];
         bool inlined = agent->out.len + call->args_len <= CALLS_WRITE;
-        int rc = calls_head(agent, call, inlined, (void *)(uintptr_t)next, &error);
+        size_t hole;
+        int rc = calls_make(agent, call, inlined, (void *)(uintptr_t)next, &hole, &error);
         if (rc == LAZ_EBUSY)
             break;
-        if (rc) {
+        if (rc)
             answered(user, next, rc, error, strlen(error));
-        } else if (inlined) {
-            laz_buf_append(&agent->out, call->args, call->args_len);
-            laz_buf_puts(&agent->out, "}\n");
-        } else {
-            calls_send(agent, call->args, call->args_len);
-        }
+        else if (!inlined)
+            calls_send(agent, hole, call);
     }
-    calls_send(agent, NULL, 0);
+    if (agent->out.len)
+        agent_flush(agent);
     return next;
 }
 

@@ -2,9 +2,9 @@
 /* channel.c - lines to and from the host, with blocking calls.
  * Side: box.  Input trusted: yes.
  *
- * Nothing is copied that need not be: a message goes out from the pieces it is made of, and a line
- * stays in the buffer it was read into. The socket raises no SIGPIPE: a dead host ends the agent in
- * order. */
+ * Large values are not copied: a message is sent from the pieces it consists of, and a line stays
+ * in the buffer it was read into.  The socket raises no SIGPIPE, so the agent ends in order when
+ * its host is gone. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
@@ -12,17 +12,18 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHANNEL_READ  (64u * 1024)
-#define CHANNEL_CHUNK (16u * 1024) /* on the stack, where there is no other memory */
+#define CHANNEL_CHUNK (16u * 1024) /* on the stack, for when there is no other memory */
 
 bool agent_channel_send(struct agent_channel *channel, const struct laz_part *parts, size_t n)
 {
     return laz_os_send_parts(channel->fd, parts, n);
 }
 
-/* Reads over the rest of a line that finds no memory. What comes after it is kept. */
-static int channel_pass_over(struct agent_channel *channel)
+/* Skips the rest of a line for which there is no memory. What comes after it is kept. */
+static int channel_skip_line(struct agent_channel *channel)
 {
     const struct laz_frame *in = &channel->in;
     char chunk[CHANNEL_CHUNK];
@@ -55,7 +56,7 @@ int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, 
     while ((have = laz_frame_next(&channel->in, line, len)) == 0) {
         char *room = laz_frame_room(&channel->in, CHANNEL_READ);
         if (!room)
-            return channel_pass_over(channel);
+            return channel_skip_line(channel);
         uint64_t now = wait_ms > 0 ? laz_clock_ms() : 0;
         ssize_t got =
             laz_os_read_within(channel->fd, room, channel->in.buf.cap - channel->in.buf.len - 1,
@@ -69,4 +70,19 @@ int agent_channel_line(struct agent_channel *channel, int wait_ms, char **line, 
         laz_frame_added(&channel->in, (size_t)got);
     }
     return have > 0 ? 0 : have;
+}
+
+_Noreturn void agent_hang_up(int why)
+{
+    if (why == LAZ_ECLOSED)
+        _exit(0);
+    fputs("lazaret-agent: a line of the host is too long\n", stderr);
+    _exit(AGENT_EXIT_SETUP);
+}
+
+_Noreturn void agent_refuse(const struct laz_error *err)
+{
+    fprintf(stderr, "lazaret-agent: refused a message of the host (protocol %d): %s\n",
+            LAZ_PROTOCOL, err->text);
+    _exit(AGENT_EXIT_SETUP);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* confine.c - what the agent takes from itself before a runtime is loaded: one table, in order.
+/* confine.c - how the agent confines itself before a runtime is loaded: one table, in order.
  * Side: box.  Input trusted: yes (`init` of the host).
  *
- * Each row is a step: how it is asked for in `init.confine`, and whether a session may go on
- * without it.  The order is forced: no_new_privs is what lets an ordinary process use the two steps
- * below it, and the filter comes last because it refuses the calls of the others.  None of them can
- * be undone.  A member of `init.confine` that no row knows ends the start: an older agent must not
- * pass over what a newer host relies on.  Everything here can also be called late, after a fork. */
+ * Each row is a step: whether `init.confine` asks for it, and whether a session may go on without
+ * it.  The order is forced: no_new_privs is what lets an ordinary process use the two steps below
+ * it, and the filter comes last because it refuses the calls of the others.  No step can be undone.
+ * An unknown member of `init.confine` fails the start (the table of core/wire says so): an older
+ * agent must not ignore what a newer host relies on.  All of it can also be applied late, after a
+ * fork. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
@@ -16,6 +17,9 @@
 #include "os/filter.h"
 #include "os/landlock.h"
 #include "os/landlock_text.h"
+#include "os/filter.h"
+#include "os/landlock.h"
+#include "wire/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,18 +46,18 @@ void agent_close_descriptors(int channel)
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-static int confine_no_new_privs(const struct laz_json *asked, struct laz_error *err)
+static int confine_no_new_privs(const struct laz_wire_confine *confine, struct laz_error *err)
 {
-    (void)asked;
+    (void)confine;
     return laz_os_no_new_privs(err);
 }
 
 /* No core dumps. With a limit of 0 the kernel still starts the host's handler, as root and outside
  * the box, where kernel.core_pattern is a pipe (core(5)); 1, which is less than any dump needs,
  * keeps it from that as well (fs/coredump.c since Linux 2.6.24). The filter holds it there. */
-static int confine_core(const struct laz_json *asked, struct laz_error *err)
+static int confine_core(const struct laz_wire_confine *confine, struct laz_error *err)
 {
-    (void)asked;
+    (void)confine;
     return laz_os_set_limit("core", 1, err);
 }
 
@@ -64,68 +68,47 @@ static int confine_core(const struct laz_json *asked, struct laz_error *err)
 #define CONFINE_NO_MEMORY_LIMIT false
 #endif
 
-static int confine_limits(const struct laz_json *asked, struct laz_error *err)
+static int confine_limits(const struct laz_wire_confine *confine, struct laz_error *err)
 {
-    const struct laz_json *limit = laz_json_first(asked);
     int rc = 0;
 
-    for (; rc == 0 && limit; limit = laz_json_next(limit)) {
-        double value = laz_json_number(limit);
-        if (CONFINE_NO_MEMORY_LIMIT && strcmp(laz_json_key(limit), "memory") == 0)
+    for (size_t i = 0; rc == 0 && i < confine->limits.n; i++) {
+        const struct laz_wire_number *limit = &confine->limits.items[i];
+        if (CONFINE_NO_MEMORY_LIMIT && strcmp(limit->name, "memory") == 0)
             continue;
-        if (laz_json_type(limit) != LAZ_JSON_NUMBER || !(value >= 0 && value < 1.8e19))
-            rc =
-                laz_error_set(err, LAZ_EPROTO, 0, "init: limit %s is no size", laz_json_key(limit));
-        else
-            rc = laz_os_set_limit(laz_json_key(limit), (uint64_t)value, err);
+        rc = laz_os_set_limit(limit->name, (uint64_t)limit->value, err);
     }
     return rc;
 }
 
-/* One rule of the list: {"rights":"rw","path":"/tmp","optional":false}. */
-static int confine_rule(const struct laz_json *item, struct laz_landlock_rule *rule,
-                        struct laz_error *err)
+static int confine_make_ruleset(const struct laz_wire_landlock *landlock, int *ruleset,
+                                struct laz_error *err)
 {
-    const struct laz_json *path = laz_json_get(item, "path");
-    const struct laz_json *rights = laz_json_get(item, "rights");
-    const struct laz_json *optional = laz_json_get(item, "optional");
+    const struct laz_wire_rule *from = landlock->rules.items;
+    int abi = (int)landlock->abi, rc = 0;
+    struct laz_landlock_rule *rules = calloc(landlock->rules.n + 1, sizeof *rules);
 
-    rule->path = path ? laz_json_string(path) : NULL;
-    if (rights && laz_json_string(rights))
-        rule->rights = laz_landlock_rights(laz_json_string(rights));
-    rule->optional = optional && laz_json_is_true(optional);
-    if (!rule->path || !rule->rights)
-        return laz_error_set(err, LAZ_EPROTO, 0, "init: a rule of Landlock has no path or rights");
-    return 0;
-}
-
-static int confine_make_ruleset(const struct laz_json *asked, int *ruleset, struct laz_error *err)
-{
-    const struct laz_json *version = laz_json_get(asked, "abi");
-    const struct laz_json *list = laz_json_get(asked, "rules");
-    int abi = version ? (int)laz_json_number(version) : 0, rc = 0;
-    size_t n = 0, i = 0;
-
-    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
-         item = laz_json_next(item))
-        n++;
-    struct laz_landlock_rule *rules = calloc(n + 1, sizeof *rules);
     if (!rules)
         return laz_error_nomem(err);
-    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item && !rc;
-         item = laz_json_next(item))
-        rc = confine_rule(item, &rules[i++], err);
+    for (size_t i = 0; i < landlock->rules.n && !rc; i++) {
+        rules[i] = (struct laz_landlock_rule){from[i].path, laz_landlock_rights(from[i].rights),
+                                              from[i].is_optional};
+        if (!rules[i].rights)
+            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: '%s' are not rights of Landlock",
+                               from[i].rights);
+    }
     if (!rc)
-        rc = laz_os_landlock_make(abi ? abi : laz_os_landlock_abi(), rules, n, ruleset, err);
+        rc = laz_os_landlock_make(abi ? abi : laz_os_landlock_abi(), rules, landlock->rules.n,
+                                  ruleset, err);
     free(rules);
     return rc;
 }
 
-/* What no rule allows is refused from here on; of files, what is open stays open. */
-static int confine_landlock(const struct laz_json *asked, struct laz_error *err)
+/* What no rule allows is refused from here on; open files stay usable. */
+static int confine_landlock(const struct laz_wire_confine *confine, struct laz_error *err)
 {
     int ruleset = -1;
-    int rc = confine_make_ruleset(asked, &ruleset, err);
+    int rc = confine_make_ruleset(&confine->landlock, &ruleset, err);
 
     if (!rc)
         rc = laz_os_landlock_enter(ruleset, err);
@@ -133,102 +116,89 @@ static int confine_landlock(const struct laz_json *asked, struct laz_error *err)
     return rc;
 }
 
-static int confine_filter(const struct laz_json *asked, struct laz_error *err)
+static int confine_filter(const struct laz_wire_confine *confine, struct laz_error *err)
 {
-    const char *name = laz_json_string(asked);
+    return laz_os_filter(confine->filter, err);
+}
 
-    if (!name)
-        return laz_error_set(err, LAZ_EPROTO, 0, "init: the name of a filter is no string");
-    return laz_os_filter(name, err);
+/* ---- are they asked for? -------------------------------------------------------------------- */
+
+static bool confine_asks_limits(const struct laz_wire_confine *confine)
+{
+    return confine->has_limits;
+}
+
+static bool confine_asks_landlock(const struct laz_wire_confine *confine)
+{
+    return confine->has_landlock;
+}
+
+static bool confine_asks_filter(const struct laz_wire_confine *confine)
+{
+    return confine->filter != NULL;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-enum confine_when {
-    CONFINE_ALWAYS, /* nobody has to ask */
-    CONFINE_ASKED,  /* when `init.confine` has a member of that name */
-};
-
 static const struct confine_step {
     const char *name;
-    enum confine_when when;
-    bool may_fail; /* unless `required` lists it */
-    int (*apply)(const struct laz_json *asked, struct laz_error *err);
+    bool (*is_asked)(const struct laz_wire_confine *confine); /* NULL: it is always applied */
+    bool may_fail;                                            /* unless `required` lists it */
+    int (*apply)(const struct laz_wire_confine *confine, struct laz_error *err);
 } confine_steps[] = {
-    {"no_new_privs", CONFINE_ALWAYS, false, confine_no_new_privs},
-    {"core", CONFINE_ALWAYS, false, confine_core},
-    {"limits", CONFINE_ASKED, false, confine_limits},
-    {"landlock", CONFINE_ASKED, true, confine_landlock},
-    {"filter", CONFINE_ASKED, true, confine_filter},
+    {"no_new_privs", NULL, false, confine_no_new_privs},
+    {"core", NULL, false, confine_core},
+    {"limits", confine_asks_limits, false, confine_limits},
+    {"landlock", confine_asks_landlock, true, confine_landlock},
+    {"filter", confine_asks_filter, true, confine_filter},
 };
 
 #define CONFINE_STEPS (sizeof confine_steps / sizeof confine_steps[0])
 
-static bool confine_is_step(const char *name)
+/* Applies a step and notes its time. */
+static int confine_apply(const struct confine_step *step, const struct laz_wire_confine *confine,
+                         struct laz_buf *cost, struct laz_error *why)
 {
-    for (size_t i = 0; i < CONFINE_STEPS; i++)
-        if (confine_steps[i].when == CONFINE_ASKED && strcmp(confine_steps[i].name, name) == 0)
-            return true;
-    return false;
+    uint64_t begun = laz_clock_us();
+    int rc = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(confine, why);
+
+    laz_buf_printf(cost, "%s%s %llu", cost->len ? ", " : "", step->name,
+                   (unsigned long long)(laz_clock_us() - begun));
+    return rc;
 }
 
-/* Everything that was asked for is known here. */
-static int confine_check(const struct laz_json *confine, struct laz_error *err)
+static int confine_steps_of(const struct laz_wire_confine *confine, struct laz_strv *confined,
+                            struct laz_strv *missing, struct laz_buf *cost, struct laz_error *err)
 {
-    const struct laz_json *asked = confine ? laz_json_first(confine) : NULL;
-
-    for (; asked; asked = laz_json_next(asked))
-        if (strcmp(laz_json_key(asked), "required") != 0 && !confine_is_step(laz_json_key(asked)))
-            return laz_error_set(
-                err, LAZ_ESETUP, 0,
-                "this agent knows no confinement \"%s\": it is older than the host",
-                laz_json_key(asked));
-    return 0;
-}
-
-static bool confine_is_required(const struct laz_json *confine, const char *name)
-{
-    const struct laz_json *list = confine ? laz_json_get(confine, "required") : NULL;
-    const struct laz_json *item = list ? laz_json_first(list) : NULL;
-
-    for (; item; item = laz_json_next(item))
-        if (laz_json_string(item) && strcmp(laz_json_string(item), name) == 0)
-            return true;
-    return false;
-}
-
-int agent_confine(const struct laz_json *confine, struct laz_buf *report, struct laz_buf *cost,
-                  struct laz_error *err)
-{
-    struct laz_buf missing = LAZ_BUF_INIT;
-    int rc = confine_check(confine, err);
-
-    laz_buf_puts(report, ",\"confined\":[");
-    for (size_t i = 0, n = 0; i < CONFINE_STEPS && !rc; i++) {
-        const struct confine_step *step = &confine_steps[i];
-        const struct laz_json *asked = confine ? laz_json_get(confine, step->name) : NULL;
+    for (const struct confine_step *step = confine_steps; step < confine_steps + CONFINE_STEPS;
+         step++) {
         struct laz_error why = {0};
-        if (step->when == CONFINE_ASKED && !asked)
+        if (step->is_asked && !step->is_asked(confine))
             continue;
-        uint64_t begun = laz_clock_us();
-        int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(asked, &why);
-        laz_buf_printf(cost, "%s%s %llu", cost->len ? ", " : "", step->name,
-                       (unsigned long long)(laz_clock_us() - begun));
-        if (failed == LAZ_ENOENT && step->when == CONFINE_ALWAYS)
-            continue; /* not told as done, nor as missing: this system has no such thing */
-        if (!failed) {
-            laz_buf_printf(report, "%s\"%s\"", n++ ? "," : "", step->name);
-        } else if (step->may_fail && !confine_is_required(confine, step->name)) {
-            laz_buf_puts(&missing, missing.len ? "," : "");
-            laz_error_prefix(&why, "%s: ", step->name);
-            laz_json_quote(&missing, why.text, strlen(why.text));
-        } else {
-            rc = laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s", why.text);
-        }
+        int failed = confine_apply(step, confine, cost, &why);
+        if (failed == LAZ_ENOENT && !step->is_asked)
+            continue; /* neither in force nor missing: this system has no such thing */
+        if (!failed)
+            laz_strv_add(confined, step->name);
+        else if (step->may_fail && !laz_strv_has(&confine->required, step->name))
+            laz_strv_addf(missing, "%s: %s", step->name, why.text);
+        else
+            return laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s",
+                                 why.text);
     }
-    laz_buf_printf(report, "],\"missing\":[%s]", laz_buf_text(&missing));
-    if (!rc && (report->failed || missing.failed || cost->failed))
-        rc = laz_error_nomem(err);
-    laz_buf_fini(&missing);
+    return confined->failed || missing->failed || cost->failed ? laz_error_nomem(err) : 0;
+}
+
+int agent_confine(const char *raw, size_t len, struct laz_strv *confined, struct laz_strv *missing,
+                  struct laz_buf *cost, struct laz_error *err)
+{
+    struct laz_wire_confine confine = {0};
+    int rc = raw ? laz_wire_read(&laz_wire_confine, raw, len, &confine, err) : 0;
+
+    if (rc)
+        laz_error_prefix(err, "init: ");
+    else
+        rc = confine_steps_of(&confine, confined, missing, cost, err);
+    laz_wire_free(&laz_wire_confine, &confine);
     return rc;
 }

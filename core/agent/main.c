@@ -6,6 +6,7 @@
  * options are for the host and the build. Its interpreter runs on the main thread. */
 #include "agent/agent.h"
 
+#include "base/json.h"
 #include "os/library.h"
 #include "os/streams.h"
 #include "os/warden.h"
@@ -20,7 +21,7 @@
 #endif
 
 #ifdef LAZ_SANITIZE
-/* Read by the address sanitizer: a crash of the code is the host's to see, by its signal. */
+/* Read by the address sanitizer: the host is to see a crash of the code by its signal. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 
 const char *__asan_default_options(void)
@@ -40,7 +41,7 @@ static int main_run(enum agent_role role)
 
     laz_frame_init(&agent.channel.in, AGENT_MAX_LINE + AGENT_LINE_SLACK);
     /* Interpreters take the encoding of their text from here; the box has LANG=C.UTF-8. No other
-     * category: a decimal comma must not reach a number. */
+     * category is set: a decimal comma must not get into a number. */
     setlocale(LC_CTYPE, "");
     int status = AGENT_EXIT_SETUP;
     int rc = agent_start(&agent, &err);
@@ -69,7 +70,8 @@ static int main_template(char **argv)
     return main_run(AGENT_TEMPLATE);
 }
 
-/* With the libraries that the system's loader does not find by itself, to be opened before it. */
+/* Prints the descriptor of a runtime. The arguments after it are libraries that the system's loader
+ * does not find by itself: they are opened first. */
 static int main_describe(char **argv)
 {
     struct laz_module *module;
@@ -88,24 +90,25 @@ static int main_describe(char **argv)
     return status;
 }
 
-/* With a confinement, as in `init`: does all of it work here? */
+/* Applies a confinement, as in `init`: does all of it work here? */
 static int main_probe(char **argv)
 {
     struct laz_error err = {0};
-    struct laz_buf report = LAZ_BUF_INIT, cost = LAZ_BUF_INIT;
-    struct laz_json *confine = argv[0] ? laz_json_parse(argv[0], strlen(argv[0]), &err) : NULL;
-    int rc = argv[0] && !confine ? LAZ_EPROTO : 0;
+    struct laz_strv confined = LAZ_STRV_INIT, missing = LAZ_STRV_INIT;
+    struct laz_buf cost = LAZ_BUF_INIT;
+    size_t len = argv[0] ? strlen(argv[0]) : 0;
+    int rc = argv[0] ? laz_json_scan(argv[0], len, &err) : 0;
 
-    if (confine)
-        rc = agent_confine(confine, &report, &cost, &err);
-    laz_json_free(confine);
-    laz_buf_fini(&report);
+    if (!rc && argv[0])
+        rc = agent_confine(argv[0], len, &confined, &missing, &cost, &err);
+    laz_strv_fini(&confined);
+    laz_strv_fini(&missing);
     laz_buf_fini(&cost);
     if (rc) {
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
         return AGENT_EXIT_SETUP;
     }
-    /* What a sanitizer does when a process ends in order is refused by the filter. */
+    /* _exit: the filter refuses what a sanitizer does at an orderly end. */
     _exit(puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
 }
 
@@ -114,7 +117,7 @@ static int main_reap(char **argv)
     return agent_reap(argv);
 }
 
-/* Does nothing until it is ended: the process of the host that a box must not reach. */
+/* Does nothing until it is killed: a process of the host that a box must not reach. */
 static int main_wait(char **argv)
 {
     (void)argv;
@@ -127,7 +130,7 @@ static int main_wait(char **argv)
 static int main_warden(char **argv)
 {
     (void)argv;
-    _exit(laz_os_warden()); /* a host that frees its engine waits for it, not for a sanitizer */
+    _exit(laz_os_warden()); /* a host that frees its engine waits for this, not for a sanitizer */
 }
 
 static int main_version(char **argv)

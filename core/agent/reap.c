@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* reap.c - a parent that leaves nobody behind, for boxes without a pid namespace.
+/* reap.c - a parent that leaves no process behind, for boxes without a pid namespace.
  * Side: box.  Input trusted: yes (the command line of the host).
  *
- * A process group is not enough: a daemon that forks twice leaves it. Where the system lets this
- * process inherit every orphan below it (Linux), what it can find there is all there is. It kills
- * whole trees at a time until no child is left; what forks faster is caught in the next round, and
- * a bound on the time keeps a process that cannot be killed from holding the reaper.
+ * A process group is not enough: a daemon that forks twice leaves it.  Where the system lets this
+ * process inherit every orphan below it (Linux), its descendants are all processes of the box.  It
+ * kills whole trees at a time until no child is left; processes that fork faster are found in the
+ * next round, and a bound on the time keeps a process that cannot be killed from holding the
+ * reaper.
  *
- * It stands outside of the session's Landlock domain, whose scope keeps the session's signals from
- * it. Where that does not exist (before Linux 6.12) the session may kill it: then the agent dies
- * with it, and of what has left the agent's side the host can only find what has a uid or a control
- * group of its own. On macOS nobody inherits orphans: a daemon that has left the process group and
- * lost its parent before the end is not found. */
+ * It stands outside of the session's Landlock domain, whose scope protects it from the session's
+ * signals.  Without that scope (before Linux 6.12) the session may kill it: then the agent dies
+ * with it, and of the processes that have left the agent the host finds only those with a uid or a
+ * control group of their own.  On macOS no process inherits orphans: a daemon that has left the
+ * process group and lost its parent before the end is not found. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #include "os/posix/signals.h"
 #include "os/process.h"
 #include "os/process_tree.h"
+#include "wire/table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,13 +34,15 @@
 #define REAP_MS      10000
 #define REAP_DEPTH   64
 #define REAP_WAIT_MS 25 /* for the end of a child that was killed */
+#define REAP_STATUS  64 /* bytes, more than a status has */
 
 static const int reap_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
 
 static void reap_kill_below(int64_t pid, int depth);
 
-/* Stops it first, so that it makes no more children while those it has are looked for. The
- * descriptor is of whatever has the number now; that it still is the child is asked afterwards. */
+/* Stops it first, so that it makes no more children while its children are looked for. The
+ * descriptor is of the process that has the number now; whether that still is the child is asked
+ * afterwards. */
 static void reap_kill_child(int64_t child, int64_t parent, int depth)
 {
     struct laz_process process = {(pid_t)child, laz_os_pidfd(child)};
@@ -54,8 +58,8 @@ static void reap_kill_child(int64_t child, int64_t parent, int depth)
     laz_process_close(&process);
 }
 
-/* Kills everything below `pid`. What is forked meanwhile has this process as its parent once those
- * above it are gone. */
+/* Kills everything below `pid`. A process that is forked meanwhile becomes a child of this one when
+ * those above it are gone. */
 static void reap_kill_below(int64_t pid, int depth)
 {
     size_t n = 0;
@@ -66,8 +70,8 @@ static void reap_kill_below(int64_t pid, int depth)
     free(children);
 }
 
-/* Takes the exit status of every child that has ended; true while there are others. What is left of
- * the command's group is killed before its number is given back, never later. */
+/* Takes the exit status of every child that has ended; true while there are others. The rest of the
+ * command's group is killed before its number is free again, never later. */
 static bool reap_collect(pid_t command, int *status)
 {
     for (;;) {
@@ -91,7 +95,7 @@ static void reap_all(pid_t command, const sigset_t *child_ended, int *status)
     while (reap_collect(command, status) && laz_clock_ms() < end) {
         reap_kill_below(getpid(), 0);
         if (*status < 0)
-            kill(-command, SIGKILL); /* where no tree can be seen it is this that helps */
+            kill(-command, SIGKILL); /* for systems that show no tree of processes */
         if (reap_collect(command, status))
             (void)laz_posix_await_signal(child_ended, REAP_WAIT_MS);
     }
@@ -110,18 +114,26 @@ static void reap_exec(pid_t reaper, char *const *argv, const sigset_t *before)
 
 _Noreturn void agent_reap_session(pid_t session, int tell)
 {
-    char line[40];
+    struct laz_wire_status status = {0};
+    struct laz_buf line = LAZ_BUF_INIT;
+    struct laz_json_write json = {.to = &line};
     int how = 0;
     pid_t pid;
 
+    laz_buf_reserve(&line, REAP_STATUS); /* now, while there is memory */
     do
         pid = waitpid(-1, &how, 0);
     while (pid != session && (pid > 0 || errno == EINTR));
     if (pid == session) {
-        int len = WIFSIGNALED(how)
-                      ? snprintf(line, sizeof line, "{\"signal\":%d}\n", WTERMSIG(how))
-                      : snprintf(line, sizeof line, "{\"exit-code\":%d}\n", WEXITSTATUS(how));
-        (void)!write(tell, line, (size_t)len); /* a host that is gone needs no word */
+        status.has_signal = WIFSIGNALED(how);
+        status.has_exit_code = !status.has_signal;
+        if (status.has_signal)
+            status.signal = WTERMSIG(how);
+        else
+            status.exit_code = WEXITSTATUS(how);
+        laz_wire_add(&json, NULL, &laz_wire_status, &status);
+        laz_buf_putc(&line, '\n');
+        (void)!write(tell, line.data, line.len); /* the host may be gone */
     }
     _exit(0);
 }
@@ -147,7 +159,8 @@ int agent_reap(char *const *argv)
     sigemptyset(&child_ended);
     sigaddset(&child_ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &watched, &before);
-    /* Blocked, it is waited for and never runs; but without one some systems drop the signal. */
+    /* The signal is blocked and waited for, so the handler never runs; without one some systems
+     * discard the signal. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = reap_nothing}, NULL);
 
     const pid_t self = getpid();

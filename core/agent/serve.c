@@ -3,14 +3,13 @@
  * Side: box.  Input trusted: yes (the host).
  *
  * The invariant is one line for one message, at most max_message bytes, whatever the code did: a
- * value that is too large becomes an error that names the limit, a text of an error is cut. A
+ * value that is too large becomes an error that names the limit, the text of an error is cut.  A
  * process that the code forked shares the socket, so everything that would write to it looks at the
  * process id first. */
 #include "agent/agent.h"
 
 #include "base/json.h"
 #include "base/outcome.h"
-#include "wire/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +26,8 @@ bool agent_is_forked(const struct agent *agent)
 
 /* ---- to the host ---------------------------------------------------------------------------- */
 
-void agent_send(struct agent *agent)
+void agent_flush(struct agent *agent)
 {
-    laz_buf_putc(&agent->out, '\n');
     if (agent->out.failed)
         _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */
     const struct laz_part part = {agent->out.data, agent->out.len};
@@ -38,78 +36,71 @@ void agent_send(struct agent *agent)
     laz_buf_clear(&agent->out);
 }
 
-static void serve_begin(struct agent *agent, const char *type, const struct agent_message *request)
+void agent_send(struct agent *agent, const struct laz_message *message)
 {
     laz_buf_clear(&agent->out);
-    laz_buf_printf(&agent->out, "{\"type\":\"%s\"", type);
-    if (request && request->id) {
-        laz_buf_puts(&agent->out, ",\"id\":");
-        laz_buf_append(&agent->out, request->id, request->id_len);
-    }
+    laz_message_make(message, &agent->out);
+    agent_flush(agent);
 }
 
-/* A text for people as a member, cut at a whole character to `max` bytes. */
-static void serve_text(struct laz_buf *out, const char *name, const char *text, size_t len,
-                       size_t max)
+/* The length of a text that is cut to `max` bytes, at a whole character. */
+static size_t serve_cut(const char *text, size_t len, size_t max)
 {
-    if (len > max) {
-        for (len = max; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
-            ;
-    }
-    if (name)
-        laz_buf_printf(out, ",\"%s\":", name);
-    laz_json_quote(out, text, len);
+    if (len > max)
+        for (len = max; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
+            len--;
+    return len;
 }
 
-static void serve_traceback(struct laz_buf *out, const struct laz_outcome *outcome)
+/* The innermost calls. Without memory the error goes without a traceback. */
+static void serve_traceback(const struct laz_outcome *outcome, struct laz_strv *frames)
 {
     size_t n = outcome->n_traceback;
 
-    if (!n)
-        return;
-    laz_buf_puts(out, ",\"traceback\":[");
-    for (size_t i = n > SERVE_FRAMES ? n - SERVE_FRAMES : 0, first = i; i < n; i++) {
-        if (i > first)
-            laz_buf_putc(out, ',');
-        serve_text(out, NULL, outcome->traceback[i], strlen(outcome->traceback[i]),
-                   SERVE_FRAME_SIZE);
+    for (size_t i = n > SERVE_FRAMES ? n - SERVE_FRAMES : 0; i < n; i++) {
+        const char *frame = outcome->traceback[i];
+        laz_strv_addf(frames, "%.*s", (int)serve_cut(frame, strlen(frame), SERVE_FRAME_SIZE),
+                      frame);
     }
-    laz_buf_putc(out, ']');
+    if (frames->failed)
+        laz_strv_fini(frames);
 }
 
 /* An error in at most max_message bytes: first all of it, then without the traceback, then with
  * less and less of the message. */
-static void serve_error(struct agent *agent, const struct agent_message *request, const char *kind,
+static void serve_error(struct agent *agent, const struct laz_message *request, const char *kind,
                         const struct laz_outcome *outcome)
 {
-    const char *message = outcome->message ? outcome->message : "unknown error";
-    size_t len = strlen(message), max = agent->max_message;
-    bool traceback = true;
+    struct laz_message error = {
+        .type = LAZ_MESSAGE_ERROR,
+        .has_id = request->has_id,
+        .id = request->id,
+        .kind = kind,
+        .has_status = outcome->kind == LAZ_OUTCOME_EXIT,
+        .status = outcome->exit_status,
+        .message = outcome->message ? outcome->message : "unknown error",
+        .line = outcome->line > 0 ? outcome->line : 0,
+        .column = outcome->column > 0 ? outcome->column : 0,
+    };
+    size_t len = strlen(error.message), max = agent->max_message;
 
+    serve_traceback(outcome, &error.traceback);
     for (;;) {
-        serve_begin(agent, "error", request);
-        laz_buf_printf(&agent->out, ",\"kind\":\"%s\"", kind);
-        if (outcome->kind == LAZ_OUTCOME_EXIT)
-            laz_buf_printf(&agent->out, ",\"status\":%d", (int)outcome->exit_status);
-        serve_text(&agent->out, "message", message, len, max);
-        if (outcome->line > 0)
-            laz_buf_printf(&agent->out, ",\"line\":%d", (int)outcome->line);
-        if (outcome->column > 0)
-            laz_buf_printf(&agent->out, ",\"column\":%d", (int)outcome->column);
-        if (traceback)
-            serve_traceback(&agent->out, outcome);
-        laz_buf_putc(&agent->out, '}');
-        if (agent->out.len <= agent->max_message || max == 0)
+        error.message_len = serve_cut(error.message, len, max);
+        laz_buf_clear(&agent->out);
+        laz_message_make(&error, &agent->out);
+        if (agent->out.failed || agent->out.len - 1 <= agent->max_message || max == 0)
             break;
-        if (traceback && outcome->n_traceback)
-            traceback = false;
+        if (error.traceback.n)
+            laz_strv_fini(&error.traceback);
         else
             max = (max < len ? max : len) / 2;
     }
-    agent_send(agent);
+    laz_strv_fini(&error.traceback);
+    agent_flush(agent);
 }
 
-static void serve_too_large(struct agent *agent, const struct agent_message *request,
+static void serve_too_large(struct agent *agent, const struct laz_message *request,
                             const char *what)
 {
     char message[128];
@@ -120,34 +111,35 @@ static void serve_too_large(struct agent *agent, const struct agent_message *req
                 &(struct laz_outcome){.size = sizeof(struct laz_outcome), .message = message});
 }
 
-/* The value goes out from where the runtime keeps it. */
-static void serve_result(struct agent *agent, const struct agent_message *request,
+/* The value is sent from where the runtime keeps it. */
+static void serve_result(struct agent *agent, const struct laz_message *request,
                          const struct laz_outcome *outcome)
 {
-    struct laz_buf tail = LAZ_BUF_INIT;
     const char *value = outcome->value ? outcome->value : "null";
-    size_t value_len = outcome->value ? outcome->value_len : 4;
+    const size_t value_len = outcome->value ? outcome->value_len : 4, max = agent->max_message;
+    const bool is_long = outcome->text && outcome->text_len > max;
+    const struct laz_message result = {
+        .type = LAZ_MESSAGE_RESULT,
+        .has_id = request->has_id,
+        .id = request->id,
+        .text = is_long ? NULL : outcome->text,
+        .text_len = outcome->text_len,
+        .visible = outcome->visible,
+    };
+    struct laz_buf *out = &agent->out;
 
-    serve_begin(agent, "result", request);
-    laz_buf_puts(&agent->out, ",\"value\":");
-    if (outcome->text && outcome->text_len <= agent->max_message)
-        serve_text(&tail, "text", outcome->text, outcome->text_len, SIZE_MAX);
-    laz_buf_printf(&tail, ",\"visible\":%s}\n", outcome->visible ? "true" : "false");
-    if (agent->out.failed || tail.failed)
+    laz_buf_clear(out);
+    size_t at = laz_message_make_around(&result, out);
+    if (out->failed)
         _exit(AGENT_EXIT_SETUP);
-    size_t line_len = agent->out.len + value_len + tail.len - 1;
-    if (value_len > agent->max_message) {
+    const struct laz_part parts[] = {
+        {out->data, at}, {value, value_len}, {out->data + at, out->len - at}};
+    if (value_len > max)
         serve_too_large(agent, request, "value");
-    } else if (line_len > agent->max_message ||
-               (outcome->text && outcome->text_len > agent->max_message)) {
+    else if (is_long || out->len - 1 + value_len > max)
         serve_too_large(agent, request, "value with its printed form");
-    } else {
-        const struct laz_part parts[] = {
-            {agent->out.data, agent->out.len}, {value, value_len}, {tail.data, tail.len}};
-        if (!agent_channel_send(&agent->channel, parts, 3))
-            _exit(0);
-    }
-    laz_buf_fini(&tail);
+    else if (!agent_channel_send(&agent->channel, parts, 3))
+        _exit(0);
 }
 
 /* ---- services of the runtime ---------------------------------------------------------------- */
@@ -189,12 +181,12 @@ void agent_services_init(struct agent *agent)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-static void serve_answer(struct agent *agent, const struct agent_message *request,
+static void serve_answer(struct agent *agent, const struct laz_message *request,
                          const struct laz_outcome *outcome)
 {
     if (outcome->kind >= LAZ_N_ERROR_KINDS) {
         serve_error(agent, request, "runtime",
-                    &(struct laz_outcome){.message = "the runtime gave an unknown outcome"});
+                    &(struct laz_outcome){.message = "the runtime returned an unknown outcome"});
     } else if (outcome->kind == LAZ_OUTCOME_VALUE) {
         serve_result(agent, request, outcome);
     } else if (outcome->kind == LAZ_OUTCOME_TOO_LARGE && !outcome->message) {
@@ -207,46 +199,64 @@ static void serve_answer(struct agent *agent, const struct agent_message *reques
     }
 }
 
-/* True when the agent has to end, with *status. */
-static bool serve_run(struct agent *agent, struct agent_message *m, bool check, int *status)
+/* Returns true when the agent has to end, with *status. */
+typedef bool serve_handler(struct agent *agent, const struct laz_message *request, int *status);
+
+static bool serve_run(struct agent *agent, const struct laz_message *request, int *status)
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
-    bool print = true;
-    size_t len = 0;
-    char *code = m->code ? laz_json_to_string(m->code, m->code_len, &len) : NULL;
-    char id[32] = "";
+    const bool is_check = request->type == LAZ_MESSAGE_CHECK;
 
-    if (!code) {
-        fputs("lazaret-agent: a request without code\n", stderr);
-        *status = AGENT_EXIT_SETUP;
-        return true;
-    }
-    /* The line is read over by the answers to tool calls; the id is needed after them. */
-    if (m->id && m->id_len < sizeof id) {
-        memcpy(id, m->id, m->id_len);
-        m->id = id;
-    }
-    if (m->print)
-        laz_json_to_bool(m->print, m->print_len, &print);
-    agent->request = m;
-    int rc = check ? agent->ops->check(agent->state, code, len, &outcome)
-                   : agent->ops->eval(agent->state, code, len, print, &outcome);
+    agent->request = request;
+    int rc = is_check ? agent->ops->check(agent->state, request->code, request->code_len, &outcome)
+                      : agent->ops->eval(agent->state, request->code, request->code_len,
+                                         request->print, &outcome);
     if (agent_is_forked(agent)) /* a child of the code came back instead of ending itself */
         _exit(outcome.kind == LAZ_OUTCOME_EXIT ? (int)outcome.exit_status : 0);
-    if (check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
+    if (is_check && rc == 0 && outcome.kind == LAZ_OUTCOME_VALUE) {
         outcome.value = "true";
         outcome.value_len = 4;
         outcome.text = NULL;
     }
     if (rc == 0)
-        serve_answer(agent, m, &outcome);
+        serve_answer(agent, request, &outcome);
     else
         fputs("lazaret-agent: the runtime broke down\n", stderr);
-    free(code);
     agent->request = NULL;
     agent_calls_forget(agent);
     *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;
     return rc != 0 || outcome.kind == LAZ_OUTCOME_EXIT;
+}
+
+/* A reply that comes late: its call is forgotten. */
+static bool serve_discard(struct agent *agent, const struct laz_message *reply, int *status)
+{
+    (void)agent;
+    (void)reply;
+    (void)status;
+    return false;
+}
+
+static bool serve_exit(struct agent *agent, const struct laz_message *request, int *status)
+{
+    (void)agent;
+    (void)request;
+    *status = 0;
+    return true;
+}
+
+/* Those that are legal while the agent is idle. */
+static serve_handler *const serve_handlers[LAZ_MESSAGE_TYPES] = {
+    [LAZ_MESSAGE_EXECUTE] = serve_run,
+    [LAZ_MESSAGE_CHECK] = serve_run,
+    [LAZ_MESSAGE_REPLY] = serve_discard,
+    [LAZ_MESSAGE_EXIT] = serve_exit,
+};
+
+static void serve_no_memory(struct agent *agent, const struct laz_message *request)
+{
+    serve_error(agent, request, "memory",
+                &(struct laz_outcome){.message = "not enough memory for the code"});
 }
 
 int agent_serve(struct agent *agent)
@@ -257,28 +267,23 @@ int agent_serve(struct agent *agent)
     bool done = false;
 
     while (!done) {
-        struct agent_message m;
+        struct laz_message message;
+        struct laz_error err = {0};
         int rc = agent_channel_line(&agent->channel, -1, &line, &len);
         if (rc == LAZ_ENOMEM) {
-            serve_error(agent, &(struct agent_message){0}, "memory",
-                        &(struct laz_outcome){.message = "not enough memory for the code"});
+            serve_no_memory(agent, &(struct laz_message){0});
             continue;
         }
         if (rc)
             agent_hang_up(rc);
-        bool ok = agent_message_parse(line, len, &m);
-        if (ok && m.type && strcmp(m.type, "execute") == 0) {
-            done = serve_run(agent, &m, false, &status);
-        } else if (ok && m.type && strcmp(m.type, "check") == 0) {
-            done = serve_run(agent, &m, true, &status);
-        } else if (ok && m.type && strcmp(m.type, "exit") == 0) {
-            done = true;
-        } else if (!ok || m.type) {
-            fprintf(stderr, "lazaret-agent: not a message of protocol %d\n", LAZ_PROTOCOL);
-            status = AGENT_EXIT_SETUP;
-            done = true;
-        } /* else a late answer to a tool call */
-        free(m.type);
+        rc = laz_message_parse_host(line, len, LAZ_WIRE_IDLE, &message, &err);
+        if (rc == LAZ_ENOMEM)
+            serve_no_memory(agent, &message);
+        else if (rc)
+            agent_refuse(&err);
+        else
+            done = serve_handlers[message.type](agent, &message, &status);
+        laz_message_fini(&message);
     }
     return status;
 }

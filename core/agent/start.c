@@ -2,9 +2,9 @@
 /* start.c - from the environment to `ready`, in the order of the table in docs/protocol.md.
  * Side: box.  Input trusted: yes (the host's environment and `init`).
  *
- * The order is the point: the token is sent and wiped before anything else is read; descriptors
- * that are not the box's are closed before the runtime exists; limits hold before the interpreter
- * starts. Nothing that a stranger wrote is looked at in this file. */
+ * The order matters: the token is sent and wiped before anything else is read; descriptors that do
+ * not belong to the box are closed before the runtime exists; limits hold before the interpreter
+ * starts.  Nothing in this file looks at untrusted code. */
 #include "agent/agent.h"
 
 #include "base/clock.h"
@@ -15,6 +15,8 @@
 #include "os/namespaces.h"
 #include "os/sockets.h"
 #include "wire/message.h"
+#include "base/json_members.h"
+#include "os/namespaces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,23 +29,28 @@ void agent_cost(struct agent *agent, const char *step, uint64_t since_us)
                    (unsigned long long)(laz_clock_us() - since_us));
 }
 
-/* Taken before a runtime keeps a copy of the environment: it is nothing to sessions. */
+/* The list of paths in LAZARET_SHOWN. Taken before a runtime keeps a copy of the environment:
+ * sessions have no use for it. */
 static int start_shown(struct agent *agent, struct laz_error *err)
 {
-    char *text = laz_os_take_variable("LAZARET_SHOWN", true);
-    struct laz_json *list = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
-    bool failed = text && !list;
+    char *list = laz_os_take_variable("LAZARET_SHOWN", true);
+    size_t len = list ? strlen(list) : 0;
+    bool failed = list && laz_json_scan(list, len, NULL);
+    struct laz_json_items items = {0};
+    const char *raw;
 
-    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
-         item = laz_json_next(item)) {
-        failed = failed || !laz_json_string(item);
-        if (!failed)
-            laz_strv_add(&agent->shown, laz_json_string(item));
+    if (list && !failed)
+        items = laz_json_items(list, len);
+    while (!failed && laz_json_next_item(&items, &raw, &len)) {
+        char *path = laz_json_to_string(raw, len, NULL);
+        failed = !path;
+        if (path)
+            laz_strv_add(&agent->shown, path);
+        free(path);
     }
-    laz_json_free(list);
-    free(text);
-    return failed || agent->shown.failed
-               ? laz_error_set(err, LAZ_ESETUP, 0, "LAZARET_SHOWN is no list of paths")
+    free(list);
+    return failed || items.failed || agent->shown.failed
+               ? laz_error_set(err, LAZ_ESETUP, 0, "LAZARET_SHOWN is not a list of paths")
                : 0;
 }
 
@@ -87,60 +94,34 @@ out:
     return rc;
 }
 
-static int start_libraries(const struct laz_json *options, struct laz_strv *libraries,
-                           struct laz_error *err)
+static int start_load(struct agent *agent, const struct laz_wire_options *options,
+                      struct laz_error *err)
 {
-    const struct laz_json *list = laz_json_get(options, "libraries");
+    const char *file = options->runtime_file;
 
-    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
-         item = laz_json_next(item)) {
-        if (!laz_json_string(item))
-            return laz_error_set(err, LAZ_EPROTO, 0, "init: a library is no string");
-        laz_strv_add(libraries, laz_json_string(item));
-    }
-    return libraries->failed ? laz_error_nomem(err) : 0;
-}
-
-static int start_load(struct agent *agent, const struct laz_json *init, struct laz_error *err)
-{
-    const struct laz_json *options = laz_json_get(init, "options");
-    const struct laz_json *file = options ? laz_json_get(options, "runtime_file") : NULL;
-    struct laz_strv libraries = LAZ_STRV_INIT;
-    int rc;
-
-    if (!file || !laz_json_string(file)) {
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "init: options.runtime_file is missing");
-        goto out;
-    }
-    rc = start_libraries(options, &libraries, err);
+    if (!file)
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: options.runtime_file is missing");
+    int rc = laz_module_open(file, LAZ_PLUGIN_RUNTIME,
+                             (const char *const *)options->libraries.items, &agent->module, err);
     if (rc)
-        goto out;
-    rc = laz_module_open(laz_json_string(file), LAZ_PLUGIN_RUNTIME,
-                         (const char *const *)libraries.items, &agent->module, err);
-    if (rc)
-        goto out;
+        return rc;
     agent->plugin = laz_module_plugin(agent->module);
     agent->ops = agent->plugin->ops;
     if (!LAZ_HAS(agent->ops, create) || !LAZ_HAS(agent->ops, version) ||
         !LAZ_HAS(agent->ops, define_tools) || !LAZ_HAS(agent->ops, check) ||
         !LAZ_HAS(agent->ops, eval))
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "%s: a runtime has create, version, define_tools, check and eval",
-                           laz_json_string(file));
-out:
-    laz_strv_fini(&libraries);
+                           "%s: a runtime has create, version, define_tools, check and eval", file);
     return rc;
 }
 
-/* `line` is the text of `init`: raw members are taken from it. */
-static int start_create(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+static int start_create(struct agent *agent, const struct laz_wire_options *options,
+                        struct laz_error *err)
 {
-    const char *raw, *options = "{}";
-    size_t raw_len, options_len = 2;
+    const bool has = options->options != NULL;
 
-    if (laz_json_member(line, len, "options", &raw, &raw_len))
-        laz_json_member(raw, raw_len, "options", &options, &options_len);
-    return agent->ops->create(&agent->services, options, options_len, &agent->state, err);
+    return agent->ops->create(&agent->services, has ? options->options : "{}",
+                              has ? options->options_len : 2, &agent->state, err);
 }
 
 static int start_renew(struct agent *agent, struct laz_error *err)
@@ -154,10 +135,10 @@ static int start_renew(struct agent *agent, struct laz_error *err)
 
 static bool start_is_same(const char *kept, const char *raw, size_t len)
 {
-    return kept && strlen(kept) == len && memcmp(kept, raw, len) == 0;
+    return kept && strlen(kept) == len && memcmp(kept, raw ? raw : "", len) == 0;
 }
 
-/* `raw`: the list of init; none: it has no tools. */
+/* `raw`: the list of `init`; len 0: it has none. */
 static int start_tools(struct agent *agent, const char *raw, size_t len, struct laz_error *err)
 {
     struct agent_tools tools = {0};
@@ -179,34 +160,27 @@ static bool start_tools_are_kept(const struct agent *agent)
     return agent->tools && LAZ_HAS(agent->ops, preload);
 }
 
-/* What its sessions will ask for. Without a confinement they are asked one by one. */
-static int start_keep(struct agent *agent, const char *line, size_t len, struct laz_error *err)
+/* Keeps what its sessions will ask for. Without a confinement each says it in its `init`. */
+static int start_keep(struct agent *agent, const struct laz_message *init, struct laz_error *err)
 {
-    const char *raw;
-    size_t raw_len;
-
-    if (laz_json_member(line, len, "confine", &raw, &raw_len)) {
-        agent->confine = laz_strndup(raw, raw_len);
-        agent->asked = laz_json_parse(raw, raw_len, err);
-        if (!agent->confine || !agent->asked)
-            return laz_error_nomem(err);
-    }
-    if (laz_json_member(line, len, "tools", &raw, &raw_len)) {
-        agent->tools = laz_strndup(raw, raw_len);
-        if (!agent->tools)
-            return laz_error_nomem(err);
-    }
-    return start_tools_are_kept(agent) ? start_tools(agent, raw, raw_len, err) : 0;
+    if (init->confine)
+        agent->confine = laz_strndup(init->confine, init->confine_len);
+    if (init->tools)
+        agent->tools = laz_strndup(init->tools, init->tools_len);
+    if (!agent->confine != !init->confine || !agent->tools != !init->tools)
+        return laz_error_nomem(err);
+    return start_tools_are_kept(agent) ? start_tools(agent, init->tools, init->tools_len, err) : 0;
 }
 
 /* The steps of a session, in the order of the table. */
-static int start_session(struct agent *agent, const struct laz_json *confine, const char *tools,
-                         size_t tools_len, struct laz_error *err)
+static int start_session(struct agent *agent, const char *confine, size_t confine_len,
+                         const char *tools, size_t tools_len, struct laz_error *err)
 {
     int rc = agent_template_strip(agent, err);
 
     if (!rc)
-        rc = agent_confine(confine, &agent->confined, &agent->cost, err);
+        rc = agent_confine(confine, confine_len, &agent->confined, &agent->missing, &agent->cost,
+                           err);
     if (rc)
         return rc;
     rc = start_renew(agent, err);
@@ -221,23 +195,21 @@ int agent_start_ahead(struct agent *agent, struct laz_error *err)
 {
     const char *tools = agent->tools ? agent->tools : "";
 
-    return agent->asked ? start_session(agent, agent->asked, tools, strlen(tools), err) : 0;
+    return agent->confine ? start_session(agent, agent->confine, strlen(agent->confine), tools,
+                                          strlen(tools), err)
+                          : 0;
 }
 
-/* `init` has come: what was done ahead is what it asks for, or there is no session. */
-static int start_from_template(struct agent *agent, const struct laz_json *confine,
-                               const char *line, size_t len, struct laz_error *err)
+/* `init` has come: it asks for what was done ahead, or there is no session. */
+static int start_from_template(struct agent *agent, const struct laz_message *init,
+                               struct laz_error *err)
 {
-    const char *raw = "", *tools = "";
-    size_t raw_len = 0, tools_len = 0;
-
-    laz_json_member(line, len, "confine", &raw, &raw_len);
-    laz_json_member(line, len, "tools", &tools, &tools_len);
-    if (agent->tools && !start_is_same(agent->tools, tools, tools_len))
+    if (agent->tools && !start_is_same(agent->tools, init->tools, init->tools_len))
         return laz_error_set(err, LAZ_EPROTO, 0, "init: the tools are not those of the template");
-    if (!agent->asked)
-        return start_session(agent, confine, tools, tools_len, err);
-    if (!start_is_same(agent->confine, raw, raw_len))
+    if (!agent->confine)
+        return start_session(agent, init->confine, init->confine_len, init->tools, init->tools_len,
+                             err);
+    if (!start_is_same(agent->confine, init->confine, init->confine_len))
         return laz_error_set(err, LAZ_EPROTO, 0,
                              "init: the confinement is not that of the template");
     return 0;
@@ -245,97 +217,91 @@ static int start_from_template(struct agent *agent, const struct laz_json *confi
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static void start_sizes(struct agent *agent, const struct laz_json *options)
+static void start_sizes(struct agent *agent, const struct laz_wire_options *options)
 {
-    const struct laz_json *message = options ? laz_json_get(options, "max_message") : NULL;
-    const struct laz_json *value = options ? laz_json_get(options, "max_value") : NULL;
-
-    if (message && laz_json_number(message) >= 1)
-        agent->max_message = (size_t)laz_json_number(message);
-    if (value && laz_json_number(value) >= 1)
-        agent->channel.in.max = (size_t)laz_json_number(value) + AGENT_LINE_SLACK;
+    if (options->max_message >= 1)
+        agent->max_message = (size_t)options->max_message;
+    if (options->max_value >= 1)
+        agent->channel.in.max = (size_t)options->max_value + AGENT_LINE_SLACK;
 }
 
-static bool start_is_template(const struct laz_json *init)
+/* Does what `init` asks for, in the order of the table. */
+static int start_follow(struct agent *agent, const struct laz_message *init, struct laz_error *err)
 {
-    const struct laz_json *asked = laz_json_get(init, "template");
-
-    return asked && laz_json_is_true(asked);
-}
-
-/* What `init` asks for, in the order of the table. */
-static int start_follow(struct agent *agent, const struct laz_json *init, const char *line,
-                        size_t len, struct laz_error *err)
-{
-    const struct laz_json *confine = laz_json_get(init, "confine");
     const bool is_template = agent->role == AGENT_TEMPLATE;
-    const char *tools = "";
-    size_t tools_len = 0;
 
-    start_sizes(agent, laz_json_get(init, "options"));
+    start_sizes(agent, &init->options);
     if (agent->role == AGENT_SESSION)
-        return start_from_template(agent, confine, line, len, err);
+        return start_from_template(agent, init, err);
     if (is_template)
         laz_os_one_heap();
     agent_services_init(agent);
-    /* Sessions confine themselves; what forbids them to be made is not for a template. */
-    int rc = agent_confine(is_template ? NULL : confine, &agent->confined, &agent->cost, err);
+    /* A template's sessions confine themselves; the template must be able to make them. */
+    int rc = agent_confine(is_template ? NULL : init->confine, init->confine_len, &agent->confined,
+                           &agent->missing, &agent->cost, err);
     if (!rc)
-        rc = start_load(agent, init, err);
+        rc = start_load(agent, &init->options, err);
     if (rc)
         return rc;
-    rc = start_create(agent, line, len, err);
+    rc = start_create(agent, &init->options, err);
     if (!rc && is_template)
-        rc = start_keep(agent, line, len, err);
+        rc = start_keep(agent, init, err);
     if (!rc && is_template)
-        rc = agent_template_load(agent, laz_json_get(init, "options"), err);
+        rc = agent_template_load(agent, &init->options, err);
     if (rc)
         laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
     if (rc || is_template)
         return rc;
-    laz_json_member(line, len, "tools", &tools, &tools_len);
-    return start_tools(agent, tools, tools_len, err);
+    return start_tools(agent, init->tools, init->tools_len, err);
 }
 
-/* Steps 2 to 6. */
+/* Steps 2 to 5. */
 static int start_init(struct agent *agent, struct laz_error *err)
 {
+    struct laz_message init;
     char *line;
     size_t len;
-    struct laz_json *init = NULL;
-    int rc;
 
     if (agent_channel_line(&agent->channel, -1, &line, &len))
         return laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection before init");
-    init = laz_json_parse(line, len, err);
-    if (!init)
-        return LAZ_EPROTO;
-    const struct laz_json *type = laz_json_get(init, "type");
-    const struct laz_json *protocol = laz_json_get(init, "protocol");
-    const char *type_text = type ? laz_json_string(type) : NULL;
-    if (!type_text || strcmp(type_text, "init") != 0) {
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "the first message of the host is not init");
-    } else if (!protocol || (int)laz_json_number(protocol) != LAZ_PROTOCOL) {
+    int rc = laz_message_parse_host(line, len, LAZ_WIRE_STARTING, &init, err);
+    if (rc)
+        laz_error_prefix(err, "init: ");
+    else if (init.protocol != LAZ_PROTOCOL)
         rc = laz_error_set(err, LAZ_EPROTO, 0, "the host does not speak protocol %d of this agent",
                            LAZ_PROTOCOL);
-    } else if (start_is_template(init) != (agent->role == AGENT_TEMPLATE)) {
+    else if (init.is_template != (agent->role == AGENT_TEMPLATE))
         rc = laz_error_set(err, LAZ_EPROTO, 0, "init: %s",
-                           agent->role == AGENT_TEMPLATE ? "this agent is a template"
-                                                         : "this agent is no template");
-    } else {
-        rc = start_follow(agent, init, line, len, err);
-    }
-    laz_json_free(init);
+                           init.is_template ? "this agent is not a template"
+                                            : "this agent is a template");
+    else
+        rc = start_follow(agent, &init, err);
+    laz_message_fini(&init);
     return rc;
 }
 
 void agent_setup_failed(struct agent *agent, const struct laz_error *err)
 {
-    laz_buf_clear(&agent->out);
-    laz_buf_puts(&agent->out, "{\"type\":\"error\",\"id\":0,\"kind\":\"setup\",\"message\":");
-    laz_json_quote(&agent->out, err->text, strlen(err->text));
-    laz_buf_puts(&agent->out, "}");
-    agent_send(agent);
+    agent_send(agent, &(struct laz_message){.type = LAZ_MESSAGE_ERROR,
+                                            .has_id = true,
+                                            .kind = "setup",
+                                            .message = err->text,
+                                            .message_len = strlen(err->text)});
+}
+
+static void start_ready(struct agent *agent)
+{
+    laz_buf_puts(&agent->cost, " us");
+    agent_send(agent, &(struct laz_message){.type = LAZ_MESSAGE_READY,
+                                            .protocol = LAZ_PROTOCOL,
+                                            .runtime = agent->plugin->name,
+                                            .version = agent->ops->version(agent->state),
+                                            .confined = agent->confined,
+                                            .missing = agent->missing,
+                                            .cost = laz_buf_text(&agent->cost)});
+    laz_strv_fini(&agent->confined); /* a session of a template begins with its own */
+    laz_strv_fini(&agent->missing);
+    laz_buf_clear(&agent->cost);
 }
 
 int agent_start(struct agent *agent, struct laz_error *err)
@@ -354,16 +320,7 @@ int agent_start(struct agent *agent, struct laz_error *err)
             agent_setup_failed(agent, err);
         return rc;
     }
-    const char *version = agent->ops->version(agent->state);
-    laz_buf_printf(&agent->out, "{\"type\":\"ready\",\"protocol\":%d,\"runtime\":", LAZ_PROTOCOL);
-    laz_json_quote(&agent->out, agent->plugin->name, strlen(agent->plugin->name));
-    laz_buf_puts(&agent->out, ",\"version\":");
-    laz_json_quote(&agent->out, version, strlen(version));
-    laz_buf_append(&agent->out, agent->confined.data, agent->confined.len);
-    laz_buf_printf(&agent->out, ",\"cost\":\"%s us\"}", laz_buf_text(&agent->cost));
-    agent_send(agent);
-    laz_buf_clear(&agent->confined); /* a session begins with its own */
-    laz_buf_clear(&agent->cost);
+    start_ready(agent);
     return 0;
 }
 
@@ -372,15 +329,15 @@ void agent_stop(struct agent *agent)
     if (agent->state && LAZ_HAS(agent->ops, destroy))
         agent->ops->destroy(agent->state);
     agent->state = NULL;
-    /* The process ends now. The channel stays open: a thread of the code may wait for it. */
+    /* The process ends now. The channel stays open: a thread of the code may be waiting for it. */
     laz_buf_fini(&agent->out);
     agent_calls_fini(agent);
-    laz_buf_fini(&agent->confined);
+    laz_strv_fini(&agent->confined);
+    laz_strv_fini(&agent->missing);
     laz_buf_fini(&agent->cost);
     free(agent->home);
     free(agent->socket_folder);
     laz_strv_fini(&agent->shown);
     free(agent->confine);
     free(agent->tools);
-    laz_json_free(agent->asked);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* template.c - an agent that has loaded its runtime and is copied for each session.
- * Side: box.  Input trusted: yes (the host); no code of a stranger ever runs in this process.
+ * Side: box.  Input trusted: yes (the host); untrusted code never runs in this process.
  *
- * A session is made before anybody asks for it, one ahead.  A *vessel* is a copy of this process in
- * the control groups of the session, in namespaces of its own and with mounts of its own: the first
- * process there.  It forks the process of the session, which confines itself, has its runtime
- * renewed, and waits.  A spawn hands the vessel the descriptors of the session and the token; it
- * tells the host who it is, passes the descriptors on, and from then on only reaps.  Nothing of one
- * session is ever in the memory of another: both processes exist before their token has come, and
- * what comes with a spawn is wiped here before the next are made.
+ * A session is made before it is asked for, one ahead.  A *vessel* is a copy of this process in the
+ * control groups of the session, in namespaces of its own and with mounts of its own: the first
+ * process there.  It forks the process of the session, which confines itself, renews its runtime,
+ * and waits.  A spawn hands the vessel the descriptors of the session and the token; the vessel
+ * identifies itself to the host, passes the descriptors on, and from then on only reaps.  Nothing
+ * of one session is ever in the memory of another: both processes exist before their token has
+ * come, and what comes with a spawn is wiped here before the next session is made.
  *
- * Threads would not be in a copy, but their locks would.  So a runtime with threads is put behind a
- * fork(2) of the C library first, whose handlers (pthread_atfork(3)) libraries with threads have.
- */
+ * A copy has no other threads, but the locks that they held.  So a runtime with threads first goes
+ * through a fork(2) of the C library, which runs the handlers that such libraries have
+ * (pthread_atfork(3)). */
 #include "agent/agent.h"
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json_write.h"
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
@@ -40,7 +40,7 @@
 enum template_fd { TEMPLATE_CHANNEL, TEMPLATE_OUT, TEMPLATE_ERR, TEMPLATE_TELL, TEMPLATE_FDS };
 #define TEMPLATE_OF_SESSION TEMPLATE_TELL /* so many of them are the session's own */
 
-/* What a vessel is told, and the process of the session but for the token. */
+/* What a vessel receives. It passes it on to the process of the session without the token. */
 struct template_order {
     uint64_t sent_us;
     char token[LAZ_TOKEN_LEN];
@@ -56,15 +56,15 @@ struct template
     struct agent *agent;
     pid_t vessel; /* the one that waits, or 0 */
     int door;     /* to it */
-    bool spawned; /* there was a session before */
+    bool spawned; /* a session was handed out before */
     struct template_fds received;
     struct template_fds groups; /* where the next session is to be */
 };
 
 /* ---- the vessel ----------------------------------------------------------------------------- */
 
-/* Ids of processes differ from the template's: libraries notice a fork by that (OpenSSL), or take
- * it for a seed. */
+/* Process ids must differ from the template's: libraries detect a fork by that (OpenSSL), or use
+ * the id as a seed. */
 static uint32_t vessel_last_pid(const struct agent *agent)
 {
     uint16_t random = 0;
@@ -92,7 +92,7 @@ static int vessel_fit_out(struct agent *agent, uid_t uid, gid_t gid, struct laz_
     return rc;
 }
 
-/* What the template has read is not for a session. */
+/* A session must not see what the template has read. */
 static void vessel_forget(struct laz_frame *in)
 {
     size_t max = in->max;
@@ -103,8 +103,8 @@ static void vessel_forget(struct laz_frame *in)
     laz_frame_init(in, max);
 }
 
-/* What is started from here on is born in the control groups, and all that it uses counts there. In
- * version 2 the kernel may wait for a grace period; nobody waits for this process yet. */
+/* Processes that are started from here on are born in the control groups, and what they use counts
+ * there. In version 2 the kernel may wait for a grace period; this process is not needed yet. */
 static int vessel_enter(const struct template_fds *groups, struct laz_error *err)
 {
     for (size_t i = 0; i < groups->n; i++)
@@ -113,7 +113,7 @@ static int vessel_enter(const struct template_fds *groups, struct laz_error *err
     return 0;
 }
 
-/* What has ended before the host has looked at it could not be asked who it is. */
+/* The host cannot identify a process that has ended before it looked. */
 static void vessel_await_init(const struct agent *agent)
 {
     struct pollfd ready = {agent->channel.fd, POLLIN, 0};
@@ -129,8 +129,9 @@ static _Noreturn void vessel_fails(struct agent *agent, const struct laz_error *
     _exit(AGENT_EXIT_SETUP);
 }
 
-/* A session that has ended before it was asked for is none to hand out: the template makes another.
- * Should that one end as well, the order is here, and whoever asked is told how. */
+/* A session that has ended before it was asked for cannot be handed out: the template makes
+ * another. Should that one end as well, the order is here, and the reason is reported to the host.
+ */
 static void vessel_await_order(int door)
 {
     struct pollfd either[] = {{AGENT_CHANNEL, POLLIN, 0}, {door, POLLIN, 0}};
@@ -141,8 +142,8 @@ static void vessel_await_order(int door)
         _exit(AGENT_EXIT_SETUP);
 }
 
-/* Waits for the order, tells the host who is there, and lets the session go on; `failed`: there is
- * none, and why. The process ends when the template does. */
+/* Waits for the order, identifies itself to the host, and lets the session go on; `failed`: why
+ * there is no session. The process ends when the template does. */
 static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
                                    const struct laz_error *failed)
 {
@@ -162,7 +163,7 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
     if (failed)
         vessel_fails(agent, failed);
     if (!laz_os_hand_over(door, &order, sizeof order, fds, TEMPLATE_OF_SESSION))
-        vessel_await_init(agent); /* it has ended; how is told below */
+        vessel_await_init(agent); /* it has ended; its status is reported below */
     for (size_t i = 0; i < TEMPLATE_OF_SESSION; i++)
         close(fds[i]);
     close(door);
@@ -279,13 +280,13 @@ static void template_close_fds(struct template_fds *fds)
         close(fds->items[--fds->n]);
 }
 
-/* Is it known where the next session is to be? */
+/* Are the control groups of the next session known? */
 static bool template_is_prepared(const struct template *t)
 {
     return t->groups.n > 0 || !t->agent->has_groups;
 }
 
-/* A vessel may have died while it waited: then there is another. */
+/* A vessel may have died while it waited: then another is made. */
 static int template_hand_over(struct template *t, const char *token, struct laz_error *err)
 {
     struct template_order order;
@@ -315,47 +316,53 @@ static int template_hand_over(struct template *t, const char *token, struct laz_
     return rc;
 }
 
-/* 1: this is the process of a session. */
-static int template_spawn(struct template *t, const char *line, size_t len)
+/* Answers a spawn: the process that was made, or why there is none. */
+static void template_answer(struct template *t, int64_t id, const struct laz_error *failed)
 {
-    struct agent *agent = t->agent;
-    const char *id = "0", *token;
-    size_t id_len = 1, token_len;
-    struct laz_error err = {0};
-    int rc;
+    struct laz_buf value = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &value};
+    struct laz_message answer = {.type = LAZ_MESSAGE_ANSWER, .has_id = true, .id = id};
 
-    laz_json_member(line, len, "id", &id, &id_len);
-    if (!laz_json_member(line, len, "token", &token, &token_len) || *token != '"' ||
-        token_len != LAZ_TOKEN_LEN + 2)
-        rc = laz_error_set(&err, LAZ_EPROTO, 0, "a spawn has a token of %d characters",
-                           LAZ_TOKEN_LEN);
-    else
-        rc = template_hand_over(t, token + 1, &err);
+    if (failed) {
+        answer.error = failed->text;
+        answer.error_len = strlen(failed->text);
+    } else {
+        laz_json_begin_object(&write, NULL);
+        laz_json_add_int(&write, "pid", t->vessel);
+        laz_json_end_object(&write);
+        answer.value = laz_buf_text(&value);
+        answer.value_len = value.len;
+    }
+    if (value.failed)
+        _exit(AGENT_EXIT_SETUP); /* the host sees the end of the stream */
+    agent_send(t->agent, &answer);
+    laz_buf_fini(&value);
+}
+
+/* 1: this is the process of a session. `refused`: why the message is not valid, or NULL. */
+static int template_spawn(struct template *t, const struct laz_message *spawn,
+                          const struct laz_error *refused)
+{
+    struct laz_error err = refused ? *refused : (struct laz_error){0};
+    int rc = refused ? refused->code : template_hand_over(t, spawn->token, &err);
+
     if (rc == 1)
         return 1;
     template_close_fds(&t->received);
-    laz_buf_clear(&agent->out);
-    laz_buf_puts(&agent->out, "{\"id\":");
-    laz_buf_append(&agent->out, id, id_len);
-    if (rc) {
-        laz_buf_puts(&agent->out, ",\"error\":");
-        laz_json_quote(&agent->out, err.text, strlen(err.text));
-        laz_buf_puts(&agent->out, "}");
-    } else {
-        laz_buf_printf(&agent->out, ",\"value\":{\"pid\":%ld}}", (long)t->vessel);
+    template_answer(t, spawn->id, rc ? &err : NULL);
+    if (rc == 0) {
         template_drop_vessel(t);
         template_close_fds(&t->groups);
         t->spawned = true;
     }
-    agent_send(agent);
     return 0;
 }
 
 /* The descriptors that came are the files of the groups in which the next session is born. */
-static int template_prepare(struct template *t)
+static int template_prepare(struct template *t, struct laz_error *err)
 {
     if (!t->agent->has_groups || t->groups.n || !t->received.n)
-        return LAZ_EPROTO;
+        return laz_error_set(err, LAZ_EPROTO, 0, "message 'prepare' is not allowed now");
     t->groups = t->received;
     t->received.n = 0;
     return 0;
@@ -363,23 +370,20 @@ static int template_prepare(struct template *t)
 
 /* 0, 1: this is the process of a session, 2: the host wants it to end, or an error: a message that
  * no template takes. */
-static int template_answer(struct template *t, char *line, size_t len)
+static int template_take(struct template *t, char *line, size_t len, struct laz_error *err)
 {
-    const char *raw;
-    size_t raw_len;
-    bool scanned = laz_json_scan(line, len, NULL) == 0;
-    int rc = LAZ_EPROTO;
+    struct laz_message message;
+    int rc = laz_message_parse_host(line, len, LAZ_WIRE_TEMPLATE, &message, err);
 
-    if (scanned && laz_json_member(line, len, "type", &raw, &raw_len)) {
-        if (raw_len == 7 && memcmp(raw, "\"spawn\"", 7) == 0)
-            rc = template_spawn(t, line, len);
-        else if (raw_len == 9 && memcmp(raw, "\"prepare\"", 9) == 0)
-            rc = template_prepare(t);
-        else if (raw_len == 6 && memcmp(raw, "\"exit\"", 6) == 0)
-            rc = 2;
-    }
+    if (message.type == LAZ_MESSAGE_SPAWN)
+        rc = template_spawn(t, &message, rc ? err : NULL);
+    else if (!rc && message.type == LAZ_MESSAGE_PREPARE)
+        rc = template_prepare(t, err);
+    else if (!rc) /* exit */
+        rc = 2;
     if (rc != 1) /* a session has no such line any more */
         laz_wipe(line, len);
+    laz_message_fini(&message);
     return rc;
 }
 
@@ -394,7 +398,7 @@ static bool template_read(struct template *t)
     if (!room)
         return false;
     ssize_t got = laz_os_receive(channel->fd, room, TEMPLATE_READ, fds, &n);
-    if (n) { /* what came before belongs to no spawn */
+    if (n) { /* earlier ones belong to no spawn */
         template_close_fds(&t->received);
         memcpy(t->received.items, fds, n * sizeof *fds);
         t->received.n = n;
@@ -405,14 +409,14 @@ static bool template_read(struct template *t)
     return true;
 }
 
-/* To make the next session takes a processor for a while, which the last one has better use for in
- * its first moments. */
-static bool template_has_word(const struct template *t)
+/* Making the next session takes a processor for a while, which the last one needs in its first
+ * moments: waits a little. True when the host has sent something. */
+static bool template_has_input(const struct template *t)
 {
     return laz_os_await(t->agent->channel.fd, t->spawned ? TEMPLATE_REST_MS : 0);
 }
 
-static int template_loop(struct template *t)
+static int template_loop(struct template *t, struct laz_error *err)
 {
     struct laz_frame *in = &t->agent->channel.in;
     char *line;
@@ -421,15 +425,15 @@ static int template_loop(struct template *t)
     for (;;) {
         int have = laz_frame_next(in, &line, &len);
         if (have < 0)
-            return LAZ_EPROTO;
+            return laz_error_set(err, LAZ_EPROTO, 0, "a line is too long");
         if (have > 0) {
-            int rc = template_answer(t, line, len);
+            int rc = template_take(t, line, len, err);
             if (rc)
                 return rc;
             continue;
         }
-        /* Without a vessel a spawn makes one itself, and tells the host if that fails. */
-        if (!t->vessel && template_is_prepared(t) && !template_has_word(t) &&
+        /* Without a vessel a spawn makes one itself, and reports to the host if that fails. */
+        if (!t->vessel && template_is_prepared(t) && !template_has_input(t) &&
             template_make_vessel(t, NULL) == 1)
             return 1;
         if (!template_read(t))
@@ -437,8 +441,8 @@ static int template_loop(struct template *t)
     }
 }
 
-/* Becomes a process with one thread. The first process stays until the second ends, for whoever
- * started it waits for it. */
+/* Becomes a process with one thread. The first process stays until the second ends, because its
+ * parent waits for it. */
 static int template_leave_threads(struct agent *agent, struct laz_error *err)
 {
     int how = 0;
@@ -474,49 +478,37 @@ static int template_settle(struct agent *agent, struct laz_error *err)
     return rc;
 }
 
-int agent_template_load(struct agent *agent, const struct laz_json *options, struct laz_error *err)
+int agent_template_load(struct agent *agent, const struct laz_wire_options *options,
+                        struct laz_error *err)
 {
-    const struct laz_json *home = options ? laz_json_get(options, "home") : NULL;
-    const struct laz_json *size = options ? laz_json_get(options, "tmp_size") : NULL;
-    const struct laz_json *groups = options ? laz_json_get(options, "groups") : NULL;
-    const struct laz_json *list = options ? laz_json_get(options, "preload") : NULL;
-    const struct laz_json *item = list ? laz_json_first(list) : NULL;
-    struct laz_strv names = LAZ_STRV_INIT;
+    const struct laz_strv *names = &options->preload;
     int rc = 0;
 
-    agent->home = laz_strdup(home ? laz_json_string(home) : NULL);
-    agent->tmp_size = size && laz_json_number(size) >= 1 ? (uint64_t)laz_json_number(size) : 0;
-    agent->has_groups = groups && laz_json_is_true(groups);
+    agent->home = laz_strdup(options->home);
+    agent->tmp_size = options->tmp_size >= 1 ? (uint64_t)options->tmp_size : 0;
+    agent->has_groups = options->has_groups;
     if (!agent->home || !agent->tmp_size)
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
-    for (; item && !rc; item = laz_json_next(item)) {
-        if (!laz_json_string(item))
-            rc = laz_error_set(err, LAZ_EPROTO, 0, "init: a name of preload is no string");
-        else
-            laz_strv_add(&names, laz_json_string(item));
-    }
-    if (!rc && names.failed)
-        rc = laz_error_nomem(err);
-    if (!rc && names.n && !LAZ_HAS(agent->ops, preload))
-        rc = laz_error_set(err, LAZ_ESETUP, 0,
-                           "the runtime %s can load nothing in advance (pool.preload)",
-                           agent->plugin->name);
-    if (!rc && names.n)
-        rc = agent->ops->preload(agent->state, (const char *const *)names.items, names.n, err);
-    laz_strv_fini(&names);
+        return laz_error_set(err, LAZ_EPROTO, 0, "init: a template has a home and a tmp_size");
+    if (names->n && !LAZ_HAS(agent->ops, preload))
+        return laz_error_set(err, LAZ_ESETUP, 0,
+                             "the runtime %s can load nothing in advance (pool.preload)",
+                             agent->plugin->name);
+    if (names->n)
+        rc = agent->ops->preload(agent->state, (const char *const *)names->items, names->n, err);
     return rc ? rc : template_settle(agent, err);
 }
 
 bool agent_template_serve(struct agent *agent, int *status)
 {
     struct template t = {.agent = agent, .door = -1};
+    struct laz_error err = {0};
 
     signal(SIGCHLD, SIG_IGN); /* vessels leave no zombies: sigaction(2), SA_NOCLDWAIT */
-    int rc = template_loop(&t);
+    int rc = template_loop(&t, &err);
     if (rc == 1)
         return true;
     if (rc < 0)
-        fputs("lazaret-agent: not a message for a template\n", stderr);
+        fprintf(stderr, "lazaret-agent: refused a message of the host: %s\n", err.text);
     template_drop_vessel(&t);
     template_close_fds(&t.received);
     template_close_fds(&t.groups);
@@ -524,15 +516,15 @@ bool agent_template_serve(struct agent *agent, int *status)
     return false;
 }
 
-/* The first steps of a session, with the rights that its namespaces gave it, and without them from
- * then on. */
+/* The first steps of a session, with the capabilities that its namespaces gave it; it has none
+ * afterwards. */
 int agent_template_strip(struct agent *agent, struct laz_error *err)
 {
     uint64_t begun = laz_clock_us();
 
     laz_os_own_cgroup_root();
     int rc = laz_os_drop_capabilities(err);
-    laz_os_set_open(true); /* the host looks at it as at any agent */
+    laz_os_set_open(true); /* the host inspects it like any agent */
     agent_cost(agent, "capabilities", begun);
     return rc;
 }

@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "wire/table.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,56 +32,53 @@ static int name_width(const char *name)
     return (int)n;
 }
 
-static enum laz_message_type message_without_type(enum laz_wire_direction direction, uint32_t state)
+static int message_unknown(const struct laz_json_found *type, struct laz_error *err)
 {
-    unsigned type = 0;
+    char *name = NULL;
 
-    while (type < LAZ_MESSAGE_TYPES &&
-           (laz_wire_table[type].type || laz_wire_table[type].direction != direction ||
-            !(laz_wire_table[type].states & state)))
-        type++;
-    return (enum laz_message_type)type;
+    int rc = laz_json_take_string(type->raw, type->len, &name, NULL);
+    if (rc == LAZ_ENOMEM)
+        return laz_error_nomem(err);
+    rc = laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.*s'", name ? name_width(name) : 0,
+                       name ? name : "");
+    free(name);
+    return rc;
 }
 
-static int message_by_name(const char *name, enum laz_wire_direction direction, uint32_t state,
-                           struct laz_message *message, struct laz_error *err)
+/* Is it the message of a line with this type (NULL: without one)? */
+static bool message_is(const struct laz_wire_row *row, const struct laz_json_found *type)
 {
-    unsigned type = 0;
+    const struct laz_json_found text = {.key = type ? type->raw + 1 : NULL,
+                                        .key_len = type ? type->len - 2 : 0};
 
-    while (type < LAZ_MESSAGE_TYPES &&
-           (!laz_wire_table[type].type || laz_wire_table[type].direction != direction ||
-            strcmp(laz_wire_table[type].type, name) != 0))
-        type++;
-    if (type == LAZ_MESSAGE_TYPES)
-        return laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.*s'", name_width(name), name);
-    if (!(laz_wire_table[type].states & state))
-        return laz_error_set(err, LAZ_EPROTO, 0, "message '%s' is not allowed now", name);
-    message->type = (enum laz_message_type)type;
-    return 0;
+    return row->type && type ? laz_json_found_is(&text, row->type) : !row->type && !type;
 }
 
 static int message_find_type(const struct message_found *found, enum laz_wire_direction direction,
                              uint32_t state, struct laz_message *message, struct laz_error *err)
 {
-    char *name = NULL;
-    size_t i = 0;
+    const struct laz_json_found *type = NULL;
+    const char *not_now = NULL;
 
-    while (i < found->n && !laz_json_found_is(&found->items[i], "type"))
-        i++;
-    if (i == found->n) {
-        message->type = message_without_type(direction, state);
-        return message->type < LAZ_MESSAGE_TYPES
-                   ? 0
-                   : laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
-    }
-    int rc = laz_json_take_string(found->items[i].raw, found->items[i].len, &name, NULL);
-    if (rc == LAZ_ENOMEM)
-        return laz_error_nomem(err);
-    if (rc)
+    for (size_t i = 0; i < found->n && !type; i++)
+        if (laz_json_found_is(&found->items[i], "type"))
+            type = &found->items[i];
+    if (type && type->raw[0] != '"')
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
-    rc = message_by_name(name, direction, state, message, err);
-    free(name);
-    return rc;
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
+        if (row->direction != direction || !message_is(row, type))
+            continue;
+        if (row->states & state) {
+            message->type = (enum laz_message_type)i;
+            return 0;
+        }
+        not_now = row->type;
+    }
+    if (not_now)
+        return laz_error_set(err, LAZ_EPROTO, 0, "message '%s' is not allowed now", not_now);
+    return type ? message_unknown(type, err)
+                : laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
 }
 
 static int message_read(const struct message_found *found, enum laz_wire_direction direction,
@@ -133,6 +132,12 @@ void laz_message_fini(struct laz_message *message)
     if (message->type < LAZ_MESSAGE_TYPES)
         laz_wire_free(&laz_wire_table[message->type].object, message);
     *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
+}
+
+/* A host puts the id first. */
+bool laz_message_reply_id(const char *head, uint64_t *id)
+{
+    return sscanf(head, "{\"id\":%" SCNu64, id) == 1;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */

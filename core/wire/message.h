@@ -153,6 +153,8 @@ int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_m
 int laz_message_parse_host(const char *line, size_t len, uint32_t state,
                            struct laz_message *message, struct laz_error *err);
 void laz_message_fini(struct laz_message *message); /* of a message that was read */
+/* The id of a reply of which only the first bytes are there. */
+bool laz_message_reply_id(const char *head, uint64_t *id);
 
 /* Appends the line of a message, newline included. */
 void laz_message_make(const struct laz_message *message, struct laz_buf *line);

@@ -220,9 +220,11 @@ static int read_unknown(const struct laz_wire_object *object, const struct laz_j
         while (k < object->n && !laz_json_found_is(&found[i], object->members[k].name))
             k++;
         if (k == object->n)
-            return laz_error_set(
-                err, LAZ_EPROTO, 0, "this agent knows no %s \"%.*s\": it is older than the host",
-                object->name, (int)(found[i].key_len < 40 ? found[i].key_len : 40), found[i].key);
+            return laz_error_set(err, LAZ_EPROTO, 0,
+                                 "this agent does not know \"%.*s\" in '%s': it is older than the "
+                                 "host",
+                                 (int)(found[i].key_len < 40 ? found[i].key_len : 40), found[i].key,
+                                 object->name);
     }
     return 0;
 }

@@ -184,9 +184,11 @@ static void probe_tries_the_confinement_it_is_given(void)
     } rows[] = {
         {"{}", 0, "lazaret-agent: ok\n"},
         {"{\"limits\":{\"nofile\":64}}", 0, "lazaret-agent: ok\n"},
-        {"{\"limits\":{\"nofile\":\"x\"}}", 125, "lazaret-agent: init: limit nofile is no size\n"},
+        {"{\"limits\":{\"nofile\":\"x\"}}", 125,
+         "lazaret-agent: init: 'nofile' of 'limits' is not a size\n"},
         {"{\"magic\":{}}", 125,
-         "lazaret-agent: this agent knows no confinement \"magic\": it is older than the host\n"},
+         "lazaret-agent: init: this agent does not know \"magic\" in 'confine': it is older than the "
+         "host\n"},
         {"{", 125, NULL},
     };
 
