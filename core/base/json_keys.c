@@ -119,6 +119,8 @@ static const char *keys_look_up(struct json_keys *keys, const struct json_key *i
 
 const char *json_keys_close(struct json_keys *keys, size_t first)
 {
+    if (keys->n == first)
+        return NULL;
     struct json_key *items = keys->items + first;
     size_t n = keys->n - first;
     const char *problem =

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_message.c - messages of an agent, with any bytes: the lines are the same however the bytes
- * are split, and none is longer than allowed; an accepted message has the members that its type
- * requires, a rejected one a reason in one line of UTF-8. */
+/* fuzz_message.c - what an agent or a host sends, on any bytes: the lines are the same however the
+ * bytes are cut, none is longer than allowed; a message that is accepted has what its type must
+ * have, and made again it is the same message; one that is refused has a reason in one line of
+ * UTF-8.  Members are found at the same places with and without the check. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "wire/frame.h"
-#include "wire/message.h"
+#include "wire/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,20 +63,73 @@ static void check_accepted(const struct laz_message *message, uint32_t state)
         check_text(message->traceback.items[i]);
 }
 
+typedef int parse_line(const char *line, size_t len, uint32_t state, struct laz_message *message,
+                       struct laz_error *err);
+
+/* Made again it is read as the same message. */
+static void check_made(const struct laz_message *message, parse_line *parse, uint32_t state)
+{
+    struct laz_buf made = LAZ_BUF_INIT, again = LAZ_BUF_INIT;
+    struct laz_message second;
+
+    laz_message_make(message, &made);
+    must(laz_json_scan(made.data, made.len, NULL) == 0);
+    must(parse(made.data, made.len, state, &second, NULL) == 0 && second.type == message->type);
+    laz_message_make(&second, &again);
+    must(made.len == again.len && memcmp(made.data, again.data, made.len) == 0);
+    laz_message_fini(&second);
+    laz_buf_fini(&made);
+    laz_buf_fini(&again);
+}
+
+static void check_parse(const char *line, size_t len, uint32_t state, parse_line *parse,
+                        bool is_json)
+{
+    struct laz_message message;
+    struct laz_error err = {0};
+    int rc = parse(line, len, state, &message, &err);
+
+    if (rc)
+        must(rc == LAZ_EPROTO && *err.text && laz_utf8_is_valid(err.text, strlen(err.text)));
+    else if (parse == laz_message_parse)
+        check_accepted(&message, state);
+    else
+        must(laz_wire_table[message.type].direction == LAZ_WIRE_TO_AGENT &&
+             (laz_wire_table[message.type].states & state));
+    /* A reply that fits nothing is read all the same, and need not be one. */
+    if (rc == 0 && is_json &&
+        (message.type != LAZ_MESSAGE_REPLY || !message.value != !message.error))
+        check_made(&message, parse, state);
+    laz_message_fini(&message);
+}
+
+/* With and without the check. True: it is JSON. */
+static bool check_members(const char *line, size_t len)
+{
+    struct laz_json_found checked[4], found[4];
+    size_t n, m;
+    bool is_json = laz_json_scan_members(line, len, checked, 4, &n, NULL) == 0;
+    bool is_object = laz_json_find_members(line, len, found, 4, &m);
+
+    if (!is_json)
+        return false;
+    must(is_object || n == 0);
+    must(!is_object || n == m);
+    for (size_t i = 0; is_object && i < n && i < 4; i++)
+        must(checked[i].key == found[i].key && checked[i].key_len == found[i].key_len &&
+             checked[i].raw == found[i].raw && checked[i].len == found[i].len);
+    return true;
+}
+
 static void check_line(const char *line, size_t len)
 {
     static const uint32_t states[] = {LAZ_WIRE_STARTING, LAZ_WIRE_IDLE, LAZ_WIRE_RUNNING,
                                       LAZ_WIRE_TEMPLATE, 0};
+    bool is_json = check_members(line, len);
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        struct laz_message message;
-        struct laz_error err = {0};
-        int rc = laz_message_parse(line, len, states[i], &message, &err);
-        if (rc)
-            must(rc == LAZ_EPROTO && *err.text && laz_utf8_is_valid(err.text, strlen(err.text)));
-        else
-            check_accepted(&message, states[i]);
-        laz_message_fini(&message);
+        check_parse(line, len, states[i], laz_message_parse, is_json);
+        check_parse(line, len, states[i], laz_message_parse_host, is_json);
     }
 }
 

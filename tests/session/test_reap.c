@@ -187,7 +187,8 @@ static void probe_tries_the_confinement_it_is_given(void)
         {"{\"limits\":{\"nofile\":\"x\"}}", 125,
          "lazaret-agent: init: 'nofile' of 'limits' is not a size\n"},
         {"{\"magic\":{}}", 125,
-         "lazaret-agent: init: this agent does not know \"magic\" in 'confine': it is older than the "
+         "lazaret-agent: init: this agent does not know \"magic\" in 'confine': it is older than "
+         "the "
          "host\n"},
         {"{", 125, NULL},
     };

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# json.sh - JSON is written and compared by core/base/json* and core/wire only: no other file of core has
+# a string in which an escaped quote stands beside a brace, a bracket, a colon or a comma.
+#
+# The lines below name the files that may, and why; a file that needs its line no more is reported.
+. "${srcdir:-.}/tests/lint/lib.sh"
+
+exceptions='
+core/audit/audit_chain.c      the hash covers the bytes of a line: they are the format of the chain
+core/audit/audit_line.c       members only; the chain writes the line around them
+core/cli/audit.c              a report of the command, not yet through json_write.h
+core/cli/config.c             a report of the command, not yet through json_write.h
+core/cli/doctor_acts.c        a report of the command, not yet through json_write.h
+core/cli/doctor_backend.c     the parameters of the tool that the doctor calls, a constant
+core/cli/doctor_tell.c        a report of the command, not yet through json_write.h
+core/cli/plugins.c            a report of the command, not yet through json_write.h
+core/plan/plan_show.c         a report of the command, not yet through json_write.h
+core/plugin/info.c            FILE.json of a runtime, with its line breaks
+core/session/audit_events.c   members only; the chain writes the line around them
+core/session/result.c         the result for the application, not yet through json_write.h
+core/session/verdict.c        members of the evidence, not yet through json_write.h
+core/settings/document.c      TOML, in the examples of the page
+core/settings/schema.c        TOML, a default
+core/settings/settings.c      the default limits, a constant
+core/tool/tool_arguments.c    arguments of a call, in the order of the declaration
+'
+
+found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(base/json|wire/|include/)' |
+    awk -v top="$srcdir" -v exceptions="$exceptions" '
+    BEGIN {
+        n = split(exceptions, lines, "\n")
+        for (i = 1; i <= n; i++)
+            if (split(lines[i], word, " ") > 1) may[word[1]] = 1
+        literal = "[{[,]\\\\\"|\\\\\":[^ ]" # a message may have a quoted word before ": "
+    }
+    {
+        number = 0
+        while ((getline line <(top "/" $0)) > 0) {
+            number++
+            if (line ~ /^[ \t]*\/?[*]/) continue # a comment
+            sub(/\/[*].*/, "", line)
+            if (line !~ literal) continue
+            used[$0] = 1
+            if (!($0 in may))
+                printf "%s:%d: JSON in a string: json_write.h writes it, core/wire reads it\n", $0,
+                    number
+        }
+        close(top "/" $0)
+    }
+    END {
+        for (file in may)
+            if (!(file in used)) print file ": has no JSON in a string: remove its exception"
+        if (NR < 50) print "only " NR " files were found"
+    }') || wrong "the files could not be looked at"
+[ -z "$found" ] || wrong "$found"
+lint_end
