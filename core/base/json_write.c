@@ -13,7 +13,8 @@
 void laz_json_add_key(struct laz_json_write *write, const char *key)
 {
     if (write->comma)
-        laz_buf_putc(write->to, ',');
+        laz_buf_puts(write->to, write->new_line ? ",\n " : ",");
+    write->new_line = false;
     write->comma = true;
     if (!key)
         return;
@@ -102,4 +103,9 @@ void laz_json_add_raw(struct laz_json_write *write, const char *key, const char 
 {
     laz_json_add_key(write, key);
     laz_buf_append(write->to, json, len);
+}
+
+void laz_json_new_line(struct laz_json_write *write)
+{
+    write->new_line = true;
 }

@@ -17,7 +17,8 @@
 /* Starts as {.to = &buffer}. */
 struct laz_json_write {
     struct laz_buf *to;
-    bool comma; /* a value stands before, on this level */
+    bool comma;    /* a value stands before, on this level */
+    bool new_line; /* see laz_json_new_line */
 };
 
 /* In each function `key` is the name of the member, NULL for an item of a list and for the document
@@ -38,6 +39,8 @@ void laz_json_add_bool(struct laz_json_write *write, const char *key, bool value
 void laz_json_add_null(struct laz_json_write *write, const char *key);
 /* `json` is one value. */
 void laz_json_add_raw(struct laz_json_write *write, const char *key, const char *json, size_t len);
+/* The next member or item begins a line, unless it is the first of its object or list. */
+void laz_json_new_line(struct laz_json_write *write);
 /* Writes the key only: the caller appends one value to the buffer. */
 void laz_json_add_key(struct laz_json_write *write, const char *key);
 

@@ -6,7 +6,7 @@
  * cli_say; --json prints nothing but records, whose form cannot contain control characters. */
 #include "cli/cli.h"
 
-#include "base/json.h"
+#include "base/json_write.h"
 #include "audit/audit_chain.h"
 #include "audit/audit_line.h"
 #include "os/append.h"
@@ -81,7 +81,8 @@ static ssize_t audit_read(struct cli *cli, struct audit_source *source, char *da
 struct audit_report {
     struct cli *cli;
     const char *name;
-    struct laz_buf json; /* the list of findings */
+    struct laz_buf json; /* the items of the list of findings */
+    struct laz_json_write write;
     uint64_t reported;
 };
 
@@ -92,12 +93,12 @@ static void audit_report(void *user, enum laz_audit_finding finding, uint64_t li
     bool note = laz_audit_is_note(finding);
 
     if (report->cli->json) {
-        laz_buf_printf(&report->json, "%s{\"line\":%" PRIu64 ",\"finding\":\"%s\",\"note\":%s,",
-                       report->json.len ? "," : "", line, laz_audit_finding_name(finding),
-                       note ? "true" : "false");
-        laz_buf_puts(&report->json, "\"message\":");
-        laz_json_quote(&report->json, text, strlen(text));
-        laz_buf_putc(&report->json, '}');
+        laz_json_begin_object(&report->write, NULL);
+        laz_json_add_uint(&report->write, "line", line);
+        laz_json_add_text(&report->write, "finding", laz_audit_finding_name(finding));
+        laz_json_add_bool(&report->write, "note", note);
+        laz_json_add_text(&report->write, "message", text);
+        laz_json_end_object(&report->write);
     } else if (note && report->cli->quiet) {
         return;
     } else if (report->reported++ < AUDIT_SHOWN) {
@@ -137,21 +138,30 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
                    verify->last.hash);
         return;
     }
-    cli_printf(cli,
-               "{\"ok\":%s,\"lines\":%" PRIu64 ",\"records\":%" PRIu64 ",\"lost\":%" PRIu64
-               ",\"last_seq\":%" PRIu64 ",\"last_hash\":\"%s\",\"expected\":%s,\"findings\":[",
-               good ? "true" : "false", verify->lines, verify->records, verify->lost,
-               verify->last.seq, verify->last.hash,
-               !cli->expect ? "null"
-               : expected   ? "true"
-                            : "false");
-    cli_puts(cli, laz_buf_text(&report->json));
-    cli_puts(cli, "]}\n");
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_bool(&write, "ok", good);
+    laz_json_add_uint(&write, "lines", verify->lines);
+    laz_json_add_uint(&write, "records", verify->records);
+    laz_json_add_uint(&write, "lost", verify->lost);
+    laz_json_add_uint(&write, "last_seq", verify->last.seq);
+    laz_json_add_text(&write, "last_hash", verify->last.hash);
+    if (cli->expect)
+        laz_json_add_bool(&write, "expected", expected);
+    else
+        laz_json_add_null(&write, "expected");
+    laz_json_begin_list(&write, "findings");
+    laz_buf_append(&json, laz_buf_text(&report->json), report->json.len);
+    laz_json_end_list(&write);
+    laz_json_end_object(&write);
+    cli_printf(cli, "%s\n", laz_buf_text(&json));
+    laz_buf_fini(&json);
 }
 
 static int audit_verify(struct cli *cli, struct audit_source *source)
 {
-    struct audit_report report = {.cli = cli, .name = source->name};
+    struct audit_report report = {.cli = cli, .name = source->name, .write.to = &report.json};
     struct laz_audit_verify verify;
     char *data = malloc(AUDIT_BLOCK);
     int status = CLI_USAGE;

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/inspect.h"
 
-#include "base/json.h"
+#include "base/json_write.h"
 #include "settings/settings.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 struct config_list {
     struct cli *cli;
     struct laz_buf json;
-    bool any;
+    struct laz_json_write write;
 };
 
 static void config_line(void *user, const char *key, const char *value, const char *origin)
@@ -27,16 +27,14 @@ static void config_line(void *user, const char *key, const char *value, const ch
 
 static void config_json(void *user, const char *key, const char *value, const char *origin)
 {
-    struct config_list *list = user;
+    struct laz_json_write *write = &((struct config_list *)user)->write;
 
-    laz_buf_puts(&list->json, list->any ? ",\n {\"key\":" : "[{\"key\":");
-    list->any = true;
-    laz_json_quote(&list->json, key, strlen(key));
-    laz_buf_puts(&list->json, ",\"value\":");
-    laz_json_quote(&list->json, value, strlen(value));
-    laz_buf_puts(&list->json, ",\"origin\":");
-    laz_json_quote(&list->json, origin, strlen(origin));
-    laz_buf_putc(&list->json, '}');
+    laz_json_new_line(write);
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "key", key);
+    laz_json_add_text(write, "value", value);
+    laz_json_add_text(write, "origin", origin);
+    laz_json_end_object(write);
 }
 
 int cli_config(struct cli *cli)
@@ -49,8 +47,11 @@ int cli_config(struct cli *cli)
         laz_settings_visit(cli->settings, config_line, &list);
         return CLI_OK;
     }
+    list.write.to = &list.json;
+    laz_json_begin_list(&list.write, NULL);
     laz_settings_visit(cli->settings, config_json, &list);
-    cli_printf(cli, "%s]\n", list.any ? laz_buf_text(&list.json) : "[");
+    laz_json_end_list(&list.write);
+    cli_printf(cli, "%s\n", laz_buf_text(&list.json));
     laz_buf_fini(&list.json);
     return CLI_OK;
 }

@@ -9,6 +9,7 @@
 #include "cli/doctor.h"
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "os/process.h"
 
@@ -97,12 +98,6 @@ const char *doctor_small_limit(uint32_t bit)
     return NULL;
 }
 
-static void act_string(struct laz_buf *code, const char *key, const char *text)
-{
-    laz_buf_printf(code, ",\"%s\":", key);
-    laz_json_quote(code, text, strlen(text));
-}
-
 static bool act_is(const struct doctor_act *act, const char *word)
 {
     return strcmp(act->act, word) == 0;
@@ -116,8 +111,10 @@ static bool act_code(const struct doctor_act *act, const struct doctor_bait *bai
                      : act_is(act, "signal") ? place->victim.pid
                                              : act->number;
     const char *path = NULL;
+    struct laz_json_write write = {.to = code};
 
-    laz_buf_printf(code, "{\"act\":\"%s\"", act->act);
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "act", act->act);
     if (act->path) {
         memcpy(&path, (const char *)bait + act->path, sizeof path);
         if (!path)
@@ -126,13 +123,14 @@ static bool act_code(const struct doctor_act *act, const struct doctor_bait *bai
         path = act->text;
     }
     if (path)
-        act_string(code, "path", path);
+        laz_json_add_text(&write, "path", path);
     if (act_is(act, "write") || act_is(act, "see"))
-        act_string(code, "text", bait->secret);
+        laz_json_add_text(&write, "text", bait->secret);
     else if (act->text)
-        act_string(code, "text", act->text);
-    laz_buf_printf(code, ",\"number\":%lld,\"among\":%lld}", (long long)number,
-                   (long long)act->among);
+        laz_json_add_text(&write, "text", act->text);
+    laz_json_add_int(&write, "number", number);
+    laz_json_add_int(&write, "among", act->among);
+    laz_json_end_object(&write);
     return !code->failed;
 }
 

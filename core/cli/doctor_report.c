@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/enforce.h"
-#include "base/json.h"
+#include "base/json_write.h"
 #include "settings/settings.h"
 
 #include <stdio.h>
@@ -141,19 +141,9 @@ void doctor_report(struct doctor *doctor)
         cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n", doctor->chosen);
 }
 
-/* ---- for machines -----------------------------------------------------------------------------
- */
+/* ---- for machines --------------------------------------------------------------------------- */
 
-static void json_text(struct laz_buf *json, const char *key, const char *text)
-{
-    laz_buf_printf(json, "\"%s\":", key);
-    if (text)
-        laz_json_quote(json, text, strlen(text));
-    else
-        laz_buf_puts(json, "null");
-}
-
-static void json_try(struct laz_buf *json, const char *key, const struct doctor_try *tried)
+static void json_try(struct laz_json_write *write, const char *key, const struct doctor_try *tried)
 {
     static const char *const words[] = {
         [DOCTOR_UNTRIED] = "not tried",
@@ -162,91 +152,93 @@ static void json_try(struct laz_buf *json, const char *key, const struct doctor_
         [DOCTOR_FAILED] = "could not be tried",
     };
 
-    laz_buf_printf(json, ",\"%s\":{", key);
-    json_text(json, "came", words[tried->came]);
-    laz_buf_putc(json, ',');
-    json_text(json, "note", tried->note);
-    laz_buf_putc(json, '}');
+    laz_json_begin_object(write, key);
+    laz_json_add_text(write, "came", words[tried->came]);
+    laz_json_add_text(write, "note", tried->note);
+    laz_json_end_object(write);
 }
 
-static void json_acts(struct laz_buf *json, const struct doctor *doctor,
+static void json_acts(struct laz_json_write *write, const struct doctor *doctor,
                       const struct doctor_backend *backend, uint32_t bit)
 {
     size_t n;
     const struct doctor_act *acts = doctor_acts(&n);
-    const char *comma = "";
 
-    laz_buf_puts(json, ",\"acts\":[");
+    laz_json_begin_list(write, "acts");
     for (size_t i = 0; i < n; i++) {
         if (acts[i].bit != bit || backend->inside[i].came == DOCTOR_UNTRIED)
             continue;
-        laz_buf_printf(json, "%s{", comma);
-        json_text(json, "act", acts[i].name);
-        json_try(json, "outside", &doctor->outside[i]);
-        json_try(json, "inside", &backend->inside[i]);
-        laz_buf_putc(json, '}');
-        comma = ",";
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "act", acts[i].name);
+        json_try(write, "outside", &doctor->outside[i]);
+        json_try(write, "inside", &backend->inside[i]);
+        laz_json_end_object(write);
     }
-    laz_buf_putc(json, ']');
+    laz_json_end_list(write);
 }
 
-static void json_backend(struct laz_buf *json, const struct doctor *doctor,
+static void json_problem(struct laz_json_write *write, bool works, const char *problem)
+{
+    laz_json_add_bool(write, "works", works);
+    laz_json_add_text(write, "problem", problem);
+}
+
+static void json_backend(struct laz_json_write *write, const struct doctor *doctor,
                          const struct doctor_backend *backend)
 {
-    laz_buf_putc(json, '{');
-    json_text(json, "name", backend->name);
-    laz_buf_printf(json, ",\"works\":%s,", backend->problem ? "false" : "true");
-    json_text(json, "problem", backend->problem);
-    laz_buf_puts(json, ",\"bits\":{");
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "name", backend->name);
+    json_problem(write, !backend->problem, backend->problem);
+    laz_json_begin_object(write, "bits");
     for (unsigned i = 0; i < DOCTOR_BITS && !backend->problem; i++) {
         const struct doctor_bit *bit = &backend->bits[i];
         if (!laz_enforce_name(1u << i))
             continue;
-        laz_buf_printf(json, "%s\"%s\":{", i ? "," : "", laz_enforce_name(1u << i));
-        json_text(json, "state", doctor_state_name(bit->state));
-        laz_buf_putc(json, ',');
-        json_text(json, "mechanism", bit->mechanism[0] ? bit->mechanism : NULL);
-        laz_buf_putc(json, ',');
-        json_text(json, "remedy", bit->remedy);
-        json_acts(json, doctor, backend, 1u << i);
-        laz_buf_putc(json, '}');
+        laz_json_begin_object(write, laz_enforce_name(1u << i));
+        laz_json_add_text(write, "state", doctor_state_name(bit->state));
+        laz_json_add_text(write, "mechanism", bit->mechanism[0] ? bit->mechanism : NULL);
+        laz_json_add_text(write, "remedy", bit->remedy);
+        json_acts(write, doctor, backend, 1u << i);
+        laz_json_end_object(write);
     }
-    laz_buf_puts(json, "},\"runtimes\":[");
+    laz_json_end_object(write);
+    laz_json_begin_list(write, "runtimes");
     for (size_t i = 0; i < backend->n_runtimes; i++) {
         const struct doctor_runtime *runtime = &backend->runtimes[i];
-        laz_buf_puts(json, i ? ",{" : "{");
-        json_text(json, "name", runtime->name);
-        laz_buf_printf(json, ",\"works\":%s,", runtime->problem ? "false" : "true");
-        json_text(json, "problem", runtime->problem);
-        laz_buf_putc(json, '}');
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "name", runtime->name);
+        json_problem(write, !runtime->problem, runtime->problem);
+        laz_json_end_object(write);
     }
-    laz_buf_puts(json, "]}");
+    laz_json_end_list(write);
+    laz_json_end_object(write);
 }
 
 void doctor_report_json(struct doctor *doctor)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
 
-    laz_buf_printf(&json, "{\"ok\":%s,", doctor->problems.n ? "false" : "true");
-    json_text(&json, "chosen", doctor->chosen);
-    laz_buf_printf(&json, ",\"templates\":{\"works\":%s,",
-                   doctor->templates_tried && !doctor->templates_problem ? "true" : "false");
-    json_text(&json, "problem", doctor->templates_problem);
-    laz_buf_printf(&json, "},\"tried\":%s,\"require\":", doctor->acts_are_tried ? "true" : "false");
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_bool(&write, "ok", !doctor->problems.n);
+    laz_json_add_text(&write, "chosen", doctor->chosen);
+    laz_json_begin_object(&write, "templates");
+    json_problem(&write, doctor->templates_tried && !doctor->templates_problem,
+                 doctor->templates_problem);
+    laz_json_end_object(&write);
+    laz_json_add_bool(&write, "tried", doctor->acts_are_tried);
+    laz_json_add_key(&write, "require");
     cli_enforce_json(values->sandbox.require, &json);
-    laz_buf_puts(&json, ",\"problems\":[");
-    for (size_t i = 0; i < doctor->problems.n; i++) {
-        laz_buf_puts(&json, i ? "," : "");
-        laz_json_quote(&json, doctor->problems.items[i], strlen(doctor->problems.items[i]));
-    }
-    laz_buf_puts(&json, "],\"backends\":[");
+    laz_json_add_texts(&write, "problems", &doctor->problems);
+    laz_json_begin_list(&write, "backends");
     for (size_t i = 0; i < doctor->names.n; i++) {
-        laz_buf_puts(&json, i ? ",\n " : "");
-        json_backend(&json, doctor, &doctor->backends[i]);
+        laz_json_new_line(&write);
+        json_backend(&write, doctor, &doctor->backends[i]);
     }
-    laz_buf_printf(&json, "],\"elapsed_ms\":%llu}",
-                   (unsigned long long)(laz_clock_ms() - doctor->started_ms));
+    laz_json_end_list(&write);
+    laz_json_add_uint(&write, "elapsed_ms", laz_clock_ms() - doctor->started_ms);
+    laz_json_end_object(&write);
     cli_printf(doctor->cli, "%s\n", laz_buf_text(&json));
     laz_buf_fini(&json);
 }

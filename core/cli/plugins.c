@@ -5,11 +5,12 @@
 #include "cli/cli.h"
 
 #include "base/enforce.h"
-#include "base/json.h"
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "plan/plan.h"
 #include "os/system.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct plugins_list {
@@ -17,6 +18,7 @@ struct plugins_list {
     const char *only; /* a name, or NULL */
     size_t found;
     struct laz_buf json;
+    struct laz_json_write write;
 };
 
 /* Facts about a loaded plugin or a runtime, which the host never loads. */
@@ -168,53 +170,49 @@ static void plugins_report(void *user, const struct laz_plugin_entry *entry)
     plugins_report_options(cli, facts.options);
 }
 
-static void plugins_json_text(struct laz_buf *json, const char *key, const char *value)
+static void plugins_json_options(struct laz_json_write *write, const struct laz_option *option)
 {
-    laz_buf_printf(json, ",\"%s\":", key);
-    if (value)
-        laz_json_quote(json, value, strlen(value));
-    else
-        laz_buf_puts(json, "null");
-}
-
-static void plugins_json_options(struct laz_buf *json, const struct laz_option *option)
-{
-    laz_buf_puts(json, ",\"options\":[");
-    for (bool first = true; option && option->key; option++, first = false) {
-        laz_buf_puts(json, first ? "{\"key\":" : ",{\"key\":");
-        laz_json_quote(json, option->key, strlen(option->key));
-        plugins_json_text(json, "type", plugins_option_type(option->type));
-        plugins_json_text(json, "default", option->default_value);
-        plugins_json_text(json, "help", option->help);
-        laz_buf_putc(json, '}');
+    laz_json_begin_list(write, "options");
+    for (; option && option->key; option++) {
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "key", option->key);
+        laz_json_add_text(write, "type", plugins_option_type(option->type));
+        laz_json_add_text(write, "default", option->default_value);
+        laz_json_add_text(write, "help", option->help);
+        laz_json_end_object(write);
     }
-    laz_buf_putc(json, ']');
+    laz_json_end_list(write);
 }
 
 static void plugins_json(void *user, const struct laz_plugin_entry *entry)
 {
     struct plugins_list *list = user;
     struct plugins_facts facts = plugins_facts(entry);
-    struct laz_buf *json = &list->json;
+    struct laz_json_write *write = &list->write;
+    char abi[32];
 
     if (list->only && strcmp(facts.name, list->only) != 0)
         return;
-    laz_buf_printf(json, "%s{\"kind\":\"%s\"", list->found++ ? ",\n " : "", facts.kind);
-    plugins_json_text(json, "name", facts.name);
-    plugins_json_text(json, "version", facts.version);
-    plugins_json_text(json, "summary", facts.summary);
-    plugins_json_text(json, "file", entry->file);
-    plugins_json_text(json, "problem", entry->problem);
-    if (entry->plugin)
-        laz_buf_printf(json, ",\"abi\":\"%u.%u\"", entry->plugin->abi_major,
-                       entry->plugin->abi_minor);
-    if (facts.backend) {
-        plugins_json_text(json, "platforms", facts.backend->platforms);
-        laz_buf_puts(json, ",\"can_enforce\":");
-        cli_enforce_json(facts.backend->can_enforce, json);
+    list->found++;
+    laz_json_new_line(write);
+    laz_json_begin_object(write, NULL);
+    laz_json_add_text(write, "kind", facts.kind);
+    laz_json_add_text(write, "name", facts.name);
+    laz_json_add_text(write, "version", facts.version);
+    laz_json_add_text(write, "summary", facts.summary);
+    laz_json_add_text(write, "file", entry->file);
+    laz_json_add_text(write, "problem", entry->problem);
+    if (entry->plugin) {
+        snprintf(abi, sizeof abi, "%u.%u", entry->plugin->abi_major, entry->plugin->abi_minor);
+        laz_json_add_text(write, "abi", abi);
     }
-    plugins_json_options(json, facts.options);
-    laz_buf_putc(json, '}');
+    if (facts.backend) {
+        laz_json_add_text(write, "platforms", facts.backend->platforms);
+        laz_json_add_key(write, "can_enforce");
+        cli_enforce_json(facts.backend->can_enforce, &list->json);
+    }
+    plugins_json_options(write, facts.options);
+    laz_json_end_object(write);
 }
 
 int cli_plugins(struct cli *cli)
@@ -227,6 +225,8 @@ int cli_plugins(struct cli *cli)
         return status;
     if (cli->n_operands)
         list.only = cli->operands[0];
+    list.write.to = &list.json;
+    laz_json_begin_list(&list.write, NULL);
     laz_registry_visit(registry,
                        cli->json   ? plugins_json
                        : list.only ? plugins_report
@@ -236,7 +236,8 @@ int cli_plugins(struct cli *cli)
         cli_say("no plugin named %s is installed; lazaret plugins lists those that are", list.only);
         status = CLI_USAGE;
     } else if (cli->json) {
-        cli_printf(cli, "[%s]\n", laz_buf_text(&list.json));
+        laz_json_end_list(&list.write);
+        cli_printf(cli, "%s\n", laz_buf_text(&list.json));
     }
     laz_buf_fini(&list.json);
     laz_registry_free(registry);

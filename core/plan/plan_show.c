@@ -4,7 +4,7 @@
  * Data that consists of several texts, each ended by a NUL (bwrap's arguments), is shown as a list,
  * because that is readable. */
 #include "base/enforce.h"
-#include "base/json.h"
+#include "base/json_write.h"
 #include "os/landlock_text.h"
 #include "plan/plan.h"
 #include "wire/table.h"
@@ -14,11 +14,6 @@
 
 #define SHOW_WORDS   12 /* of a command, on one line */
 #define SHOW_LETTERS 6  /* room for the rights of a rule */
-
-static void show_quoted(struct laz_buf *json, const char *text)
-{
-    laz_json_quote(json, text, strlen(text));
-}
 
 /* ---- confine -------------------------------------------------------------------------------- */
 
@@ -98,31 +93,23 @@ static const struct laz_plan_word *show_word(const struct laz_plan *plan, uint32
 
 void laz_plan_isolation_json(const struct laz_plan *plan, struct laz_buf *json)
 {
-    const char *comma = "";
+    struct laz_json_write write = {.to = json};
 
-    laz_buf_puts(json, "{\"backend\":");
-    show_quoted(json, plan->backend);
-    laz_buf_puts(json, ",\"enforces\":[");
-    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
-        if (!(plan->enforces & bit))
-            continue;
-        laz_buf_puts(json, comma);
-        show_quoted(json, laz_enforce_name(bit));
-        comma = ",";
-    }
-    laz_buf_puts(json, "],\"mechanisms\":{");
-    comma = "";
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "backend", plan->backend);
+    laz_json_begin_list(&write, "enforces");
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (plan->enforces & bit)
+            laz_json_add_text(&write, NULL, laz_enforce_name(bit));
+    laz_json_end_list(&write);
+    laz_json_begin_object(&write, "mechanisms");
     for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1) {
         const struct laz_plan_word *word = show_word(plan, bit);
-        if (!word)
-            continue;
-        laz_buf_puts(json, comma);
-        show_quoted(json, laz_enforce_name(bit));
-        laz_buf_putc(json, ':');
-        show_quoted(json, word->mechanism);
-        comma = ",";
+        if (word)
+            laz_json_add_text(&write, laz_enforce_name(bit), word->mechanism);
     }
-    laz_buf_puts(json, "}}");
+    laz_json_end_object(&write);
+    laz_json_end_object(&write);
 }
 
 static bool show_is_list(const struct laz_buf *content)
@@ -130,19 +117,16 @@ static bool show_is_list(const struct laz_buf *content)
     return content->len && content->data[content->len - 1] == '\0';
 }
 
-static void show_content_json(const struct laz_buf *content, struct laz_buf *json)
+static void show_content_json(struct laz_json_write *write, const struct laz_buf *content)
 {
     if (!show_is_list(content)) {
-        laz_json_quote(json, laz_buf_text(content), content->len);
+        laz_json_add_bytes(write, "content", laz_buf_text(content), content->len);
         return;
     }
-    laz_buf_putc(json, '[');
-    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1) {
-        if (at)
-            laz_buf_putc(json, ',');
-        show_quoted(json, content->data + at);
-    }
-    laz_buf_putc(json, ']');
+    laz_json_begin_list(write, "content");
+    for (size_t at = 0; at < content->len; at += strlen(content->data + at) + 1)
+        laz_json_add_text(write, NULL, content->data + at);
+    laz_json_end_list(write);
 }
 
 static const char *const show_ends[] = {
@@ -151,76 +135,64 @@ static const char *const show_ends[] = {
     [LAZ_END_JOB] = "job",
 };
 
-static void show_job_json(const struct laz_plan *plan, struct laz_buf *json)
+static void show_job_json(struct laz_json_write *write, const struct laz_plan *plan)
 {
-    const char *comma = "";
-
-    laz_buf_putc(json, '{');
-    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++) {
-        if (plan->job.of[i] == LAZ_UNLIMITED)
-            continue;
-        laz_buf_printf(json, "%s\"%s\":%llu", comma, laz_job_limit_name((enum laz_job_limit)i),
-                       (unsigned long long)plan->job.of[i]);
-        comma = ",";
-    }
-    laz_buf_putc(json, '}');
+    laz_json_begin_object(write, "job");
+    for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
+        if (plan->job.of[i] != LAZ_UNLIMITED)
+            laz_json_add_uint(write, laz_job_limit_name((enum laz_job_limit)i), plan->job.of[i]);
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "not_limited");
+    for (size_t i = 0; i < plan->n_unmet; i++)
+        laz_json_add_text(write, plan->unmet[i].name, plan->unmet[i].why);
+    laz_json_end_object(write);
 }
 
-static void show_unmet_json(const struct laz_plan *plan, struct laz_buf *json)
+static void show_files_json(struct laz_json_write *write, const struct laz_plan *plan)
 {
-    laz_buf_putc(json, '{');
-    for (size_t i = 0; i < plan->n_unmet; i++) {
-        laz_buf_puts(json, i ? "," : "");
-        show_quoted(json, plan->unmet[i].name);
-        laz_buf_putc(json, ':');
-        show_quoted(json, plan->unmet[i].why);
+    laz_json_begin_list(write, "descriptors");
+    for (size_t i = 0; i < plan->n_data; i++) {
+        laz_json_begin_object(write, NULL);
+        laz_json_add_int(write, "fd", plan->data[i].child_fd);
+        laz_json_add_text(write, "what", plan->data[i].what);
+        show_content_json(write, &plan->data[i].content);
+        laz_json_end_object(write);
     }
-    laz_buf_putc(json, '}');
+    laz_json_end_list(write);
+    if (plan->status_fd >= 0)
+        laz_json_add_int(write, "status_fd", plan->status_fd);
+    else
+        laz_json_add_null(write, "status_fd");
+    laz_json_begin_list(write, "files");
+    for (size_t i = 0; i < plan->n_files; i++) {
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "path", plan->files[i].path);
+        show_content_json(write, &plan->files[i].content);
+        laz_json_end_object(write);
+    }
+    laz_json_end_list(write);
 }
 
 void laz_plan_json(const struct laz_plan *plan, struct laz_buf *json)
 {
-    laz_buf_puts(json, "{\"backend\":");
-    show_quoted(json, plan->backend);
-    laz_buf_puts(json, ",\"argv\":");
-    laz_json_strings(json, &plan->argv);
-    laz_buf_puts(json, ",\"environment\":");
-    laz_json_strings(json, &plan->env);
-    laz_buf_puts(json, ",\"descriptors\":[");
-    for (size_t i = 0; i < plan->n_data; i++) {
-        laz_buf_printf(json, "%s{\"fd\":%d,\"what\":", i ? "," : "", plan->data[i].child_fd);
-        show_quoted(json, plan->data[i].what);
-        laz_buf_puts(json, ",\"content\":");
-        show_content_json(&plan->data[i].content, json);
-        laz_buf_putc(json, '}');
-    }
-    laz_buf_puts(json, "],\"status_fd\":");
-    if (plan->status_fd >= 0)
-        laz_buf_printf(json, "%d", plan->status_fd);
-    else
-        laz_buf_puts(json, "null");
-    laz_buf_puts(json, ",\"files\":[");
-    for (size_t i = 0; i < plan->n_files; i++) {
-        laz_buf_printf(json, "%s{\"path\":", i ? "," : "");
-        show_quoted(json, plan->files[i].path);
-        laz_buf_puts(json, ",\"content\":");
-        show_content_json(&plan->files[i].content, json);
-        laz_buf_putc(json, '}');
-    }
-    laz_buf_puts(json, "],\"job\":");
-    show_job_json(plan, json);
-    laz_buf_puts(json, ",\"not_limited\":");
-    show_unmet_json(plan, json);
-    laz_buf_puts(json, ",\"confine\":");
+    struct laz_json_write write = {.to = json};
+
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "backend", plan->backend);
+    laz_json_add_texts(&write, "argv", &plan->argv);
+    laz_json_add_texts(&write, "environment", &plan->env);
+    show_files_json(&write, plan);
+    show_job_json(&write, plan);
+    laz_json_add_key(&write, "confine");
     laz_plan_confine_json(plan, json);
-    laz_buf_puts(json, ",\"isolation\":");
+    laz_json_add_key(&write, "isolation");
     laz_plan_isolation_json(plan, json);
-    laz_buf_puts(json, ",\"programs\":");
     if (plan->any_program)
-        laz_buf_puts(json, "\"any\"");
+        laz_json_add_text(&write, "programs", "any");
     else
-        laz_json_strings(json, &plan->programs);
-    laz_buf_printf(json, ",\"ends_by\":\"%s\"}", show_ends[plan->ends_by]);
+        laz_json_add_texts(&write, "programs", &plan->programs);
+    laz_json_add_text(&write, "ends_by", show_ends[plan->ends_by]);
+    laz_json_end_object(&write);
 }
 
 /* ---- text for people ------------------------------------------------------------------------ */

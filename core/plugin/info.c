@@ -8,70 +8,70 @@
  * because a newer minor ABI is declared in "abi". */
 #include "plugin/plugin.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "plugin/descriptor.h"
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void info_put(struct laz_buf *json, const char *key, const char *text)
+/* Each member on a line of its own. */
+static void info_add(struct laz_json_write *write, const char *key, const char *text)
 {
-    laz_buf_printf(json, ",\n \"%s\":", key);
-    if (text)
-        laz_json_quote(json, text, strlen(text));
-    else
-        laz_buf_puts(json, "null");
+    laz_json_new_line(write);
+    laz_json_add_text(write, key, text);
 }
 
-static void info_put_list(struct laz_buf *json, const char *key, const char *const *list)
+static void info_add_list(struct laz_json_write *write, const char *key, const char *const *list)
 {
-    laz_buf_printf(json, ",\n \"%s\":[", key);
-    for (size_t i = 0; list && list[i]; i++) {
-        if (i)
-            laz_buf_putc(json, ',');
-        laz_json_quote(json, list[i], strlen(list[i]));
-    }
-    laz_buf_putc(json, ']');
+    laz_json_new_line(write);
+    laz_json_begin_list(write, key);
+    for (size_t i = 0; list && list[i]; i++)
+        laz_json_add_text(write, NULL, list[i]);
+    laz_json_end_list(write);
 }
 
-static void info_put_options(struct laz_buf *json, const struct laz_option *options)
+static void info_add_options(struct laz_json_write *write, const struct laz_option *options)
 {
-    laz_buf_puts(json, ",\n \"options\":[");
+    laz_json_new_line(write);
+    laz_json_begin_list(write, "options");
     for (const struct laz_option *option = options; option && option->key; option++) {
-        laz_buf_puts(json, option == options ? "\n  {\"key\":" : ",\n  {\"key\":");
-        laz_json_quote(json, option->key, strlen(option->key));
-        laz_buf_printf(json, ",\"type\":\"%s\"", laz_option_type_name(option->type));
-        laz_buf_puts(json, ",\"default\":");
-        if (option->default_value)
-            laz_json_quote(json, option->default_value, strlen(option->default_value));
-        else
-            laz_buf_puts(json, "null");
-        laz_buf_puts(json, ",\"help\":");
-        laz_json_quote(json, option->help, strlen(option->help));
-        laz_buf_putc(json, '}');
+        laz_json_new_line(write);
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "key", option->key);
+        laz_json_add_text(write, "type", laz_option_type_name(option->type));
+        laz_json_add_text(write, "default", option->default_value);
+        laz_json_add_text(write, "help", option->help);
+        laz_json_end_object(write);
     }
-    laz_buf_putc(json, ']');
+    laz_json_end_list(write);
 }
 
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 {
     const struct laz_runtime_ops *ops = plugin->ops;
+    struct laz_json_write write = {.to = json};
+    char abi[32];
 
-    laz_buf_printf(json, "{\"kind\":\"runtime\",\n \"abi\":\"%u.%u\"", (unsigned)plugin->abi_major,
-                   (unsigned)plugin->abi_minor);
-    info_put(json, "name", plugin->name);
-    info_put(json, "version", plugin->version);
-    info_put(json, "summary", plugin->summary);
-    info_put_list(json, "suffixes", ops->suffixes);
-    info_put_list(json, "libraries", ops->libraries);
-    info_put_list(json, "read", ops->read);
-    info_put_list(json, "env", ops->env);
-    info_put_list(json, "reserved_words", ops->reserved_words);
-    info_put_list(json, "programs", LAZ_HAS(ops, programs) ? ops->programs : NULL);
-    info_put_options(json, plugin->options);
-    laz_buf_puts(json, "}\n");
+    snprintf(abi, sizeof abi, "%u.%u", (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor);
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "kind", "runtime");
+    info_add(&write, "abi", abi);
+    info_add(&write, "name", plugin->name);
+    info_add(&write, "version", plugin->version);
+    info_add(&write, "summary", plugin->summary);
+    info_add_list(&write, "suffixes", ops->suffixes);
+    info_add_list(&write, "libraries", ops->libraries);
+    info_add_list(&write, "read", ops->read);
+    info_add_list(&write, "env", ops->env);
+    info_add_list(&write, "reserved_words", ops->reserved_words);
+    info_add_list(&write, "programs", LAZ_HAS(ops, programs) ? ops->programs : NULL);
+    info_add_options(&write, plugin->options);
+    laz_json_end_object(&write);
+    laz_buf_putc(json, '\n');
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -9,14 +9,7 @@
 exceptions='
 core/audit/audit_chain.c      the hash covers the bytes of a line: they are the format of the chain
 core/audit/audit_line.c       members only; the chain writes the line around them
-core/cli/audit.c              a report of the command, not yet through json_write.h
-core/cli/config.c             a report of the command, not yet through json_write.h
-core/cli/doctor_acts.c        a report of the command, not yet through json_write.h
 core/cli/doctor_backend.c     the parameters of the tool that the doctor calls, a constant
-core/cli/doctor_tell.c        a report of the command, not yet through json_write.h
-core/cli/plugins.c            a report of the command, not yet through json_write.h
-core/plan/plan_show.c         a report of the command, not yet through json_write.h
-core/plugin/info.c            FILE.json of a runtime, with its line breaks
 core/session/audit_events.c   members only; the chain writes the line around them
 core/session/result.c         the result for the application, not yet through json_write.h
 core/session/verdict.c        members of the evidence, not yet through json_write.h
