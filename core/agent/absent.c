@@ -29,12 +29,11 @@ int agent_template_strip(struct agent *agent, struct laz_error *err)
 {
     (void)agent;
     (void)err;
-    return 0; /* a session that was started by itself has nothing of a template */
+    return 0; /* there are no sessions of templates */
 }
 
 int agent_reap(char *const *argv)
 {
-    fprintf(stderr, "lazaret-agent: %s: this system gives orphans no parent to reap them\n",
-            argv[0]);
+    fprintf(stderr, "lazaret-agent: %s: there is no reaper on this system\n", argv[0]);
     return AGENT_EXIT_SETUP;
 }

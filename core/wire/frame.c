@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define FRAME_KEEP ((size_t)256 << 10) /* a larger buffer is given back once it is empty */
+#define FRAME_KEEP ((size_t)256 << 10) /* a larger buffer is freed when it is empty */
 
 void laz_frame_init(struct laz_frame *frame, size_t max)
 {

@@ -16,14 +16,14 @@
 struct laz_frame {
     struct laz_buf buf;
     size_t start;   /* of the first line not handed out */
-    size_t scanned; /* bytes after start known to hold no newline */
+    size_t scanned; /* bytes after start that hold no newline */
     size_t max;     /* bytes of a line, without its newline */
 };
 
 void laz_frame_init(struct laz_frame *frame, size_t max);
 void laz_frame_fini(struct laz_frame *frame);
-/* Room for at least `want` more bytes: where to read to. NULL without memory. What is read is made
- * known by laz_frame_added. Lines handed out before are no longer valid. */
+/* Where to read at least `want` more bytes to; NULL when allocation failed. Call laz_frame_added
+ * with what was read. Lines handed out before are no longer valid. */
 char *laz_frame_room(struct laz_frame *frame, size_t want);
 void laz_frame_added(struct laz_frame *frame, size_t len);
 /* The next whole line, without its newline: 1, and *line, valid until laz_frame_room. 0: there is

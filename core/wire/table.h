@@ -45,7 +45,7 @@ struct laz_wire_member {
     uint32_t flags;
     int64_t min, max;
     size_t at, len_at, has_at;        /* offsets in the struct; len_at, has_at: 0 for none */
-    const struct laz_wire_object *of; /* what it holds; of JSON: read by whoever needs it */
+    const struct laz_wire_object *of; /* what it holds; of JSON: read later */
     const char *wrong;                /* the message when it is ill-typed or missing; NULL: usual */
     const char *help;
 };

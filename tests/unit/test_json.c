@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include "base/json.h"
+#include "base/json_members.h"
+#include "base/json_write.h"
+#include "base/json_lex.h"
 
 #include <locale.h>
 #include <math.h>
@@ -409,6 +412,119 @@ static void trees_are_scanned_first(void)
     laz_json_free(root);
 }
 
+static void members_are_found_with_and_without_the_check(void)
+{
+    static const struct {
+        const char *text;
+        size_t n; /* members; SIZE_MAX: not an object */
+    } rows[] = {
+        {"{}", 0},
+        {" { } ", 0},
+        {"{\"a\":1}", 1},
+        {"{ \"a\" : [1,{\"b\":2}] , \"\\u0063\" : \"}\" , \"d\":{} }", 3},
+        {"{\"a\":\"\\\"\",\"b\":-1.5e3,\"c\":null,\"d\":true,\"e\":[]}", 5},
+        {"[]", SIZE_MAX},
+        {"7", SIZE_MAX},
+        {"[{\"a\":1}]", SIZE_MAX},
+    };
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct laz_json_found checked[4], found[4];
+        size_t n, m, len = strlen(rows[k].text);
+        CU_ASSERT_EQUAL(laz_json_scan_members(rows[k].text, len, checked, 4, &n, NULL), 0);
+        bool is_object = laz_json_find_members(rows[k].text, len, found, 4, &m);
+        CU_ASSERT_EQUAL(is_object, rows[k].n != SIZE_MAX);
+        CU_ASSERT_EQUAL(n, is_object ? rows[k].n : 0);
+        if (is_object)
+            CU_ASSERT_EQUAL(m, n);
+        for (size_t i = 0; is_object && i < n && i < 4; i++) {
+            CU_ASSERT_PTR_EQUAL(checked[i].key, found[i].key);
+            CU_ASSERT_EQUAL(checked[i].key_len, found[i].key_len);
+            CU_ASSERT_PTR_EQUAL(checked[i].raw, found[i].raw);
+            CU_ASSERT_EQUAL(checked[i].len, found[i].len);
+            CU_ASSERT_TRUE(
+                laz_json_found_is(&found[i], (char[]){(char)('a' + i + (i && n == 3)), 0}));
+        }
+    }
+}
+
+static void members_of_broken_text_end_in_time(void)
+{
+    static const char *const texts[] = {"",           "{",         "{\"",      "{\"a",
+                                        "{\"a\"",     "{\"a\":",   "{\"a\":1", "{\"a\":1,",
+                                        "{\"a\":1,}", "{,}",       "{a:1}",    "{\"a\":1}}",
+                                        "{\"a\" 1}",  "{\"a\":\"", "{\"a\":]}"};
+    struct laz_json_found found[2];
+    size_t n;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CU_ASSERT_FALSE(laz_json_find_members(texts[i], strlen(texts[i]), found, 2, &n));
+        CU_ASSERT_EQUAL(laz_json_scan_members(texts[i], strlen(texts[i]), found, 2, &n, NULL),
+                        LAZ_EPARSE);
+    }
+}
+
+static void items_of_a_list_come_one_by_one(void)
+{
+    static const char text[] = " [ 1 ,\"a,]\" , [2,3],{} ] ";
+    static const char *const expected[] = {"1", "\"a,]\"", "[2,3]", "{}"};
+    static const struct {
+        const char *text;
+        bool failed;
+    } rows[] = {{"[]", false}, {"[ ]", false}, {"", true},
+                {"{}", true},  {"[1", true},   {"[1,]", true}};
+    struct laz_json_items items = laz_json_items(text, sizeof text - 1);
+    const char *raw;
+    size_t len, n = 0;
+
+    for (; laz_json_next_item(&items, &raw, &len); n++) {
+        CU_ASSERT_EQUAL_FATAL(len, strlen(expected[n]));
+        CU_ASSERT_EQUAL(memcmp(raw, expected[n], len), 0);
+    }
+    CU_ASSERT_EQUAL(n, 4);
+    CU_ASSERT_FALSE(items.failed);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        items = laz_json_items(rows[i].text, strlen(rows[i].text));
+        while (laz_json_next_item(&items, &raw, &len))
+            ;
+        CU_ASSERT_EQUAL(items.failed, rows[i].failed);
+    }
+}
+
+static void documents_are_written_front_to_back(void)
+{
+    struct laz_buf text = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &text};
+    struct laz_strv texts = LAZ_STRV_INIT;
+
+    laz_strv_add(&texts, "x");
+    laz_strv_add(&texts, "y");
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_text(&write, "text", "a\"\n");
+    laz_json_add_text(&write, "none", NULL);
+    laz_json_add_int(&write, "int", INT64_MIN);
+    laz_json_add_uint(&write, "uint", UINT64_MAX);
+    laz_json_begin_list(&write, "list");
+    laz_json_new_line(&write); /* the first item begins none */
+    laz_json_begin_object(&write, NULL);
+    laz_json_end_object(&write);
+    laz_json_new_line(&write);
+    laz_json_add_bool(&write, NULL, true);
+    laz_json_end_list(&write);
+    laz_json_add_texts(&write, "texts", &texts);
+    laz_json_add_raw(&write, "raw", "[1]", 3);
+    laz_json_add_key(&write, "key");
+    laz_buf_puts(&text, "2");
+    laz_json_add_bytes(&write, "bytes", "ab\xff", 3);
+    laz_json_end_object(&write);
+    UNIT_TEXT(laz_buf_text(&text),
+              "{\"text\":\"a\\\"\\n\",\"none\":null,\"int\":-9223372036854775808,"
+              "\"uint\":18446744073709551615,\"list\":[{},\n true],\"texts\":[\"x\",\"y\"],"
+              "\"raw\":[1],\"key\":2,\"bytes\":\"ab\xef\xbf\xbd\"}");
+    laz_strv_fini(&texts);
+    laz_buf_fini(&text);
+}
+
 static const struct unit_test tests[] = {
     UNIT(scan_accepts_json_and_nothing_else),
     UNIT(scan_stops_at_64_levels),
@@ -426,6 +542,10 @@ static const struct unit_test tests[] = {
     UNIT(members_are_found_without_a_tree),
     UNIT(compact_keeps_strings),
     UNIT(trees_are_scanned_first),
+    UNIT(members_are_found_with_and_without_the_check),
+    UNIT(members_of_broken_text_end_in_time),
+    UNIT(items_of_a_list_come_one_by_one),
+    UNIT(documents_are_written_front_to_back),
     {0},
 };
 
