@@ -17,17 +17,13 @@
 
 /* ---- confine -------------------------------------------------------------------------------- */
 
-/* The steps without which the settings allow no session; `names` has room for two. */
-static size_t show_required(const struct laz_plan *plan, char **names)
+/* The steps without which the settings allow no session. */
+static void show_required(const struct laz_plan *plan, struct laz_strv *names)
 {
-    static char filter[] = "filter", landlock[] = "landlock";
-    size_t n = 0;
-
     if (plan->filter.bits & plan->require)
-        names[n++] = filter;
+        laz_strv_add(names, "filter");
     if (plan->landlock.bits & plan->require)
-        names[n++] = landlock;
-    return n;
+        laz_strv_add(names, "landlock");
 }
 
 /* The rules of Landlock; `letters` has room for the rights of each. */
@@ -43,7 +39,7 @@ static void show_rules(const struct laz_plan *plan, struct laz_wire_rule *rules,
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
-    char *required[2];
+    struct laz_strv required = LAZ_STRV_INIT;
 
     if (plan->confine) {
         laz_buf_puts(json, plan->confine);
@@ -52,7 +48,8 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
     struct laz_wire_number *limits = calloc(plan->n_limits + 1, sizeof *limits);
     struct laz_wire_rule *rules = calloc(plan->n_rules + 1, sizeof *rules);
     char(*letters)[SHOW_LETTERS] = calloc(plan->n_rules + 1, sizeof *letters);
-    if (!limits || !rules || !letters) {
+    show_required(plan, &required);
+    if (!limits || !rules || !letters || required.failed) {
         json->failed = true;
         goto out;
     }
@@ -65,10 +62,11 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
         .filter = plan->filter.asked ? plan->filter_name : NULL,
         .has_landlock = plan->landlock.asked,
         .landlock = {plan->landlock_abi, {rules, plan->n_rules}},
-        .required = {.items = required, .n = show_required(plan, required)},
+        .required = required,
     };
     laz_wire_add(&write, NULL, &laz_wire_confine, &confine);
 out:
+    laz_strv_fini(&required);
     free(limits);
     free(rules);
     free(letters);
