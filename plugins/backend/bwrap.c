@@ -474,20 +474,6 @@ static int bwrap_has_fact(const char *facts, const char *fact)
     return n == 0;
 }
 
-/* Appends the output line that contains `found`, so that the user can look it up. */
-static int bwrap_line(const struct laz_backend_failure *failure, const char *found,
-                      const char **line)
-{
-    const char *begin = found, *end = found, *last = failure->output + failure->output_len;
-
-    while (begin > failure->output && begin[-1] != '\n')
-        begin--;
-    while (end < last && *end != '\n')
-        end++;
-    *line = begin;
-    return end - begin < 300 ? (int)(end - begin) : 300;
-}
-
 /* The output has no known message of bubblewrap, so perhaps the program is another one. If a
  * process has started inside, it is bubblewrap. */
 static int bwrap_explain_other(const struct laz_backend_failure *failure, char *text,
@@ -495,7 +481,7 @@ static int bwrap_explain_other(const struct laz_backend_failure *failure, char *
 {
     const char *line;
     char how[64];
-    int len = bwrap_line(failure, failure->output, &line);
+    int len = backend_line(failure, failure->output, 300, &line);
 
     if (failure->started)
         return LAZ_ENOENT;
@@ -530,7 +516,7 @@ static int bwrap_explain(const struct laz_backend_failure *failure, char *text, 
         if (!(bwrap_causes[i].kinds & kind) ||
             !bwrap_has_fact(failure->facts, bwrap_causes[i].fact))
             continue;
-        int len = bwrap_line(failure, found, &line);
+        int len = backend_line(failure, found, 300, &line);
         snprintf(text, text_size, "%s (%.*s)", bwrap_causes[i].sentence, len, line);
         return 0;
     }

@@ -91,3 +91,16 @@ void backend_agent(const struct laz_plan_api *api, const struct laz_policy *poli
     for (const char *const *env = policy->env; env && *env; env++)
         api->env(plan, *env);
 }
+
+int backend_line(const struct laz_backend_failure *failure, const char *found, int most,
+                 const char **line)
+{
+    const char *begin = found, *end = found, *last = failure->output + failure->output_len;
+
+    while (begin > failure->output && begin[-1] != '\n')
+        begin--;
+    while (end < last && *end != '\n')
+        end++;
+    *line = begin;
+    return end - begin < most ? (int)(end - begin) : most;
+}

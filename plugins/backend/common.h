@@ -29,5 +29,8 @@ int backend_reaper(const struct laz_plan_api *api, const struct laz_policy *poli
 /* Completes that argv with the agent, and plans the environment of the policy. */
 void backend_agent(const struct laz_plan_api *api, const struct laz_policy *policy,
                    struct laz_plan *plan);
+/* The line of the failure's output that contains `found`: returns its length, at most `most`. */
+int backend_line(const struct laz_backend_failure *failure, const char *found, int most,
+                 const char **line);
 
 #endif

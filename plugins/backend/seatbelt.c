@@ -323,7 +323,7 @@ static int seatbelt_param(struct seatbelt_state *state, enum seatbelt_kind kind,
     backend_text_add(&state->word, name, (size_t)len);
     backend_text_add(&state->word, path, strlen(path) + 1);
     if (state->word.failed)
-        return 0; /* already at the end of the list */
+        return 0; /* out of memory is reported once, at the end */
     state->n[kind]++;
     state->api->arg(state->plan, "-D");
     state->api->arg(state->plan, state->word.data);
@@ -458,20 +458,6 @@ static const char *seatbelt_find(const char *text, size_t len, const char *words
     return NULL;
 }
 
-/* Appends the output line that contains `found`. */
-static int seatbelt_line(const struct laz_backend_failure *failure, const char *found,
-                         const char **line)
-{
-    const char *end = failure->output + failure->output_len, *begin = found;
-
-    while (begin > failure->output && begin[-1] != '\n')
-        begin--;
-    *line = begin;
-    while (found < end && *found != '\n')
-        found++;
-    return found - begin > 200 ? 200 : (int)(found - begin);
-}
-
 static int seatbelt_explain(const struct laz_backend_failure *failure, char *text, size_t text_size)
 {
     const char *line = "";
@@ -481,7 +467,7 @@ static int seatbelt_explain(const struct laz_backend_failure *failure, char *tex
         if (words)
             found = seatbelt_find(failure->output, failure->output_len, words);
         if (found) {
-            int len = seatbelt_line(failure, found, &line);
+            int len = backend_line(failure, found, 200, &line);
             snprintf(text, text_size, "%s (%.*s)", seatbelt_signs[i].sentence, len, line);
             return 0;
         }

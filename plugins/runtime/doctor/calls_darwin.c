@@ -2,8 +2,8 @@
 /* calls_darwin.c - makes system calls that code of a model does not need, and looks at other
  * processes. System: macOS.
  *
- * Of the calls tried on Linux macOS has these two; each is made by a child that ends right after.
- * Command lines come from sysctl(3), KERN_PROCARGS2. */
+ * Of the calls tried on Linux only socket(2) exists here and may be used. Command lines come from
+ * sysctl(3), KERN_PROCARGS2. */
 #include "acts.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define CALLS_PROCESSES 16384
 #define CALLS_LINE      4096
 
-/* The calls tried on Linux that macOS has and a user may make. */
+/* Knows only "socket inet". */
 int doctor_call(const char *name)
 {
     if (strcmp(name, "socket inet") != 0)

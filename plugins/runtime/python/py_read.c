@@ -139,7 +139,7 @@ static PyObject *read_tag_factor(struct read_state *r, PyObject *content)
     return values && PyList_Check(values) ? Py_NewRef(values) : NULL;
 }
 
-/* Makes a dict of columns; NULL without an exception when two columns have the same name. */
+/* Makes a dict of columns; NULL when the content is malformed or two columns have the same name. */
 static PyObject *read_tag_frame(struct read_state *r, PyObject *content)
 {
     PyObject *names, *columns, *frame;

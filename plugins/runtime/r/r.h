@@ -139,8 +139,8 @@ void r_console_suicide(const char *text); /* R cannot continue: memory is corrup
                                              missing */
 void r_console_clean_up(SA_TYPE save, int status, int run_last); /* quit() */
 void r_console_flush_hook(void);
-/* Called now and then while code runs; r_console_poll may jump for an interrupt. The second does
- * not jump; it is called when nothing was written for a while. */
+/* R calls these now and then while code runs. r_console_poll writes pending output and may jump;
+ * r_console_flush_idle does not jump, and writes only if nothing was written for a while. */
 void r_console_poll(void);
 void r_console_flush_idle(void);
 void r_console_nothing(void);
