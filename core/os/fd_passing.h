@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- every POSIX system, in the agent -------------------------------------------------------- */
+/* ---- every POSIX system, in the agent ------------------------------------------------------- */
 
 /* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
  * caller owns them): at most so many, all of one message. Returns what read(2) returns. */
@@ -20,7 +20,7 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
  * gone. */
 bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds);
 
-/* ---- Linux, in the host ---------------------------------------------------------------------- */
+/* ---- Linux, in the host --------------------------------------------------------------------- */
 
 #define LAZ_PASS_MOST 16 /* descriptors of one message */
 

@@ -19,7 +19,7 @@ unsigned laz_os_threads(void);
 
 /* Copying a process costs time for each page of its memory. After the first call, allocations are
  * placed together; the second moves them into large pages where the kernel can (MADV_COLLAPSE,
- * madvise(2), Linux 6.1), and returns the free memory between them. */
+ * madvise(2), Linux 6.1), and uses up the free holes between them. */
 void laz_os_one_heap(void);
 void laz_os_large_pages(void);
 

@@ -23,7 +23,7 @@ struct laz_warden {
         NULL, -1                                                                                   \
     }
 
-/* ---- in the host, on the spawner's thread ---------------------------------------------------- */
+/* ---- in the host, on the spawner's thread --------------------------------------------------- */
 
 /* Is it running, or impossible to have? */
 bool laz_warden_is_up(const struct laz_warden *warden);
@@ -35,13 +35,13 @@ int laz_warden_start(struct laz_warden *warden, uint64_t ms, struct laz_process 
 /* The host has no more children: the warden ends, and signals no process. */
 void laz_warden_end(struct laz_warden *warden);
 
-/* ---- in a child, between fork and exec ------------------------------------------------------- */
+/* ---- in a child, between fork and exec ------------------------------------------------------ */
 
 /* Registers the group of the calling process: it gets the signal when the host has ended. False:
  * the warden is gone. */
 bool laz_warden_take(int fd, int signal);
 
-/* ---- the warden ------------------------------------------------------------------------------ */
+/* ---- the warden ----------------------------------------------------------------------------- */
 
 /* Runs the warden: descriptor 0 is connected to the host, 3 is the host (pidfd_open(2)). Returns
  * the exit status. */

@@ -377,9 +377,8 @@ static int child_outcome(const struct child_plan *plan, int errors, bool waited,
     struct child_failure failure;
     ssize_t n;
 
-    if (waited &&
-        laz_os_nonblock(errors, true,
-                        err)) /* otherwise a process with the other end could delay this for ever */
+    /* Otherwise a process with the other end could delay this for ever. */
+    if (waited && laz_os_nonblock(errors, true, err))
         return LAZ_EOS;
     do {
         n = read(errors, &failure, sizeof failure);
@@ -442,8 +441,7 @@ bool laz_os_end_all_of(uint32_t uid)
         struct laz_process process = LAZ_PROCESS_INIT;
         process.pid = child_clone(&plan, &process.pidfd, &waited);
         bool ended = process.pid >= 0 && laz_process_wait(&process, CHILD_END_MS, &how);
-        if (!ended &&
-            process.pid >= 0) { /* the machine is overloaded; it must not stay as a child */
+        if (!ended && process.pid >= 0) { /* an overloaded machine; it must not stay as a child */
             laz_process_signal(&process, SIGKILL);
             laz_process_wait(&process, CHILD_END_MS, &how);
         }

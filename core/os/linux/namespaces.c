@@ -59,8 +59,8 @@ void laz_os_one_heap(void)
     mallopt(M_MMAP_THRESHOLD, NAMESPACES_HEAP_BLOCK);
 }
 
-/* Returns all free memory of the heap: later allocations are placed together at its end. A large
- * page that is written to after a copy was made is split into small ones. */
+/* Allocates all free holes of the heap and never frees them: later allocations are placed together
+ * at its end. A large page that is written to after a copy was made is split into small ones. */
 static void namespaces_fill_heap(void)
 {
     const uintptr_t end = (uintptr_t)sbrk(0);

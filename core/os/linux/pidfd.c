@@ -3,7 +3,8 @@
  * Side: host.  Input trusted: no (a pid may be reused at any time).
  *
  * A pid that was received earlier may belong to another process by now: what is read about it in
- * /proc counts only if the process behind the descriptor is still alive afterwards. */
+ * /proc counts only if the process behind the descriptor is still alive afterwards, and another one
+ * would also have to be the first process of a namespace in the same place. */
 #include "os/pidfd.h"
 
 #include "os/descriptors.h"

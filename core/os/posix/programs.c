@@ -215,8 +215,7 @@ int laz_os_program_parts(const char *path,
     return programs_follow(&walk, path, 0);
 }
 
-/* ---- directories of programs --------------------------------------------------------------------
- */
+/* ---- directories of programs ---------------------------------------------------------------- */
 
 void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
                             void *user)

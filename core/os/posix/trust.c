@@ -36,8 +36,7 @@ struct trust_walk {
     unsigned links;
 };
 
-/* ---- one file, link or directory ---------------------------------------------------------------
- */
+/* ---- one file, link or directory ------------------------------------------------------------ */
 
 static bool trust_is_owner(const struct trust_walk *walk, uid_t uid)
 {

@@ -37,7 +37,7 @@ static void library_add_folder(const char *path)
 
 void *laz_library_open(const char *path, bool global, const char **words)
 {
-    struct laz_error why; /* called first, because reading the thread's own resets the last error */
+    struct laz_error why; /* filled first: the text of the thread resets the last error */
     wchar_t *wide = laz_windows_path(path);
     HMODULE library = NULL;
 

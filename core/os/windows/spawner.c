@@ -66,7 +66,7 @@ void laz_spawner_free(struct laz_spawner *spawner)
     free(spawner);
 }
 
-/* ---- the job --------------------------------------------------------------------------------- */
+/* ---- the job -------------------------------------------------------------------------------- */
 
 /* Reads the present limits of the job, in the terms in which they were requested. */
 static void job_read_back(HANDLE job, struct laz_job_values *found)
@@ -124,7 +124,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
     return 0;
 }
 
-/* ---- starting -------------------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 struct process_start {
     const struct laz_spawn *spawn;
