@@ -3,9 +3,8 @@
  * Side: host.  Input trusted: no (events come from messages of the agent and from its death). */
 #include "session/session_fsm.h"
 
+#include "base/fsm.h"
 #include "wire/message.h"
-
-#include <lazaret/plugin.h>
 
 static const char *const state_names[LAZ_SESSION_STATES] = {
     [LAZ_SESSION_NEW] = "new",           [LAZ_SESSION_AUTHENTICATING] = "authenticating",
@@ -20,8 +19,7 @@ static const char *const event_names[LAZ_SESSION_EVENTS] = {
     [LAZ_EVENT_GONE] = "gone",       [LAZ_EVENT_CLOSE] = "close",
 };
 
-/* The table has the state after the event, plus one; 0: the event is not legal. */
-#define TO(state) (LAZ_SESSION_##state + 1)
+#define TO(state) LAZ_FSM_TO(LAZ_SESSION_##state)
 
 static const unsigned char table[LAZ_SESSION_STATES][LAZ_SESSION_EVENTS] = {
     [LAZ_SESSION_NEW] = {[LAZ_EVENT_SPAWNED] = TO(AUTHENTICATING),
@@ -50,6 +48,15 @@ static const unsigned char table[LAZ_SESSION_STATES][LAZ_SESSION_EVENTS] = {
     [LAZ_SESSION_CLOSED] = {[LAZ_EVENT_REPLACE] = TO(RESTARTING), [LAZ_EVENT_CLOSE] = TO(CLOSED)},
 };
 
+static const struct laz_fsm session_fsm = {
+    .what = "session",
+    .states = state_names,
+    .events = event_names,
+    .n_states = LAZ_SESSION_STATES,
+    .n_events = LAZ_SESSION_EVENTS,
+    .table = &table[0][0],
+};
+
 const char *laz_session_state_name(enum laz_session_state state)
 {
     return state_names[state];
@@ -58,17 +65,11 @@ const char *laz_session_state_name(enum laz_session_state state)
 bool laz_session_step(enum laz_session_state *state, enum laz_session_event event,
                       const struct laz_log *log, const char *session)
 {
-    unsigned next = table[*state][event];
+    unsigned number = *state;
+    bool allowed = laz_fsm_step(&session_fsm, &number, event, log, session);
 
-    if (!next) {
-        laz_log(log, LAZ_LOG_ERROR, "session %s: event '%s' in state '%s' is not legal", session,
-                event_names[event], state_names[*state]);
-        return false;
-    }
-    laz_log(log, LAZ_LOG_DEBUG, "session %s: %s, %s -> %s", session, event_names[event],
-            state_names[*state], state_names[next - 1]);
-    *state = (enum laz_session_state)(next - 1);
-    return true;
+    *state = (enum laz_session_state)number;
+    return allowed;
 }
 
 unsigned laz_session_wire_state(enum laz_session_state state)
