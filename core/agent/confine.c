@@ -17,8 +17,6 @@
 #include "os/filter.h"
 #include "os/landlock.h"
 #include "os/landlock_text.h"
-#include "os/filter.h"
-#include "os/landlock.h"
 #include "wire/table.h"
 
 #include <stdlib.h>

@@ -16,7 +16,6 @@
 #include "os/sockets.h"
 #include "wire/message.h"
 #include "base/json_members.h"
-#include "os/namespaces.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* box_from.c - what is particular to a box that comes from a template.
- * Side: host.  Input trusted: no (its first process may be anybody until it was looked at).
+/* box_from.c - the kind of a box that comes from a template.
+ * Side: host.  Input trusted: no (its first process may be any until the kernel was asked).
  *
- * Nobody connects: the host makes the channel and gives its far end away, so there is no name by
- * which another session could reach it.  Its first process is no child of ours.  Who it is, the
- * kernel says with the token: of the template's user, and the first of a pid namespace just inside
- * of the template's.  Only a process of which that is true is followed, and killed, by a
- * descriptor; until then there is nothing to kill, and the end is known from the status pipe, which
- * every process that was given it has closed. */
-#include "box/box.h"
+ * No process connects: the host makes the channel and gives its far end away, so there is no name
+ * by which another session could reach it.  Its first process is no child of ours.  The kernel says
+ * with the token who it is: it must be of the template's user, and the first of a pid namespace
+ * just inside of the template's.  Only a process of which that is true is followed, and killed, by
+ * a descriptor.  Until then there is nothing to kill, and the end is known from the status pipe,
+ * which every process that was given it has closed. */
+#include "box/box_parts.h"
 
+#include "base/json.h"
 #include "base/random.h"
-#include "box/shared.h"
 #include "box/template.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/pidfd.h"
 #include "os/process.h"
+#include "os/process_tree.h"
 #include "os/signals.h"
+#include "os/usage.h"
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };
 
@@ -50,8 +52,18 @@ void laz_box_close_ends(struct laz_box_ends *ends)
         laz_os_close(&ends->fds[i]);
 }
 
+/* ---- the kind ------------------------------------------------------------------------------- */
+
+static int from_start(struct laz_box *box, const struct laz_box_purpose *purpose,
+                      char **runtime_file, struct laz_error *err)
+{
+    box->purpose = *purpose;
+    box->from = purpose->template_of;
+    return laz_template_spawn(purpose->template_of, box, runtime_file, err);
+}
+
 /* All of the token comes from one process. */
-ssize_t laz_box_read_sender(struct laz_box *box, void *room, size_t len)
+static ssize_t from_read(struct laz_box *box, void *room, size_t len)
 {
     struct laz_sender sender;
     ssize_t n = laz_os_read_sender(box->channel, room, len, &sender);
@@ -67,7 +79,8 @@ ssize_t laz_box_read_sender(struct laz_box *box, void *room, size_t len)
     return n;
 }
 
-int laz_box_adopt(struct laz_box *box, struct laz_error *err)
+/* The process is followed, and in its group. */
+static int from_admit(struct laz_box *box, struct laz_error *err)
 {
     int pidfd = -1;
 
@@ -81,21 +94,104 @@ int laz_box_adopt(struct laz_box *box, struct laz_error *err)
     if (box->group && !laz_cgroup_has(box->group, box->sender) &&
         laz_cgroup_put(box->group, box->sender, err))
         return LAZ_ESETUP;
-    return laz_box_follow(box, err);
+    rc = laz_box_follow(box, err);
+    if (!rc)
+        laz_os_forget_senders(box->channel);
+    return rc;
 }
 
-bool laz_box_from_is_over(struct laz_box *box)
+/* Its reaper reports how it ended. */
+static void from_document(struct laz_box *box, const struct laz_wire_status *status)
+{
+    if (status->signal > 0 && status->signal < 128) {
+        box->exit_code = 128 + status->signal; /* as bubblewrap would say it */
+        box->end_signal = (int)status->signal;
+    }
+}
+
+static bool from_is_there(const struct laz_box *box)
+{
+    return box->process.pid >= 0 || box->status_io;
+}
+
+static bool from_is_known(const struct laz_box *box)
+{
+    return box->process.pid >= 0;
+}
+
+/* With pid 1 all of its namespace ends. Its process group is the template's, and is not signalled.
+ * A process that is not known ends when it finds its channel closed: it has no other peer. */
+static void from_kill(struct laz_box *box)
+{
+    if (box->channel >= 0 && !laz_box_was_authenticated(box))
+        laz_box_close_channel(box);
+    laz_process_signal(&box->process, SIGKILL);
+}
+
+static bool from_is_over(struct laz_box *box)
 {
     if (box->process.pidfd < 0)
-        return box->status < 0; /* nothing was started, or nobody has it any more */
-    if (!box->reaped)
-        box->reaped = laz_os_pidfd_has_ended(box->process.pidfd);
-    return box->reaped;
+        return box->status < 0; /* nothing was started, or every process has closed it */
+    if (!laz_box_was_reaped(box) && laz_os_pidfd_has_ended(box->process.pidfd))
+        laz_box_step(box, LAZ_BOX_EVENT_REAP);
+    return laz_box_was_reaped(box);
 }
 
-void laz_box_from_has_ended(struct laz_box *box)
+static void from_ended(struct laz_box *box)
 {
     box->exit = (struct laz_exit){.known = true, .status = (int)box->exit_code};
     if (box->exit_code < 0 || box->exit_code > 255)
         box->exit = (struct laz_exit){.known = true, .status = -1, .signal = SIGKILL};
 }
+
+static void from_distrust(struct laz_box *box, const char *why)
+{
+    laz_template_distrust(box->from, why);
+}
+
+/* The agent is the child of its reaper. */
+static void from_find_usage(struct laz_box *box)
+{
+    if (!laz_os_usage_is_open(&box->usage) && !laz_box_is_ended(box))
+        (void)laz_os_usage_open(laz_os_tree_first_child(box->process.pid), &box->usage);
+}
+
+static bool from_agent_end(const struct laz_box *box, int *signal, int *status)
+{
+    *signal = box->end_signal;
+    *status = box->end_signal ? -1 : (int)box->exit_code;
+    return box->end_signal >= 0;
+}
+
+static const char *from_why(struct laz_box *box)
+{
+    const char *why = laz_template_why(box->from);
+
+    if (why || laz_box_was_authenticated(box))
+        return why;
+    return "the process ended before it had shown its token";
+}
+
+static void from_leave(struct laz_box *box)
+{
+    laz_template_leave(box->from, box);
+}
+
+const struct laz_box_kind laz_box_from_template = {
+    .name = "from a template",
+    .ends_with_status = true,
+    .start = from_start,
+    .read = from_read,
+    .admit = from_admit,
+    .document = from_document,
+    .is_there = from_is_there,
+    .is_known = from_is_known,
+    .kill = from_kill,
+    .is_over = from_is_over,
+    .ended = from_ended,
+    .distrust = from_distrust,
+    .find_usage = from_find_usage,
+    .agent_end = from_agent_end,
+    .why = from_why,
+    .leave = from_leave,
+};

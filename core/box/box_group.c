@@ -3,12 +3,12 @@
  * Side: host.  Input trusted: yes (the kernel's counters).
  *
  * Each session that runs code has one where the host gives any.  Its limits are those of the
- * settings and a little more, for what is in the box and not of the code (the backend's program,
- * page tables): so one process alone meets its own limit first, and the language can tell it.  A
- * group that cannot be made leaves the session to the watchdog (guard.c); that is told, in the log
- * and in every result, and refused where the settings require the group. */
-#include "box/box.h"
-#include "box/shared.h"
+ * settings and a little more, for what is in the box besides the code (the backend's program, page
+ * tables): so one process alone meets its own limit first, and the language can report it.  Where a
+ * group cannot be made, the watchdog (guard.c) replaces it.  The log and every result say so, and
+ * the start is refused where the settings require the group. */
+#include "box/box_parts.h"
+
 #include "os/cgroup.h"
 #include "os/process_tree.h"
 #include "os/spawner.h"
@@ -87,7 +87,7 @@ static void box_group_ready(void *user, uint32_t events)
 
     (void)events;
     if (!laz_box_out_of_memory(box))
-        return; /* version 2 tells of other things too */
+        return; /* version 2 reports other events, too */
     laz_io_stop(box->group_io);
     box->group_io = NULL;
     if (box->owner.out_of_memory)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* box_output.c - what the processes of a box print: read, kept back, dropped.
- * Side: host.  Input trusted: no (bytes of anybody in the box). */
-#include "box/box.h"
+/* box_output.c - what the processes of a box print: read, delivered, paused, dropped.
+ * Side: host.  Input trusted: no (bytes of any process in the box). */
+#include "box/box_parts.h"
 
 #include "box/shared.h"
 #include "os/descriptors.h"
@@ -19,7 +19,7 @@ static void output_close(struct laz_box *box, int stream)
     laz_os_close(&box->output[stream]);
 }
 
-/* One stream is heard, or not. */
+/* Reads one stream, or pauses that. */
 static void output_hear(struct laz_box *box, int stream, bool heard)
 {
     box->unheard[stream] = !heard;
@@ -44,7 +44,7 @@ static void output_read(struct laz_box *box, int stream, size_t most)
             return;
         }
         total += (size_t)n;
-        if (!box->settled && stream == LAZ_STDERR && box->complaint.len < OUTPUT_COMPLAINT)
+        if (!laz_box_was_up(box) && stream == LAZ_STDERR && box->complaint.len < OUTPUT_COMPLAINT)
             laz_buf_append(&box->complaint, data, (size_t)n);
         if (box->owner.output && !box->owner.output(box->owner.user, stream, data, (size_t)n) &&
             box->output_io[stream]) {
@@ -78,7 +78,7 @@ void laz_box_hear(struct laz_box *box)
         for (size_t total = 0; total < OUTPUT_STALE;) {
             ssize_t n = laz_os_read(box->output[stream], data, sizeof data);
             if (n <= 0)
-                break; /* an end is told by the loop */
+                break; /* the loop reports an end */
             total += (size_t)n;
         }
         output_hear(box, stream, true);

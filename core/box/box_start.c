@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* box_start.c - starting a box: folder, socket, policy, plan, process.
+/* box_start.c - starting a box: directories, socket, policy, plan, process.
+ * Side: host.  Input trusted: yes (settings, and what plugins say of themselves).
  *
- * What is made on the way is in the box from the moment it exists, so one release undoes all of it,
- * however far the start came. */
-#include "box/box.h"
+ * What is made on the way belongs to the box from the moment it exists, so one release undoes all
+ * of it, however far the start came. */
+#include "box/box_parts.h"
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -41,7 +42,7 @@ static int start_folder(const struct laz_box *box, const char *name, struct laz_
     return rc;
 }
 
-/* Folders of the session: the socket's, and a home where the backend makes none of its own. */
+/* Directories of the session: the socket's, and a home where the backend makes none of its own. */
 static int start_folders(struct laz_box *box, const struct laz_box_purpose *purpose,
                          struct laz_error *err)
 {
@@ -50,7 +51,7 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
     box->folder = laz_strdupf("%s/b%u", box->shared->folder, box->shared->boxes++);
     if (!box->folder)
         return laz_error_nomem(err);
-    /* with an uid of its own the session must be able to pass, not to list */
+    /* with a uid of its own the session must be able to pass, not to list */
     int rc =
         laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
@@ -79,7 +80,7 @@ bool laz_box_has_socket(const struct laz_box *box)
     return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
 }
 
-/* Staging makes a copy that can be executed of anything: so the agent is looked at before. */
+/* Staging would make an executable copy of any file: so the agent is checked before. */
 static int start_check_agent(const char *agent, struct laz_error *err)
 {
     static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
@@ -104,7 +105,7 @@ static int start_check_agent(const char *agent, struct laz_error *err)
     return 0;
 }
 
-/* A trial box says nothing to the host: its agent gets its confinement on the command line. */
+/* The agent of a trial has no channel: it gets its confinement on the command line. */
 static int start_trial(struct laz_plan *plan, struct laz_error *err)
 {
     struct laz_buf confine = LAZ_BUF_INIT;
@@ -218,6 +219,18 @@ static int start_program(struct laz_plan *plan, struct laz_error *err)
     return 0;
 }
 
+static int start_spawn(struct laz_box *box, struct laz_spawn *spawn, struct laz_error *err)
+{
+    uint32_t missing = 0;
+
+    spawn->job_missing = &missing;
+    int rc = laz_spawner_spawn(box->shared->spawner, spawn, &box->process, err);
+    if (rc)
+        return rc;
+    laz_box_step(box, LAZ_BOX_EVENT_SPAWN);
+    return laz_box_lacks_limits(box, missing, err);
+}
+
 static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
                          struct laz_error *err)
 {
@@ -226,7 +239,6 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     size_t n = 0;
     int ends[3] = {-1, -1, -1}, status = -1;
     struct laz_cgroup_door door = {.into = -1};
-    uint32_t missing = 0;
     char *home = NULL; /* else the backend brings it to its home */
     int rc = fds ? 0 : laz_error_nomem(err);
 
@@ -272,12 +284,9 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .cgroup = box->group ? &door : NULL,
             .death_signal = plan->ends_by == LAZ_END_REAP ? SIGTERM : SIGKILL,
             .job = plan->ends_by == LAZ_END_JOB ? &plan->job : NULL,
-            .job_missing = &missing,
             .start_ms = laz_box_spawn_ms(box->shared),
         };
-        rc = laz_spawner_spawn(box->shared->spawner, &spawn, &box->process, err);
-        if (!rc)
-            rc = laz_box_lacks_limits(box, missing, err);
+        rc = start_spawn(box, &spawn, err);
     }
     laz_cgroup_close(&door);
     for (size_t i = first_data; i < n; i++)
@@ -301,8 +310,8 @@ static int start_group(struct laz_box *box, const struct laz_box_purpose *purpos
     return 0;
 }
 
-static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
-                      char **runtime_file, struct laz_error *err)
+int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
+                       char **runtime_file, struct laz_error *err)
 {
     int rc = 0;
 
@@ -332,13 +341,15 @@ static int start_cold(struct laz_box *box, const struct laz_box_purpose *purpose
     return rc ? rc : laz_box_watch(box, err);
 }
 
-static struct laz_box *start_box(struct laz_box_shared *shared)
+static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz_box_kind *kind)
 {
     struct laz_box *box = calloc(1, sizeof *box);
 
     if (!box)
         return NULL;
     box->shared = shared;
+    box->kind = kind ? kind : &laz_box_cold;
+    snprintf(box->name, sizeof box->name, "%u", shared->made++);
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;
@@ -355,16 +366,13 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
                   const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
                   struct laz_error *err)
 {
-    struct laz_box *box = start_box(shared);
+    struct laz_box *box = start_box(shared, purpose->kind);
 
     if (!box)
         return laz_error_nomem(err);
-    if (purpose->template_of)
-        box->purpose = *purpose;
-    int rc = purpose->template_of ? laz_template_spawn(purpose->template_of, box, runtime_file, err)
-                                  : start_cold(box, purpose, runtime_file, err);
+    int rc = box->kind->start(box, purpose, runtime_file, err);
     if (rc == LAZ_EREFUSED && box->from && shared->values->pool.warm != LAZ_WARM_TEMPLATE)
-        rc = laz_box_turn_cold(box, err); /* it can be less held than its template says */
+        rc = laz_box_turn_cold(box, err); /* it may enforce less than its template declares */
     if (rc) {
         laz_box_release(box);
         return rc;
@@ -377,25 +385,25 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
 {
     struct laz_box_purpose purpose = box->purpose;
-    struct laz_template *from = box->from;
     const struct laz_backend_choice *choice;
     char *runtime_file = NULL; /* as it was: the backend is the template's */
 
+    laz_box_step(box, LAZ_BOX_EVENT_TURN);
     laz_plan_free(box->plan);
     box->plan = NULL;
+    box->kind->leave(box);
+    box->kind = &laz_box_cold;
     box->from = NULL;
-    box->waits = false;
-    box->turned = true;
     box->uid = LAZ_SPAWN_SAME_ID;
-    laz_template_leave(from, box);
     int rc = laz_box_backend(box->shared, &choice, err);
     if (!rc) {
+        purpose.kind = NULL;
         purpose.template_of = NULL;
         purpose.backend = choice->name;
         purpose.ops = choice->ops;
         purpose.options = laz_buf_text(&choice->options);
         purpose.require = choice->require;
-        rc = start_cold(box, &purpose, &runtime_file, err);
+        rc = laz_box_start_cold(box, &purpose, &runtime_file, err);
     }
     free(runtime_file);
     return rc;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* box_tell.c - what can be told of a box: what it has used, which limits nothing keeps, and why no
+/* box_tell.c - what can be said of a box: what it has used, which limits nothing keeps, and why no
  * session came of it.
  * Side: host.  Input trusted: no (the words of its programs). */
-#include "box/box.h"
+#include "box/box_parts.h"
 
 #include "box/shared.h"
 #include "box/template.h"
 #include "os/cgroup.h"
 #include "os/pidfd.h"
-#include "os/process_tree.h"
 #include "os/spawner.h"
 #include "os/system.h"
 #include "os/usage.h"
@@ -18,11 +17,10 @@ void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_byte
     uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;
     uint64_t peak = box->host.memory ? laz_cgroup_peak_bytes(box->group) : 0;
 
-    if (box->from && !laz_os_usage_is_open(&box->usage) && !box->ended &&
-        (!group_us || !peak)) /* of its reaper */
-        (void)laz_os_usage_open(laz_os_tree_first_child(box->process.pid), &box->usage);
+    if (box->kind->find_usage && (!group_us || !peak))
+        box->kind->find_usage(box);
     *cpu_us = *max_rss_bytes = 0;
-    if (box->ended) {
+    if (laz_box_is_ended(box)) {
         *cpu_us = box->exit.cpu_us > box->cpu_us ? box->exit.cpu_us : box->cpu_us;
         *max_rss_bytes = box->exit.max_rss_bytes;
     } else if (!group_us || !peak) {
@@ -65,7 +63,7 @@ int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error
 void laz_box_note_end_of_reaper(const struct laz_box *box)
 {
     if (box->plan && box->plan->ends_by == LAZ_END_REAP && box->uid == LAZ_SPAWN_SAME_ID &&
-        box->authenticated && box->exit.known && box->exit.signal)
+        laz_box_was_authenticated(box) && box->exit.known && box->exit.signal)
         laz_log(
             &box->shared->driver->log, LAZ_LOG_ERROR,
             "the reaper of a session was killed: processes that the session left may still run");
@@ -73,11 +71,7 @@ void laz_box_note_end_of_reaper(const struct laz_box *box)
 
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status)
 {
-    if (!box->from)
-        return laz_os_pidfd_end(box->agent_fd, signal, status);
-    *signal = box->end_signal;
-    *status = box->end_signal ? -1 : (int)box->exit_code;
-    return box->end_signal >= 0;
+    return box->kind->agent_end(box, signal, status);
 }
 
 static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
@@ -86,10 +80,11 @@ static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend
     struct laz_buf facts = LAZ_BUF_INIT;
     char sentence[768] = "";
 
-    if (!LAZ_HAS(ops, explain) || box->authenticated || box->from || !box->plan)
-        return false; /* no program of the backend's is to blame */
+    if (!LAZ_HAS(ops, explain) || laz_box_was_authenticated(box) || !box->kind->runs_backend ||
+        !box->plan)
+        return false; /* it did not fail in the backend's program */
     laz_os_facts("", &facts);
-    bool own_end = box->exit.known && !box->killed;
+    bool own_end = box->exit.known && !laz_box_was_killed(box);
     const struct laz_backend_failure failure = {
         .size = sizeof failure,
         .program = box->plan->argv.items[0],
@@ -113,7 +108,7 @@ bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, boo
                      struct laz_buf *text)
 {
     const char *words = laz_buf_text(&box->complaint);
-    const char *why = box->from && !box->complaint.len ? laz_template_why(box->from) : NULL;
+    const char *why = box->kind->why && !box->complaint.len ? box->kind->why(box) : NULL;
 
     if (box_explain_by_backend(box, ops, timed_out, text))
         return true;
@@ -122,17 +117,15 @@ bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, boo
         while (len && (words[len - 1] == '\n' || words[len - 1] == ' '))
             len--;
         laz_buf_append(text, words, len);
-        if (box->ended && box->exit.known && !box->exit.signal)
+        if (laz_box_is_ended(box) && box->exit.known && !box->exit.signal)
             laz_buf_printf(text, " (status %d)", box->exit.status);
     } else if (why) {
         laz_buf_puts(text, why);
-    } else if (box->from && !box->authenticated) {
-        laz_buf_puts(text, "the process ended before it had shown its token");
     } else if (box->exit.known && box->exit.signal) {
         laz_buf_printf(text, "the process was ended by signal %d", box->exit.signal);
     } else {
         laz_buf_printf(text, "the process ended with status %d and said nothing", box->exit.status);
-        if (box->exit.known && !box->exit.status && !box->authenticated)
+        if (box->exit.known && !box->exit.status && !laz_box_was_authenticated(box))
             laz_buf_printf(text, "; is %s the agent of this lazaret?", box->shared->agent);
     }
     return false;

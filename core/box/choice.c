@@ -22,7 +22,7 @@ static void probe_over(void *user)
 /* The agent ran and ended well, and where the backend's program tells of a box, inside of one. */
 static bool choice_came_up(const struct laz_box *box)
 {
-    return box->ended && box->exit.known && !box->exit.signal && !box->exit.status &&
+    return laz_box_is_ended(box) && box->exit.known && !box->exit.signal && !box->exit.status &&
            (box->plan->status_fd < 0 || box->has_child);
 }
 
@@ -33,7 +33,7 @@ static int choice_explain(struct laz_box *box, const struct laz_backend_choice *
 
     if (timed_out) { /* its last words count, too */
         laz_box_kill(box);
-        while (!box->ended)
+        while (!laz_box_is_ended(box))
             laz_loop_step(box->shared->driver->loop, LAZ_LOOP_FOREVER);
     }
     if (!laz_box_explain(box, choice->ops, timed_out, &text) && timed_out)
@@ -67,12 +67,12 @@ static int choice_probe(struct laz_box_shared *shared, const struct laz_backend_
     int rc = laz_box_start(shared, &purpose, &owner, NULL, &box, err);
     if (!rc) {
         laz_timer_start(timer, laz_box_token_ms(shared));
-        while (!box->ended && !over && !atomic_load(&shared->driver->cancel))
+        while (!laz_box_is_ended(box) && !over && !atomic_load(&shared->driver->cancel))
             laz_loop_step(shared->driver->loop, LAZ_LOOP_FOREVER);
-        if (!box->ended && !over)
+        if (!laz_box_is_ended(box) && !over)
             rc = laz_error_set(err, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
         else if (!choice_came_up(box))
-            rc = choice_explain(box, choice, !box->ended, err);
+            rc = choice_explain(box, choice, !laz_box_is_ended(box), err);
         laz_box_release(box);
     }
     laz_timer_stop(timer);

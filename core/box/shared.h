@@ -38,6 +38,7 @@ struct laz_box_shared {
     struct laz_templates *templates; /* NULL: nobody asked for one */
     struct laz_box *leaving;         /* released, and not ended yet */
     unsigned boxes;                  /* names their directories */
+    unsigned made;                   /* names them in the log */
     uint64_t death_ms;               /* from the kill of a box to its end */
 };
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* template.c - the life of templates: when one is started, trusted, replaced and ended.
- * Side: host.  Input trusted: no (messages of the template; its process runs no code of a stranger,
- * and is believed no more for that).
+ * Side: host.  Input trusted: no (messages of the template; its process runs no untrusted code, and
+ * is checked as if it did).
  *
- * Whether sessions can be made inside of a box is tried, once an engine: the first template makes
- * one that nobody uses.  Until that was there sessions wait, and where it does not come they are
- * started cold.  Once sessions have come from a template it is only a process like others: one that
- * is lost takes its sessions with it and is replaced when the next is asked for, later each time
- * that nothing came of it.
+ * Whether sessions can be made inside of a box is tried once an engine: the first template makes a
+ * session that is used for nothing else.  Until it has come other sessions wait, and where it does
+ * not come they are started cold.  Once sessions have come from a template it is only a process
+ * like others: one that is lost takes its sessions with it and is replaced when the next is asked
+ * for, later each time that no session came of it.
  *
- * Reports of boxes only note what has happened; boxes are released, and waiting sessions sent on
- * their way, in a turn of the loop of its own (templates_tidy), so that no report frees what it
- * came from. */
+ * Reports of boxes only note what has happened.  Boxes are released, and waiting sessions served,
+ * in a turn of the loop of its own (templates_tidy), so that no report frees what it came from. */
 #include "box/templates.h"
 
 #include "base/clock.h"
+#include "base/fsm.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "base/visible.h"
+#include "box/box_parts.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
@@ -32,8 +34,6 @@
 #define TEMPLATE_OPEN 16u  /* spawns that are not answered; more wait */
 #define TEMPLATE_LINE 1024 /* bytes, more than a message to a template has but for `init` */
 
-static const char *const template_states[] = {"starting", "tried", "ready", "lost"};
-
 /* A spawn that was sent, until its answer. */
 struct template_spawn {
     struct template_spawn *next;
@@ -43,11 +43,51 @@ struct template_spawn {
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-static void template_set(struct laz_template *t, enum template_state state)
+enum template_event {
+    TEMPLATE_TRY,   /* it is up, and has to make the trial's session */
+    TEMPLATE_SERVE, /* sessions can come from it */
+    TEMPLATE_LOSE,  /* it is no good any more */
+    TEMPLATE_EVENTS,
+};
+
+static const char *const template_state_names[TEMPLATE_STATES] = {
+    [TEMPLATE_STARTING] = "starting",
+    [TEMPLATE_TRIED] = "tried",
+    [TEMPLATE_READY] = "ready",
+    [TEMPLATE_LOST] = "lost",
+};
+
+static const char *const template_event_names[TEMPLATE_EVENTS] = {
+    [TEMPLATE_TRY] = "try",
+    [TEMPLATE_SERVE] = "serve",
+    [TEMPLATE_LOSE] = "lose",
+};
+
+static const unsigned char template_table[TEMPLATE_STATES][TEMPLATE_EVENTS] = {
+    [TEMPLATE_STARTING] = {[TEMPLATE_TRY] = LAZ_FSM_TO(TEMPLATE_TRIED),
+                           [TEMPLATE_SERVE] = LAZ_FSM_TO(TEMPLATE_READY),
+                           [TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
+    [TEMPLATE_TRIED] = {[TEMPLATE_SERVE] = LAZ_FSM_TO(TEMPLATE_READY),
+                        [TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
+    [TEMPLATE_READY] = {[TEMPLATE_LOSE] = LAZ_FSM_TO(TEMPLATE_LOST)},
+    [TEMPLATE_LOST] = {0},
+};
+
+static const struct laz_fsm template_fsm = {
+    .what = "template of",
+    .states = template_state_names,
+    .events = template_event_names,
+    .n_states = TEMPLATE_STATES,
+    .n_events = TEMPLATE_EVENTS,
+    .table = &template_table[0][0],
+};
+
+static void template_step(struct laz_template *t, enum template_event event)
 {
-    laz_log(&t->shared->driver->log, LAZ_LOG_DEBUG, "template of %s: %s -> %s",
-            t->kind->runtime->name, template_states[t->state], template_states[state]);
-    t->state = state;
+    unsigned state = t->state;
+
+    laz_fsm_step(&template_fsm, &state, event, &t->shared->driver->log, t->kind->runtime->name);
+    t->state = (enum template_state)state;
 }
 
 static void template_detach(struct laz_template *t)
@@ -65,7 +105,7 @@ void laz_template_lose(struct laz_template *t, int code, const char *why)
 
     if (t->state == TEMPLATE_LOST)
         return;
-    template_set(t, TEMPLATE_LOST);
+    template_step(t, TEMPLATE_LOSE);
     template_detach(t);
     laz_timer_cancel(t->timer);
     if (t->box)
@@ -133,8 +173,8 @@ static bool template_has_groups(const struct laz_template *t)
     return t->host.memory || t->host.nproc || t->host.cpu;
 }
 
-/* Makes the groups of the next session and tells of them, so that it is born there: while nobody
- * waits for it, but for the first. */
+/* Makes the groups of the next session and sends them, so that its process starts in them. Only the
+ * first session waits for that. */
 static int template_prepare(struct laz_template *t, struct laz_error *err)
 {
     const struct laz_message message = {.type = LAZ_MESSAGE_PREPARE};
@@ -175,8 +215,7 @@ static int template_request(struct laz_template *t, const struct laz_box *box,
     return template_say(t, &message, ends->fds, LAZ_BOX_ENDS, err);
 }
 
-/* The first of its spawns has to be answered in time, or who waits behind it would wait for ever.
- */
+/* The first of its spawns has to be answered in time: the sessions behind it wait for that. */
 static void template_time_answer(struct laz_template *t)
 {
     if (t->spawns && t->state != TEMPLATE_LOST)
@@ -191,7 +230,6 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
     struct template_spawn *spawn = calloc(1, sizeof *spawn);
     struct laz_box_ends ends;
 
-    box->waits = false;
     if (!spawn)
         return laz_error_nomem(err);
     int rc = template_prepare(t, err);
@@ -216,12 +254,13 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
         return rc;
     }
     t->group = NULL;
+    laz_box_step(box, LAZ_BOX_EVENT_SPAWN);
     spawn->box = box;
     *t->last_spawn = spawn;
     t->last_spawn = &spawn->next;
     if (t->n_spawns++ == 0)
         template_time_answer(t);
-    (void)template_prepare(t, NULL); /* else the next session asks again, and is told */
+    (void)template_prepare(t, NULL); /* if that fails, the next session tries again and fails */
     return 0;
 }
 
@@ -239,17 +278,15 @@ static struct laz_box *template_take_waiting(struct laz_template *t)
     return box;
 }
 
-/* Those that waited, in order. */
+/* Serves those that waited, in order. */
 static void template_pump(struct laz_template *t)
 {
     while (t->waiting && template_can_send(t)) {
         struct laz_error why = {0};
         struct laz_box *box = template_take_waiting(t);
-        if (box->ended || box->killed || !template_send(t, box, &why))
+        if (laz_box_is_ended(box) || laz_box_was_killed(box) || !template_send(t, box, &why))
             continue;
-        box->waits = true; /* so that it is told */
-        laz_box_break(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, why.text);
-        box->waits = false;
+        laz_box_fail(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, why.text);
     }
 }
 
@@ -258,7 +295,6 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, char **runti
 {
     struct laz_box **last = &t->waiting;
 
-    box->from = t;
     t->boxes++;
     box->uid = t->uid;
     int rc = laz_plan_of_session(t->box->plan, t->confine, &box->plan, err);
@@ -269,7 +305,7 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, char **runti
     t->made += !t->is_trying;
     if (t->is_trying || (!t->waiting && template_can_send(t)))
         return template_send(t, box, err);
-    box->waits = true;
+    laz_box_step(box, LAZ_BOX_EVENT_WAIT);
     while (*last)
         last = &(*last)->next_waiting;
     *last = box;
@@ -278,7 +314,7 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, char **runti
 
 void laz_template_leave(struct laz_template *t, struct laz_box *box)
 {
-    bool good = box->authenticated && box->settled;
+    bool good = laz_box_was_up(box);
 
     for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next)
         if (spawn->box == box)
@@ -303,10 +339,10 @@ void laz_template_look(struct laz_template *t)
     if (t->state != TEMPLATE_READY)
         return;
     laz_box_serve(t->box, 0);
-    bool ended = laz_box_has_ended(t->box); /* tells template_ended */
+    bool ended = laz_box_look(t->box); /* reports template_ended */
     if (t->state != TEMPLATE_READY || ended)
         return;
-    if (t->box->reaped) /* what is inside goes with it, and may still take a spawn */
+    if (laz_box_was_reaped(t->box)) /* what is inside goes with it, and may still take a spawn */
         template_lost_process(t);
     else if (t->box->channel < 0)
         laz_template_lose(t, LAZ_ESETUP, "it closed its connection");
@@ -337,7 +373,7 @@ static void trial_came(void *user)
     if (t->state != TEMPLATE_TRIED)
         return;
     t->shared->templates->proven = true;
-    template_set(t, TEMPLATE_READY);
+    template_step(t, TEMPLATE_SERVE);
     laz_templates_stir(t->shared); /* the trial goes, and who waits is served */
 }
 
@@ -367,11 +403,12 @@ static void template_try(struct laz_template *t)
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
         .ops = t->shared->choice.ops,
+        .kind = &laz_box_from_template,
         .template_of = t,
     };
     struct laz_error why = {0};
 
-    template_set(t, TEMPLATE_TRIED);
+    template_step(t, TEMPLATE_TRY);
     t->is_trying = true;
     int rc = laz_box_start(t->shared, &purpose, &owner, NULL, &t->trial, &why);
     t->is_trying = false;
@@ -426,13 +463,13 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
         laz_template_lose(t, LAZ_ESETUP, "it speaks another protocol");
         return;
     }
-    t->box->settled = true;
+    laz_box_settle(t->box);
     t->shared->choice.proven = true;
     (void)template_prepare(t, NULL);
     laz_log(&t->shared->driver->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
             t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);
     if (t->shared->templates->proven) {
-        template_set(t, TEMPLATE_READY);
+        template_step(t, TEMPLATE_SERVE);
         template_pump(t);
     } else {
         template_try(t);
@@ -496,8 +533,8 @@ static void template_ended(void *user)
         template_lost_process(t);
 }
 
-/* Not ready, or a spawn is not answered: what has come is read before that is judged, for nobody
- * may have driven the loop meanwhile. */
+/* Not ready, or a spawn is not answered. What has come is read before that is judged, because the
+ * loop may have stood still. */
 static void template_too_late(void *user)
 {
     struct laz_template *t = user;
@@ -512,7 +549,7 @@ static void template_too_late(void *user)
         laz_template_lose(t, LAZ_ETIMEOUT, "it does not answer");
 }
 
-/* Nobody executes anything: what it prints after its start is dropped. */
+/* It executes nothing: what it prints after its start is dropped. */
 static bool template_output(void *user, int stream, const char *data, size_t len)
 {
     (void)user, (void)stream, (void)data, (void)len;
@@ -612,8 +649,8 @@ int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind
 
 /* ---- tidying up ----------------------------------------------------------------------------- */
 
-/* The template of these sessions is lost. What was asked for has failed; who only waited may do
- * without. */
+/* The template of these sessions is lost. Those that it was asked for have failed; those that only
+ * waited may be started cold. */
 static void template_disperse(struct laz_template *t)
 {
     const struct laz_templates *set = t->shared->templates;
@@ -624,18 +661,15 @@ static void template_disperse(struct laz_template *t)
     for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next) {
         box = spawn->box;
         spawn->box = NULL;
-        if (box && !box->authenticated && box != t->trial)
+        if (box && !laz_box_was_authenticated(box) && box != t->trial)
             laz_box_break(box, LAZ_ESETUP, why);
     }
     while ((box = template_take_waiting(t))) {
         struct laz_error err = {0};
-        if (box->ended || box->killed)
+        if (laz_box_is_ended(box) || laz_box_was_killed(box))
             continue;
-        if (may_be_cold && !laz_box_turn_cold(box, &err))
-            continue;
-        box->waits = true;
-        laz_box_break(box, LAZ_ESETUP, err.code ? err.text : why);
-        box->waits = false;
+        if (!may_be_cold || laz_box_turn_cold(box, &err))
+            laz_box_fail(box, LAZ_ESETUP, err.code ? err.text : why);
     }
 }
 
@@ -653,7 +687,7 @@ void laz_template_tidy(struct laz_template *t)
         laz_template_lose(t, 0, "");
     if (t->state == TEMPLATE_LOST)
         template_disperse(t);
-    if (t->state == TEMPLATE_LOST && t->box && t->box->ended) {
+    if (t->state == TEMPLATE_LOST && t->box && laz_box_is_ended(t->box)) {
         laz_box_release(t->box);
         t->box = NULL;
     }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct laz_box;
+struct laz_box_kind;
 struct laz_box_shared;
 struct laz_runtime_info;
 struct laz_template;
@@ -23,35 +24,39 @@ struct laz_template;
 struct laz_template_source {
     const struct laz_runtime_info *runtime;
     const char *options;         /* of the runtime, JSON */
-    const struct laz_strv *read; /* folders that they name */
+    const struct laz_strv *read; /* paths that they name */
     const char *tools;           /* JSON, as in `init` */
 };
 
-/* Where a new session comes from, as pool.warm says: *template NULL: it is started cold. A template
+/* Kind of the boxes of such sessions; struct laz_box_purpose names the template. */
+extern const struct laz_box_kind laz_box_from_template;
+
+/* Where a new session comes from, as pool.warm says. *template NULL: it is started cold. A template
  * is started for it where none is there; it need not be ready. Errors: pool.warm is "template" and
- * none can be had (LAZ_EREFUSED, LAZ_ESETUP), or a want of memory or descriptors. */
+ * there can be none (LAZ_EREFUSED, LAZ_ESETUP), or memory or descriptors are exhausted. */
 int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
                      struct laz_template **template, struct laz_error *err);
-/* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or nobody
- * tried. Borrowed. */
+/* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or it was
+ * not tried. Borrowed. */
 const char *laz_templates_refused(const struct laz_box_shared *shared);
-/* Ends them all; what is left goes with the boxes that still leave. Then: frees. */
+/* Ends them all; their boxes leave by themselves. Once those are gone: frees. */
 void laz_templates_end(struct laz_box_shared *shared);
 void laz_templates_free(struct laz_box_shared *shared);
 
 /* ---- for boxes --------------------------------------------------------------------------------
  */
 
-/* A session in `box`, which is new. It may have to wait. *runtime_file: a new string. */
+/* Begins a session in `box`, which is new. It may have to wait. *runtime_file: a new string. */
 int laz_template_spawn(struct laz_template *template, struct laz_box *box, char **runtime_file,
                        struct laz_error *err);
-/* A box of it is freed. */
+/* A box of it is freed, or turned cold. */
 void laz_template_leave(struct laz_template *template, struct laz_box *box);
 /* A process of it did what it never does: it is ended, with all that came from it. */
 void laz_template_distrust(struct laz_template *template, const char *why);
 /* Why it is lost; NULL: it is not. Borrowed until the next call. */
 const char *laz_template_why(struct laz_template *template);
-uint32_t laz_template_uid(const struct laz_template *template);       /* as the kernel tells it */
-uint64_t laz_template_namespace(const struct laz_template *template); /* of its pids; 0: not told */
+uint32_t laz_template_uid(const struct laz_template *template); /* as the kernel reports it */
+/* Of its process ids; 0: not known. */
+uint64_t laz_template_namespace(const struct laz_template *template);
 
 #endif

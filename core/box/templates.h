@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.h - what template.c (one of them) and templates.c (all of an shared) share.
+/* templates.h - what template.c (one of them) and templates.c (all of an engine) share.
  * Side: host. */
 #ifndef LAZ_BOX_TEMPLATES_H
 #define LAZ_BOX_TEMPLATES_H
@@ -12,6 +12,7 @@ enum template_state {
     TEMPLATE_TRIED,    /* whether it can make a session */
     TEMPLATE_READY,
     TEMPLATE_LOST, /* ended, or to be ended */
+    TEMPLATE_STATES,
 };
 
 /* What becomes of the templates of one runtime. */
@@ -31,11 +32,11 @@ struct laz_template {
     struct laz_box_shared *shared;
     struct template_kind *kind;
     enum template_state state;
-    bool fades; /* nobody asks it for more sessions; lost with the last of those it was asked for */
+    bool fades; /* it is asked for no more sessions, and lost with the last of those it made */
     struct laz_box *box; /* its own; NULL: released */
     char *runtime_file, *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
-    struct laz_cgroup *group; /* that of the next session, which it has been told; NULL: none yet */
+    struct laz_cgroup *group;  /* of the next session, which it has received; NULL: none yet */
     uint32_t uid;
     uint64_t pid_namespace;
     uint64_t made;  /* sessions it was asked for */
@@ -70,20 +71,20 @@ void laz_template_free(struct laz_template *template);
 void laz_template_lose(struct laz_template *template, int code, const char *why);
 /* The next sessions come from another one. */
 void laz_template_fade(struct laz_template *template);
-/* Has it ended, and nobody was there to hear of it? */
+/* Notices its end where the loop stood still. */
 void laz_template_look(struct laz_template *template);
-/* Does what its reports left to do; it may be freed. */
+/* Does what its reports left to do. It may be freed by this. */
 void laz_template_tidy(struct laz_template *template);
 
 /* ---- templates.c ------------------------------------------------------------------------------
  */
 
-/* A failure counts for the next: the first time nothing is waited for. */
+/* A failure puts the next start off, but not the first failure in a row. */
 void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *kind, int code,
                           const char *why);
 /* No session can come from a template. */
 void laz_templates_refuse(struct laz_box_shared *shared, const char *why);
-/* What is left to do is done in the next turn of the loop. */
+/* Has laz_template_tidy called for all of them in the next turn of the loop. */
 void laz_templates_stir(struct laz_box_shared *shared);
 
 #endif

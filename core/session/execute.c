@@ -48,7 +48,7 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     laz_timer_cancel(execution->session->code_timer);
     laz_timer_cancel(execution->session->deadline_timer);
     laz_execution_abandon_calls(execution);
-    if (execution->session->box->ended)
+    if (laz_box_is_ended(execution->session->box))
         execution_set_over(execution);
     else
         laz_box_kill(execution->session->box);
@@ -304,7 +304,7 @@ static void execution_finish(struct laz_execution *execution)
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
     laz_guard_end(session);
-    if (!session->box->ended)
+    if (!laz_box_is_ended(session->box))
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);
     execution->result->wall_us =

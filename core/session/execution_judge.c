@@ -66,8 +66,8 @@ void laz_execution_judge(struct laz_execution *execution)
         .stop_count = execution->stop_count,
         .stop_text = execution->stop_text,
         .message = execution->has_message ? &execution->message : NULL,
-        .exit = box->ended ? &box->exit : NULL,
-        .cpu_us = box->ended ? cpu_us : 0,
+        .exit = laz_box_is_ended(box) ? &box->exit : NULL,
+        .cpu_us = laz_box_is_ended(box) ? cpu_us : 0,
         .box_us = laz_clock_us() - box->started_us,
         .exit_code = box->exit_code,
         .counts_all = box->host.cpu != NULL,
@@ -76,8 +76,8 @@ void laz_execution_judge(struct laz_execution *execution)
         .limits = &session->shared->values->limits,
     };
 
-    evidence.agent_ended =
-        box->ended && laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
+    evidence.agent_ended = laz_box_is_ended(box) &&
+                           laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
     laz_judge(&evidence, &judgement);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
@@ -98,7 +98,7 @@ void laz_execution_judge(struct laz_execution *execution)
     }
     laz_buf_fini(&judgement.evidence);
     laz_audit_judged(execution);
-    if (judgement.replace || box->ended || session->misbehaved) {
+    if (judgement.replace || laz_box_is_ended(box) || session->misbehaved) {
         laz_session_drop_box(session, LAZ_EVENT_REPLACE);
         if (!session->keeps_dead && !atomic_load(&session->closing))
             laz_session_begin_start(session, "replaced");

@@ -71,7 +71,7 @@ static void session_authenticated(void *user)
 {
     struct laz_session *session = user;
 
-    if (session->box->turned && !session_note_isolation(session))
+    if (laz_box_has_turned(session->box) && !session_note_isolation(session))
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
     else if (laz_session_event(session, LAZ_EVENT_TOKEN))
         session_send_init(session);
@@ -114,7 +114,7 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     }
     if (!session_confined(session, message))
         return;
-    session->box->settled = true;
+    laz_box_settle(session->box);
     session->shared->boxes->choice.proven = true;
     laz_session_event(session, LAZ_EVENT_READY);
     laz_session_stir(session);
@@ -142,7 +142,7 @@ void laz_session_listen(struct laz_session *session)
 {
     if (!laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
-                       session->box->hung_up ? "the agent closed its connection"
+                       laz_box_has_hung_up(session->box) ? "the agent closed its connection"
                                              : "the agent sent data without a request");
 }
 
@@ -250,6 +250,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         session->runtime_file = NULL;
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose.template_of, err);
+        purpose.kind = purpose.template_of ? &laz_box_from_template : NULL;
         if (!rc)
             rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->runtime_file,
                                &session->box, err);
@@ -290,12 +291,12 @@ void laz_session_look(struct laz_session *session)
     if (starved)
         laz_session_fail(session, LAZ_ECLOSED,
                          "it ran out of memory (limits.memory) while no code was executed");
-    if (!laz_box_has_ended(session->box) && !starved) {
+    if (!laz_box_look(session->box) && !starved) {
         laz_session_listen(session);
         return;
     }
     /* The box of a peer that has misbehaved is replaced, whether or not it has ended already. */
-    bool cut_off = session->cut_off || (session->misbehaved && !session->box->hung_up);
+    bool cut_off = session->cut_off || (session->misbehaved && !laz_box_has_hung_up(session->box));
     laz_audit_session_lost(session, cut_off ? session->failure.text : "its box has ended");
     laz_session_drop_box(session, cut_off ? LAZ_EVENT_REPLACE : LAZ_EVENT_GONE);
 }

@@ -133,7 +133,8 @@ static void start_fail(struct laz_session *session)
     struct laz_start *start = &session->start;
 
     if (session->failure.code && session->failure.code != LAZ_ECANCELLED &&
-        !session->box->complaint.len && !session->box->ended && laz_box_has_come(session->box)) {
+        !session->box->complaint.len && !laz_box_is_ended(session->box) &&
+        laz_box_is_known(session->box)) {
         start->is_dying = true;
         laz_timer_cancel(session->start_timer);
         laz_box_kill(session->box);
@@ -155,7 +156,7 @@ void laz_session_advance_start(struct laz_session *session)
     if (!start->under_way)
         return;
     if (start->is_dying) {
-        if (session->box->ended)
+        if (laz_box_is_ended(session->box))
             start_fail(session);
         return;
     }
@@ -165,7 +166,7 @@ void laz_session_advance_start(struct laz_session *session)
         uint64_t rss; /* the CPU time of loading the runtime does not count for executions */
         laz_box_usage(session->box, &session->cpu_us, &rss);
         start_finish(session, 0);
-    } else if (session->failure.code || session->box->ended) {
+    } else if (session->failure.code || laz_box_is_ended(session->box)) {
         start_fail(session);
     }
 }

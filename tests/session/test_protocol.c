@@ -535,7 +535,7 @@ static bool has_printed(const struct laz_box *box)
 
 static bool has_hung_up(const struct laz_box *box)
 {
-    return box->hung_up;
+    return laz_box_has_hung_up(box);
 }
 
 static bool has_begun_a_line(const struct laz_box *box)

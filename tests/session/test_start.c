@@ -60,7 +60,7 @@ static bool course_output(void *user, int stream, const char *data, size_t len)
 static void course_move(bool hangs_up)
 {
     const struct laz_box *box = course.session->box;
-    bool due = hangs_up ? box && box->hung_up : course.printed > course.steps;
+    bool due = hangs_up ? box && laz_box_has_hung_up(box) : course.printed > course.steps;
 
     if (!due || course.steps == course.n)
         return;

@@ -60,12 +60,12 @@ typedef bool warm_moment(const struct laz_template *template);
 
 static bool template_is_there(const struct laz_template *template)
 {
-    return template->box && template->box->authenticated;
+    return template->box && laz_box_was_authenticated(template->box);
 }
 
 static bool template_has_hung_up(const struct laz_template *template)
 {
-    return template->box && template->box->hung_up;
+    return template->box && laz_box_has_hung_up(template->box);
 }
 
 static bool trial_speaks(const struct laz_template *template)

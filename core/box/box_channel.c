@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/* box_channel.c - what comes from the agent and goes to it: the connection, lines, writes; and the
+ * documents of the backend's program.
+ * Side: host.  Input trusted: no.
+ *
+ * All of it is untrusted: the connection until the kernel was asked who the peer is and its token
+ * was compared, the lines (their length and time are bounded here, the owner judges what they say),
+ * the documents (their size is bounded).  No box keeps the loop from the others: only so many lines
+ * are served in one turn. */
+#include "box/box_parts.h"
+
+#include "base/json.h"
+#include "base/random.h"
+#include "os/descriptors.h"
+#include "os/io.h"
+#include "os/peer.h"
+#include "os/pidfd.h"
+#include "os/process.h"
+#include "os/sockets.h"
+#include "os/spawner.h"
+#include "os/usage.h"
+#include "os/users.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHANNEL_READ       ((size_t)64 << 10) /* bytes read at once */
+#define CHANNEL_LINE_MS    5000               /* from the first byte of a line to its last */
+#define CHANNEL_HELD_UP_MS 1000               /* a timer so late means that the loop stood still */
+#define CHANNEL_LINES      64u                /* served in one turn of the loop */
+#define CHANNEL_DOCUMENT   512u               /* bytes of documents read at once */
+
+void laz_box_close_channel(struct laz_box *box)
+{
+    if (box->line_timer)
+        laz_timer_cancel(box->line_timer);
+    if (box->next_turn)
+        laz_timer_cancel(box->next_turn);
+    laz_io_stop(box->channel_io);
+    laz_io_stop(box->listener_io);
+    box->channel_io = box->listener_io = NULL;
+    laz_os_close(&box->channel);
+    laz_os_close(&box->listener);
+}
+
+/* The system reports either that the agent is gone (by an end of file, or by errors that mean the
+ * same), or that the channel failed on this side.  That is reported as an error, because an agent
+ * that finds its channel closed ends as if all was well. */
+static void channel_failed(struct laz_box *box, int os_errno)
+{
+    char text[128];
+
+    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET) {
+        laz_box_hung_up(box);
+        return;
+    }
+    snprintf(text, sizeof text, "its channel failed on this side: %s", strerror(os_errno));
+    laz_box_fail(box, LAZ_EOS, text);
+}
+
+/* ---- who connects ---------------------------------------------------------------------------- */
+
+/* Is the peer the process that was started? It is compared by uid, and by pid namespace where the
+ * backend's program reports that. The program does so before it lets the agent run, so a peer that
+ * connects earlier is another process. */
+static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *why)
+{
+    struct laz_peer peer = {0};
+
+    if (laz_os_peer(fd, &peer, why))
+        return false;
+    if (peer.inherited) {
+        box->agent_pid = box->process.pid;
+        return true;
+    }
+    uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
+    if (peer.uid != expected) {
+        laz_error_set(why, LAZ_EPROTO, 0, "a process of uid %u connected, uid %u was started",
+                      peer.uid, expected);
+        return false;
+    }
+    if (box->status >= 0)
+        laz_box_read_status(box);
+    bool early = box->plan->status_fd >= 0 && !box->has_child;
+    if (early ||
+        (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) ||
+        !laz_process_has(&box->process, peer.pid)) {
+        laz_error_set(why, LAZ_EPROTO, 0, "a process that is not in the box connected");
+        return false;
+    }
+    box->agent_pid = peer.pid;
+    return true;
+}
+
+static bool channel_check_token(struct laz_box *box, const char *line, size_t len)
+{
+    return len == LAZ_TOKEN_LEN && laz_equal_constant_time(line, box->token, LAZ_TOKEN_LEN);
+}
+
+static void channel_authenticated(struct laz_box *box)
+{
+    if (!laz_box_step(box, LAZ_BOX_EVENT_TOKEN))
+        return;
+    box->in.max = box->shared->values->session.max_message_size;
+    laz_timer_cancel(box->patience);
+    laz_io_stop(box->listener_io);
+    box->listener_io = NULL;
+    laz_os_close(&box->listener);
+    if (laz_box_has_socket(box))
+        (void)unlink(box->socket_name);
+    (void)laz_os_usage_open(box->agent_pid, &box->usage);
+    box->agent_fd = laz_os_pidfd(box->agent_pid);
+    if (box->owner.authenticated)
+        box->owner.authenticated(box->owner.user);
+}
+
+/* Watches the channel for what can be done: no more is read while lines wait to be served. */
+static void channel_watch(struct laz_box *box)
+{
+    uint32_t events = box->behind ? 0 : LAZ_IO_READ;
+
+    if (box->out.len)
+        events |= LAZ_IO_WRITE;
+    if (box->channel_io && !laz_io_events(box->channel_io, events))
+        channel_failed(box, errno);
+}
+
+static void channel_line_too_long(struct laz_box *box)
+{
+    char text[96];
+
+    if (!laz_box_was_authenticated(box)) {
+        laz_box_fail(box, LAZ_EPROTO, "a wrong token was shown");
+        return;
+    }
+    snprintf(text, sizeof text, "a message is larger than max_message_size (%zu bytes)",
+             box->in.max);
+    laz_box_fail(box, LAZ_EPROTO, text);
+}
+
+/* Serves one line. False: read no more of this box. */
+static bool channel_line(struct laz_box *box, char *line, size_t len)
+{
+    struct laz_error why = {0};
+
+    if (laz_box_was_authenticated(box))
+        return box->owner.line && box->owner.line(box->owner.user, line, len);
+    if (!channel_check_token(box, line, len))
+        laz_box_fail(box, LAZ_EPROTO, "a wrong token was shown");
+    else if (box->kind->admit && box->kind->admit(box, &why))
+        laz_box_fail(box, why.code, why.text);
+    else
+        channel_authenticated(box);
+    return laz_box_was_authenticated(box);
+}
+
+/* A line that has begun has to end in time. The clock of a line starts once, however slowly its
+ * bytes come; before the token the start has a clock of its own. */
+static void channel_time_line(struct laz_box *box, bool anew)
+{
+    bool begun = box->channel >= 0 && !laz_box_was_killed(box) && laz_box_was_authenticated(box) &&
+                 !box->behind && laz_frame_partial(&box->in);
+
+    if (box->begun && (!begun || anew))
+        laz_timer_cancel(box->line_timer);
+    if (begun && (!box->begun || anew)) {
+        box->line_due_ms = laz_loop_now_ms(box->shared->driver->loop) + CHANNEL_LINE_MS;
+        laz_timer_start(box->line_timer, CHANNEL_LINE_MS);
+    }
+    box->begun = begun;
+}
+
+/* Serves the lines that have come, but only so many in a turn of the loop. Messages received after
+ * the kill are discarded. */
+static void channel_lines(struct laz_box *box)
+{
+    unsigned n = 0;
+    char *line;
+    size_t len;
+    int rc = 0;
+
+    while (box->channel >= 0 && !laz_box_was_killed(box) && n < CHANNEL_LINES &&
+           (rc = laz_frame_next(&box->in, &line, &len)) != 0) {
+        n++;
+        if (rc < 0) {
+            channel_line_too_long(box);
+            return;
+        }
+        if (!channel_line(box, line, len))
+            break;
+    }
+    if (laz_box_was_killed(box))
+        laz_frame_fini(&box->in);
+    bool behind = box->channel >= 0 && n == CHANNEL_LINES && !laz_box_was_killed(box);
+    if (behind)
+        laz_timer_start(box->next_turn, 0);
+    if (behind != box->behind) {
+        box->behind = behind;
+        channel_watch(box);
+    }
+    channel_time_line(box, n > 0);
+}
+
+static void channel_next_turn(void *user)
+{
+    channel_lines(user);
+}
+
+size_t laz_box_unread(const struct laz_box *box)
+{
+    return box->out.len - box->out_done;
+}
+
+static void channel_flush_some(struct laz_box *box)
+{
+    while (box->out_done < box->out.len) {
+        ssize_t n =
+            laz_os_send(box->channel, box->out.data + box->out_done, box->out.len - box->out_done);
+        if (n == 0) {
+            if (box->out_done > box->out.len / 2) { /* an agent may never read all of it */
+                laz_buf_drop(&box->out, box->out_done);
+                box->out_done = 0;
+            }
+            channel_watch(box);
+            return;
+        }
+        if (n < 0) {
+            channel_failed(box, errno);
+            return;
+        }
+        box->out_done += (size_t)n;
+    }
+    if (box->out.cap > CHANNEL_READ)
+        laz_buf_fini(&box->out);
+    else
+        laz_buf_clear(&box->out);
+    box->out_done = 0;
+    channel_watch(box);
+}
+
+static void channel_flush(struct laz_box *box)
+{
+    size_t unread = laz_box_unread(box);
+
+    channel_flush_some(box);
+    if (box->channel >= 0 && laz_box_unread(box) < unread && box->owner.read_on)
+        box->owner.read_on(box->owner.user);
+}
+
+static void channel_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    if ((events & LAZ_IO_WRITE) && box->out.len) {
+        channel_flush(box);
+        if (box->channel < 0)
+            return;
+    }
+    if (!(events & LAZ_IO_READ) || box->behind)
+        return;
+    char *room = laz_frame_room(&box->in, CHANNEL_READ);
+    if (!room) {
+        laz_box_fail(box, LAZ_ENOMEM, "out of memory");
+        return;
+    }
+    ssize_t n = laz_box_was_authenticated(box) ? laz_os_read(box->channel, room, CHANNEL_READ)
+                                               : box->kind->read(box, room, CHANNEL_READ);
+    if (n > 0) {
+        if (box->life.state == LAZ_BOX_SPAWNED) /* a channel that was made with the box */
+            laz_box_step(box, LAZ_BOX_EVENT_CONNECT);
+        laz_frame_added(&box->in, (size_t)n);
+        channel_lines(box);
+    } else if (n < 0) {
+        channel_failed(box, errno);
+    }
+}
+
+/* The line that has begun is late. What has come meanwhile is read before it is judged. Where
+ * nobody drove the loop, which is not the agent's fault, the line gets its time once more. */
+static void channel_line_too_late(void *user)
+{
+    struct laz_box *box = user;
+    uint64_t due = box->line_due_ms;
+    bool held_up = laz_loop_now_ms(box->shared->driver->loop) > due + CHANNEL_HELD_UP_MS;
+
+    channel_ready(box, LAZ_IO_READ);
+    if (box->channel < 0 || !box->begun || box->line_due_ms != due)
+        return; /* it has ended, or it is another one */
+    if (held_up)
+        channel_time_line(box, true);
+    else
+        laz_box_fail(box, LAZ_EPROTO, "a message was begun and not finished within 5 seconds");
+}
+
+bool laz_box_is_quiet(struct laz_box *box)
+{
+    if (box->channel >= 0)
+        channel_ready(box, LAZ_IO_READ);
+    return box->channel >= 0 && !laz_frame_partial(&box->in);
+}
+
+bool laz_box_serve(struct laz_box *box, uint64_t ms)
+{
+    if (box->channel < 0 || box->out.len || !laz_os_await(box->channel, ms))
+        return false;
+    channel_ready(box, LAZ_IO_READ);
+    return true;
+}
+
+/* The start ends where descriptors are exhausted: a connection that is not taken would wake the
+ * loop again and again. */
+static void channel_not_accepted(struct laz_box *box, int os_errno)
+{
+    char text[128];
+
+    if (os_errno == EAGAIN || os_errno == ECONNABORTED)
+        return;
+    snprintf(text, sizeof text, "the connection of the agent cannot be taken: %s",
+             strerror(os_errno));
+    laz_box_fail(box, LAZ_EOS, text);
+}
+
+static void channel_listener_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+    struct laz_error why = {0};
+
+    (void)events;
+    int fd = laz_os_accept(box->listener);
+    if (fd < 0) {
+        channel_not_accepted(box, errno);
+        return;
+    }
+    if (box->channel >= 0) {
+        laz_os_close(&fd);
+        laz_box_fail(box, LAZ_EPROTO, "a second peer connected before the first showed its token");
+        return;
+    }
+    if (!channel_peer_is_ours(box, fd, &why)) {
+        laz_os_close(&fd);
+        laz_box_fail(box, LAZ_EPROTO, why.text);
+        return;
+    }
+    laz_box_step(box, LAZ_BOX_EVENT_CONNECT);
+    box->channel = fd;
+    box->channel_io = laz_io_start(box->shared->driver->loop, fd, LAZ_IO_READ, channel_ready, box);
+    if (!box->channel_io)
+        laz_box_fail(box, LAZ_ENOMEM, "the connection of the agent cannot be watched");
+}
+
+bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most)
+{
+    if (box->channel < 0)
+        return false;
+    if (!box->out.len) {
+        ssize_t n = laz_os_send(box->channel, data, len);
+        if (n < 0) {
+            channel_failed(box, errno);
+            return false;
+        }
+        data += n;
+        len -= (size_t)n;
+        if (!len)
+            return true;
+    }
+    if (most && laz_box_unread(box) > most)
+        return false;
+    laz_buf_append(&box->out, data, len);
+    channel_watch(box);
+    return box->channel >= 0 && !box->out.failed;
+}
+
+/* ---- documents of the backend's program -------------------------------------------------------
+ */
+
+static void channel_document(struct laz_box *box, const char *text, size_t len)
+{
+    struct laz_wire_status status;
+
+    if (laz_json_scan(text, len, NULL) || laz_wire_read(&laz_wire_status, text, len, &status, NULL))
+        return;
+    if (status.has_exit_code) {
+        box->exit_code = status.exit_code;
+        box->end_signal = 0;
+    }
+    if (box->kind->document)
+        box->kind->document(box, &status);
+    if (status.has_pid_namespace)
+        box->pid_namespace = (uint64_t)status.pid_namespace;
+    if (status.has_child_pid && !box->has_child) {
+        box->has_child = true; /* where the loop stood still, the child may be long gone */
+        box->init_fd = laz_os_pidfd_within(status.child_pid, box->pid_namespace);
+    }
+}
+
+void laz_box_read_status(struct laz_box *box)
+{
+    char *line;
+    size_t len;
+
+    for (;;) {
+        char *room = laz_frame_room(&box->documents, CHANNEL_DOCUMENT);
+        ssize_t n =
+            room && box->status >= 0 ? laz_os_read(box->status, room, CHANNEL_DOCUMENT) : -1;
+        if (n == 0)
+            return;
+        if (n < 0) {
+            laz_io_stop(box->status_io);
+            box->status_io = NULL;
+            laz_os_close(&box->status);
+            return;
+        }
+        laz_frame_added(&box->documents, (size_t)n);
+        while (laz_frame_next(&box->documents, &line, &len) == 1)
+            channel_document(box, line, len);
+    }
+}
+
+/* Where the process is not known, it has the last copy of that descriptor: the end of its status is
+ * its end. */
+static void channel_status_ready(void *user, uint32_t events)
+{
+    struct laz_box *box = user;
+
+    (void)events;
+    laz_box_read_status(box);
+    if (box->kind->ends_with_status && !laz_box_was_authenticated(box) && box->status < 0)
+        laz_box_end(box);
+}
+
+/* ---- watching ------------------------------------------------------------------------------- */
+
+bool laz_box_watch_channel(struct laz_box *box)
+{
+    struct laz_loop *loop = box->shared->driver->loop;
+
+    box->line_timer = laz_timer_new(loop, channel_line_too_late, box);
+    box->next_turn = laz_timer_new(loop, channel_next_turn, box);
+    if (!box->line_timer || !box->next_turn)
+        return false;
+    if (box->channel >= 0)
+        box->channel_io = laz_io_start(loop, box->channel, LAZ_IO_READ, channel_ready, box);
+    if (box->status >= 0)
+        box->status_io = laz_io_start(loop, box->status, LAZ_IO_READ, channel_status_ready, box);
+    if (box->listener >= 0)
+        box->listener_io =
+            laz_io_start(loop, box->listener, LAZ_IO_READ, channel_listener_ready, box);
+    return (box->channel < 0 || box->channel_io) && (box->status < 0 || box->status_io) &&
+           (box->listener < 0 || box->listener_io);
+}
+
+void laz_box_free_channel(struct laz_box *box)
+{
+    laz_box_close_channel(box);
+    laz_io_stop(box->status_io);
+    laz_os_close(&box->status);
+    laz_timer_stop(box->line_timer);
+    laz_timer_stop(box->next_turn);
+    laz_frame_fini(&box->in);
+    laz_frame_fini(&box->documents);
+    laz_buf_fini(&box->out);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* box_cold.c - the kind of a box that is started by itself: its processes are children of ours.
+ * Side: host.  Input trusted: yes (what the kernel says of processes). */
+#include "box/box_parts.h"
+
+#include "os/cgroup.h"
+#include "os/io.h"
+#include "os/pidfd.h"
+#include "os/process.h"
+#include "os/signals.h"
+#include "os/spawner.h"
+#include "os/uids.h"
+
+static ssize_t cold_read(struct laz_box *box, void *room, size_t len)
+{
+    return laz_os_read(box->channel, room, len);
+}
+
+static bool cold_is_there(const struct laz_box *box)
+{
+    return box->process.pid >= 0;
+}
+
+static bool cold_is_known(const struct laz_box *box)
+{
+    (void)box;
+    return true; /* from the spawn on; before it there is nothing to be killed */
+}
+
+/* Kills the outermost process, what is still in its group, and the first process of its namespace:
+ * until bwrap has set itself up, a kill of the outermost process alone would leave the inner one
+ * waiting for ever (its parent-death signal comes late). */
+static void cold_kill(struct laz_box *box)
+{
+    laz_os_pidfd_kill(box->init_fd);
+    if (box->group && box->plan && box->plan->ends_by == LAZ_END_REAP)
+        laz_cgroup_kill(box->group); /* daemons too, and the reaper itself */
+    laz_process_signal_group(&box->process, SIGKILL);
+    laz_process_signal(&box->process, SIGKILL);
+}
+
+/* What its program has left in its group (bwrap's inner process before it was set up, say) waits
+ * for ever. It is ended while the number of the group is still that of its leader. */
+static bool cold_reap(struct laz_box *box)
+{
+    if (box->process.pidfd < 0 || !laz_os_pidfd_has_ended(box->process.pidfd))
+        return false;
+    laz_process_signal_group(&box->process, SIGKILL);
+    if (!laz_process_reap(&box->process, &box->exit))
+        return false;
+    laz_box_step(box, LAZ_BOX_EVENT_REAP);
+    return true;
+}
+
+/* The kernel lets the first process inside end as the last of its namespace. Before that neither
+ * the session's uid nor its directory may be given to another session. */
+static bool cold_is_over(struct laz_box *box)
+{
+    if (!laz_box_was_reaped(box) && !cold_reap(box))
+        return false;
+    if (box->status >= 0)
+        laz_box_read_status(box);
+    laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */
+    return laz_os_pidfd_has_ended(box->init_fd);
+}
+
+static bool cold_agent_end(const struct laz_box *box, int *signal, int *status)
+{
+    return laz_os_pidfd_end(box->agent_fd, signal, status);
+}
+
+/* What is left must not meet the next session under its uid: without a process namespace something
+ * may have got away from the reaper, or killed it. Such a uid stays taken. */
+static void cold_give_back(struct laz_box *box)
+{
+    bool is_free = true;
+
+    if (box->uid == LAZ_SPAWN_SAME_ID)
+        return;
+    if (box->process.pid >= 0)
+        is_free =
+            box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : cold_is_over(box);
+    if (is_free)
+        laz_uids_give_back(box->shared->uids, box->uid);
+    else
+        laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
+                box->uid);
+}
+
+const struct laz_box_kind laz_box_cold = {
+    .name = "cold",
+    .runs_backend = true,
+    .start = laz_box_start_cold,
+    .read = cold_read,
+    .is_there = cold_is_there,
+    .is_known = cold_is_known,
+    .kill = cold_kill,
+    .is_over = cold_is_over,
+    .agent_end = cold_agent_end,
+    .give_back = cold_give_back,
+};

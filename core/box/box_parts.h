@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* box_parts.h - what the files that make up a box share: its kind, and the steps of its life.
+ * Side: host.
+ *
+ * A kind is a table of operations.  box.c decides when something is done, the kind how; box_fsm.h
+ * says which operation belongs to which state.  Operations that may be NULL say so. */
+#ifndef LAZ_BOX_BOX_PARTS_H
+#define LAZ_BOX_BOX_PARTS_H
+
+#include "box/box.h"
+#include "box/shared.h"
+#include "wire/table.h"
+
+struct laz_box_kind {
+    const char *name;
+    /* Its outermost process is the program of the backend, which can explain why it failed. */
+    bool runs_backend;
+    /* As long as its process is unknown, the end of its status pipe is its end. */
+    bool ends_with_status;
+    /* Begins a start in a new box: it is spawned, or waits. *runtime_file: as laz_box_start. */
+    int (*start)(struct laz_box *box, const struct laz_box_purpose *purpose, char **runtime_file,
+                 struct laz_error *err);
+    /* As laz_os_read on its channel, until it is authenticated. */
+    ssize_t (*read)(struct laz_box *box, void *room, size_t len);
+    /* The token was shown: is it who may? From here on its process is known. NULL: was asked
+     * before. */
+    int (*admit)(struct laz_box *box, struct laz_error *err);
+    /* Takes from a document of the status pipe what only this kind has. NULL: nothing. */
+    void (*document)(struct laz_box *box, const struct laz_wire_status *status);
+    /* Was anything started that has to end before the box is freed? */
+    bool (*is_there)(const struct laz_box *box);
+    /* Is its process known, so that it can be killed? */
+    bool (*is_known)(const struct laz_box *box);
+    /* Kills all that is known of it. */
+    void (*kill)(struct laz_box *box);
+    /* Does nothing of it run any more? Reaps its process. */
+    bool (*is_over)(struct laz_box *box);
+    /* It has ended: completes `exit`. NULL: is_over has. */
+    void (*ended)(struct laz_box *box);
+    /* It did what no process of its kind does. NULL: that is nobody else's fault. */
+    void (*distrust)(struct laz_box *box, const char *why);
+    /* Opens box->usage where that was not possible with the token. NULL: it was. */
+    void (*find_usage)(struct laz_box *box);
+    /* As laz_box_agent_end. */
+    bool (*agent_end)(const struct laz_box *box, int *signal, int *status);
+    /* Why it did not come, where more is known than how its process ended. NULL, or returns NULL:
+     * nothing more. Borrowed. */
+    const char *(*why)(struct laz_box *box);
+    /* It is being freed: returns what it has of the host, first of all. NULL: nothing. */
+    void (*give_back)(struct laz_box *box);
+    /* It is being freed, last of all. NULL: nothing knows of it. */
+    void (*leave)(struct laz_box *box);
+};
+
+extern const struct laz_box_kind laz_box_cold;
+
+/* ---- box.c ----------------------------------------------------------------------------------- */
+
+/* The event has happened; false: the table does not allow it, which was logged. */
+bool laz_box_step(struct laz_box *box, enum laz_box_event event);
+/* Closes the channel and reports `broken`, unless the box has ended. */
+void laz_box_fail(struct laz_box *box, int code, const char *text);
+/* The same where the channel is still open: else somebody has been told before. */
+void laz_box_break(struct laz_box *box, int code, const char *text);
+/* The agent has closed its connection. */
+void laz_box_hung_up(struct laz_box *box);
+/* Nothing of it runs any more, or nothing more is awaited: reports `ended`. */
+void laz_box_end(struct laz_box *box);
+/* Watches what the spawned process does. */
+int laz_box_watch(struct laz_box *box, struct laz_error *err);
+/* Watches box->process, which has become known. */
+int laz_box_follow(struct laz_box *box, struct laz_error *err);
+
+/* ---- box_channel.c --------------------------------------------------------------------------- */
+
+/* Starts to watch listener, channel and status pipe, as far as there are any. False: one cannot be
+ * watched. */
+bool laz_box_watch_channel(struct laz_box *box);
+/* Closes channel and listener. */
+void laz_box_close_channel(struct laz_box *box);
+/* Reads the documents that have come. */
+void laz_box_read_status(struct laz_box *box);
+void laz_box_free_channel(struct laz_box *box);
+
+/* ---- box_start.c ----------------------------------------------------------------------------- */
+
+/* laz_box_kind.start of a cold box. */
+int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
+                       char **runtime_file, struct laz_error *err);
+/* One that waits for a template, or was refused by it, is started without: later reports are as if
+ * it always had been. Errors are for the caller to report. */
+int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
+
+/* ---- box_from.c ------------------------------------------------------------------------------ */
+
+#define LAZ_BOX_ENDS 4
+struct laz_box_ends { /* the far ends of a box's channel, streams and status */
+    int fds[LAZ_BOX_ENDS];
+};
+/* Gives the box its own ends, and its token. */
+int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err);
+void laz_box_close_ends(struct laz_box_ends *ends);
+
+/* ---- box_output.c ---------------------------------------------------------------------------- */
+
+/* Watches both streams. False: they cannot be watched. */
+bool laz_box_watch_output(struct laz_box *box);
+void laz_box_close_output(struct laz_box *box);
+
+/* ---- box_group.c: the control group of a session, where the host gives one ------------------- */
+
+/* A group that the host refuses is no error: box->host says what there is, and the plan whether
+ * that is enough. One that fails because memory or descriptors are exhausted is an error. */
+int laz_box_make_group(struct laz_box *box, struct laz_error *err);
+/* A group for any session: all of an engine have the same limits. `to_enter`: for one from a
+ * template, which enters it by itself. */
+int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_cgroup **group,
+                      struct laz_error *err);
+int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
+/* Kills what is in the group and removes it. */
+void laz_box_drop_group(struct laz_box *box);
+
+/* ---- box_tell.c ------------------------------------------------------------------------------ */
+
+/* Logs that nobody knows what a session has left, where its reaper was killed and it has no uid of
+ * its own. */
+void laz_box_note_end_of_reaper(const struct laz_box *box);
+
+#endif
