@@ -30,6 +30,7 @@
 
 #define BOX_LEAVE_MS  10000 /* from the end of its connection to its own */
 #define BOX_REAPER_MS 1000  /* more, for a reaper to end its descendants */
+#define BOX_LAST_MS   100   /* from the last kill to the end of the wait */
 
 static void box_process_ready(void *user, uint32_t events);
 static void box_out_of_patience(void *user);
@@ -149,13 +150,6 @@ bool laz_box_look(struct laz_box *box)
     return laz_box_is_ended(box);
 }
 
-static void box_reap(struct laz_box *box, uint64_t ms)
-{
-    if (!laz_box_was_reaped(box) && box->process.pid >= 0 &&
-        laz_process_wait(&box->process, ms, &box->exit))
-        laz_box_step(box, LAZ_BOX_EVENT_REAP);
-}
-
 /* A process that was killed ends when the kernel can: that says nothing about the template it came
  * from. One that never became known is the template's fault. */
 static void box_does_not_end(struct laz_box *box)
@@ -167,18 +161,29 @@ static void box_does_not_end(struct laz_box *box)
         box->kind->distrust(box, "a session that was asked for neither comes nor ends");
 }
 
+/* It is killed once more, which is the first time where its reaper had the time till now. After
+ * that only the kernel can do more, and the wait is over. */
+static void box_is_overdue(struct laz_box *box)
+{
+    box->kind->kill(box);
+    if (box->process.pid >= 0 && !laz_box_life_had(&box->life, LAZ_BOX_EVENT_OVERDUE)) {
+        laz_box_step(box, LAZ_BOX_EVENT_OVERDUE);
+        laz_timer_start(box->patience, BOX_LAST_MS);
+        return;
+    }
+    if (!box->kind->is_over(box))
+        box_does_not_end(box);
+    laz_box_end(box);
+}
+
 static void box_out_of_patience(void *user)
 {
     struct laz_box *box = user;
 
     if (laz_box_is_ended(box))
         return;
-    if (laz_box_was_killed(box)) { /* only the kernel can do more: the wait is over */
-        box->kind->kill(box);
-        box_reap(box, 100);
-        if (!box->kind->is_over(box))
-            box_does_not_end(box);
-        laz_box_end(box);
+    if (laz_box_was_killed(box)) {
+        box_is_overdue(box);
     } else if (laz_box_has_hung_up(box)) {
         laz_box_fail(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
@@ -194,6 +199,14 @@ static void box_out_of_patience(void *user)
 static bool box_ends_by_reaper(const struct laz_box *box)
 {
     return box->plan && box->plan->ends_by == LAZ_END_REAP && laz_box_is_known(box);
+}
+
+/* For a process whose end no event of the loop would report. */
+static void box_wait(struct laz_box *box)
+{
+    if (!laz_box_was_reaped(box) && box->process.pid >= 0 &&
+        laz_process_wait(&box->process, box->shared->death_ms, &box->exit))
+        laz_box_step(box, LAZ_BOX_EVENT_REAP);
 }
 
 /* Is there a descriptor that reports its end, and a timer that ends the wait? Where a start failed
@@ -218,7 +231,7 @@ void laz_box_kill(struct laz_box *box)
     laz_box_step(box, LAZ_BOX_EVENT_KILL);
     if (!box_can_await_end(box)) { /* nothing was started, or its end cannot be reported */
         box->kind->kill(box);
-        box_reap(box, box->shared->death_ms);
+        box_wait(box);
         laz_box_end(box);
     } else if (box_ends_by_reaper(box)) {
         laz_process_signal(&box->process, SIGTERM);

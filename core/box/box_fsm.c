@@ -23,8 +23,8 @@ static const char *const event_names[LAZ_BOX_EVENTS] = {
     [LAZ_BOX_EVENT_SPAWN] = "spawn",     [LAZ_BOX_EVENT_CONNECT] = "connect",
     [LAZ_BOX_EVENT_TOKEN] = "token",     [LAZ_BOX_EVENT_SETTLE] = "settle",
     [LAZ_BOX_EVENT_HANG_UP] = "hang up", [LAZ_BOX_EVENT_BREAK] = "break",
-    [LAZ_BOX_EVENT_KILL] = "kill",       [LAZ_BOX_EVENT_REAP] = "reap",
-    [LAZ_BOX_EVENT_END] = "end",
+    [LAZ_BOX_EVENT_KILL] = "kill",       [LAZ_BOX_EVENT_OVERDUE] = "overdue",
+    [LAZ_BOX_EVENT_REAP] = "reap",       [LAZ_BOX_EVENT_END] = "end",
 };
 
 #define TO(state) LAZ_FSM_TO(LAZ_BOX_##state)
@@ -73,12 +73,14 @@ static const unsigned char table[LAZ_BOX_STATES][LAZ_BOX_EVENTS] = {
     [LAZ_BOX_ENDING] = {[LAZ_BOX_EVENT_CONNECT] = TO(ENDING), /* killed before it had connected */
                         [LAZ_BOX_EVENT_HANG_UP] = TO(ENDING),
                         [LAZ_BOX_EVENT_BREAK] = TO(ENDING),
+                        [LAZ_BOX_EVENT_OVERDUE] = TO(ENDING),
                         [LAZ_BOX_EVENT_REAP] = TO(REAPED),
                         [LAZ_BOX_EVENT_END] = TO(ENDED)},
     [LAZ_BOX_REAPED] = {[LAZ_BOX_EVENT_CONNECT] = TO(REAPED),
                         [LAZ_BOX_EVENT_HANG_UP] = TO(REAPED),
                         [LAZ_BOX_EVENT_BREAK] = TO(REAPED),
                         [LAZ_BOX_EVENT_KILL] = TO(REAPED), /* what is left inside */
+                        [LAZ_BOX_EVENT_OVERDUE] = TO(REAPED),
                         [LAZ_BOX_EVENT_END] = TO(ENDED)},
     [LAZ_BOX_ENDED] = {[LAZ_BOX_EVENT_REAP] = TO(ENDED)}, /* later than was waited for */
 };

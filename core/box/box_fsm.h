@@ -28,8 +28,8 @@
  * HUNG_UP        The process should end by itself; a timer ends the wait for that.
  * BROKEN         The channel is closed, and the owner was told.  It decides what becomes of the
  *                processes: usually it kills the box.
- * ENDING         laz_box_kind.kill was called; a timer ends the wait for the end.  Messages that
- *                still come are discarded.
+ * ENDING         Its processes were told to end; a timer ends the wait for that (OVERDUE, and soon
+ *                after END).  Messages that still come are discarded.
  * REAPED         The outermost process is gone and `exit` is known.  The first process of the pid
  *                namespace inside may still run.
  * ENDED          laz_box_kind.is_over said so, or the timer has run out.  The owner was told.
@@ -89,6 +89,7 @@ enum laz_box_event {
     LAZ_BOX_EVENT_HANG_UP, /* the agent closed its connection */
     LAZ_BOX_EVENT_BREAK,   /* a rule was broken, or this side of the channel failed */
     LAZ_BOX_EVENT_KILL,    /* it is being ended */
+    LAZ_BOX_EVENT_OVERDUE, /* the time for its end is over: it is killed once more */
     LAZ_BOX_EVENT_REAP,    /* its outermost process has ended */
     LAZ_BOX_EVENT_END,     /* nothing of it runs any more, or nothing more is awaited */
     LAZ_BOX_EVENTS,

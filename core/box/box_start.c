@@ -395,7 +395,7 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     box->kind = &laz_box_cold;
     box->from = NULL;
     box->uid = LAZ_SPAWN_SAME_ID;
-    int rc = laz_box_backend(box->shared, &choice, err);
+    int rc = laz_box_chosen(box->shared, &choice, err);
     if (!rc) {
         purpose.kind = NULL;
         purpose.template_of = NULL;

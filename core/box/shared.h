@@ -22,6 +22,19 @@ struct laz_backend_choice {
     bool proven; /* a box of it came up */
 };
 
+struct laz_backend_trial; /* choice.c */
+
+/* Whoever needs to know the backend. Owned by the caller, who withdraws it before it goes. */
+struct laz_backend_asker {
+    struct laz_backend_asker *next; /* of those that wait */
+    bool wants_next;                /* asked by laz_box_next_backend */
+    void *user;
+    /* rc: as from the function that asked; why->code 0: that left `err` as it is. */
+    void (*answer)(void *user, int rc, const struct laz_error *why);
+};
+
+#define LAZ_BACKEND_TRIED 1 /* no error: the answer comes later */
+
 struct laz_box_shared {
     struct laz_driver *driver;
     const struct laz_settings *settings;
@@ -34,22 +47,35 @@ struct laz_box_shared {
     struct laz_uids *uids;      /* as root */
     struct laz_cgroups *groups; /* what this host gives of them */
     struct laz_backend_choice choice;
-    struct laz_strv unmet;           /* limits that nothing keeps, and that were reported */
-    struct laz_templates *templates; /* NULL: nobody asked for one */
-    struct laz_box *leaving;         /* released, and not ended yet */
-    unsigned boxes;                  /* names their directories */
-    unsigned made;                   /* names them in the log */
-    uint64_t death_ms;               /* from the kill of a box to its end */
+    struct laz_backend_trial *trial;    /* under way; NULL: none */
+    struct laz_backend_asker *askers;   /* wait for its end */
+    struct laz_backend_asker *answered; /* are being answered */
+    struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
+    struct laz_templates *templates;    /* NULL: nobody asked for one */
+    struct laz_box *leaving;            /* released, and not ended yet */
+    unsigned boxes;                     /* names their directories */
+    unsigned made;                      /* names them in the log */
+    uint64_t death_ms;                  /* from the kill of a box to its end */
 };
 
-/* The backend of this engine, found on first use. Errors: LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED,
- * LAZ_ESETUP: each names the setting. */
-int laz_box_backend(struct laz_box_shared *shared, const struct laz_backend_choice **choice,
+/* Asks for the backend of this engine, which is found on first use. 0: it is shared->choice.
+ * LAZ_BACKEND_TRIED: one is being tried on the loop; the asker is answered between two turns of it,
+ * unless it withdraws. Errors (LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED, LAZ_ESETUP) name the setting.
+ */
+int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
                     struct laz_error *err);
-/* A session did not start. True: it was the backend that does not work, and another one of the
- * settings' list, which does, was taken. False: `err` stays as it is, or says what is wrong with
- * all of them. */
-bool laz_box_next_backend(struct laz_box_shared *shared, struct laz_error *err);
+/* A session did not start: was it the backend that does not work? 0: yes, and another one of the
+ * settings' list, which does, was taken. LAZ_BACKEND_TRIED: as above. Errors: no other was taken;
+ * `err` stays as it is, or says what is wrong with all of them. */
+int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+                         struct laz_error *err);
+/* It does not wait for an answer any more. A trial that nobody waits for is ended. */
+void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker);
+/* Ends a trial that is under way; its askers are answered with LAZ_ECANCELLED. */
+void laz_box_cancel_trial(struct laz_box_shared *shared);
+/* The backend, where it is known, without asking. */
+int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
+                   struct laz_error *err);
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);
 

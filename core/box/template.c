@@ -570,7 +570,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
         .broken = template_broken,
         .ended = template_ended,
     };
-    int rc = laz_box_backend(shared, &choice, err);
+    int rc = laz_box_chosen(shared, &choice, err);
 
     if (rc)
         return rc;

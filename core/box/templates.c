@@ -167,7 +167,7 @@ static int templates_look(struct laz_box_shared *shared, struct laz_error *err)
 {
     struct laz_templates *set = shared->templates;
     const struct laz_backend_choice *choice;
-    int rc = laz_box_backend(shared, &choice, err);
+    int rc = laz_box_chosen(shared, &choice, err);
 
     if (rc || set->ops == choice->ops)
         return rc;

@@ -141,12 +141,44 @@ static int doctor_chose_nothing(struct doctor *doctor)
     return 0;
 }
 
-/* Lets the engine choose among the backends that work, as it would for a session. */
+/* What comes of asking an engine for its backend. */
+struct doctor_choice {
+    bool is_known;
+    int rc;
+    struct laz_error why;
+};
+
+static void doctor_answered(void *user, int rc, const struct laz_error *why)
+{
+    *(struct doctor_choice *)user = (struct doctor_choice){true, rc, *why};
+}
+
+/* Has the engine choose, which may have to try: drives its loop until that is done. */
+static int doctor_ask(struct laz_engine *engine, struct laz_error *err)
+{
+    struct doctor_choice choice = {0};
+    struct laz_backend_asker asker = {.user = &choice, .answer = doctor_answered};
+    int rc = laz_driver_enter(&engine->driver, err);
+
+    if (rc)
+        return rc;
+    rc = laz_box_backend(&engine->boxes, &asker, err);
+    while (rc == LAZ_BACKEND_TRIED && !choice.is_known)
+        laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
+    if (choice.is_known) {
+        rc = choice.rc;
+        if (rc)
+            *err = choice.why;
+    }
+    laz_driver_leave(&engine->driver);
+    return rc;
+}
+
+/* The backend that a session would get: of those that work, by the engine's own choice. */
 static int doctor_choose(struct doctor *doctor, struct laz_error *err)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_strv wanted = LAZ_STRV_INIT;
-    const struct laz_backend_choice *choice;
     struct doctor_place place;
 
     laz_backend_candidates(&values->sandbox.backend, laz_os_platform(), &wanted);
@@ -157,9 +189,9 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     const char *const pairs[] = {"sandbox.backend", list, NULL};
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
-        rc = laz_box_backend(&place.engine->boxes, &choice, err);
+        rc = doctor_ask(place.engine, err);
         if (!rc)
-            doctor->chosen = laz_strdup(choice->name);
+            doctor->chosen = laz_strdup(place.engine->boxes.choice.name);
         else if (rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
             rc = doctor_chose_nothing(doctor);
         doctor_place_close(&place);

@@ -293,5 +293,5 @@ bool laz_session_is_alive(struct laz_session *session)
         laz_session_look(session);
         laz_driver_leave(session->shared->driver);
     }
-    return session->box != NULL || session->state == LAZ_SESSION_RESTARTING;
+    return session->box || session->start.is_choosing || session->state == LAZ_SESSION_RESTARTING;
 }

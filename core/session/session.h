@@ -22,8 +22,11 @@ struct laz_session_keeper;
 struct laz_start {
     bool under_way;
     bool is_first;      /* the first start of the session may try other backends */
+    bool is_choosing;   /* a backend is being tried; there is no box */
     bool is_dying;      /* start failed; draining stderr for the error message */
     bool is_unrecorded; /* the session is idle, but its start could not be audited: `why` */
+    struct laz_backend_asker asker;
+    int failed; /* while another backend is tried: how the start of the last box failed */
     const struct laz_backend_ops *ops; /* of the box that starts */
     const char *cause;                 /* for the audit log: "first", "asked", "replaced" */
     int rc;                            /* result of the start, until a caller has got it */
@@ -74,7 +77,8 @@ struct laz_session {
 /* session_start.c: starts a box and returns at once. When session->start is no longer under way, it
  * has the result; the session is idle if there is no error. `cause` is static text. */
 void laz_session_begin_start(struct laz_session *session, const char *cause);
-/* Cancels a start that is under way, without a result. */
+/* Cancels a start that is under way, without a result. The session has no box, or one that is
+ * still to be dropped. */
 void laz_session_abandon_start(struct laz_session *session);
 /* The timer of a start has fired; `user` is the session. */
 void laz_session_start_too_late(void *user);
@@ -103,7 +107,7 @@ void laz_session_destroy(struct laz_session *session);
 void laz_session_fail(struct laz_session *session, int code, const char *text);
 /* Records it as misbehaviour if the agent of an idle session has sent something. */
 void laz_session_listen(struct laz_session *session);
-/* Spawns a box for the session. Errors: as laz_session_open. */
+/* Spawns a box for the session, with the backend that was chosen. Errors: as laz_session_open. */
 int laz_session_spawn(struct laz_session *session, struct laz_error *err);
 /* Ends the box, if any, without waiting. `event`: LAZ_EVENT_CLOSE, _GONE or _REPLACE. */
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event);

@@ -232,7 +232,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .ended = session_ended,
     };
     const struct laz_backend_choice *choice;
-    int rc = laz_box_backend(session->shared->boxes, &choice, err);
+    int rc = laz_box_chosen(session->shared->boxes, &choice, err);
 
     if (!rc) {
         struct laz_box_purpose purpose = {
@@ -275,7 +275,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
 
 void laz_session_drop_box(struct laz_session *session, enum laz_session_event event)
 {
-    if (session->state != LAZ_SESSION_NEW)
+    if (session->state != LAZ_SESSION_NEW || event == LAZ_EVENT_CLOSE)
         laz_session_event(session, event);
     if (session->state == LAZ_SESSION_CLOSING)
         laz_session_event(session, LAZ_EVENT_GONE);

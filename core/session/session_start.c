@@ -68,34 +68,88 @@ static void start_finish(struct laz_session *session, int rc)
     laz_session_stir(session);
 }
 
-static int start_spawn(struct laz_session *session)
+/* The box that starts, or why there is none. rc: of the choice of its backend. */
+static int start_spawn(struct laz_session *session, int rc)
 {
-    int rc = laz_session_spawn(session, &session->start.why);
+    struct laz_session_shared *shared = session->shared;
+    struct laz_start *start = &session->start;
 
-    session->start.ops = session->shared->boxes->choice.ops;
+    if (rc)
+        laz_session_event(session, LAZ_EVENT_GONE);
+    else
+        rc = laz_session_spawn(session, &start->why);
+    start->ops = shared->boxes->choice.ops;
     return rc;
 }
 
-/* Continues after a spawn: if it has failed (rc), tries the next backend, or ends the start. */
-static void start_continue(struct laz_session *session, int rc)
+/* As laz_box_backend. */
+static int start_choose(struct laz_session *session)
 {
     struct laz_start *start = &session->start;
+    int rc = laz_box_backend(session->shared->boxes, &start->asker, &start->why);
 
-    while (rc) {
+    start->is_choosing = rc == LAZ_BACKEND_TRIED;
+    return start->is_choosing ? rc : start_spawn(session, rc);
+}
+
+/* There is another backend than that of the box which did not come. As laz_box_backend. */
+static int start_again(struct laz_session *session)
+{
+    laz_session_event(session, LAZ_EVENT_REPLACE);
+    return start_choose(session);
+}
+
+/* The box that was to come does not, by rc. 0: another one starts; LAZ_BACKEND_TRIED: whether there
+ * is another backend is being tried. Else rc. */
+static int start_instead(struct laz_session *session, int rc)
+{
+    struct laz_box_shared *boxes = session->shared->boxes;
+    struct laz_start *start = &session->start;
+
+    while (rc && rc != LAZ_BACKEND_TRIED) {
         bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
         laz_audit_start_failed(session, &start->why);
-        bool others =
-            session->shared->boxes->choice.ops != start->ops; /* changed by another start */
-        if (!start->is_first || !may_go_on ||
-            (!others && !laz_box_next_backend(session->shared->boxes, &start->why))) {
-            start_finish(session, rc);
-            return;
-        }
-        laz_session_event(session, LAZ_EVENT_REPLACE);
+        if (!start->is_first || !may_go_on)
+            return rc;
+        bool others = boxes->choice.ops != start->ops; /* another start found one */
+        int next = others ? 0 : laz_box_next_backend(boxes, &start->asker, &start->why);
         start->is_dying = false;
-        rc = start_spawn(session);
+        start->is_choosing = next == LAZ_BACKEND_TRIED;
+        start->failed = rc;
+        if (start->is_choosing)
+            laz_timer_cancel(session->start_timer);
+        if (next)
+            return start->is_choosing ? next : rc;
+        rc = start_again(session);
     }
-    laz_session_be_patient(session);
+    return rc;
+}
+
+/* rc: as from start_choose. */
+static void start_go_on(struct laz_session *session, int rc)
+{
+    rc = start_instead(session, rc);
+    if (!rc)
+        laz_session_be_patient(session);
+    else if (rc != LAZ_BACKEND_TRIED)
+        start_finish(session, rc);
+}
+
+/* The backend was found, or there is none, or no other. */
+static void start_answered(void *user, int rc, const struct laz_error *why)
+{
+    struct laz_session *session = user;
+    struct laz_start *start = &session->start;
+
+    start->is_choosing = false;
+    if (rc && why->code)
+        start->why = *why;
+    if (!start->asker.wants_next)
+        start_go_on(session, start_spawn(session, rc));
+    else if (rc)
+        start_finish(session, start->failed);
+    else
+        start_go_on(session, start_again(session));
 }
 
 void laz_session_be_patient(struct laz_session *session)
@@ -112,17 +166,23 @@ void laz_session_be_patient(struct laz_session *session)
 void laz_session_begin_start(struct laz_session *session, const char *cause)
 {
     session->start = (struct laz_start){
-        .under_way = true, .cause = cause, .is_first = strcmp(cause, "first") == 0};
+        .under_way = true,
+        .cause = cause,
+        .is_first = strcmp(cause, "first") == 0,
+        .asker = {.user = session, .answer = start_answered},
+    };
     atomic_fetch_add(&session->shared->driver->busy, 1);
-    start_continue(session, start_spawn(session));
+    start_go_on(session, start_choose(session));
 }
 
 void laz_session_abandon_start(struct laz_session *session)
 {
     if (!session->start.under_way)
         return;
+    if (session->start.is_choosing)
+        laz_box_withdraw(session->shared->boxes, &session->start.asker);
     laz_timer_cancel(session->start_timer);
-    session->start.under_way = false;
+    session->start.under_way = session->start.is_choosing = false;
     atomic_fetch_sub(&session->shared->driver->busy, 1);
 }
 
@@ -146,14 +206,14 @@ static void start_fail(struct laz_session *session)
     else
         rc = session_explain_failure(session, &start->why);
     laz_session_drop_box(session, LAZ_EVENT_GONE);
-    start_continue(session, rc);
+    start_go_on(session, rc);
 }
 
 void laz_session_advance_start(struct laz_session *session)
 {
     struct laz_start *start = &session->start;
 
-    if (!start->under_way)
+    if (!start->under_way || start->is_choosing)
         return;
     if (start->is_dying) {
         if (laz_box_is_ended(session->box))

@@ -9,6 +9,8 @@ void laz_sessions_cancel(struct laz_session_shared *shared)
 {
     bool all = atomic_exchange(&shared->driver->cancel_all, false);
 
+    if (all)
+        laz_box_cancel_trial(shared->boxes);
     for (struct laz_session *session = shared->sessions; session; session = session->next)
         if (atomic_exchange(&session->cancel, false) || all)
             laz_execution_cancel(session);

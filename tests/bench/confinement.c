@@ -63,6 +63,24 @@ static int confinement_folders(struct confinement *confinement, char *socket, si
     return rc ? rc : laz_os_make_folder(home, 0700, confinement->uid, confinement->uid, err);
 }
 
+static void confinement_answered(void *user, int rc, const struct laz_error *why)
+{
+    (void)rc;
+    *(struct laz_error *)user = *why;
+}
+
+/* The backend that sessions of the engine get; a trial of it is driven to its end. */
+static int confinement_choose(struct confinement *confinement, struct laz_error *err)
+{
+    struct laz_box_shared *boxes = &confinement->engine->boxes;
+    struct laz_backend_asker asker = {.user = err, .answer = confinement_answered};
+    int rc = laz_box_backend(boxes, &asker, err);
+
+    while (boxes->trial)
+        laz_driver_turn(boxes->driver, LAZ_LOOP_FOREVER);
+    return rc < 0 ? rc : laz_box_chosen(boxes, &confinement->choice, err->code ? NULL : err);
+}
+
 static int confinement_init(struct confinement *confinement, struct laz_error *err)
 {
     struct laz_engine *engine = confinement->engine;
@@ -70,7 +88,7 @@ static int confinement_init(struct confinement *confinement, struct laz_error *e
     const struct laz_programs_found *programs = NULL;
     char socket[256];
 
-    int rc = laz_box_backend(&engine->boxes, &confinement->choice, err);
+    int rc = confinement_choose(confinement, err);
     if (!rc && engine->boxes.uids)
         rc = laz_uids_take(engine->boxes.uids, &confinement->uid, err);
     if (!rc)

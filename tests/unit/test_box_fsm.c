@@ -21,8 +21,8 @@ static const uint32_t allowed[LAZ_BOX_STATES] = {
     [LAZ_BOX_UP] = ON(HANG_UP) | ON(BREAK) | ON(KILL) | ON(REAP) | ON(END),
     [LAZ_BOX_HUNG_UP] = ON(BREAK) | ON(KILL) | ON(REAP) | ON(END),
     [LAZ_BOX_BROKEN] = ON(BREAK) | ON(KILL) | ON(REAP) | ON(END),
-    [LAZ_BOX_ENDING] = ON(CONNECT) | ON(HANG_UP) | ON(BREAK) | ON(REAP) | ON(END),
-    [LAZ_BOX_REAPED] = ON(CONNECT) | ON(HANG_UP) | ON(BREAK) | ON(KILL) | ON(END),
+    [LAZ_BOX_ENDING] = ON(CONNECT) | ON(HANG_UP) | ON(BREAK) | ON(OVERDUE) | ON(REAP) | ON(END),
+    [LAZ_BOX_REAPED] = ON(CONNECT) | ON(HANG_UP) | ON(BREAK) | ON(KILL) | ON(OVERDUE) | ON(END),
     [LAZ_BOX_ENDED] = ON(REAP),
 };
 
@@ -150,8 +150,9 @@ static const struct course courses[] = {
      {STEP(SPAWN, SPAWNED), STEP(REAP, REAPED), STEP(END, ENDED)},
      3},
     {"killed and never gone: the wait ends first",
-     {STEP(SPAWN, SPAWNED), STEP(KILL, ENDING), STEP(END, ENDED), STEP(REAP, ENDED)},
-     4},
+     {STEP(SPAWN, SPAWNED), STEP(KILL, ENDING), STEP(OVERDUE, ENDING), STEP(END, ENDED),
+      STEP(REAP, ENDED)},
+     5},
     {"from a template, closed",
      {STEP(WAIT, WAITING), STEP(SPAWN, SPAWNED), STEP(CONNECT, CONNECTED),
       STEP(TOKEN, AUTHENTICATED), STEP(SETTLE, UP), STEP(KILL, ENDING), STEP(REAP, REAPED),
