@@ -70,7 +70,7 @@ struct laz_box {
     struct laz_box_owner owner;
     char token[33];
     char *folder;      /* directory of the session: of its socket, its files, its home */
-    char *socket_name; /* what the agent is told to connect to; NULL: nothing */
+    char *socket_name; /* the agent connects to it; NULL: nothing */
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
     struct laz_cgroup *group;  /* NULL: none */
@@ -91,15 +91,15 @@ struct laz_box {
     bool unheard[3];            /* streams whose reading is paused */
     struct laz_buf complaint;   /* first bytes of standard error, until it is up */
     struct laz_frame documents; /* of the backend's program, by the status pipe */
-    bool has_child;             /* they told of a first process */
+    bool has_child;             /* they reported a first process */
     int64_t exit_code;          /* from them; -1: none came */
     int end_signal;             /* how its process ended, as its reaper says; -1: not said */
     uint64_t pid_namespace;     /* from them; 0: none came */
     /* of its processes */
-    int64_t agent_pid;      /* on the host, as the kernel tells it; -1 */
+    int64_t agent_pid;      /* on the host, as the kernel reports it; -1 */
     struct laz_usage usage; /* of the agent */
-    int agent_fd;           /* its pidfd, which tells how it ended; -1 */
-    int init_fd;            /* pidfd of the first process inside, when it was told; -1 */
+    int agent_fd;           /* its pidfd, which knows how it ended; -1 */
+    int init_fd;            /* pidfd of the first process inside, once it is known; -1 */
     struct laz_exit exit;   /* of the outermost process, from REAP on */
     uint64_t started_us;    /* laz_clock_us of the spawn */
     uint64_t cpu_us;        /* of the agent, when its channel closed; 0: it could not be read */
@@ -107,7 +107,7 @@ struct laz_box {
     struct laz_template *from;      /* NULL: started cold */
     struct laz_box_purpose purpose; /* should it be started cold after all */
     struct laz_box *next_waiting;   /* for the same template */
-    int64_t sender; /* of the token, until it is authenticated; 0: nobody yet, -1: several */
+    int64_t sender; /* of the token, until it is authenticated; 0: none yet, -1: several */
 };
 
 /* Where it stands. */
@@ -182,7 +182,7 @@ void laz_box_drain(struct laz_box *box);
 /* Does it listen at a file in its directory? Else the agent was given its end. */
 bool laz_box_has_socket(const struct laz_box *box);
 
-/* The time in which a token must come begins anew: for a box while nobody drove the loop. */
+/* The time in which a token must come begins anew, because the loop stood still. */
 void laz_box_be_patient(struct laz_box *box);
 /* What a box may take from its start to its token: five seconds, or a quarter of
  * session.start_timeout where that is more, which is what a user raises for a machine that is slow.
@@ -204,7 +204,7 @@ bool laz_box_look(struct laz_box *box);
  * reported any more. */
 void laz_box_release(struct laz_box *box);
 
-/* CPU time and peak memory of the agent so far, as the kernel tells them; 0 when it does not. */
+/* CPU time and peak memory of the agent so far, as the kernel reports them; 0 where it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
 /* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
 void laz_box_tell_unmet(const struct laz_box *box);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* box_from.c - the kind of a box that comes from a template.
- * Side: host.  Input trusted: no (its first process may be any until the kernel was asked).
+ * Side: host.  Input trusted: no (until the kernel was asked, its first process may be any).
  *
  * No process connects: the host makes the channel and gives its far end away, so there is no name
  * by which another session could reach it.  Its first process is no child of ours.  The kernel says

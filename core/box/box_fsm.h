@@ -26,13 +26,13 @@
  * UP             The owner knows that the agent is ready.  stderr is no longer collected to explain
  *                why a start failed.
  * HUNG_UP        The process should end by itself; a timer ends the wait for that.
- * BROKEN         The channel is closed, and the owner was told.  It decides what becomes of the
- *                processes: usually it kills the box.
+ * BROKEN         The channel is closed, and that was reported.  The owner decides what becomes of
+ *                the processes: usually it kills the box.
  * ENDING         Its processes were told to end; a timer ends the wait for that (OVERDUE, and soon
  *                after END).  Messages that still come are discarded.
  * REAPED         The outermost process is gone and `exit` is known.  The first process of the pid
  *                namespace inside may still run.
- * ENDED          laz_box_kind.is_over said so, or the timer has run out.  The owner was told.
+ * ENDED          laz_box_kind.is_over said so, or the timer has run out.  That is the last report.
  *
  * The channel and the processes of a box end independently of each other: the agent can close its
  * connection before or after a kill, and the outermost process can be gone before the host has read
@@ -40,7 +40,7 @@
  * What a box has gone through is asked by event (laz_box_life_had): a box that was authenticated
  * stays so when it hangs up.
  *
- * Who frees a box: its owner calls laz_box_release in any state, and from then on hears nothing.
+ * Who frees a box: its owner calls laz_box_release in any state; nothing is reported after that.
  * Without a process (NEW, WAITING) and in ENDED that frees the box at once.  Otherwise it is
  * killed, stays in laz_box_shared.leaving, and frees itself with END.  END comes for every box:
  * from the descriptor of its process, from the status pipe of a session whose process is unknown,
@@ -53,7 +53,7 @@
  *    kill       its cgroup, group and namespace    pid 1 of its namespace, or closes the channel
  *    is_over    reaped, and pid 1 inside is gone   its process is gone, or the status pipe ended
  *    give_back  its uid                            -
- *    leave      -                                  tells its template
+ *    leave      -                                  is removed from its template
  *
  * A start that failed half-way goes from NEW or SPAWNED over ENDING to ENDED as any other box. */
 #ifndef LAZ_BOX_BOX_FSM_H
@@ -84,7 +84,7 @@ enum laz_box_event {
     LAZ_BOX_EVENT_TURN,    /* its template does not serve it: it is started cold */
     LAZ_BOX_EVENT_SPAWN,   /* its process was spawned, or its template was asked for it */
     LAZ_BOX_EVENT_CONNECT, /* a peer is there */
-    LAZ_BOX_EVENT_TOKEN,   /* the peer showed the token, and is who may */
+    LAZ_BOX_EVENT_TOKEN,   /* the peer showed the token, and is the right process */
     LAZ_BOX_EVENT_SETTLE,  /* its owner knows it to be up */
     LAZ_BOX_EVENT_HANG_UP, /* the agent closed its connection */
     LAZ_BOX_EVENT_BREAK,   /* a rule was broken, or this side of the channel failed */

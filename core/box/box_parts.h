@@ -22,8 +22,8 @@ struct laz_box_kind {
                  struct laz_error *err);
     /* As laz_os_read on its channel, until it is authenticated. */
     ssize_t (*read)(struct laz_box *box, void *room, size_t len);
-    /* The token was shown: is it who may? From here on its process is known. NULL: was asked
-     * before. */
+    /* The token was shown: is the sender the right process? From here on that is known. NULL: the
+     * peer was checked when it connected. */
     int (*admit)(struct laz_box *box, struct laz_error *err);
     /* Takes from a document of the status pipe what only this kind has. NULL: nothing. */
     void (*document)(struct laz_box *box, const struct laz_wire_status *status);
@@ -37,7 +37,7 @@ struct laz_box_kind {
     bool (*is_over)(struct laz_box *box);
     /* It has ended: completes `exit`. NULL: is_over has. */
     void (*ended)(struct laz_box *box);
-    /* It did what no process of its kind does. NULL: that is nobody else's fault. */
+    /* It did what no process of its kind does. NULL: no other box depends on that. */
     void (*distrust)(struct laz_box *box, const char *why);
     /* Opens box->usage where that was not possible with the token. NULL: it was. */
     void (*find_usage)(struct laz_box *box);
@@ -60,7 +60,7 @@ extern const struct laz_box_kind laz_box_cold;
 bool laz_box_step(struct laz_box *box, enum laz_box_event event);
 /* Closes the channel and reports `broken`, unless the box has ended. */
 void laz_box_fail(struct laz_box *box, int code, const char *text);
-/* The same where the channel is still open: else somebody has been told before. */
+/* The same where the channel is still open: where it is closed, that was reported. */
 void laz_box_break(struct laz_box *box, int code, const char *text);
 /* The agent has closed its connection. */
 void laz_box_hung_up(struct laz_box *box);
@@ -120,9 +120,9 @@ int laz_box_watch_group(struct laz_box *box, struct laz_error *err);
 /* Kills what is in the group and removes it. */
 void laz_box_drop_group(struct laz_box *box);
 
-/* ---- box_tell.c ------------------------------------------------------------------------------ */
+/* ---- box_report.c ---------------------------------------------------------------------------- */
 
-/* Logs that nobody knows what a session has left, where its reaper was killed and it has no uid of
+/* Logs that processes of a session may be left, where its reaper was killed and it has no uid of
  * its own. */
 void laz_box_note_end_of_reaper(const struct laz_box *box);
 

@@ -124,7 +124,7 @@ struct laz_backend_trial {
     bool goes_on;            /* the last failure lets others be tried */
     struct laz_backend_choice choice; /* the last candidate that was taken */
     struct laz_buf why;               /* what is wrong with those that were tried */
-    struct laz_error last;            /* the last failure; at the end: what askers are told */
+    struct laz_error last;            /* the last failure; at the end the answer to askers */
 };
 
 /* What comes of a trial. */
@@ -142,7 +142,7 @@ static void trial_late(void *user)
 {
     struct laz_backend_trial *trial = user;
 
-    if (!trial->box || laz_box_look(trial->box)) /* nobody may have driven the loop meanwhile */
+    if (!trial->box || laz_box_look(trial->box)) /* it may have ended while the loop stood still */
         return;
     trial->is_late = true;
     laz_box_kill(trial->box); /* and its last words are awaited */
@@ -330,7 +330,7 @@ static void trial_commit(struct laz_backend_trial *trial, enum trial_end end)
         choice->ops = NULL;
 }
 
-/* What an asker is told. 0: there is a choice (another one, where it wants that). */
+/* The answer to an asker. 0: there is a choice (another one, where it wants that). */
 static int trial_answer(enum trial_end end, bool wants_next, const struct laz_error *last,
                         struct laz_error *err)
 {
@@ -343,7 +343,7 @@ static int trial_answer(enum trial_end end, bool wants_next, const struct laz_er
     return last->code;
 }
 
-/* ---- who asks ------------------------------------------------------------------------------- */
+/* ---- askers --------------------------------------------------------------------------------- */
 
 static void askers_unlink(struct laz_backend_asker **list, struct laz_backend_asker *asker)
 {
@@ -366,9 +366,9 @@ static int askers_join(struct laz_box_shared *shared, struct laz_backend_asker *
     return LAZ_BACKEND_TRIED;
 }
 
-/* Tells all of them. Each may ask again, which may begin another trial. */
-static void askers_tell(struct laz_box_shared *shared, enum trial_end end,
-                        const struct laz_error *last)
+/* Answers all of them. Each may ask again, which may begin another trial. */
+static void askers_answer(struct laz_box_shared *shared, enum trial_end end,
+                          const struct laz_error *last)
 {
     struct laz_backend_asker *asker;
 
@@ -390,7 +390,7 @@ static void trial_is_over(struct laz_backend_trial *trial, enum trial_end end)
     trial_commit(trial, end);
     shared->trial = NULL;
     trial_free(trial);
-    askers_tell(shared, end, &last);
+    askers_answer(shared, end, &last);
 }
 
 static void trial_advance(struct laz_stir *stir)

@@ -24,7 +24,7 @@ struct laz_backend_choice {
 
 struct laz_backend_trial; /* choice.c */
 
-/* Whoever needs to know the backend. Owned by the caller, who withdraws it before it goes. */
+/* A request for the backend. Owned by the caller, who withdraws it before it is freed. */
 struct laz_backend_asker {
     struct laz_backend_asker *next; /* of those that wait */
     bool wants_next;                /* asked by laz_box_next_backend */
@@ -51,7 +51,7 @@ struct laz_box_shared {
     struct laz_backend_asker *askers;   /* wait for its end */
     struct laz_backend_asker *answered; /* are being answered */
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
-    struct laz_templates *templates;    /* NULL: nobody asked for one */
+    struct laz_templates *templates;    /* NULL: none was asked for */
     struct laz_box *leaving;            /* released, and not ended yet */
     unsigned boxes;                     /* names their directories */
     unsigned made;                      /* names them in the log */
@@ -69,7 +69,7 @@ int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *ask
  * `err` stays as it is, or says what is wrong with all of them. */
 int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
                          struct laz_error *err);
-/* It does not wait for an answer any more. A trial that nobody waits for is ended. */
+/* The asker waits no more. A trial that has no askers left is ended. */
 void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker);
 /* Ends a trial that is under way; its askers are answered with LAZ_ECANCELLED. */
 void laz_box_cancel_trial(struct laz_box_shared *shared);

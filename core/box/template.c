@@ -374,7 +374,8 @@ static void trial_came(void *user)
         return;
     t->shared->templates->proven = true;
     template_step(t, TEMPLATE_SERVE);
-    laz_templates_stir(t->shared); /* the trial goes, and who waits is served */
+    laz_templates_stir(
+        t->shared); /* the trial's box is released, and sessions that wait are served */
 }
 
 static void trial_broken(void *user, const struct laz_error *why)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.c - who gets a template, and when there is none.
+/* templates.c - which sessions come from a template, and when there is none.
  * Side: host.  Input trusted: yes.
  *
- * One runtime has one template that takes sessions, and another beside it when that one is about to
- * be renewed.  Failures in a row put the next start off, longer each time; what was refused by the
- * backend, or at the trial, is not tried again by this engine. */
+ * A runtime has one template that makes sessions, and another beside it when that one is about to
+ * be renewed.  Failures in a row put the next start off, longer each time.  What was refused by the
+ * backend, or by the trial, is not tried again by this engine. */
 #include "box/templates.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void templates_tidy(void *user)
     }
 }
 
-/* ---- who gets one --------------------------------------------------------------------------- */
+/* ---- for sessions --------------------------------------------------------------------------- */
 
 static int templates_new(struct laz_box_shared *shared, struct laz_error *err)
 {
@@ -122,7 +122,7 @@ static bool kind_has_tools(struct template_kind *kind, const char *tools)
     return true;
 }
 
-/* Starts one, and notes when that fails. A want of memory says nothing about templates. */
+/* Starts one, and notes when that fails. Exhausted memory says nothing about templates. */
 static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
                       struct laz_template **template, struct laz_error *err)
 {
@@ -142,7 +142,7 @@ static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
     return rc;
 }
 
-/* Before the last sessions of a template its successor is started, so that nobody waits for it. */
+/* Before the last sessions of a template its successor is started, so that none waits for it. */
 static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind)
 {
     uint64_t most = shared->values->pool.renew_after;
@@ -162,7 +162,7 @@ static void kind_renew(struct laz_box_shared *shared, struct template_kind *kind
     kind->current = successor;
 }
 
-/* What is known of one backend says nothing of another. */
+/* What is known of templates with one backend says nothing of another: forgets it. */
 static int templates_look(struct laz_box_shared *shared, struct laz_error *err)
 {
     struct laz_templates *set = shared->templates;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* box_tell.c - what can be said of a box: what it has used, which limits nothing keeps, and why no
+/* box_report.c - what can be said of a box: its usage, the limits that nothing keeps, and why no
  * session came of it.
  * Side: host.  Input trusted: no (the words of its programs). */
 #include "box/box_parts.h"
