@@ -15,6 +15,7 @@
 #include "os/io.h"
 #include "os/paths.h"
 #include "os/process.h"
+#include "os/signals.h"
 #include "os/spawner.h"
 #include "os/system.h"
 #include "os/trust.h"

@@ -185,12 +185,12 @@ static void folders_that_others_write_are_refused(void)
     CU_ASSERT_PTR_NOT_NULL(audit);
     laz_audit_free(audit);
     CU_ASSERT_EQUAL(chmod(below, 0777), 0);
-    is_refused(path, "every user can write this folder");
+    is_refused(path, "every user can write this directory");
     CU_ASSERT_EQUAL(chmod(below, 01777), 0); /* others could make the next directory first */
-    is_refused(path, "every user can write this folder");
+    is_refused(path, "every user can write this directory");
     CU_ASSERT_EQUAL(chmod(below, 0755), 0);
     CU_ASSERT_EQUAL(chmod(folder, 0777), 0); /* others could replace the directory */
-    is_refused(path, "every user can write this folder");
+    is_refused(path, "every user can write this directory");
     CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
     /* through a link */
     CU_ASSERT_EQUAL(mkdir(in_base("open"), 0777), 0);

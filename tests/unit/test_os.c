@@ -359,7 +359,7 @@ static void spawn_reports_the_errno_of_exec(void)
     spawn.folder = "/nonexistent";
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "folder"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "directory"));
     argv[0] = "true";
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EINVAL);
     struct laz_spawn_fd twice[] = {{-1, 3}, {-1, 3}};

@@ -581,7 +581,7 @@ static void registry_passes_over_folders_others_can_write(void)
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
               LAZ_ENOENT);
     ASSERT_HAS(err.text, "ignored: ");
-    ASSERT_HAS(err.text, "every user can write this folder (mode 0777)");
+    ASSERT_HAS(err.text, "every user can write this directory (mode 0777)");
     laz_registry_free(registry);
     registry = open_registry("plugins", in_work("nowhere"));
     CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
