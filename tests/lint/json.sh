@@ -15,7 +15,7 @@ core/session/result.c         the result for the application, not yet through js
 core/session/verdict.c        members of the evidence, not yet through json_write.h
 core/settings/document.c      TOML, in the examples of the page
 core/settings/schema.c        TOML, a default
-core/settings/settings.c      the default limits, a constant
+core/base/limits.c            the default limits, a constant
 core/tool/tool_arguments.c    arguments of a call, in the order of the declaration
 '
 

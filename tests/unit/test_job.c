@@ -255,7 +255,7 @@ static void plan_says_no_more_than_the_job_keeps(void)
         {LAZ_ENFORCE_CPU, CPU, false, LAZ_ENFORCE_CPU, LAZ_ESETUP, "cpu",
          "set: cpu, and sandbox.require asks for it"},
         {LAZ_ENFORCE_CPU, CPU, true, LAZ_ENFORCE_CPU, LAZ_ESETUP, "cpu",
-         "take them out of sandbox.require"},
+         "remove them from sandbox.require"},
         /* a limit on which no bit depends */
         {LAZ_ENFORCE_MEMORY, PROCESS, false, 0, 0, "process_memory", ""},
         {LAZ_ENFORCE_MEMORY, PROCESS, true, 0, LAZ_ESETUP, "process_memory", "process_memory"},
