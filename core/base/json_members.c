@@ -4,7 +4,6 @@
 #include "base/json_members.h"
 
 #include "base/json_lex.h"
-#include "base/json_scan.h"
 #include "base/json_text.h"
 
 static const char *members_space(const char *at, const char *end)

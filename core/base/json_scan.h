@@ -16,7 +16,4 @@
  * object, every number within a double's range. Else LAZ_EPARSE, with the byte position. */
 int laz_json_scan(const char *text, size_t len, struct laz_error *err);
 
-/* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
-bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
-
 #endif

@@ -13,6 +13,65 @@
 
 #include <string.h>
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The four hex digits at text[0..3] as a number; -1 if they are not hex digits. */
+static int hex_four(const char *text, size_t len)
+{
+    int value = 0;
+
+    if (len < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(text[i]);
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed)
+{
+    static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                      ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+
+    if (len < 2)
+        return false;
+    unsigned char letter = (unsigned char)text[1];
+    if (letter < sizeof letters && letters[letter]) {
+        *code_point = (unsigned char)letters[letter];
+        *consumed = 2;
+        return true;
+    }
+    if (text[1] != 'u')
+        return false;
+    int high = hex_four(text + 2, len - 2);
+    if (high < 0 || (high >= 0xdc00 && high <= 0xdfff))
+        return false;
+    *code_point = (uint32_t)high;
+    *consumed = 6;
+    if (high >= 0xd800) {
+        if (high > 0xdbff)
+            return true; /* 0xe000 and above */
+        if (len < 12 || text[6] != '\\' || text[7] != 'u')
+            return false;
+        int low = hex_four(text + 8, len - 8);
+        if (low < 0xdc00 || low > 0xdfff)
+            return false;
+        *code_point = 0x10000u + (((uint32_t)high - 0xd800u) << 10) + ((uint32_t)low - 0xdc00u);
+        *consumed = 12;
+    }
+    return true;
+}
+
 /* How many bytes from the start are whole characters that stand for themselves. */
 static size_t text_span(const char *text, size_t len)
 {

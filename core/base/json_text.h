@@ -29,4 +29,7 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
  * For scanned text: only nesting and strings are looked at. */
 size_t laz_json_value_span(const char *text, size_t len);
 
+/* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
+bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
+
 #endif

@@ -31,8 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOX_TOKEN_MS 5000 /* from the spawn to the token, at least */
-
 static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
 {
     char *path = laz_strdupf("%s/%s", box->folder, name);
@@ -73,11 +71,6 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
     return box->socket_name
                ? laz_os_listen(box->socket_name, box->uid, box->uid, &box->listener, err)
                : laz_error_nomem(err);
-}
-
-bool laz_box_has_socket(const struct laz_box *box)
-{
-    return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
 }
 
 /* Staging would make an executable copy of any file: so the agent is checked before. */
@@ -407,16 +400,4 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
     }
     free(runtime_file);
     return rc;
-}
-
-uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared)
-{
-    return shared->values->session.start_timeout_ms / 2;
-}
-
-uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
-{
-    uint64_t part = shared->values->session.start_timeout_ms / 4;
-
-    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
 }

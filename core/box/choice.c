@@ -465,15 +465,6 @@ int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker
     return trial_begun(trial, rc ? trial_of_present(trial, rc) : TRIAL_GOES_ON, asker, true, err);
 }
 
-int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
-                   struct laz_error *err)
-{
-    *choice = &shared->choice;
-    return shared->choice.ops
-               ? 0
-               : laz_error_set(err, LAZ_ESETUP, 0, "no backend of sandbox.backend works");
-}
-
 void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker)
 {
     askers_unlink(&shared->askers, asker);
@@ -494,14 +485,4 @@ void laz_box_cancel_trial(struct laz_box_shared *shared)
     if (!trial->is_of_present)
         trial_note(trial, true);
     trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);
-}
-
-void laz_box_shared_fini(struct laz_box_shared *shared)
-{
-    laz_buf_fini(&shared->choice.options);
-    free(shared->choice.name);
-    laz_programs_store_fini(&shared->programs);
-    laz_strv_fini(&shared->unmet);
-    laz_cgroups_free(shared->groups);
-    laz_uids_free(shared->uids);
 }
