@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BOX_TOKEN_MS  5000  /* from the spawn to the token, at least */
 #define BOX_LEAVE_MS  10000 /* from the end of its connection to its own */
 #define BOX_REAPER_MS 1000  /* more, for a reaper to end its descendants */
 #define BOX_LAST_MS   100   /* from the last kill to the end of the wait */
@@ -48,6 +49,18 @@ void laz_box_settle(struct laz_box *box)
 bool laz_box_is_known(const struct laz_box *box)
 {
     return box->kind->is_known(box);
+}
+
+uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared)
+{
+    return shared->values->session.start_timeout_ms / 2;
+}
+
+uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
+{
+    uint64_t part = shared->values->session.start_timeout_ms / 4;
+
+    return part > BOX_TOKEN_MS ? part : BOX_TOKEN_MS;
 }
 
 /* ---- breaking off --------------------------------------------------------------------------- */

@@ -32,6 +32,11 @@
 #define CHANNEL_LINES      64u                /* served in one turn of the loop */
 #define CHANNEL_DOCUMENT   512u               /* bytes of documents read at once */
 
+bool laz_box_has_socket(const struct laz_box *box)
+{
+    return box->socket_name && strncmp(box->socket_name, box->folder, strlen(box->folder)) == 0;
+}
+
 void laz_box_close_channel(struct laz_box *box)
 {
     if (box->line_timer)

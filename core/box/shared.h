@@ -22,7 +22,7 @@ struct laz_backend_choice {
     bool proven; /* a box of it came up */
 };
 
-struct laz_backend_trial; /* choice.c */
+struct laz_backend_trial; /* trial.c */
 
 /* A request for the backend. Owned by the caller, who withdraws it before it is freed. */
 struct laz_backend_asker {

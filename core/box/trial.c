@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* trial.c - whether a box of a backend really comes up, and which backend is taken.
+ * Side: host.  Input trusted: no (what the programs of backends print).
+ *
+ * The first of the list that works is taken.  Whether one works is tried: it has to build a real
+ * minimal box and run the agent in it, confined as a session would be; that its program can be
+ * found proves nothing.  The first session of the first candidate is such a trial, and costs
+ * nothing where all is well: only when it does not start is the backend tried by itself, and then
+ * those after it. A candidate that does not enforce what is required is passed over like one that
+ * does not work.
+ *
+ * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
+ * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
+ * What it takes becomes the engine's choice at its end, not before. */
+#include "box/choice.h"
+
+#include "os/system.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* ---- trials --------------------------------------------------------------------------------- */
+
+struct laz_backend_trial {
+    struct laz_box_shared *shared;
+    struct laz_stir stir;
+    struct laz_timer *timer; /* ends the wait for the box */
+    struct laz_box *box;     /* of the candidate that is tried; NULL: none */
+    struct laz_strv names;   /* the candidates */
+    size_t next;             /* number of the next one */
+    bool is_of_present;      /* the engine's choice is tried, since a session of it did not start */
+    bool is_late;            /* the box did not end in time, and was killed */
+    bool goes_on;            /* the last failure lets others be tried */
+    struct laz_backend_choice choice; /* the last candidate that was taken */
+    struct laz_buf why;               /* what is wrong with those that were tried */
+    struct laz_error last;            /* the last failure; at the end the answer to askers */
+};
+
+/* What comes of a trial. */
+enum trial_end {
+    TRIAL_GOES_ON,   /* its box runs */
+    TRIAL_TOOK,      /* a backend was chosen */
+    TRIAL_STANDS,    /* the choice stays as it is: what failed was the session itself */
+    TRIAL_CANCELLED, /* the choice stays as it is: `last` */
+    TRIAL_FAILED,    /* no backend: `last` */
+};
+
+static void trial_advance(struct laz_stir *stir);
+
+static void trial_late(void *user)
+{
+    struct laz_backend_trial *trial = user;
+
+    if (!trial->box || laz_box_look(trial->box)) /* it may have ended while the loop stood still */
+        return;
+    trial->is_late = true;
+    laz_box_kill(trial->box); /* and its last words are awaited */
+}
+
+static void trial_ended(void *user)
+{
+    struct laz_backend_trial *trial = user;
+
+    laz_driver_stir(trial->shared->driver, &trial->stir);
+}
+
+static void trial_free(struct laz_backend_trial *trial)
+{
+    if (!trial)
+        return;
+    laz_driver_unstir(trial->shared->driver, &trial->stir);
+    laz_timer_stop(trial->timer);
+    laz_box_release(trial->box);
+    laz_strv_fini(&trial->names);
+    laz_buf_fini(&trial->choice.options);
+    free(trial->choice.name);
+    laz_buf_fini(&trial->why);
+    free(trial);
+}
+
+static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **out,
+                     struct laz_error *err)
+{
+    struct laz_backend_trial *trial = calloc(1, sizeof *trial);
+
+    if (!trial)
+        return laz_error_nomem(err);
+    trial->shared = shared;
+    trial->stir.advance = trial_advance;
+    trial->goes_on = true;
+    laz_error_set(&trial->last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
+    laz_backend_candidates(&shared->values->sandbox.backend, laz_os_platform(), &trial->names);
+    if (trial->names.failed) { /* the list is incomplete: do not choose from it */
+        trial_free(trial);
+        return laz_error_nomem(err);
+    }
+    *out = trial;
+    return 0;
+}
+
+/* Starts a box of this backend with nothing in it but the agent's --probe. */
+static int trial_start(struct laz_backend_trial *trial, const struct laz_backend_choice *choice,
+                       struct laz_error *err)
+{
+    struct laz_box_shared *shared = trial->shared;
+    const struct laz_box_purpose purpose = {
+        .backend = choice->name,
+        .ops = choice->ops,
+        .options = laz_buf_text(&choice->options),
+        .require = shared->values->sandbox.strict ? choice->require : 0,
+    };
+    const struct laz_box_owner owner = {.user = trial, .ended = trial_ended};
+
+    if (!trial->timer)
+        trial->timer = laz_timer_new(shared->driver->loop, trial_late, trial);
+    if (!trial->timer)
+        return laz_error_nomem(err);
+    int rc = laz_box_start(shared, &purpose, &owner, NULL, &trial->box, err);
+    if (!rc)
+        laz_timer_start(trial->timer, laz_box_token_ms(shared));
+    return rc;
+}
+
+/* The agent ran and ended well, and where the backend's program reports a box, inside of one. */
+static bool trial_came_up(const struct laz_backend_trial *trial)
+{
+    const struct laz_box *box = trial->box;
+
+    return !trial->is_late && box->exit.known && !box->exit.signal && !box->exit.status &&
+           (box->plan->status_fd < 0 || box->has_child);
+}
+
+static int trial_explain(const struct laz_backend_trial *trial,
+                         const struct laz_backend_choice *choice, struct laz_error *err)
+{
+    struct laz_box *box = trial->box;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (!laz_box_explain(box, choice->ops, trial->is_late, &text) && trial->is_late)
+        laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
+                      (double)laz_box_token_ms(trial->shared) / 1000.0,
+                      box->complaint.len ? ": " : "",
+                      box->complaint.len ? laz_buf_text(&text) : "");
+    else
+        laz_error_set(err, LAZ_ESETUP, 0, "%s", laz_buf_text(&text));
+    laz_buf_fini(&text);
+    return LAZ_ESETUP;
+}
+
+/* The box has ended: was it one? Lets go of it. */
+static int trial_judge(struct laz_backend_trial *trial)
+{
+    const struct laz_backend_choice *choice =
+        trial->is_of_present ? &trial->shared->choice : &trial->choice;
+    int rc = trial_came_up(trial) ? 0 : trial_explain(trial, choice, &trial->last);
+
+    laz_timer_cancel(trial->timer);
+    laz_box_release(trial->box);
+    trial->box = NULL;
+    trial->is_late = false;
+    return rc;
+}
+
+/* A candidate does not work, by `last`. `taken`: it was there. */
+static void trial_note(struct laz_backend_trial *trial, bool taken)
+{
+    const char *name = trial->names.items[trial->next - 1];
+
+    trial->goes_on = laz_choice_goes_on(taken, &trial->last);
+    if (trial->names.n > 1)
+        laz_buf_printf(&trial->why, "%s%s: ", trial->why.len ? "; " : "", name);
+    laz_buf_puts(&trial->why, trial->last.text);
+    laz_log(&trial->shared->driver->log,
+            trial->next < trial->names.n ? LAZ_LOG_WARNING : LAZ_LOG_INFO, "backend %s: %s", name,
+            trial->last.text);
+}
+
+/* None of the candidates works. */
+static enum trial_end trial_none(struct laz_backend_trial *trial)
+{
+    struct laz_error all = trial->last;
+
+    if (!trial->goes_on)
+        return TRIAL_FAILED;
+    if (trial->why.len)
+        laz_error_set(&all, all.code, all.os_errno, "%s", laz_buf_text(&trial->why));
+    return laz_choice_none(trial->shared, &trial->choice, &all, &trial->last) ? TRIAL_FAILED
+                                                                              : TRIAL_TOOK;
+}
+
+/* Takes the next candidate that works, or begins to try it. */
+static enum trial_end trial_next(struct laz_backend_trial *trial)
+{
+    while (trial->next < trial->names.n && trial->goes_on) {
+        size_t candidate = trial->next++;
+        trial->choice.next = trial->next;
+        int rc = laz_choice_take(trial->shared, trial->names.items[candidate], &trial->choice,
+                                 &trial->last);
+        bool taken = !rc;
+        if (taken && !laz_choice_needs_trial(trial->shared, candidate))
+            return TRIAL_TOOK;
+        if (taken && !trial_start(trial, &trial->choice, &trial->last))
+            return TRIAL_GOES_ON;
+        trial_note(trial, taken);
+    }
+    return trial_none(trial);
+}
+
+/* The present choice was tried. rc: how that ended. */
+static enum trial_end trial_of_present(struct laz_backend_trial *trial, int rc)
+{
+    struct laz_backend_choice *present = &trial->shared->choice;
+
+    if (!rc)
+        present->proven = true;
+    if (present->proven || laz_error_is_shortage(&trial->last)) /* or a session of it came up */
+        return TRIAL_STANDS;
+    laz_log(&trial->shared->driver->log, LAZ_LOG_WARNING, "backend %s: %s", present->name,
+            trial->last.text);
+    laz_buf_printf(&trial->why, "%s: %s", present->name, trial->last.text);
+    trial->is_of_present = false;
+    return trial_next(trial);
+}
+
+/* The choice is the engine's from here on. */
+static void trial_commit(struct laz_backend_trial *trial, enum trial_end end)
+{
+    struct laz_backend_choice *choice = &trial->shared->choice;
+
+    if (end == TRIAL_STANDS || end == TRIAL_CANCELLED)
+        return;
+    if (trial->choice.name) {
+        free(choice->name);
+        laz_buf_fini(&choice->options);
+        *choice = trial->choice;
+        trial->choice = (struct laz_backend_choice){0};
+    }
+    if (end == TRIAL_FAILED)
+        choice->ops = NULL;
+}
+
+/* The answer to an asker. 0: there is a choice (another one, where it wants that). */
+static int trial_answer(enum trial_end end, bool wants_next, const struct laz_error *last,
+                        struct laz_error *err)
+{
+    if (end == TRIAL_TOOK || (end == TRIAL_STANDS && !wants_next))
+        return 0;
+    if (wants_next && end != TRIAL_FAILED)
+        return LAZ_ESETUP; /* and `err` as it is */
+    if (err)
+        *err = *last;
+    return last->code;
+}
+
+/* ---- askers --------------------------------------------------------------------------------- */
+
+static void askers_unlink(struct laz_backend_asker **list, struct laz_backend_asker *asker)
+{
+    while (*list && *list != asker)
+        list = &(*list)->next;
+    if (*list)
+        *list = asker->next;
+}
+
+static int askers_join(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+                       bool wants_next)
+{
+    struct laz_backend_asker **last = &shared->askers;
+
+    while (*last)
+        last = &(*last)->next;
+    asker->next = NULL;
+    asker->wants_next = wants_next;
+    *last = asker;
+    return LAZ_BACKEND_TRIED;
+}
+
+/* Answers all of them. Each may ask again, which may begin another trial. */
+static void askers_answer(struct laz_box_shared *shared, enum trial_end end,
+                          const struct laz_error *last)
+{
+    struct laz_backend_asker *asker;
+
+    shared->answered = shared->askers;
+    shared->askers = NULL;
+    while ((asker = shared->answered)) {
+        struct laz_error why = {0};
+        shared->answered = asker->next;
+        int rc = trial_answer(end, asker->wants_next, last, &why);
+        asker->answer(asker->user, rc, &why);
+    }
+}
+
+static void trial_is_over(struct laz_backend_trial *trial, enum trial_end end)
+{
+    struct laz_box_shared *shared = trial->shared;
+    struct laz_error last = trial->last;
+
+    trial_commit(trial, end);
+    shared->trial = NULL;
+    trial_free(trial);
+    askers_answer(shared, end, &last);
+}
+
+static void trial_advance(struct laz_stir *stir)
+{
+    struct laz_backend_trial *trial =
+        (struct laz_backend_trial *)(void *)((char *)stir -
+                                             offsetof(struct laz_backend_trial, stir));
+    enum trial_end end;
+
+    if (!trial->box || !laz_box_is_ended(trial->box))
+        return;
+    int rc = trial_judge(trial);
+    if (trial->is_of_present) {
+        end = trial_of_present(trial, rc);
+    } else if (!rc) {
+        trial->choice.proven = true;
+        end = TRIAL_TOOK;
+    } else {
+        trial_note(trial, true);
+        end = trial_next(trial);
+    }
+    if (end != TRIAL_GOES_ON)
+        trial_is_over(trial, end);
+}
+
+/* A trial was begun: it goes on, or has ended already and the asker is answered at once. */
+static int trial_begun(struct laz_backend_trial *trial, enum trial_end end,
+                       struct laz_backend_asker *asker, bool wants_next, struct laz_error *err)
+{
+    struct laz_box_shared *shared = trial->shared;
+
+    if (end == TRIAL_GOES_ON) {
+        shared->trial = trial;
+        return askers_join(shared, asker, wants_next);
+    }
+    trial_commit(trial, end);
+    int rc = trial_answer(end, wants_next, &trial->last, err);
+    trial_free(trial);
+    return rc;
+}
+
+int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+                    struct laz_error *err)
+{
+    struct laz_backend_trial *trial;
+
+    if (shared->trial)
+        return askers_join(shared, asker, false);
+    if (shared->choice.ops)
+        return 0;
+    int rc = trial_new(shared, &trial, err);
+    return rc ? rc : trial_begun(trial, trial_next(trial), asker, false, err);
+}
+
+int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+                         struct laz_error *err)
+{
+    const struct laz_backend_choice *choice = &shared->choice;
+    struct laz_backend_trial *trial;
+
+    if (shared->trial)
+        return askers_join(shared, asker, true);
+    if (!choice->ops || choice->proven || trial_new(shared, &trial, NULL))
+        return LAZ_ESETUP;
+    if (choice->next >= trial->names.n) {
+        trial_free(trial);
+        return LAZ_ESETUP;
+    }
+    trial->next = choice->next;
+    trial->is_of_present = true;
+    int rc = trial_start(trial, choice, &trial->last);
+    return trial_begun(trial, rc ? trial_of_present(trial, rc) : TRIAL_GOES_ON, asker, true, err);
+}
+
+void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker)
+{
+    askers_unlink(&shared->askers, asker);
+    askers_unlink(&shared->answered, asker);
+    if (shared->trial && !shared->askers) {
+        trial_free(shared->trial);
+        shared->trial = NULL;
+    }
+}
+
+void laz_box_cancel_trial(struct laz_box_shared *shared)
+{
+    struct laz_backend_trial *trial = shared->trial;
+
+    if (!trial)
+        return;
+    laz_error_set(&trial->last, LAZ_ECANCELLED, 0, "The trial of a backend was cancelled");
+    if (!trial->is_of_present)
+        trial_note(trial, true);
+    trial_is_over(trial, trial->is_of_present ? TRIAL_CANCELLED : TRIAL_FAILED);
+}
