@@ -343,6 +343,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     box->shared = shared;
     box->kind = kind ? kind : &laz_box_cold;
     snprintf(box->name, sizeof box->name, "%u", shared->made++);
+    laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
     box->listener = box->channel = box->output[1] = box->output[2] = box->status = -1;

@@ -43,6 +43,8 @@ const char *laz_session_describe(struct laz_session *session)
     /* The outcome may have come before the last of the output: to who asks it still runs. */
     if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
         state = LAZ_SESSION_RUNNING;
+    if (session->start.is_choosing)
+        state = LAZ_SESSION_STARTING;
     if (session->box)
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
     snprintf(session->description, sizeof session->description,
