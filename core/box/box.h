@@ -215,7 +215,8 @@ int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error
 /* How the agent itself ended, not what is around it: true, and the number of the signal or 0, and
  * its exit status or -1. False: it is not known. */
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status);
-/* Why no session came of it: the backend's own explanation, or the words of its program.
+/* Why no session came of it: the explanation of the backend (`ops`, may be NULL), or the words of
+ * its program.
  * `timed_out`: it was ended because nothing happened. True when the backend knew: then that is all
  * there is to say. */
 bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,

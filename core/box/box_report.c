@@ -80,8 +80,8 @@ static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend
     struct laz_buf facts = LAZ_BUF_INIT;
     char sentence[768] = "";
 
-    if (!LAZ_HAS(ops, explain) || laz_box_was_authenticated(box) || !box->kind->runs_backend ||
-        !box->plan)
+    if (!ops || !LAZ_HAS(ops, explain) || laz_box_was_authenticated(box) ||
+        !box->kind->runs_backend || !box->plan)
         return false; /* it did not fail in the backend's program */
     laz_os_facts("", &facts);
     bool own_end = box->exit.known && !laz_box_was_killed(box);
