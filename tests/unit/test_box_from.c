@@ -9,9 +9,10 @@
 
 #include "box/box_parts.h"
 #include "box/templates.h"
+#include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

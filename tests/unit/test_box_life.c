@@ -8,9 +8,9 @@
 #include "unit.h"
 
 #include "box/box_parts.h"
+#include "os/descriptors.h"
 #include "os/io.h"
-#include "os/os.h"
-#include "os/pass.h"
+#include "os/fd_passing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "box/choice.h"
 #include "box/shared.h"
-#include "os/os.h"
+#include "os/system.h"
 
 #include <errno.h>
 #include <stdio.h>
