@@ -12,8 +12,9 @@
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
  * What it takes becomes the engine's choice at its end, not before. */
-#include "box/choice.h"
+#include "box/trial.h"
 
+#include "box/choice.h"
 #include "os/system.h"
 
 #include <stddef.h>

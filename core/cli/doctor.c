@@ -17,6 +17,7 @@
 #include "os/process.h"
 #include "os/system.h"
 #include "settings/settings.h"
+#include "box/trial.h"
 
 #include <stdlib.h>
 #include <string.h>

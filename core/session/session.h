@@ -11,6 +11,7 @@
 #include "session/session_fsm.h"
 #include "session/verdict.h"
 #include "wire/message.h"
+#include "box/trial.h"
 
 #include <lazaret/lazaret.h>
 #include <stdatomic.h>

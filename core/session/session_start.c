@@ -9,6 +9,7 @@
 
 #include "session/audit_events.h"
 #include "session/execution.h"
+#include "box/trial.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "session/pool.h"
 #include "session/session.h"
+#include "box/trial.h"
 
 void laz_sessions_cancel(struct laz_session_shared *shared)
 {

@@ -5,6 +5,7 @@
 
 #include "box/choice.h"
 #include "box/shared.h"
+#include "box/trial.h"
 #include "os/system.h"
 
 #include <errno.h>
