@@ -187,19 +187,29 @@ static int start_files(const struct laz_plan *plan, struct laz_error *err)
     return 0;
 }
 
+/* What the backend declares for a program that is not installed; NULL: nothing. */
+static const char *start_hint(struct laz_registry *registry, const struct laz_plan *plan)
+{
+    const struct laz_backend_info *info = NULL;
+
+    laz_registry_backend(registry, plan->backend, &info, NULL);
+    for (size_t i = 0; info && i + 1 < info->missing.n; i += 2)
+        if (strcmp(info->missing.items[i], plan->argv.items[0]) == 0)
+            return info->missing.items[i + 1];
+    return NULL;
+}
+
 /* The absolute path of the plan's program in place of its name. */
-static int start_program(struct laz_plan *plan, struct laz_error *err)
+static int start_program(struct laz_registry *registry, struct laz_plan *plan,
+                         struct laz_error *err)
 {
     struct laz_error why = {0};
     char *path;
 
     int rc = laz_os_find_program(plan->argv.items[0], &path, &why);
-    if (rc == LAZ_ENOENT && strcmp(plan->argv.items[0], "bwrap") == 0)
-        return laz_error_set(
-            err, LAZ_ESETUP, 0,
-            "bwrap is not installed (Debian: apt-get install bubblewrap); it is looked "
-            "for in /usr/local/bin, /usr/bin, /bin and the like, PATH is not used: "
-            "elsewhere, name it in sandbox.bwrap.program");
+    const char *hint = rc == LAZ_ENOENT ? start_hint(registry, plan) : NULL;
+    if (hint)
+        return laz_error_set(err, LAZ_ESETUP, 0, "%s", hint);
     if (!rc && laz_trust_file(path, &why)) {
         rc = LAZ_ENOENT;
         free(path);
@@ -324,7 +334,7 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     if (!rc)
         rc = start_files(box->plan, err);
     if (!rc)
-        rc = start_program(box->plan, err);
+        rc = start_program(box->shared->registry, box->plan, err);
     if (!rc)
         rc = start_process(box, purpose, err);
     for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)

@@ -38,29 +38,14 @@ int laz_choice_take(struct laz_box_shared *shared, const char *name,
     return choice->name ? 0 : laz_error_nomem(err);
 }
 
-/* Backends of "auto", best first, by system. */
-static const struct {
-    const char *platform;
-    const char *names[4];
-} automatic[] = {
-    {"linux", {"bwrap", "landlock"}},
-    {"darwin", {"seatbelt"}},
-    {"windows", {"windows-job"}},
-};
-
-void laz_backend_candidates(const struct laz_strv *wanted, const char *platform,
-                            struct laz_strv *names)
+void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv *wanted,
+                            const char *platform, struct laz_strv *names)
 {
-    for (size_t i = 0; i < wanted->n; i++) {
-        if (strcmp(wanted->items[i], "auto") != 0) {
+    for (size_t i = 0; i < wanted->n; i++)
+        if (strcmp(wanted->items[i], "auto") == 0)
+            laz_registry_automatic(registry, platform, names);
+        else
             laz_strv_add(names, wanted->items[i]);
-            continue;
-        }
-        for (size_t p = 0; p < sizeof automatic / sizeof *automatic; p++)
-            for (size_t k = 0; automatic[p].names[k]; k++)
-                if (strcmp(automatic[p].platform, platform) == 0)
-                    laz_strv_add(names, automatic[p].names[k]);
-    }
 }
 
 int laz_choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,

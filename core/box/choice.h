@@ -6,11 +6,12 @@
 
 #include "base/buf.h"
 #include "box/shared.h"
+#include "plugin/plugin.h"
 
-/* Appends the names of `wanted` in order, "auto" replaced by the backends of that system, best
- * first: "linux", "darwin", "windows". */
-void laz_backend_candidates(const struct laz_strv *wanted, const char *platform,
-                            struct laz_strv *names);
+/* Appends the names of `wanted` in order, "auto" replaced by the installed backends of that system
+ * ("linux", "darwin", "windows"), best first (laz_registry_automatic). */
+void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv *wanted,
+                            const char *platform, struct laz_strv *names);
 
 /* Fills *choice with this backend, if it is installed, made for this system, and has valid options.
  */

@@ -90,7 +90,8 @@ static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **o
     trial->stir.advance = trial_advance;
     trial->goes_on = true;
     laz_error_set(&trial->last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
-    laz_backend_candidates(&shared->values->sandbox.backend, laz_os_platform(), &trial->names);
+    laz_backend_candidates(shared->registry, &shared->values->sandbox.backend, laz_os_platform(),
+                           &trial->names);
     if (trial->names.failed) { /* the list is incomplete: do not choose from it */
         trial_free(trial);
         return laz_error_nomem(err);

@@ -49,17 +49,16 @@ static int doctor_look(struct doctor *doctor)
 {
     const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_strv wanted = LAZ_STRV_INIT;
-    struct laz_registry *registry = NULL;
     struct laz_error err = {0};
-    int status = cli_registry(doctor->cli, false, &registry);
+    int status = cli_registry(doctor->cli, false, &doctor->registry);
 
     if (status)
         return status;
-    laz_backend_candidates(&values->sandbox.backend, laz_os_platform(), &wanted);
+    laz_backend_candidates(doctor->registry, &values->sandbox.backend, laz_os_platform(), &wanted);
     for (size_t i = 0; i < wanted.n; i++)
         if (!laz_strv_has(&doctor->names, wanted.items[i]))
             laz_strv_add(&doctor->names, wanted.items[i]);
-    laz_registry_visit(registry, doctor_note_plugin, doctor);
+    laz_registry_visit(doctor->registry, doctor_note_plugin, doctor);
     doctor->backends = calloc(doctor->names.n + 1, sizeof *doctor->backends);
     if (wanted.failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends) {
         laz_error_nomem(&err);
@@ -68,7 +67,6 @@ static int doctor_look(struct doctor *doctor)
     for (size_t i = 0; !status && i < doctor->names.n; i++)
         doctor->backends[i].name = doctor->names.items[i]; /* borrowed */
     laz_strv_fini(&wanted);
-    laz_registry_free(registry);
     return status;
 }
 
@@ -92,13 +90,19 @@ static bool doctor_is_shown(void *user, const char *path)
  * sessions. */
 static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
 {
-    const char *open[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", "none"};
+    const struct laz_backend_info *unconfined = laz_registry_unconfined(doctor->registry);
+    const char *open[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend"};
 
+    if (!unconfined)
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "there is nothing to compare with: no installed backend declares that "
+                             "it is no sandbox");
+    open[1] = unconfined->name;
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         open[2 + 2 * i] = laz_limit_table[i].key;
         open[3 + 2 * i] = "unlimited";
     }
-    doctor_progress(doctor, "none", "a session to compare with");
+    doctor_progress(doctor, unconfined->name, "a session to compare with");
     int rc = doctor_place_open(doctor, open, &doctor->control, err);
     if (!rc)
         rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor_is_shown,
@@ -182,7 +186,7 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
     struct laz_strv wanted = LAZ_STRV_INIT;
     struct doctor_place place;
 
-    laz_backend_candidates(&values->sandbox.backend, laz_os_platform(), &wanted);
+    laz_backend_candidates(doctor->registry, &values->sandbox.backend, laz_os_platform(), &wanted);
     char *list = doctor_working(doctor, &wanted);
     laz_strv_fini(&wanted);
     if (!list)
@@ -310,6 +314,7 @@ static void doctor_fini(struct doctor *doctor)
     laz_strv_fini(&doctor->names);
     laz_strv_fini(&doctor->runtimes);
     laz_strv_fini(&doctor->problems);
+    laz_registry_free(doctor->registry);
 }
 
 /* Not even a session without isolation starts. Whatever prevents every session is the only finding;

@@ -135,6 +135,7 @@ struct doctor_backend {
 
 struct doctor {
     struct cli *cli;
+    struct laz_registry *registry;
     struct doctor_open open;
     struct doctor_bait bait;
     struct doctor_place control;

@@ -10,6 +10,7 @@
 #include "base/enforce.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "os/system.h"
 #include "settings/settings.h"
 
 #include <pthread.h>
@@ -259,19 +260,18 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
 /* ---- findings ---------------------------------------------------------------------------------
  */
 
-static const char *backend_remedy(uint32_t bit, enum doctor_state state)
+static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
+                                  enum doctor_state state)
 {
     static const struct {
         uint32_t bits;
         const char *open, *weak;
     } rows[] = {
-        {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK,
+        {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |
+             LAZ_ENFORCE_SIGNALS,
          "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says what "
          "one can enforce)",
          NULL},
-        {LAZ_ENFORCE_PROCESSES | LAZ_ENFORCE_SIGNALS,
-         "use the backend bwrap, which has a process namespace of its own",
-         "use the backend bwrap, which has a process namespace of its own"},
         {LAZ_ENFORCE_SYSCALLS,
          "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
          "that confines the agent",
@@ -295,6 +295,11 @@ static const char *backend_remedy(uint32_t bit, enum doctor_state state)
 
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
+    const char *word = laz_enforce_name(bit), *advice = NULL;
+    if (word)
+        advice = laz_registry_advice(doctor->registry, laz_os_platform(), word);
+    if (advice)
+        return advice;
     if (limit && (limit->kept_by & LAZ_LIMIT_BY_GROUP))
         return state == DOCTOR_WEAK ? grouped_weak : grouped;
     if (limit)
@@ -334,14 +339,14 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
 }
 
-static const char *backend_untried_remedy(enum doctor_state state)
+static const char *backend_untried_remedy(const struct doctor *doctor, enum doctor_state state)
 {
     if (state == DOCTOR_OPEN)
         return "no backend keeps it on this system: run lazaret in a container, in a virtual "
                "machine or in WSL";
     return state == DOCTOR_UNPROVEN
                ? "it was set and read back from the system; doctor does not try it on this system"
-               : backend_remedy(0, state);
+               : backend_remedy(doctor, 0, state);
 }
 
 /* For systems without acts: reads what a session reports of its box, and tries each runtime. */
@@ -398,8 +403,8 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
             continue;
         backend->bits[i].state = backend_state(doctor, backend, 1u << i);
         backend->bits[i].remedy = doctor->acts_are_tried
-                                      ? backend_remedy(1u << i, backend->bits[i].state)
-                                      : backend_untried_remedy(backend->bits[i].state);
+                                      ? backend_remedy(doctor, 1u << i, backend->bits[i].state)
+                                      : backend_untried_remedy(doctor, backend->bits[i].state);
     }
     return rc;
 }

@@ -61,7 +61,8 @@ static int plan_find_backend(struct cli *cli, struct plan_parts *parts, const ch
     struct laz_strv names = LAZ_STRV_INIT;
     int code = LAZ_ENOENT;
 
-    laz_backend_candidates(&laz_settings_values(cli->settings)->sandbox.backend, platform, &names);
+    laz_backend_candidates(parts->registry, &laz_settings_values(cli->settings)->sandbox.backend,
+                           platform, &names);
     laz_error_set(err, LAZ_ECONFIG, 0, "sandbox.backend: no backend is known for the system \"%s\"",
                   platform);
     for (size_t i = 0; i < names.n && code != 0; i++) {

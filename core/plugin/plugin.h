@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "plugin/backend_info.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/plugin.h>
@@ -49,6 +50,21 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
                       const struct laz_plugin **plugin, struct laz_error *err);
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err);
+/* What a backend declares beside its object; *info stays NULL when it declares nothing. Borrowed
+ * until laz_registry_free. LAZ_EPLUGIN: the description cannot be used. */
+int laz_registry_backend(struct laz_registry *registry, const char *name,
+                         const struct laz_backend_info **info, struct laz_error *err);
+/* Appends the backends that "auto" stands for on a platform: those of the installed directory and
+ * of $LAZARET_PLUGIN_PATH that declare a rank for it, best first, those of one rank by their names.
+ * None is loaded. */
+void laz_registry_automatic(struct laz_registry *registry, const char *platform,
+                            struct laz_strv *names);
+/* What a backend that "auto" considers declares about having a word of LAZ_ENFORCE_* in force, as a
+ * sentence for the user; NULL: none does. */
+const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
+                                const char *word);
+/* The installed backend that declares to be no sandbox, or NULL. */
+const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry);
 /* Does this version of lazaret have a runtime of that name, whether or not it was built here? */
 bool laz_registry_can_be_installed(const char *runtime);
 /* The runtime whose suffix a file name has; NULL when none. */

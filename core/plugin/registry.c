@@ -21,6 +21,7 @@
 #include "os/files.h"
 #include "os/paths.h"
 #include "os/trust.h"
+#include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
 
 #define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json, at most */
@@ -41,6 +42,7 @@ struct laz_registry {
     struct laz_strv refused;     /* why others are ignored */
     struct registry_plugin *plugins;
     size_t n, cap;
+    struct laz_descriptions descriptions;
 };
 
 /* Runtimes known to lazaret, and the package that is needed to build each. */
@@ -85,7 +87,8 @@ static int registry_add(struct laz_registry *registry, const char *directory, co
     return 0;
 }
 
-static int registry_scan(struct laz_registry *registry, const char *directory)
+/* `directory` is one of registry->directories. */
+static int registry_scan(struct laz_registry *registry, const char *directory, bool is_standard)
 {
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error why = {0};
@@ -97,21 +100,34 @@ static int registry_scan(struct laz_registry *registry, const char *directory)
     }
     for (size_t i = 0; !rc && i < names.n; i++) {
         size_t len = laz_module_name(names.items[i]);
-        if (len)
-            rc = registry_add(registry, directory, names.items[i], len);
+        rc = len ? registry_add(registry, directory, names.items[i], len)
+                 : laz_descriptions_note(&registry->descriptions, directory, names.items[i],
+                                         is_standard);
     }
     laz_strv_fini(&names);
     return rc;
 }
 
-/* Adds a directory, or notes why it is ignored. `must_exist`: the user named it. */
+enum registry_origin {
+    REGISTRY_SETTINGS,    /* a directory that the settings name */
+    REGISTRY_ENVIRONMENT, /* one that stands in place of the installed one, or before it */
+    REGISTRY_INSTALLED,   /* need not exist */
+};
+
+/* Uses a directory, or notes why not. */
 static int registry_add_directory(struct laz_registry *registry, const char *directory,
-                                  bool must_exist)
+                                  enum registry_origin origin)
 {
+    bool must_exist = origin != REGISTRY_INSTALLED, is_standard = origin != REGISTRY_SETTINGS;
     struct laz_error why = {0};
     struct laz_look look;
 
-    if (!directory[0] || laz_strv_has(&registry->directories, directory))
+    if (laz_strv_has(&registry->directories, directory)) {
+        if (is_standard)
+            laz_descriptions_promote(&registry->descriptions, directory);
+        return 0;
+    }
+    if (!directory[0])
         return 0;
     if (!must_exist && laz_os_look(directory, true, &look) == ENOENT)
         return 0;
@@ -124,7 +140,10 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
         return registry->refused.failed ? LAZ_ENOMEM : 0;
     }
     laz_strv_add(&registry->directories, directory);
-    return registry->directories.failed ? LAZ_ENOMEM : registry_scan(registry, directory);
+    if (registry->directories.failed)
+        return LAZ_ENOMEM;
+    return registry_scan(registry, registry->directories.items[registry->directories.n - 1],
+                         is_standard);
 }
 
 /* Adds the directories of a list, separated as the system does it: by ':' or ';'. */
@@ -135,7 +154,8 @@ static int registry_add_list(struct laz_registry *registry, const char *list)
     while (!rc && list && *list) {
         size_t len = strcspn(list, laz_os_list_separator);
         char *directory = laz_strndup(list, len);
-        rc = directory ? registry_add_directory(registry, directory, true) : LAZ_ENOMEM;
+        rc = directory ? registry_add_directory(registry, directory, REGISTRY_ENVIRONMENT)
+                       : LAZ_ENOMEM;
         free(directory);
         list += len + (list[len] != '\0');
     }
@@ -154,10 +174,10 @@ int laz_registry_new(const struct laz_strv *directories, const struct laz_log *l
         made->log = *log;
     int rc = registry_add_list(made, laz_os_getenv("LAZARET_PLUGIN_PATH"));
     for (size_t i = 0; !rc && directories && i < directories->n; i++)
-        rc = registry_add_directory(made, directories->items[i], true);
+        rc = registry_add_directory(made, directories->items[i], REGISTRY_SETTINGS);
     char *installed = laz_installed_plugins();
     if (!rc)
-        rc = installed ? registry_add_directory(made, installed, false) : LAZ_ENOMEM;
+        rc = installed ? registry_add_directory(made, installed, REGISTRY_INSTALLED) : LAZ_ENOMEM;
     free(installed);
     if (rc) {
         laz_registry_free(made);
@@ -181,6 +201,7 @@ void laz_registry_free(struct laz_registry *registry)
         free(plugin->name);
     }
     free(registry->plugins);
+    laz_descriptions_fini(&registry->descriptions);
     laz_strv_fini(&registry->directories);
     laz_strv_fini(&registry->refused);
     free(registry);
@@ -210,9 +231,14 @@ static int registry_read_info(struct registry_plugin *plugin, struct laz_error *
     return rc;
 }
 
-static int registry_open_module(struct registry_plugin *plugin, struct laz_error *err)
+static int registry_open_module(struct laz_registry *registry, struct registry_plugin *plugin,
+                                struct laz_error *err)
 {
-    int rc = laz_module_open(plugin->file, 0, NULL, &plugin->module, err);
+    const void *description; /* is looked at before the plugin is loaded */
+    int rc = laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_BACKEND, plugin->name,
+                                   &description, err);
+    if (!rc)
+        rc = laz_module_open(plugin->file, 0, NULL, &plugin->module, err);
     if (rc)
         return rc;
     if (laz_module_plugin(plugin->module)->kind != LAZ_PLUGIN_RUNTIME)
@@ -233,7 +259,7 @@ static int registry_load(struct laz_registry *registry, struct registry_plugin *
 
     if (!plugin->tried) {
         int rc = plugin->json_file ? registry_read_info(plugin, &why)
-                                   : registry_open_module(plugin, &why);
+                                   : registry_open_module(registry, plugin, &why);
         if (rc == LAZ_ENOMEM)
             return laz_error_nomem(err);
         if (rc && !(plugin->problem = laz_strdup(why.text)))
@@ -453,4 +479,99 @@ void laz_registry_visit_runtimes(struct laz_registry *registry,
             !registry_hides(registry, i))
             visit(user, plugin->info);
     }
+}
+
+/* ---- backends ------------------------------------------------------------------------------- */
+
+int laz_registry_backend(struct laz_registry *registry, const char *name,
+                         const struct laz_backend_info **info, struct laz_error *err)
+{
+    const void *data;
+    int rc =
+        laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_BACKEND, name, &data, err);
+
+    *info = data;
+    return rc;
+}
+
+/* Is there an object for the description? */
+static bool registry_has_object(const struct laz_registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->n; i++)
+        if (!registry->plugins[i].json_file && strcmp(registry->plugins[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The rank of a description for `auto`, INT64_MAX: none. One that cannot be read may be that of the
+ * best backend: it comes first, so that its problem is reported and nothing weaker is taken. */
+static int64_t registry_rank(const struct laz_registry *registry,
+                             struct laz_description *description, const char *platform)
+{
+    if (description->kind != LAZ_DESCRIPTION_BACKEND || !description->is_standard ||
+        !registry_has_object(registry, description->name))
+        return INT64_MAX;
+    if (laz_description_load(description, NULL) != 0)
+        return 0;
+    int64_t rank = laz_backend_info_rank(description->data, platform);
+    return rank ? rank : INT64_MAX;
+}
+
+void laz_registry_automatic(struct laz_registry *registry, const char *platform,
+                            struct laz_strv *names)
+{
+    struct laz_descriptions *all = &registry->descriptions;
+    struct laz_strv found = LAZ_STRV_INIT;
+
+    for (;;) { /* the next one: there are few */
+        const struct laz_description *best = NULL;
+        int64_t best_rank = INT64_MAX;
+        for (size_t i = 0; i < all->n; i++) {
+            struct laz_description *next = &all->items[i];
+            int64_t rank = registry_rank(registry, next, platform);
+            if (rank == INT64_MAX || laz_strv_has(&found, next->name))
+                continue;
+            if (rank < best_rank || (rank == best_rank && strcmp(next->name, best->name) < 0)) {
+                best = next;
+                best_rank = rank;
+            }
+        }
+        if (!best || found.failed)
+            break;
+        laz_strv_add(&found, best->name);
+        laz_strv_add(names, best->name);
+    }
+    names->failed |= found.failed;
+    laz_strv_fini(&found);
+}
+
+const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
+                                const char *word)
+{
+    struct laz_descriptions *all = &registry->descriptions;
+
+    for (size_t i = 0; i < all->n; i++) {
+        int64_t rank = registry_rank(registry, &all->items[i], platform);
+        const struct laz_backend_info *info = all->items[i].data;
+        for (size_t k = 0; rank && rank != INT64_MAX && k + 1 < info->advice.n; k += 2)
+            if (strcmp(info->advice.items[k], word) == 0)
+                return info->advice.items[k + 1];
+    }
+    return NULL;
+}
+
+const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry)
+{
+    struct laz_descriptions *all = &registry->descriptions;
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct laz_description *description = &all->items[i];
+        if (description->kind != LAZ_DESCRIPTION_BACKEND || !description->is_standard ||
+            laz_description_load(description, NULL) != 0)
+            continue;
+        const struct laz_backend_info *info = description->data;
+        if (info->unconfined)
+            return info;
+    }
+    return NULL;
 }

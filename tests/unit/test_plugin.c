@@ -7,112 +7,15 @@
 
 #include "base/enforce.h"
 #include "plugin/plugin.h"
+#include "work_folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Asserts that `text` contains `part`, and prints both if not. */
-#define ASSERT_HAS(text, part) assert_has((text), (part), __LINE__)
-
-static void assert_has(const char *text, const char *part, unsigned line)
-{
-    bool has = strstr(text, part) != NULL;
-
-    if (!has)
-        printf("\n    line %u: \"%s\" is not in: %s\n", line, part, text);
-    CU_assertImplementation(has, line, "the text has the part", __FILE__, "", CU_FALSE);
-}
-
-/* ---- a folder for copies -------------------------------------------------------------------- */
-
-static char work[64];
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static void work_end(void)
-{
-    nftw(work, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void work_begin(void)
-{
-    strcpy(work, "/tmp/lazaret-test-XXXXXX");
-    if (!mkdtemp(work)) {
-        perror(work);
-        exit(1);
-    }
-}
-
-/* The path of a plugin of tests/mock; valid until the 32nd later call of this thread. */
-static const char *mock(const char *name)
-{
-    static _Thread_local char paths[32][4096];
-    static _Thread_local unsigned next;
-    char *path = paths[next++ % 32], *folder = unit_built("tests/mock/.libs");
-
-    snprintf(path, sizeof paths[0], "%s/%s.so", folder ? folder : "", name);
-    free(folder);
-    return path;
-}
-
-/* A path below the directory; valid until the sixteenth later call. */
-static const char *in_work(const char *name)
-{
-    static char paths[16][160];
-    static unsigned next;
-    char *path = paths[next++ % 16];
-
-    snprintf(path, sizeof paths[0], "%s/%s", work, name);
-    return path;
-}
-
-static void write_file(const char *path, const void *data, size_t len, mode_t mode)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-    CU_ASSERT_FATAL(fd >= 0);
-    CU_ASSERT_FATAL(write(fd, data, len) == (ssize_t)len);
-    CU_ASSERT_FATAL(fchmod(fd, mode) == 0);
-    close(fd);
-}
-
-static const char *copy_mock(const char *from, const char *to, mode_t mode)
-{
-    static char data[4 << 20];
-    const char *path = in_work(to);
-    char source[256];
-
-    snprintf(source, sizeof source, "tests/mock/.libs/%s", from);
-    FILE *file = fopen(source, "rb");
-    CU_ASSERT_FATAL(file != NULL);
-    size_t len = fread(data, 1, sizeof data, file);
-    CU_ASSERT_FATAL(len > 0 && len < sizeof data);
-    fclose(file);
-    write_file(path, data, len, mode);
-    return path;
-}
-
-static const char *make_folder(const char *name, mode_t mode)
-{
-    const char *path = in_work(name);
-
-    CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
-    CU_ASSERT_FATAL(chmod(path, mode) == 0);
-    return path;
-}
 
 static void assert_refused(const char *path, const char *part, unsigned line)
 {
@@ -405,20 +308,6 @@ static void runtime_description_is_read_strictly(void)
 }
 
 /* ---- registry ------------------------------------------------------------------------------- */
-
-static struct laz_registry *open_registry(const char *folder, const char *second)
-{
-    struct laz_strv folders = LAZ_STRV_INIT;
-    struct laz_registry *registry = NULL;
-    struct laz_error err = {0};
-
-    laz_strv_add(&folders, folder);
-    if (second)
-        laz_strv_add(&folders, second);
-    CU_ASSERT_FATAL(laz_registry_new(&folders, NULL, &registry, &err) == 0);
-    laz_strv_fini(&folders);
-    return registry;
-}
 
 /* Makes a directory with a backend, a provider, a runtime and an unusable plugin. */
 static void fill_folder(void)

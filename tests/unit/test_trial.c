@@ -106,6 +106,20 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
     return laz_error_set(err, LAZ_ENOENT, 0, "there is no %s", name);
 }
 
+static bool automatic_fails; /* the list of laz_registry_automatic is incomplete */
+
+void laz_registry_automatic(struct laz_registry *registry, const char *platform,
+                            struct laz_strv *names)
+{
+    (void)registry;
+    UNIT_TEXT(platform, laz_os_platform());
+    laz_strv_add(names, "nowhere");
+    if (automatic_fails)
+        names->failed = true;
+    else
+        laz_strv_add(names, "two");
+}
+
 /* ---- an engine's boxes ---------------------------------------------------------------------- */
 
 struct asking {
@@ -426,6 +440,32 @@ static void an_answer_may_withdraw_another_asker(void)
     world_close();
 }
 
+static void auto_is_the_list_of_the_registry(void)
+{
+    struct asking a;
+
+    world_open(true, "auto", NULL);
+    CU_ASSERT_FALSE(asks(&a, false));
+    UNIT_TEXT(mock.backend, "two");
+    box_ends(0);
+    CU_ASSERT(a.told == 1 && a.rc == 0);
+    UNIT_TEXT(chosen(), "two");
+    world_close();
+}
+
+static void nothing_is_chosen_from_an_incomplete_list(void)
+{
+    struct asking a;
+
+    world_open(true, "auto", NULL);
+    automatic_fails = true;
+    CU_ASSERT_TRUE(asks(&a, false));
+    automatic_fails = false;
+    CU_ASSERT_EQUAL(a.rc, LAZ_ENOMEM);
+    UNIT_TEXT(chosen(), "");
+    world_close();
+}
+
 static void a_list_without_backends_is_an_error(void)
 {
     struct asking a;
@@ -451,6 +491,8 @@ static const struct unit_test tests[] = {
     UNIT(a_shortage_leads_to_no_other_backend),
     UNIT(a_session_that_comes_up_during_the_trial_proves_the_backend),
     UNIT(an_answer_may_withdraw_another_asker),
+    UNIT(auto_is_the_list_of_the_registry),
+    UNIT(nothing_is_chosen_from_an_incomplete_list),
     UNIT(a_list_without_backends_is_an_error),
     {0},
 };

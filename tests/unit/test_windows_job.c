@@ -429,12 +429,18 @@ static void auto_stands_for_the_backends_of_each_system(void)
         {"plan9", ""},
     };
     struct laz_strv wanted = LAZ_STRV_INIT;
+    struct laz_registry *registry = NULL;
+    char *plugins = unit_built(".libs");
 
+    CU_ASSERT_PTR_NOT_NULL_FATAL(plugins);
+    setenv("LAZARET_PLUGIN_PATH", plugins, 1);
+    free(plugins);
+    CU_ASSERT_FATAL(laz_registry_new(NULL, NULL, &registry, NULL) == 0);
     laz_strv_add(&wanted, "auto");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct laz_strv names = LAZ_STRV_INIT;
         struct laz_buf text = LAZ_BUF_INIT;
-        laz_backend_candidates(&wanted, rows[i].platform, &names);
+        laz_backend_candidates(registry, &wanted, rows[i].platform, &names);
         for (size_t k = 0; k < names.n; k++)
             laz_buf_printf(&text, "%s ", names.items[k]);
         UNIT_TEXT(laz_buf_text(&text), rows[i].names);
@@ -442,6 +448,7 @@ static void auto_stands_for_the_backends_of_each_system(void)
         laz_strv_fini(&names);
     }
     laz_strv_fini(&wanted);
+    laz_registry_free(registry);
     CU_ASSERT(laz_backend_is_for(ops(), "windows"));
     CU_ASSERT_FALSE(laz_backend_is_for(ops(), "linux"));
     CU_ASSERT_FALSE(laz_backend_is_for(ops(), "darwin"));

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* descriptions.h - the files NAME.backend.json and NAME.language.json in the folders of plugins. */
+#ifndef LAZ_PLUGIN_DESCRIPTIONS_H
+#define LAZ_PLUGIN_DESCRIPTIONS_H
+
+#include "base/error.h"
+#include "plugin/backend_info.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum laz_description_kind { LAZ_DESCRIPTION_BACKEND };
+
+struct laz_description {
+    enum laz_description_kind kind;
+    char *name, *file;
+    const char *folder;
+    bool is_standard; /* of a standard folder: one that the settings do not name */
+    bool tried;       /* data or problem is known */
+    void *data;       /* struct laz_backend_info */
+    char *problem;
+};
+
+struct laz_descriptions {
+    struct laz_description *items; /* in the order in which they were found */
+    size_t n, cap;
+};
+
+/* Notes a file if it has the name of a description. `folder` is borrowed. 0 or LAZ_ENOMEM. */
+int laz_descriptions_note(struct laz_descriptions *all, const char *folder, const char *file_name,
+                          bool is_standard);
+/* A folder that was noted already is a standard one. */
+void laz_descriptions_promote(struct laz_descriptions *all, const char *folder);
+void laz_descriptions_fini(struct laz_descriptions *all);
+/* Reads it, once: the problem is kept. LAZ_EPLUGIN with the problem, LAZ_ENOMEM. */
+int laz_description_load(struct laz_description *description, struct laz_error *err);
+/* Loads the first of this kind and name. *data stays NULL when there is none. */
+int laz_descriptions_find(struct laz_descriptions *all, enum laz_description_kind kind,
+                          const char *name, const void **data, struct laz_error *err);
+
+#endif

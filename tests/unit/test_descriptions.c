@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* test_descriptions.c - what plugins declare in files beside their objects: who is considered for
+ * `auto`, in which order, and what cannot be used. */
+#include "unit.h"
+#include "work_folder.h"
+
+#include "plugin/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what backends declare ------------------------------------------------------------------ */
+
+static void write_text(const char *name, const char *text)
+{
+    write_file(in_work(name), text, strlen(text), 0644);
+}
+
+/* A file that would not load, and its description. */
+static void write_backend(const char *folder, const char *name, const char *members)
+{
+    char file[80], text[400];
+
+    snprintf(file, sizeof file, "%s/%s.so", folder, name);
+    write_text(file, "not an object");
+    snprintf(file, sizeof file, "%s/%s.backend.json", folder, name);
+    snprintf(text, sizeof text, "{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"%s\"%s}", name,
+             members);
+    write_text(file, text);
+}
+
+/* `in` is $LAZARET_PLUGIN_PATH, `named` is in the settings. */
+static struct laz_registry *open_standard(const char *in, const char *named)
+{
+    setenv("LAZARET_PLUGIN_PATH", in, 1);
+    struct laz_registry *registry = open_registry(named, NULL);
+    unsetenv("LAZARET_PLUGIN_PATH");
+    return registry;
+}
+
+#define ASSERT_AUTO(registry, platform, expected)                                                  \
+    assert_auto(registry, platform, expected, __LINE__)
+
+/* What is installed on this machine comes into it: only the names of the test count, "mock_...". */
+static void assert_auto(struct laz_registry *registry, const char *platform, const char *expected,
+                        unsigned line)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_registry_automatic(registry, platform, &names);
+    CU_ASSERT(!names.failed);
+    for (size_t i = 0; i < names.n; i++)
+        if (strncmp(names.items[i], "mock_", 5) == 0)
+            laz_buf_printf(&text, "%s ", names.items[i]);
+    unit_text(laz_buf_text(&text), expected, __FILE__, line);
+    laz_buf_fini(&text);
+    laz_strv_fini(&names);
+}
+
+static void auto_goes_by_rank_then_by_name(void)
+{
+    work_begin();
+    make_folder("a", 0755);
+    make_folder("b", 0755);
+    write_backend("a", "mock_c", ",\"auto\":{\"linux\":2,\"darwin\":1}");
+    write_backend("a", "mock_b", ",\"auto\":{\"linux\":2}");
+    write_backend("a", "mock_z", ",\"auto\":{\"linux\":1}");
+    write_backend("a", "mock_a", ""); /* declares no rank */
+    write_backend("a", "mock_gone", ",\"auto\":{\"linux\":1}");
+    CU_ASSERT(unlink(in_work("a/mock_gone.so")) == 0);
+    write_text("a/mock_bare.so", "has no description");
+    write_backend("b", "mock_named", ",\"auto\":{\"linux\":1}");
+    struct laz_registry *registry = open_standard(in_work("a"), in_work("b"));
+    ASSERT_AUTO(registry, "linux", "mock_z mock_b mock_c ");
+    ASSERT_AUTO(registry, "darwin", "mock_c ");
+    ASSERT_AUTO(registry, "plan9", "");
+    laz_registry_free(registry);
+    /* a folder that is both named and standard is standard */
+    registry = open_standard(in_work("b"), in_work("b"));
+    ASSERT_AUTO(registry, "linux", "mock_named ");
+    laz_registry_free(registry);
+    work_end();
+}
+
+/* It may be that of the best backend: its problem is told, and nothing weaker is taken. */
+static void auto_begins_with_what_cannot_be_judged(void)
+{
+    const struct laz_plugin *plugin = NULL;
+    struct laz_error err = {0};
+
+    work_begin();
+    make_folder("a", 0755);
+    write_backend("a", "mock_b", ",\"auto\":{\"linux\":1}");
+    write_backend("a", "mock_c", ",\"auto\":{\"linux\":2}");
+    copy_mock("mock_good.so", "a/mock_good.so", 0644);
+    write_text("a/mock_good.backend.json",
+               "{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"mock_good\"}");
+    CU_ASSERT(chmod(in_work("a/mock_c.backend.json"), 0666) == 0);
+    CU_ASSERT(chmod(in_work("a/mock_good.backend.json"), 0666) == 0);
+    struct laz_registry *registry = open_standard(in_work("a"), work);
+    ASSERT_AUTO(registry, "linux", "mock_c mock_good mock_b ");
+    CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) ==
+              LAZ_EPLUGIN);
+    ASSERT_HAS(err.text, "mock_good.backend.json: every user can write this file");
+    laz_registry_free(registry);
+    CU_ASSERT(chmod(in_work("a/mock_good.backend.json"), 0644) == 0);
+    registry = open_standard(in_work("a"), work);
+    CU_ASSERT(laz_registry_find(registry, LAZ_PLUGIN_BACKEND, "mock_good", &plugin, &err) == 0);
+    laz_registry_free(registry);
+    work_end();
+}
+
+static void backends_declare_hints(void)
+{
+    const struct laz_backend_info *info = NULL;
+    struct laz_error err = {0};
+
+    work_begin();
+    make_folder("a", 0755);
+    write_backend("a", "mock_a",
+                  ",\"auto\":{\"linux\":3},\"missing\":{\"tool\":\"install tool\"},"
+                  "\"advice\":{\"signals\":\"take mock_a\"}");
+    write_backend("a", "mock_b", ",\"advice\":{\"nproc\":\"take mock_b\"}");
+    write_backend("a", "mock_n", ",\"unconfined\":true");
+    struct laz_registry *registry = open_standard(in_work("a"), work);
+    CU_ASSERT(laz_registry_backend(registry, "mock_a", &info, &err) == 0);
+    CU_ASSERT_FATAL(info != NULL && info->missing.n == 2);
+    UNIT_TEXT(info->missing.items[0], "tool");
+    UNIT_TEXT(info->missing.items[1], "install tool");
+    CU_ASSERT(!info->unconfined);
+    UNIT_TEXT(laz_registry_advice(registry, "linux", "signals"), "take mock_a");
+    CU_ASSERT(laz_registry_advice(registry, "linux", "nproc") == NULL); /* "auto" never takes it */
+    CU_ASSERT(laz_registry_advice(registry, "plan9", "signals") == NULL);
+    info = laz_registry_unconfined(registry);
+    CU_ASSERT_FATAL(info != NULL);
+    UNIT_TEXT(info->name, "mock_n");
+    CU_ASSERT(laz_registry_backend(registry, "qqqqqq", &info, &err) == 0);
+    CU_ASSERT(info == NULL);
+    laz_registry_free(registry);
+    work_end();
+}
+
+static void backend_descriptions_are_read_strictly(void)
+{
+    static const struct {
+        const char *text, *part;
+    } rows[] = {
+        {"[]", "x.json: the whole: expected an object"},
+        {"{\"kind\":\"runtime\"}", "kind: expected \"backend\""},
+        {"{\"kind\":\"backend\"}", "abi: expected a version"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.1\"}", "built for plugin ABI 1.1"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\"}", "name: expected a string"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"rank\":1}",
+         "rank: expected no such key"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"auto\":1}",
+         "auto: expected an object"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"auto\":{\"linux\":0}}",
+         "linux: expected a number from 1 on"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"auto\":{\"linus\":1}}",
+         "linus: expected no such key"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"unconfined\":1}",
+         "unconfined: expected true or false"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"missing\":{\"a\":1}}",
+         "missing: expected an object of strings"},
+        {"{", "x.json: "},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_backend_info *info = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT(laz_backend_info_parse(rows[i].text, strlen(rows[i].text), "x.json", &info,
+                                         &err) == LAZ_EPLUGIN);
+        ASSERT_HAS(err.text, rows[i].part);
+        CU_ASSERT(info == NULL);
+    }
+    laz_backend_info_free(NULL);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(auto_goes_by_rank_then_by_name),
+    UNIT(auto_begins_with_what_cannot_be_judged),
+    UNIT(backends_declare_hints),
+    UNIT(backend_descriptions_are_read_strictly),
+    {0},
+};
+
+int main(void)
+{
+    unsetenv("LAZARET_PLUGIN_PATH");
+    umask(022);
+    return unit_run("descriptions", tests);
+}
