@@ -263,11 +263,11 @@ static void doctor_judge_bits(struct doctor *doctor, const struct doctor_backend
 
 static void doctor_judge_runtime(struct doctor *doctor, const struct doctor_backend *backend)
 {
-    const char *name = laz_settings_values(doctor->cli->settings)->session.runtime;
+    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    const char *name = values->session.runtime, *used = laz_settings_runtime(values);
 
     for (size_t i = 0; i < backend->n_runtimes; i++)
-        if (strcmp(backend->runtimes[i].name, name ? name : "python") == 0 &&
-            backend->runtimes[i].problem)
+        if (strcmp(backend->runtimes[i].name, used) == 0 && backend->runtimes[i].problem)
             laz_strv_addf(&doctor->problems, "the runtime %s does not work with the backend %s: %s",
                           backend->runtimes[i].name, backend->name, backend->runtimes[i].problem);
     if (name && !laz_strv_has(&doctor->runtimes, name))

@@ -95,7 +95,7 @@ static int plan_make_policy(struct cli *cli, struct plan_parts *parts, const cha
                             struct laz_error *err)
 {
     const struct laz_settings_values *values = laz_settings_values(cli->settings);
-    const char *runtime = values->session.runtime ? values->session.runtime : "python";
+    const char *runtime = laz_settings_runtime(values);
     const char *name = parts->backend->name;
     const struct plan_stand_in *stand_in = plan_stand_in(platform);
     struct laz_policy_session session = {

@@ -41,6 +41,29 @@ static void toolbox_close(struct cli_toolbox *box)
     laz_registry_free(box->registry);
 }
 
+/* LAZ_EINVAL names the formats there are. */
+static int toolbox_format(struct cli_toolbox *box, const char *format, struct laz_buf *text,
+                          struct laz_error *err)
+{
+    const struct laz_language *language;
+    struct laz_strv names = LAZ_STRV_INIT;
+    int rc = laz_registry_language(box->registry, format, &language, err);
+
+    if (!rc)
+        rc = laz_tool_set_format(&box->set, format, language, text, err);
+    if (rc == LAZ_EINVAL) {
+        struct laz_buf known = LAZ_BUF_INIT;
+        laz_registry_stubs(box->registry, &names);
+        for (size_t i = 0; i < names.n; i++)
+            laz_buf_printf(&known, ", %s", names.items[i]);
+        laz_error_set(err, LAZ_EINVAL, 0, "unknown format '%.100s'; known are text, json%s", format,
+                      laz_buf_text(&known));
+        laz_buf_fini(&known);
+    }
+    laz_strv_fini(&names);
+    return rc;
+}
+
 int cli_tools(struct cli *cli)
 {
     const char *format = cli->format ? cli->format : cli->json ? "json" : "text";
@@ -51,8 +74,7 @@ int cli_tools(struct cli *cli)
 
     if (status)
         return status;
-    if (toolbox_open(cli, &box, &err) != 0 ||
-        laz_tool_set_format(&box.set, format, &text, &err) != 0) {
+    if (toolbox_open(cli, &box, &err) != 0 || toolbox_format(&box, format, &text, &err) != 0) {
         status = cli_fail(cli, &err);
     } else {
         cli_puts(cli, laz_buf_text(&text));

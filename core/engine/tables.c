@@ -31,7 +31,8 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
             *options = plugin->options;
     }
     /* a broken plugin is reported when it is used */
-    if (rc == LAZ_EPLUGIN || (rc == LAZ_ENOENT && runtime && laz_registry_can_be_installed(name)))
+    if (rc == LAZ_EPLUGIN ||
+        (rc == LAZ_ENOENT && runtime && laz_registry_can_be_installed(registry, name)))
         return 0;
     return rc;
 }

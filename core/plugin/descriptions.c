@@ -31,6 +31,22 @@ static void description_backend_free(void *data)
     laz_backend_info_free(data);
 }
 
+static int description_language(const char *json, size_t len, const char *file, void **data,
+                                const char **name, struct laz_error *err)
+{
+    struct laz_language *language;
+    int rc = laz_language_parse(json, len, file, &language, err);
+
+    *data = language;
+    *name = language ? language->name : NULL;
+    return rc;
+}
+
+static void description_language_free(void *data)
+{
+    laz_language_free(data);
+}
+
 static const struct description_kind {
     const char *suffix;
     int (*parse)(const char *json, size_t len, const char *file, void **data, const char **name,
@@ -38,6 +54,8 @@ static const struct description_kind {
     void (*free)(void *data);
 } description_kinds[] = {
     [LAZ_DESCRIPTION_BACKEND] = {".backend.json", description_backend, description_backend_free},
+    [LAZ_DESCRIPTION_LANGUAGE] = {".language.json", description_language,
+                                  description_language_free},
 };
 
 #define DESCRIPTION_KINDS (sizeof description_kinds / sizeof description_kinds[0])

@@ -5,11 +5,12 @@
 
 #include "base/error.h"
 #include "plugin/backend_info.h"
+#include "plugin/language.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum laz_description_kind { LAZ_DESCRIPTION_BACKEND };
+enum laz_description_kind { LAZ_DESCRIPTION_BACKEND, LAZ_DESCRIPTION_LANGUAGE };
 
 struct laz_description {
     enum laz_description_kind kind;
@@ -17,7 +18,7 @@ struct laz_description {
     const char *folder;
     bool is_standard; /* of a standard folder: one that the settings do not name */
     bool tried;       /* data or problem is known */
-    void *data;       /* struct laz_backend_info */
+    void *data;       /* struct laz_backend_info or struct laz_language */
     char *problem;
 };
 

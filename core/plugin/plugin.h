@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "plugin/backend_info.h"
+#include "plugin/language.h"
 
 #include <lazaret/backend.h>
 #include <lazaret/plugin.h>
@@ -33,7 +34,8 @@ struct laz_runtime_info {
     char *name, *version, *summary;
     char *file; /* the shared object, absolute */
     struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
-    struct laz_option *options; /* ends with key NULL */
+    struct laz_option *options;          /* ends with key NULL */
+    const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
 };
 
 struct laz_registry;
@@ -65,8 +67,15 @@ const char *laz_registry_advice(struct laz_registry *registry, const char *platf
                                 const char *word);
 /* The installed backend that declares to be no sandbox, or NULL. */
 const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry);
-/* Does this version of lazaret have a runtime of that name, whether or not it was built here? */
-bool laz_registry_can_be_installed(const char *runtime);
+/* What is declared of a language, whether or not its runtime is installed; *language stays NULL
+ * when nothing is. Borrowed until laz_registry_free. LAZ_EPLUGIN: the description cannot be used.
+ */
+int laz_registry_language(struct laz_registry *registry, const char *name,
+                          const struct laz_language **language, struct laz_error *err);
+/* Appends the names of all languages with stubs. */
+void laz_registry_stubs(struct laz_registry *registry, struct laz_strv *names);
+/* Could a runtime of that name be installed, whether or not it is? */
+bool laz_registry_can_be_installed(struct laz_registry *registry, const char *runtime);
 /* The runtime whose suffix a file name has; NULL when none. */
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file);

@@ -45,17 +45,6 @@ struct laz_registry {
     struct laz_descriptions descriptions;
 };
 
-/* Runtimes known to lazaret, and the package that is needed to build each. */
-static const struct registry_known {
-    const char *name;
-    const char *package; /* of Debian; NULL: not in this version */
-} registry_known[] = {
-    {"python", "libpython3-dev"},
-    {"r", "r-base-dev"},
-    {"lua", "liblua5.4-dev"},
-    {"javascript", NULL},
-};
-
 /* ---- finding files -------------------------------------------------------------------------- */
 
 static int registry_add(struct laz_registry *registry, const char *directory, const char *file_name,
@@ -209,15 +198,19 @@ void laz_registry_free(struct laz_registry *registry)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-static int registry_read_info(struct registry_plugin *plugin, struct laz_error *err)
+static int registry_read_info(struct laz_registry *registry, struct registry_plugin *plugin,
+                              struct laz_error *err)
 {
     struct laz_buf json = LAZ_BUF_INIT;
+    const struct laz_language *language = NULL;
 
     int rc = laz_trust_file(plugin->file, err);
     if (!rc)
         rc = laz_trust_read(plugin->json_file, REGISTRY_MAX_INFO, &json, err);
     if (rc == LAZ_EREFUSED)
         rc = laz_error_as(err, LAZ_EPLUGIN);
+    if (!rc)
+        rc = laz_registry_language(registry, plugin->name, &language, err);
     if (!rc)
         rc = laz_runtime_info_parse(laz_buf_text(&json), json.len, plugin->json_file, plugin->file,
                                     &plugin->info, err);
@@ -227,6 +220,8 @@ static int registry_read_info(struct registry_plugin *plugin, struct laz_error *
         laz_runtime_info_free(plugin->info);
         plugin->info = NULL;
     }
+    if (!rc)
+        plugin->info->language = language;
     laz_buf_fini(&json);
     return rc;
 }
@@ -258,7 +253,7 @@ static int registry_load(struct laz_registry *registry, struct registry_plugin *
     struct laz_error why = {0};
 
     if (!plugin->tried) {
-        int rc = plugin->json_file ? registry_read_info(plugin, &why)
+        int rc = plugin->json_file ? registry_read_info(registry, plugin, &why)
                                    : registry_open_module(registry, plugin, &why);
         if (rc == LAZ_ENOMEM)
             return laz_error_nomem(err);
@@ -316,20 +311,38 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
     laz_buf_fini(&list);
 }
 
-/* The row of a known runtime, installed or not; NULL for other names. */
-static const struct registry_known *registry_known_runtime(const char *name)
+int laz_registry_language(struct laz_registry *registry, const char *name,
+                          const struct laz_language **language, struct laz_error *err)
 {
-    for (size_t i = 0; i < sizeof registry_known / sizeof registry_known[0]; i++)
-        if (strcmp(registry_known[i].name, name) == 0)
-            return &registry_known[i];
-    return NULL;
+    const void *data;
+    int rc =
+        laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_LANGUAGE, name, &data, err);
+
+    *language = data;
+    return rc;
 }
 
-bool laz_registry_can_be_installed(const char *runtime)
+void laz_registry_stubs(struct laz_registry *registry, struct laz_strv *names)
 {
-    const struct registry_known *known = registry_known_runtime(runtime);
+    struct laz_descriptions *all = &registry->descriptions;
 
-    return known && known->package;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct laz_language *language;
+        if (all->items[i].kind != LAZ_DESCRIPTION_LANGUAGE ||
+            laz_strv_has(names, all->items[i].name) ||
+            laz_registry_language(registry, all->items[i].name, &language, NULL) != 0)
+            continue;
+        if (language->stub.null_word)
+            laz_strv_add(names, language->name);
+    }
+}
+
+bool laz_registry_can_be_installed(struct laz_registry *registry, const char *runtime)
+{
+    const struct laz_language *language;
+
+    return laz_registry_language(registry, runtime, &language, NULL) == 0 && language &&
+           language->package;
 }
 
 static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
@@ -342,8 +355,9 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
     laz_buf_printf(&text, "no %s is called \"%s\"", word, name);
     if (other)
         laz_buf_printf(&text, " (%s is %s)", other->file, laz_kind_name(registry_kind(other)));
-    const struct registry_known *known =
-        kind == LAZ_PLUGIN_RUNTIME ? registry_known_runtime(name) : NULL;
+    const struct laz_language *known = NULL;
+    if (kind == LAZ_PLUGIN_RUNTIME)
+        laz_registry_language(registry, name, &known, NULL);
     if (known)
         laz_buf_clear(&text);
     if (known && known->package)

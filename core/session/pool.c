@@ -740,10 +740,7 @@ const char *laz_pool_describe(struct laz_pool *pool)
     else
         snprintf(pool->description, sizeof pool->description,
                  "<pool %s size=%u idle=%u busy=%u starting=%u dead=%u waiting=%u>",
-                 runtime                                 ? runtime
-                 : pool->shared->values->session.runtime ? pool->shared->values->session.runtime
-                                                         : "python",
-                 status.total, status.idle, status.busy, status.starting, status.dead,
-                 status.waiting);
+                 runtime ? runtime : laz_settings_runtime(pool->shared->values), status.total,
+                 status.idle, status.busy, status.starting, status.dead, status.waiting);
     return pool->description;
 }

@@ -122,7 +122,7 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
 int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **out, struct laz_error *err)
 {
-    const char *runtime = shared->values->session.runtime;
+    const char *runtime = NULL;
     struct laz_session *session = calloc(1, sizeof *session);
 
     *out = NULL;
@@ -139,7 +139,8 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
         session->pre_execute_user = options->pre_execute_user;
     }
     session->warm = options && LAZ_HAS(options, warm);
-    int rc = session_prepare(session, runtime ? runtime : "python", err);
+    int rc =
+        session_prepare(session, runtime ? runtime : laz_settings_runtime(shared->values), err);
     if (rc) {
         laz_session_destroy(session);
         return rc;

@@ -58,11 +58,19 @@ const struct schema_section laz_schema_sections[] = {
         .help = what,                                                                              \
     },
 
+/* The language of a session that names none: said here and nowhere else. */
+#define SCHEMA_RUNTIME "python"
+
+const char *laz_settings_runtime(const struct laz_settings_values *values)
+{
+    return values->session.runtime ? values->session.runtime : SCHEMA_RUNTIME;
+}
+
 const struct schema_key laz_schema[] = {
     {
         .key = "session.runtime",
         .kind = SCHEMA_NAME,
-        .default_value = "\"python\"",
+        .default_value = "\"" SCHEMA_RUNTIME "\"",
         .offset = FIELD(session.runtime),
         .help = "The language: `python`, `r`, `lua`, or any other runtime that is installed. "
                 "If it is not set, `lazaret run FILE` chooses by the suffix of the file.",

@@ -22,7 +22,7 @@ enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
 /* Counts and times: 0 means unlimited where docs/configuration.md says so. */
 struct laz_settings_values {
     struct {
-        char *runtime; /* NULL: not set ("python" is the schema's default) */
+        char *runtime; /* NULL: not set; laz_settings_runtime gives the default */
         uint64_t timeout_ms, deadline_ms, start_timeout_ms;
         uint64_t max_executions, max_tool_calls, max_code_length, max_output_lines;
         uint64_t max_output_size, max_message_size, max_value_size;
@@ -59,6 +59,8 @@ struct laz_settings_values {
 };
 
 const struct laz_settings_values *laz_settings_values(const struct laz_settings *settings);
+/* session.runtime, or the schema's default. Borrowed from `values`, or static. */
+const char *laz_settings_runtime(const struct laz_settings_values *values);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
                       struct laz_error *err);
 

@@ -45,6 +45,8 @@ struct laz_tool_entry {
     size_t index;                        /* in the owner's list */
 };
 
+struct laz_language;
+
 struct laz_tool_set {
     struct laz_tool_entry *entries;
     size_t n;
@@ -77,9 +79,11 @@ int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args
 
 /* Appends the tools as a JSON list, for the message `init` and laz_session_tools. */
 void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json);
-/* Appends the tools as text for people (`format` "text"), or as stubs to show to a model ("r",
- * "python", "lua", "javascript", "json"). LAZ_EINVAL for another format, LAZ_ENOMEM. */
-int laz_tool_set_format(const struct laz_tool_set *set, const char *format, struct laz_buf *text,
+/* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
+ * model, in `language`, which has the name of the format. LAZ_EINVAL: `language` is NULL or has no
+ * stubs, and the format is another one. LAZ_ENOMEM. */
+int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
+                        const struct laz_language *language, struct laz_buf *text,
                         struct laz_error *err);
 
 #endif

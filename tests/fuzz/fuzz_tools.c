@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_tools.c - declarations with any bytes: parameters of a tool, and the description of a
- * runtime beside its plugin. An accepted tool has a list in JSON and stubs in each language in
- * UTF-8; a rejected one has a reason in one line. */
+/* fuzz_tools.c - declarations with any bytes: parameters of a tool, and the descriptions beside
+ * plugins. An accepted tool has a list in JSON and stubs in each language in UTF-8; a rejected one
+ * has a reason in one line. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "tool/tools.h"
 #include "plugin/plugin.h"
+#include "languages.h"
 
 #include <lazaret/lazaret.h>
 #include <stdint.h>
@@ -30,8 +31,8 @@ static void check_taken(const struct laz_tool_set *set)
         abort();
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         laz_buf_clear(&text);
-        if (laz_tool_set_format(set, formats[i], &text, NULL) || text.failed ||
-            !laz_utf8_is_valid(laz_buf_text(&text), text.len))
+        if (laz_tool_set_format(set, formats[i], languages_get(formats[i]), &text, NULL) ||
+            text.failed || !laz_utf8_is_valid(laz_buf_text(&text), text.len))
             abort();
     }
     laz_buf_fini(&text);
@@ -48,6 +49,20 @@ static void check_tool(const char *name, const char *description, const char *pa
     else
         check_taken(&set);
     laz_tool_set_fini(&set);
+}
+
+static void check_declared(const char *text, size_t len)
+{
+    struct laz_language *language = NULL;
+    struct laz_backend_info *backend = NULL;
+    struct laz_error err = {0};
+
+    if (laz_language_parse(text, len, "x.language.json", &language, &err))
+        check_reason(&err);
+    laz_language_free(language);
+    if (laz_backend_info_parse(text, len, "x.backend.json", &backend, &err))
+        check_reason(&err);
+    laz_backend_info_free(backend);
 }
 
 static void check_runtime(const char *text, size_t len)
@@ -71,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     check_runtime(text, size);
+    check_declared(text, size);
     check_tool("tool", "", text);
     char *name_end = strchr(text, '\n');
     char *description_end = name_end ? strchr(name_end + 1, '\n') : NULL;

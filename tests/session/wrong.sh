@@ -190,7 +190,8 @@ wrong_plugins() {
         $run --set 'sandbox.programs=["/nowhere/x"]' -e "$code"
 
     mkdir few
-    cp "$LAZARET_PLUGIN_PATH"/bwrap.* "$LAZARET_PLUGIN_PATH"/none.* few
+    cp "$LAZARET_PLUGIN_PATH"/bwrap.* "$LAZARET_PLUGIN_PATH"/none.* \
+        "$LAZARET_PLUGIN_PATH"/lua.language.json few
     fails runtime_not_installed 2 setup_failed 'apt-get install liblua5.4-dev' \
         env LAZARET_PLUGIN_PATH="$work/few" $run -e "$code"
     cp "$LAZARET_PLUGIN_PATH"/lua.so few

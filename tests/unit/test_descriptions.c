@@ -180,11 +180,106 @@ static void backend_descriptions_are_read_strictly(void)
     laz_backend_info_free(NULL);
 }
 
+/* ---- what is declared of languages ---------------------------------------------------------- */
+
+static void copy_built(const char *name)
+{
+    static char data[1 << 16];
+    char path[80];
+
+    snprintf(path, sizeof path, ".libs/%s", name);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_FATAL(file != NULL);
+    size_t len = fread(data, 1, sizeof data, file);
+    fclose(file);
+    write_file(in_work(name), data, len, 0644);
+}
+
+static void languages_name_the_package_of_their_runtime(void)
+{
+    static const struct {
+        const char *name, *package;
+    } known[] = {{"python", "libpython3-dev"}, {"r", "r-base-dev"}, {"lua", "liblua5.4-dev"}};
+
+    work_begin();
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        char file[40];
+        snprintf(file, sizeof file, "%s.language.json", known[i].name);
+        copy_built(file);
+    }
+    struct laz_registry *registry = open_registry(work, NULL);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const struct laz_runtime_info *info = NULL;
+        struct laz_error err = {0};
+        CU_ASSERT(laz_registry_can_be_installed(registry, known[i].name));
+        int rc = laz_registry_runtime(registry, known[i].name, &info, &err);
+        if (rc == 0)
+            continue; /* a lazaret with it is installed on this machine */
+        CU_ASSERT(rc == LAZ_ENOENT);
+        ASSERT_HAS(err.text, "is not installed");
+        ASSERT_HAS(err.text, known[i].package);
+    }
+    laz_registry_free(registry);
+    work_end();
+}
+
+static void languages_that_others_can_write_are_refused(void)
+{
+    const struct laz_language *language = NULL;
+    struct laz_error err = {0};
+
+    work_begin();
+    copy_built("lua.language.json");
+    struct laz_registry *registry = open_registry(work, NULL);
+    CU_ASSERT(laz_registry_language(registry, "lua", &language, &err) == 0);
+    CU_ASSERT_FATAL(language != NULL);
+    UNIT_TEXT(language->name, "lua");
+    UNIT_TEXT(language->stub.null_word, "nil");
+    CU_ASSERT(laz_registry_language(registry, "qqqqqq", &language, &err) == 0);
+    CU_ASSERT(language == NULL);
+    laz_registry_free(registry);
+    CU_ASSERT(chmod(in_work("lua.language.json"), 0666) == 0);
+    registry = open_registry(work, NULL);
+    CU_ASSERT(laz_registry_language(registry, "lua", &language, &err) == LAZ_EPLUGIN);
+    ASSERT_HAS(err.text, "lua.language.json: every user can write this file");
+    CU_ASSERT(language == NULL);
+    laz_registry_free(registry);
+    work_end();
+}
+
+static void language_descriptions_are_read_strictly(void)
+{
+    static const struct {
+        const char *members, *part;
+    } rows[] = {
+        {"\"stub\":{\"null_word\":1}", "null_word: expected a string"},
+        {"\"stub\":{}", "null_word: expected a string"},
+        {"\"stub\":{\"dot\":true}", "dot: expected no such key"},
+        {"\"stubs\":{}", "stubs: expected no such key"},
+        {"\"package\":[]", "package: expected a string"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_language *language = NULL;
+        struct laz_error err = {0};
+        char text[300];
+        snprintf(text, sizeof text, "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"x\",%s}",
+                 rows[i].members);
+        CU_ASSERT(laz_language_parse(text, strlen(text), "x.json", &language, &err) == LAZ_EPLUGIN);
+        ASSERT_HAS(err.text, rows[i].part);
+        CU_ASSERT(language == NULL);
+    }
+    laz_language_free(NULL);
+}
+
 static const struct unit_test tests[] = {
     UNIT(auto_goes_by_rank_then_by_name),
     UNIT(auto_begins_with_what_cannot_be_judged),
     UNIT(backends_declare_hints),
     UNIT(backend_descriptions_are_read_strictly),
+    UNIT(languages_name_the_package_of_their_runtime),
+    UNIT(languages_that_others_can_write_are_refused),
+    UNIT(language_descriptions_are_read_strictly),
     {0},
 };
 
