@@ -175,15 +175,28 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
     return rc;
 }
 
+/* What is tried in a runtime whose language declares nothing. */
+static const struct laz_language_probe backend_probe = {
+    .code = "1+1",
+    .value = "2",
+    .call = "lazaret_doctor_add(20, 22)",
+    .answer = "42",
+};
+
 /* Evaluates one expression and calls one tool. NULL, or a new string that says why it does not
  * work. */
-static char *backend_runtime(struct doctor_place *place, const char *name, struct laz_error *err)
+static char *backend_runtime(struct doctor *doctor, struct doctor_place *place, const char *name,
+                             struct laz_error *err)
 {
-    static const struct {
+    const struct laz_language *language = NULL;
+    laz_registry_language(doctor->registry, name, &language, NULL);
+    const struct laz_language_probe *probe =
+        language && language->probe.code ? &language->probe : &backend_probe;
+    const struct {
         const char *code, *value, *what;
     } rows[] = {
-        {"1+1", "2", "1+1"},
-        {"lazaret_doctor_add(20, 22)", "42", "the call of a tool"},
+        {probe->code, probe->value, probe->code},
+        {probe->call, probe->answer, "the call of a tool"},
     };
     const struct laz_session_options options = {.size = sizeof options, .runtime = name};
     struct laz_session *session = NULL;
@@ -248,7 +261,7 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
         if (!runtime->name)
             return laz_error_nomem(err);
         backend->n_runtimes++;
-        runtime->problem = backend_runtime(place, runtime->name, &why);
+        runtime->problem = backend_runtime(doctor, place, runtime->name, &why);
         if (why.code == LAZ_ECANCELLED) {
             *err = why;
             rc = why.code;

@@ -42,6 +42,12 @@ static const struct laz_field stub_fields[] = {
     LAZ_FIELD_END,
 };
 
+#define PROBE(name) LAZ_FIELD(laz_language_probe, TEXT, name, true)
+
+static const struct laz_field probe_fields[] = {
+    PROBE(code), PROBE(value), PROBE(call), PROBE(answer), LAZ_FIELD_END,
+};
+
 #define PART(name, members)                                                                        \
     {                                                                                              \
         .key = #name, .kind = LAZ_FIELD_TABLE, .offset = offsetof(struct laz_language, name),      \
@@ -53,6 +59,7 @@ static const struct laz_field language_fields[] = {
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_language, TEXT, name, true),
     LAZ_FIELD(laz_language, TEXT, package, false),
+    PART(probe, probe_fields),
     PART(stub, stub_fields),
     LAZ_FIELD_END,
 };

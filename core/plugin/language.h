@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* language.h - what is declared of a language in NAME.language.json: how tools are written down in
- * it, for models and people.
+ * it, for models and people, and what the doctor tries.
  *
  * It is there for each language that lazaret knows, whether or not its runtime is installed. */
 #ifndef LAZ_PLUGIN_LANGUAGE_H
@@ -34,9 +34,16 @@ struct laz_language_stub {
     bool signature_first;  /* before the documentation */
 };
 
+/* Code that shows whether the runtime works; NULL: what most languages understand. */
+struct laz_language_probe {
+    const char *code, *value;  /* an expression, and its value as JSON */
+    const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum */
+};
+
 struct laz_language {
     const char *name;
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
+    struct laz_language_probe probe;
     struct laz_language_stub stub;
 };
 

@@ -235,6 +235,7 @@ static void languages_that_others_can_write_are_refused(void)
     CU_ASSERT_FATAL(language != NULL);
     UNIT_TEXT(language->name, "lua");
     UNIT_TEXT(language->stub.null_word, "nil");
+    UNIT_TEXT(language->probe.code, "1+1");
     CU_ASSERT(laz_registry_language(registry, "qqqqqq", &language, &err) == 0);
     CU_ASSERT(language == NULL);
     laz_registry_free(registry);
@@ -256,6 +257,7 @@ static void language_descriptions_are_read_strictly(void)
         {"\"stub\":{}", "null_word: expected a string"},
         {"\"stub\":{\"dot\":true}", "dot: expected no such key"},
         {"\"stubs\":{}", "stubs: expected no such key"},
+        {"\"probe\":{\"code\":\"1\"}", "value: expected a string"},
         {"\"package\":[]", "package: expected a string"},
     };
 
