@@ -2,10 +2,11 @@
 /* patterns.c - warnings about code before it runs: calls that the sandbox may refuse.
  * Side: host.  Input trusted: no (the code of the model, any bytes).
  *
- * One table per language, and one walk over the tokens for all of them: a *path* is a name and the
- * members that follow it (os.path.join, base::system), and a call is a path followed by a bracket.
- * Names passed as strings to get() or getattr() count, and so do names that an import has renamed;
- * a name that is defined, a member of another object, or not called does not.
+ * Lists are declared for each language, and one walk over the tokens serves all of them: a *path*
+ * is a name and the members that follow it (os.path.join, base::system), and a call is a path
+ * followed by a bracket.  Names passed as strings to get() or getattr() count, and so do names that
+ * an import has renamed; a name that is defined, a member of another object, or not called does
+ * not.
  *
  * Code can hide any call from this, so no decision may depend on it. */
 #include "advice/patterns.h"
@@ -19,139 +20,7 @@
 
 #define PATTERNS_PATH    96 /* bytes of a path; a longer one matches nothing */
 #define PATTERNS_ALIASES 64
-#define PATTERNS_CALLS   64 /* maximum in the table of a language */
 #define PATTERNS_PLACES  128
-
-/* Names as they are called, "os.system"; a star at the end matches any ending. */
-static const char *const r_calls[] = {
-    "system",
-    "system2",
-    "shell",
-    "shell.exec",
-    "pipe",
-    "url",
-    "socketConnection",
-    "serverSocket",
-    "download.file",
-    "install.packages",
-    "dyn.load",
-    "library.dynam",
-    "do.call",
-    "Sys.setenv",
-    ".Internal",
-    ".Call",
-    ".C",
-    ".Fortran",
-    ".External",
-    ".External2",
-    "processx::*",
-    "callr::*",
-    "parallel::makeCluster",
-    "sys::exec_*",
-    "curl::*",
-    "httr::*",
-    "inline::cfunction",
-    "Rcpp::*",
-    NULL,
-};
-static const char *const r_by_name[] = {"get", "get0", "match.fun", "getFunction", "do.call", NULL};
-/* Packages whose names are also available without a prefix. */
-static const char *const r_roots[] = {"base::", "utils::", NULL};
-
-static const char *const python_calls[] = {
-    "eval",
-    "exec",
-    "compile",
-    "__import__",
-    "importlib.import_module",
-    "os.system",
-    "os.popen",
-    "os.fork*",
-    "os.exec*",
-    "os.spawn*",
-    "os.posix_spawn*",
-    "os.kill*",
-    "os.putenv",
-    "os.setuid",
-    "os.setgid",
-    "os.chroot",
-    "os.mount",
-    "os.ptrace",
-    "subprocess.*",
-    "multiprocessing.*",
-    "asyncio.create_subprocess_*",
-    "asyncio.open_connection",
-    "pty.*",
-    "ctypes.*",
-    "cffi.*",
-    "socket.*",
-    "ssl.*",
-    "urllib.request.*",
-    "http.client.*",
-    "http.server.*",
-    "ftplib.*",
-    "smtplib.*",
-    "telnetlib.*",
-    "requests.*",
-    "httpx.*",
-    "aiohttp.*",
-    NULL,
-};
-static const char *const python_by_name[] = {"getattr", NULL};
-static const char *const python_roots[] = {"builtins.", "__builtins__.", NULL};
-
-static const char *const lua_calls[] = {"os.execute",      "io.popen", "load",
-                                        "loadstring",      "loadfile", "dofile",
-                                        "package.loadlib", "debug.*",  NULL};
-static const char *const lua_roots[] = {"_G.", "_ENV.", NULL};
-/* Modules that are C libraries and give access to the system. */
-static const char *const lua_modules[] = {
-    "socket", "socket.*", "ssl",  "ssl.*", "posix", "posix.*", "lfs",    "luv",
-    "uv",     "ffi",      "cffi", "alien", "lanes", "http.*",  "system", NULL};
-
-static const struct patterns_language {
-    const char *runtime;
-    const char *const *calls;
-    const char *const *roots;   /* prefixes that do not change the meaning of a name */
-    const char *const *by_name; /* calls whose string argument is the name of a function */
-    const char *by_name_member; /* if not NULL, the arguments x, "name" mean the path x.name */
-    const char *loader;         /* a call whose string argument is one of `modules` */
-    const char *const *modules;
-    const char *member;      /* member operator in the tables */
-    const char *definitions; /* keywords that define the name after them, separated by spaces */
-    bool string_calls;       /* f "x" and f {x} are calls */
-    bool string_names;       /* "f"(x) is a call */
-    bool imports;            /* import a.b as c, from a import b as c */
-} patterns_languages[] = {
-    {.runtime = "r",
-     .calls = r_calls,
-     .roots = r_roots,
-     .by_name = r_by_name,
-     .member = "::",
-     .definitions = "",
-     .string_names = true},
-    {.runtime = "python",
-     .calls = python_calls,
-     .roots = python_roots,
-     .by_name = python_by_name,
-     .by_name_member = ".",
-     .member = ".",
-     .definitions = "def class",
-     .imports = true},
-    {.runtime = "lua",
-     .calls = lua_calls,
-     .roots = lua_roots,
-     .loader = "require",
-     .modules = lua_modules,
-     .member = ".",
-     .definitions = "function",
-     .string_calls = true},
-};
-
-_Static_assert(sizeof r_calls / sizeof *r_calls <= PATTERNS_CALLS &&
-                   sizeof python_calls / sizeof *python_calls <= PATTERNS_CALLS &&
-                   sizeof lua_calls / sizeof *lua_calls <= PATTERNS_CALLS,
-               "a table has more calls than PATTERNS_CALLS");
 
 struct patterns_path {
     char text[PATTERNS_PATH]; /* "": none */
@@ -166,9 +35,9 @@ struct patterns_alias {
 };
 
 struct patterns_walk {
-    const struct patterns_language *language;
-    unsigned char calls_by[PATTERNS_PLACES];  /* hash table: index + 1 of a call, or 0 */
-    unsigned char calls_next[PATTERNS_CALLS]; /* index + 1 of the next call with the same hash */
+    const struct laz_language_patterns *language;
+    unsigned char calls_by[PATTERNS_PLACES];      /* hash table: index + 1 of a call, or 0 */
+    unsigned char calls_next[LAZ_LANGUAGE_CALLS]; /* index + 1 of the next with the same hash */
     struct patterns_lexer lexer;
     struct patterns_token token, before; /* before: the token before `token` */
     struct patterns_path path;           /* the path that ends at `before` */
@@ -193,10 +62,10 @@ static bool patterns_match_one(const char *name, const char *text)
     return *name == '*' ? *text != '\0' : *name == *text;
 }
 
-static bool patterns_match(const char *const *names, const char *text)
+static bool patterns_match(const struct laz_strv *names, const char *text)
 {
-    for (; names && *names; names++)
-        if (patterns_match_one(*names, text))
+    for (size_t i = 0; i < names->n; i++)
+        if (patterns_match_one(names->items[i], text))
             return true;
     return false;
 }
@@ -213,10 +82,10 @@ static size_t patterns_place(const char *name)
 
 static void patterns_index_calls(struct patterns_walk *walk)
 {
-    const char *const *calls = walk->language->calls;
+    const struct laz_strv *calls = &walk->language->calls;
 
-    for (size_t i = 0; calls[i]; i++) {
-        unsigned char *first = &walk->calls_by[patterns_place(calls[i])];
+    for (size_t i = 0; i < calls->n; i++) {
+        unsigned char *first = &walk->calls_by[patterns_place(calls->items[i])];
         walk->calls_next[i] = *first;
         *first = (unsigned char)(i + 1);
     }
@@ -227,19 +96,16 @@ static bool patterns_is_call(const struct patterns_walk *walk, const char *path)
 {
     size_t i = walk->calls_by[patterns_place(path)];
 
-    while (i && !patterns_match_one(walk->language->calls[i - 1], path))
+    while (i && !patterns_match_one(walk->language->calls.items[i - 1], path))
         i = walk->calls_next[i - 1];
     return i != 0;
 }
 
-static bool patterns_has_word(const char *words, const struct patterns_token *word)
+static bool patterns_has_word(const struct laz_strv *words, const struct patterns_token *word)
 {
-    for (const char *p = words; *p;) {
-        size_t len = strcspn(p, " ");
-        if (len == word->len && memcmp(p, word->text, len) == 0)
+    for (size_t i = 0; i < words->n; i++)
+        if (laz_patterns_is(word, words->items[i]))
             return true;
-        p += len + (p[len] == ' ');
-    }
     return false;
 }
 
@@ -286,12 +152,14 @@ static size_t patterns_alias_place(const struct patterns_walk *walk, const char 
 static void patterns_resolve(const struct patterns_walk *walk, const char *path,
                              char resolved[PATTERNS_PATH])
 {
-    const char *const *root = walk->language->roots;
+    const struct laz_strv *roots = &walk->language->roots;
     bool found;
 
-    for (; root && *root; root++)
-        if (**root == *path && strncmp(path, *root, strlen(*root)) == 0)
-            path += strlen(*root);
+    for (size_t i = 0; i < roots->n; i++) {
+        const char *root = roots->items[i];
+        if (*root == *path && strncmp(path, root, strlen(root)) == 0)
+            path += strlen(root);
+    }
     size_t first = 0, len = 0;
     while (path[first] && path[first] != *walk->language->member)
         first++;
@@ -342,11 +210,7 @@ static void patterns_path_begin(struct patterns_path *path, const struct pattern
 /* The member operator as the tables have it; "" for one that accesses a field of an object. */
 static const char *patterns_joint(const struct patterns_walk *walk)
 {
-    const struct patterns_token *sign = &walk->before;
-
-    if (sign->len && (sign->text[0] == '$' || sign->text[0] == '@'))
-        return "";
-    return walk->language->member;
+    return walk->before.into_object ? "" : walk->language->member;
 }
 
 static void patterns_name(struct patterns_walk *walk)
@@ -362,7 +226,7 @@ static void patterns_name(struct patterns_walk *walk)
     }
     patterns_path_begin(&walk->path, &walk->token, before->type == PATTERNS_MEMBER);
     walk->defined =
-        before->type == PATTERNS_NAME && patterns_has_word(walk->language->definitions, before);
+        before->type == PATTERNS_NAME && patterns_has_word(&walk->language->definitions, before);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------ */
@@ -381,7 +245,7 @@ static void patterns_arguments(struct patterns_walk *walk)
 /* Called for a string that is the first argument of walk->callee, or the second after a path. */
 static void patterns_argument(struct patterns_walk *walk)
 {
-    const struct patterns_language *language = walk->language;
+    const struct laz_language_patterns *language = walk->language;
     struct patterns_path named = walk->argument;
     char resolved[PATTERNS_PATH], through[PATTERNS_PATH + 2];
 
@@ -392,10 +256,10 @@ static void patterns_argument(struct patterns_walk *walk)
     else
         patterns_path_add(&named, language->member, &walk->token);
     if (language->loader && strcmp(walk->callee, language->loader) == 0 &&
-        !walk->argument.text[0] && !named.foreign && patterns_match(language->modules, named.text))
+        !walk->argument.text[0] && !named.foreign && patterns_match(&language->modules, named.text))
         patterns_warn(walk, walk->token.line, "loading", named.text, "", NULL);
-    if (!patterns_match(language->by_name, walk->callee) ||
-        (language->by_name_member != NULL) != (walk->argument.text[0] != '\0'))
+    if (!patterns_match(&language->by_name, walk->callee) ||
+        language->by_name_member != (walk->argument.text[0] != '\0'))
         return;
     if (!named.text[0] || named.foreign)
         return;
@@ -495,7 +359,7 @@ static bool patterns_is_import(const struct patterns_walk *walk)
 
 static void patterns_string(struct patterns_walk *walk)
 {
-    const struct patterns_language *language = walk->language;
+    const struct laz_language_patterns *language = walk->language;
 
     if (language->string_calls && walk->path.text[0] && !walk->member) {
         patterns_arguments(walk);
@@ -569,19 +433,14 @@ static void patterns_token(struct patterns_walk *walk)
     }
 }
 
-int laz_patterns_find(const char *runtime, const char *code, size_t len, struct laz_strv *warnings)
+int laz_patterns_find(const struct laz_language *language, const char *code, size_t len,
+                      struct laz_strv *warnings)
 {
-    const struct patterns_syntax *syntax = laz_patterns_syntax(runtime);
-    const struct patterns_language *language = NULL;
-
-    for (size_t i = 0; i < sizeof patterns_languages / sizeof patterns_languages[0]; i++)
-        if (strcmp(patterns_languages[i].runtime, runtime) == 0)
-            language = &patterns_languages[i];
-    if (!syntax || !language || !len)
+    if (!language || !language->lexer.comment || !language->patterns.member || !len)
         return 0;
     struct patterns_walk walk = {
-        .language = language,
-        .lexer = {.syntax = syntax, .at = code, .end = code + len, .line = 1},
+        .language = &language->patterns,
+        .lexer = {.syntax = &language->lexer, .at = code, .end = code + len, .line = 1},
         .warnings = warnings,
         .n_before = warnings->n,
     };

@@ -2,9 +2,9 @@
 /* patterns_lex.c - splits code of a language into names, strings and punctuation.
  * Side: host.  Input trusted: no (the code of the model, any bytes).
  *
- * It knows just enough of each language to distinguish names from the contents of comments and
- * strings.  There are no errors: a string without an end extends to the end of the code.  No byte
- * is read more than a few times, whatever the code is. */
+ * What is declared of a language says which of the forms below it has: just enough to distinguish
+ * names from the contents of comments and strings.  There are no errors: a string without an end
+ * extends to the end of the code.  No byte is read more than a few times, whatever the code is. */
 #include "advice/patterns_lex.h"
 
 #include <stdint.h>
@@ -69,7 +69,7 @@ static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *toke
     lex_advance(lexer, 1);
     const char *start = lexer->at;
     while (lexer->at < lexer->end && *lexer->at != quote) {
-        if (*lexer->at == '\n' && !lexer->syntax->long_strings)
+        if (*lexer->at == '\n' && !lexer->syntax->multiline_strings)
             break;
         lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
     }
@@ -104,37 +104,28 @@ static void lex_until(struct patterns_lexer *lexer, struct patterns_token *token
     lex_string(token, start, lexer->end);
 }
 
-/* ---- R -------------------------------------------------------------------------------------- */
+/* ---- strings and comments of some languages ------------------------------------------------- */
 
 /* r"---( ... )---" */
-static bool lex_r_special(struct patterns_lexer *lexer, struct patterns_token *token)
+static bool lex_raw(struct patterns_lexer *lexer, struct patterns_token *token)
 {
-    static const char brackets[] = "()[]{}";
-    size_t dashes = 0;
-    char quote = lex_peek(lexer, 1);
+    const struct laz_language_lexer *syntax = lexer->syntax;
+    char letter = lex_peek(lexer, 0), quote = lex_peek(lexer, 1);
+    size_t fill = 0;
 
-    if ((lex_peek(lexer, 0) != 'r' && lex_peek(lexer, 0) != 'R') || (quote != '"' && quote != '\''))
+    if (!syntax->raw_letters || !letter || !strchr(syntax->raw_letters, letter) ||
+        (quote != '"' && quote != '\''))
         return false;
-    while (lex_peek(lexer, 2 + dashes) == '-')
-        dashes++;
-    char open = lex_peek(lexer, 2 + dashes);
-    if (open != '(' && open != '[' && open != '{')
+    while (lex_peek(lexer, 2 + fill) == *syntax->raw_fill)
+        fill++;
+    char open = lex_peek(lexer, 2 + fill);
+    const char *bracket = open ? strchr(syntax->raw_brackets, open) : NULL;
+    if (!bracket || (bracket - syntax->raw_brackets) % 2)
         return false;
-    lex_advance(lexer, 3 + dashes);
-    lex_until(lexer, token, strchr(brackets, open)[1], '-', dashes, quote);
+    lex_advance(lexer, 3 + fill);
+    lex_until(lexer, token, bracket[1], *syntax->raw_fill, fill, quote);
     return true;
 }
-
-static size_t lex_r_member(const struct patterns_lexer *lexer)
-{
-    if (lex_starts(lexer, ":::"))
-        return 3;
-    if (lex_starts(lexer, "::"))
-        return 2;
-    return lex_peek(lexer, 0) == '$' || lex_peek(lexer, 0) == '@';
-}
-
-/* ---- Python --------------------------------------------------------------------------------- */
 
 static bool lex_is_triple(const struct patterns_lexer *lexer)
 {
@@ -145,18 +136,21 @@ static bool lex_is_triple(const struct patterns_lexer *lexer)
 }
 
 /* Three quotes; or up to two letters followed by one or three quotes. */
-static bool lex_python_special(struct patterns_lexer *lexer, struct patterns_token *token)
+static bool lex_prefixed(struct patterns_lexer *lexer, struct patterns_token *token)
 {
+    const struct laz_language_lexer *syntax = lexer->syntax;
     size_t prefix = 0;
 
-    while (prefix < 2 && lex_is_letter(lex_peek(lexer, prefix)) &&
-           strchr("rRbBfFuU", lex_peek(lexer, prefix)))
+    if (!syntax->prefix_letters && !syntax->triple_quotes)
+        return false;
+    while (prefix < 2 && syntax->prefix_letters && lex_peek(lexer, prefix) &&
+           strchr(syntax->prefix_letters, lex_peek(lexer, prefix)))
         prefix++;
     char quote = lex_peek(lexer, prefix);
     if (quote != '"' && quote != '\'')
         return false;
     lex_advance(lexer, prefix);
-    if (!lex_is_triple(lexer)) {
+    if (!syntax->triple_quotes || !lex_is_triple(lexer)) {
         lex_quoted(lexer, token);
         return true;
     }
@@ -169,82 +163,77 @@ static bool lex_python_special(struct patterns_lexer *lexer, struct patterns_tok
     return true;
 }
 
-static size_t lex_python_member(const struct patterns_lexer *lexer)
-{
-    return lex_peek(lexer, 0) == '.';
-}
-
-/* ---- Lua ------------------------------------------------------------------------------------ */
-
 /* The number of '=' in a long bracket [==[ at offset `from`; SIZE_MAX if there is none. */
 static size_t lex_long_bracket(const struct patterns_lexer *lexer, size_t from)
 {
+    const char *signs = lexer->syntax->long_brackets;
     size_t level = 0;
 
-    if (lex_peek(lexer, from) != '[')
+    if (lex_peek(lexer, from) != signs[0])
         return SIZE_MAX;
-    while (lex_peek(lexer, from + 1 + level) == '=')
+    while (lex_peek(lexer, from + 1 + level) == signs[1])
         level++;
-    return lex_peek(lexer, from + 1 + level) == '[' ? level : SIZE_MAX;
+    return lex_peek(lexer, from + 1 + level) == signs[0] ? level : SIZE_MAX;
 }
 
-/* [==[ ... ]==] and --[==[ ... ]==] */
-static bool lex_lua_special(struct patterns_lexer *lexer, struct patterns_token *token)
+/* The string [==[ ... ]==], or a comment if it follows what begins a comment: --[==[ ... ]==] */
+static bool lex_long(struct patterns_lexer *lexer, struct patterns_token *token)
 {
+    const struct laz_language_lexer *syntax = lexer->syntax;
     struct patterns_token comment;
-    bool is_comment = lex_starts(lexer, "--");
-    size_t level = lex_long_bracket(lexer, is_comment ? 2 : 0);
 
+    if (!syntax->long_brackets)
+        return false;
+    bool is_comment = lex_starts(lexer, syntax->comment);
+    size_t before = is_comment ? strlen(syntax->comment) : 0;
+    size_t level = lex_long_bracket(lexer, before);
     if (level == SIZE_MAX)
         return false;
-    lex_advance(lexer, level + (is_comment ? 4 : 2));
-    lex_until(lexer, is_comment ? &comment : token, ']', '=', level, ']');
+    lex_advance(lexer, before + level + 2);
+    lex_until(lexer, is_comment ? &comment : token, syntax->long_brackets[2],
+              syntax->long_brackets[1], level, syntax->long_brackets[2]);
     return true;
 }
 
-static size_t lex_lua_member(const struct patterns_lexer *lexer)
+/* Reads a string or comment that not every language has. True: there was one at the position;
+ * `token` is a string then, or unchanged if it was a comment. */
+static bool lex_special(struct patterns_lexer *lexer, struct patterns_token *token)
 {
-    char c = lex_peek(lexer, 0), next = lex_peek(lexer, 1);
-
-    return (c == '.' || c == ':') && next != c;
+    return lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token);
 }
 
 /* ---- all languages -------------------------------------------------------------------------- */
 
-static const struct {
-    const char *runtime;
-    struct patterns_syntax syntax;
-} lex_languages[] = {
-    {"r",
-     {.comment = "#",
-      .name_also = {'.', '_'},
-      .lines = true,
-      .long_strings = true,
-      .special = lex_r_special,
-      .member = lex_r_member}},
-    {"python",
-     {.comment = "#",
-      .name_also = {'_'},
-      .lines = true,
-      .special = lex_python_special,
-      .member = lex_python_member}},
-    {"lua",
-     {.comment = "--", .name_also = {'_'}, .special = lex_lua_special, .member = lex_lua_member}},
-};
-
-const struct patterns_syntax *laz_patterns_syntax(const char *runtime)
+/* Length in bytes of a member operator of the list at the position; 0: none. */
+static size_t lex_member_of(const struct patterns_lexer *lexer, const struct laz_strv *list)
 {
-    for (size_t i = 0; i < sizeof lex_languages / sizeof lex_languages[0]; i++)
-        if (strcmp(lex_languages[i].runtime, runtime) == 0)
-            return &lex_languages[i].syntax;
-    return NULL;
+    for (size_t i = 0; i < list->n; i++) {
+        const char *sign = list->items[i];
+        size_t len = strlen(sign);
+        if (lex_starts(lexer, sign) &&
+            !(lexer->syntax->single_members && lex_peek(lexer, len) == sign[len - 1]))
+            return len;
+    }
+    return 0;
+}
+
+static bool lex_member(struct patterns_lexer *lexer, struct patterns_token *token)
+{
+    token->len = lex_member_of(lexer, &lexer->syntax->members);
+    if (!token->len) {
+        token->len = lex_member_of(lexer, &lexer->syntax->object_members);
+        token->into_object = token->len != 0;
+    }
+    if (!token->len)
+        return false;
+    token->type = PATTERNS_MEMBER;
+    lex_advance(lexer, token->len);
+    return true;
 }
 
 static bool lex_is_name(const struct patterns_lexer *lexer, char c)
 {
-    const char *also = lexer->syntax->name_also;
-
-    return lex_is_letter(c) || (c && (c == also[0] || c == also[1]));
+    return lex_is_letter(c) || (c && strchr(lexer->syntax->name_characters, c));
 }
 
 /* Skips white space, a comment, or a backslash that joins lines. False: there was none. */
@@ -261,7 +250,7 @@ static bool lex_skip_blank(struct patterns_lexer *lexer)
         return true;
     }
     if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' ||
-        (c == '\n' && (!lexer->syntax->lines || lexer->depth))) {
+        (c == '\n' && (!lexer->syntax->newlines || lexer->depth))) {
         lex_advance(lexer, 1);
         return true;
     }
@@ -284,7 +273,7 @@ static void lex_character(struct patterns_lexer *lexer, struct patterns_token *t
 {
     char c = *lexer->at;
 
-    /* Not braces: in R, lines between braces end statements. */
+    /* Not braces: lines between braces may end statements. */
     if (c == '(' || c == '[')
         lexer->depth++;
     else if ((c == ')' || c == ']') && lexer->depth)
@@ -305,7 +294,7 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         token->line = lexer->line;
         if (lexer->at == lexer->end)
             return;
-        if (lexer->syntax->special(lexer, token)) {
+        if (lex_special(lexer, token)) {
             if (token->type == PATTERNS_STRING)
                 return;
         } else if (!lex_skip_blank(lexer)) {
@@ -313,7 +302,6 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         }
     }
     char c = *lexer->at;
-    size_t member = lexer->syntax->member(lexer);
     if (c == '`') {
         lex_quoted(lexer, token);
         token->type = PATTERNS_NAME;
@@ -322,11 +310,7 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
     } else if (lex_is_digit(c) || lex_is_name(lexer, c) ||
                (c == '.' && lex_is_digit(lex_peek(lexer, 1)))) {
         lex_word(lexer, token);
-    } else if (member) {
-        token->type = PATTERNS_MEMBER;
-        token->len = member;
-        lex_advance(lexer, member);
-    } else {
+    } else if (!lex_member(lexer, token)) {
         lex_character(lexer, token);
     }
 }

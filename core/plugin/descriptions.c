@@ -129,6 +129,10 @@ static int description_read(struct laz_description *description, struct laz_erro
     if (!rc && strcmp(name, description->name) != 0)
         rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it describes \"%s\"; rename it to %s%s",
                            description->file, name, name, kind->suffix);
+    if (rc && description->data) {
+        kind->free(description->data);
+        description->data = NULL;
+    }
     laz_buf_fini(&json);
     return rc;
 }

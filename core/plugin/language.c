@@ -4,6 +4,7 @@
 #include "plugin/language.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/fields.h"
 
@@ -42,6 +43,29 @@ static const struct laz_field stub_fields[] = {
     LAZ_FIELD_END,
 };
 
+#define LEXER(is, name, must) LAZ_FIELD(laz_language_lexer, is, name, must)
+
+static const struct laz_field lexer_fields[] = {
+    LEXER(TEXT, comment, true),         LEXER(TEXT, name_characters, true),
+    LEXER(LIST, members, false),        LEXER(LIST, object_members, false),
+    LEXER(TEXT, raw_letters, false),    LEXER(TEXT, raw_fill, false),
+    LEXER(TEXT, raw_brackets, false),   LEXER(TEXT, prefix_letters, false),
+    LEXER(TEXT, long_brackets, false),  LEXER(FLAG, triple_quotes, false),
+    LEXER(FLAG, newlines, false),       LEXER(FLAG, multiline_strings, false),
+    LEXER(FLAG, single_members, false), LAZ_FIELD_END,
+};
+
+#define PATTERNS(is, name, must) LAZ_FIELD(laz_language_patterns, is, name, must)
+
+static const struct laz_field patterns_fields[] = {
+    PATTERNS(TEXT, member, true),        PATTERNS(LIST, calls, true),
+    PATTERNS(LIST, roots, false),        PATTERNS(LIST, by_name, false),
+    PATTERNS(TEXT, loader, false),       PATTERNS(LIST, modules, false),
+    PATTERNS(LIST, definitions, false),  PATTERNS(FLAG, by_name_member, false),
+    PATTERNS(FLAG, string_calls, false), PATTERNS(FLAG, string_names, false),
+    PATTERNS(FLAG, imports, false),      LAZ_FIELD_END,
+};
+
 #define PROBE(name) LAZ_FIELD(laz_language_probe, TEXT, name, true)
 
 static const struct laz_field probe_fields[] = {
@@ -61,8 +85,49 @@ static const struct laz_field language_fields[] = {
     LAZ_FIELD(laz_language, TEXT, package, false),
     PART(probe, probe_fields),
     PART(stub, stub_fields),
+    PART(lexer, lexer_fields),
+    PART(patterns, patterns_fields),
     LAZ_FIELD_END,
 };
+
+static bool language_has_empty(const struct laz_strv *list)
+{
+    return laz_strv_has(list, "");
+}
+
+/* What reading code relies on beyond the types: the key of what is wrong, or NULL. */
+static const char *language_lexer(const struct laz_language_lexer *lexer)
+{
+    bool raw = lexer->raw_letters != NULL;
+
+    if (lexer->comment && !*lexer->comment)
+        return "comment";
+    if (raw != (lexer->raw_fill != NULL) || raw != (lexer->raw_brackets != NULL))
+        return "raw_letters";
+    if (raw && strlen(lexer->raw_fill) != 1)
+        return "raw_fill";
+    if (raw && (!*lexer->raw_brackets || strlen(lexer->raw_brackets) % 2))
+        return "raw_brackets";
+    if (lexer->long_brackets && strlen(lexer->long_brackets) != 3)
+        return "long_brackets";
+    if (language_has_empty(&lexer->members))
+        return "members";
+    return language_has_empty(&lexer->object_members) ? "object_members" : NULL;
+}
+
+static const char *language_patterns(const struct laz_language_patterns *patterns)
+{
+    if (patterns->member && !*patterns->member)
+        return "member";
+    if (patterns->calls.n > LAZ_LANGUAGE_CALLS || language_has_empty(&patterns->calls))
+        return "calls";
+    for (size_t i = 0; i < patterns->calls.n; i++) {
+        const char *star = strchr(patterns->calls.items[i], '*');
+        if (star && star - patterns->calls.items[i] < 3)
+            return "calls";
+    }
+    return language_has_empty(&patterns->roots) ? "roots" : NULL;
+}
 
 int laz_language_parse(const char *json, size_t len, const char *file,
                        struct laz_language **language, struct laz_error *err)
@@ -73,6 +138,11 @@ int laz_language_parse(const char *json, size_t len, const char *file,
     if (!*language)
         return laz_error_nomem(err);
     int rc = laz_fields_parse(json, len, &source, "language", language_fields, *language);
+    const char *wrong = rc ? NULL : language_lexer(&(*language)->lexer);
+    if (!rc && !wrong)
+        wrong = language_patterns(&(*language)->patterns);
+    if (wrong)
+        rc = laz_fields_wrong(&source, wrong, "what docs/writing-a-plugin.md says");
     if (rc) {
         laz_language_free(*language);
         *language = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* language.h - what is declared of a language in NAME.language.json: how tools are written down in
- * it, for models and people, and what the doctor tries.
+ * it, for models and people, what the doctor tries, and which calls are warned about.
  *
  * It is there for each language that lazaret knows, whether or not its runtime is installed. */
 #ifndef LAZ_PLUGIN_LANGUAGE_H
@@ -34,6 +34,41 @@ struct laz_language_stub {
     bool signature_first;  /* before the documentation */
 };
 
+/* How names, strings and comments are written: enough to tell a name from the inside of a comment.
+ */
+struct laz_language_lexer {
+    const char *comment; /* what begins one, to the end of the line; NULL: no lexer is declared */
+    const char *name_characters;    /* besides letters and digits, in a name */
+    struct laz_strv members;        /* operators that lead to a member, longer ones first */
+    struct laz_strv object_members; /* those that lead into an object: its members have no path */
+    /* Strings such as r"--( )--": a letter, a quote, filling, a bracket; to the other bracket, as
+     * much filling and the quote. All three or none. */
+    const char *raw_letters, *raw_fill, *raw_brackets;
+    const char *prefix_letters; /* up to two of them before a quote belong to the string */
+    const char *long_brackets;  /* "[=]": strings, and behind `comment` comments, as [==[ ]==] */
+    bool triple_quotes;         /* three quotes begin a string that three end */
+    bool newlines;              /* the end of a line may end a statement */
+    bool multiline_strings;     /* a string in quotes may go over several lines */
+    bool single_members;        /* a member operator that is doubled is none */
+};
+
+#define LAZ_LANGUAGE_CALLS 200 /* at most in a list of calls */
+
+/* Calls that the sandbox may refuse, as paths: "os.system". */
+struct laz_language_patterns {
+    const char *member;    /* how members are joined in the lists; NULL: no patterns are declared */
+    struct laz_strv calls; /* with a star at the end, behind three bytes: whatever begins so */
+    struct laz_strv roots; /* what may stand before a name without changing it */
+    struct laz_strv by_name;     /* calls whose string argument is the name of a function */
+    const char *loader;          /* a call whose string argument is one of `modules`; may be NULL */
+    struct laz_strv modules;     /* those that reach beyond the language */
+    struct laz_strv definitions; /* words after which a name is defined */
+    bool by_name_member;         /* by_name: f(x, "name") means the path x.name */
+    bool string_calls;           /* f "x" and f {x} are calls */
+    bool string_names;           /* "f"(x) is a call */
+    bool imports;                /* import a.b as c, from a import b as c */
+};
+
 /* Code that shows whether the runtime works; NULL: what most languages understand. */
 struct laz_language_probe {
     const char *code, *value;  /* an expression, and its value as JSON */
@@ -45,6 +80,8 @@ struct laz_language {
     const char *package; /* of Debian, which lets the runtime be built; NULL: there is no runtime */
     struct laz_language_probe probe;
     struct laz_language_stub stub;
+    struct laz_language_lexer lexer;
+    struct laz_language_patterns patterns;
 };
 
 /* `file` is where the text came from, for messages. The caller owns *language. LAZ_EPLUGIN. */

@@ -439,7 +439,7 @@ static void execution_submit(struct laz_execution *execution)
         return;
     }
     if (session->shared->values->session.validate && !execution->no_validate)
-        laz_patterns_find(session->runtime->name, execution->code, execution->len,
+        laz_patterns_find(session->runtime->language, execution->code, execution->len,
                           &execution->result->warnings);
     rc = execution_send(execution, &why);
     if (rc) {

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "advice/patterns.h"
 #include "advice/sanitize.h"
+#include "languages.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static void check_patterns(const char *runtime, const char *code, size_t len)
 
     for (size_t i = 0; i < len; i++)
         lines += code[i] == '\n';
-    if (laz_patterns_find(runtime, code, len, &warnings) != 0 || warnings.n > LAZ_PATTERNS_MAX)
+    if (laz_patterns_find(languages_get(runtime), code, len, &warnings) != 0 ||
+        warnings.n > LAZ_PATTERNS_MAX)
         abort();
     for (size_t i = 0; i < warnings.n; i++) {
         size_t line = 0;

@@ -21,7 +21,7 @@ found=$(includes | awk '
         may["box"] = "base os wire settings plugin loop plan box"
         may["tool"] = "base os wire settings plugin loop plan tool"
         may["audit"] = "base os audit"
-        may["advice"] = "base os settings advice"
+        may["advice"] = "base os settings plugin advice"
         may["cli"] = may["mcp"] = before
         may["cli"] = may["cli"] " cli"
         may["mcp"] = may["mcp"] " mcp"

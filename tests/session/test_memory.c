@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "advice/patterns.h"
 #include "advice/sanitize.h"
+#include "languages.h"
 #include "tool/tools.h"
 #include "fault.h"
 #include "settings/settings.h"
@@ -185,7 +186,7 @@ static void part_texts(void *user)
     (void)user;
     CU_ASSERT(tree || *err.text);
     laz_json_free(tree);
-    laz_patterns_find("python", code, sizeof code - 1, &warnings);
+    laz_patterns_find(languages_get("python"), code, sizeof code - 1, &warnings);
     laz_strv_fini(&warnings);
     laz_sanitize("cannot open /home/user/x at 192.168.1.1", 500, &clean);
     CU_ASSERT(clean.failed || !strstr(laz_buf_text(&clean), "192.168"));
@@ -194,6 +195,7 @@ static void part_texts(void *user)
 
 static void texts_without_memory_are_an_error(void)
 {
+    CU_ASSERT_PTR_NOT_NULL(languages_get("python")); /* read before memory is missing */
     memory_both("texts", part_texts);
 }
 

@@ -5,6 +5,7 @@
  * one length; they are compared by the CPU time of this thread, the least of several runs, so that
  * other work of the machine has little influence. A worst text may cost COST_MOST times an ordinary
  * one. With LAZARET_TEST_TELL each result is printed. */
+#include "languages.h"
 #include "unit.h"
 
 #include "../mock/worst.h"
@@ -89,7 +90,7 @@ static void cost_code(const char *runtime, const char *text, size_t len)
 {
     struct laz_strv warnings = LAZ_STRV_INIT;
 
-    laz_patterns_find(runtime, text, len, &warnings);
+    laz_patterns_find(languages_get(runtime), text, len, &warnings);
     laz_strv_fini(&warnings);
 }
 

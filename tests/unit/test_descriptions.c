@@ -258,6 +258,17 @@ static void language_descriptions_are_read_strictly(void)
         {"\"stub\":{\"dot\":true}", "dot: expected no such key"},
         {"\"stubs\":{}", "stubs: expected no such key"},
         {"\"probe\":{\"code\":\"1\"}", "value: expected a string"},
+        {"\"lexer\":{\"comment\":\"\",\"name_characters\":\"_\"}", "comment: expected what"},
+        {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"raw_fill\":\"-\"}",
+         "raw_letters: expected what"},
+        {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"long_brackets\":\"[\"}",
+         "long_brackets: expected what"},
+        {"\"lexer\":{\"comment\":\"#\",\"name_characters\":\"_\",\"members\":[\"\"]}",
+         "members: expected what"},
+        {"\"patterns\":{\"calls\":[]}", "member: expected a string"},
+        {"\"patterns\":{\"member\":\".\",\"calls\":[\"os*\"]}", "calls: expected what"},
+        {"\"patterns\":{\"member\":\".\",\"calls\":[],\"imports\":1}",
+         "imports: expected true or false"},
         {"\"package\":[]", "package: expected a string"},
     };
 

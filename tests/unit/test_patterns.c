@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_patterns.c - which calls get a warning, and which only look similar. */
+#include "languages.h"
 #include "unit.h"
 
 #include "advice/patterns.h"
@@ -15,7 +16,7 @@ static void find(const char *runtime, const char *code, struct laz_buf *text)
     static const char tail[] = ", which the sandbox may refuse";
     struct laz_strv warnings = LAZ_STRV_INIT;
 
-    CU_ASSERT(laz_patterns_find(runtime, code, strlen(code), &warnings) == 0);
+    CU_ASSERT(laz_patterns_find(languages_get(runtime), code, strlen(code), &warnings) == 0);
     for (size_t i = 0; i < warnings.n; i++) {
         size_t len = strlen(warnings.items[i]), n = strlen(tail);
         CU_ASSERT(len > n && strcmp(warnings.items[i] + len - n, tail) == 0);
@@ -164,7 +165,7 @@ static void patterns_stop_at_a_hundred(void)
     for (int i = 0; i < 500; i++)
         laz_buf_puts(&code, "system('x')\n");
     laz_strv_add(&warnings, "there before");
-    CU_ASSERT(laz_patterns_find("r", code.data, code.len, &warnings) == 0);
+    CU_ASSERT(laz_patterns_find(languages_get("r"), code.data, code.len, &warnings) == 0);
     CU_ASSERT(warnings.n == 1 + LAZ_PATTERNS_MAX);
     UNIT_TEXT(warnings.items[100], "line 100: call of `system()`, which the sandbox may refuse");
     laz_strv_fini(&warnings);
@@ -190,13 +191,13 @@ static void patterns_take_any_bytes_in_linear_time(void)
         for (size_t k = 0; k < SIZE; k++)
             code[k] = piece[k % strlen(piece)];
         clock_t start = clock(); /* CPU time, because others use the processor too */
-        CU_ASSERT(laz_patterns_find(runtimes[i % 3], code, SIZE, &warnings) == 0);
+        CU_ASSERT(laz_patterns_find(languages_get(runtimes[i % 3]), code, SIZE, &warnings) == 0);
         CU_ASSERT((clock() - start) / CLOCKS_PER_SEC < 10);
         laz_strv_fini(&warnings);
     }
     memset(code, 0, SIZE);
     struct laz_strv warnings = LAZ_STRV_INIT;
-    CU_ASSERT(laz_patterns_find("python", code, SIZE, &warnings) == 0);
+    CU_ASSERT(laz_patterns_find(languages_get("python"), code, SIZE, &warnings) == 0);
     CU_ASSERT(warnings.n == 0);
     laz_strv_fini(&warnings);
     free(code);
