@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptions.c - the files NAME.backend.json and NAME.language.json in the folders of plugins.
- * Side: host.  Input trusted: no (their owner and mode are checked as those of plugins are).
+/* descriptions.c - the files NAME.backend.json and NAME.language.json in the directories of
+ * plugins. Side: host.  Input trusted: no (their owner and mode are checked as those of plugins
+ * are).
  *
  * The kind is part of the file's name, so that a description that cannot be read still says what it
  * is of: a plugin whose description others could have written is refused, and never taken for one
@@ -74,8 +75,8 @@ static int description_add(struct laz_descriptions *all, struct laz_description 
     return description->name && description->file ? 0 : LAZ_ENOMEM;
 }
 
-int laz_descriptions_note(struct laz_descriptions *all, const char *folder, const char *file_name,
-                          bool is_standard)
+int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
+                          const char *file_name, bool is_standard)
 {
     size_t len = strlen(file_name);
 
@@ -86,18 +87,18 @@ int laz_descriptions_note(struct laz_descriptions *all, const char *folder, cons
         return description_add(all, &(struct laz_description){
                                         .kind = (enum laz_description_kind)i,
                                         .name = laz_strndup(file_name, len - end),
-                                        .file = laz_strdupf("%s/%s", folder, file_name),
-                                        .folder = folder,
+                                        .file = laz_strdupf("%s/%s", directory, file_name),
+                                        .directory = directory,
                                         .is_standard = is_standard,
                                     });
     }
     return 0;
 }
 
-void laz_descriptions_promote(struct laz_descriptions *all, const char *folder)
+void laz_descriptions_promote(struct laz_descriptions *all, const char *directory)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->items[i].folder, folder) == 0)
+        if (strcmp(all->items[i].directory, directory) == 0)
             all->items[i].is_standard = true;
 }
 

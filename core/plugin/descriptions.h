@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptions.h - the files NAME.backend.json and NAME.language.json in the folders of plugins. */
+/* descriptions.h - the files NAME.backend.json and NAME.language.json in the directories of
+ * plugins. */
 #ifndef LAZ_PLUGIN_DESCRIPTIONS_H
 #define LAZ_PLUGIN_DESCRIPTIONS_H
 
@@ -12,11 +13,12 @@
 
 enum laz_description_kind { LAZ_DESCRIPTION_BACKEND, LAZ_DESCRIPTION_LANGUAGE };
 
+/* A file beside a plugin, read when it is asked for. */
 struct laz_description {
     enum laz_description_kind kind;
     char *name, *file;
-    const char *folder;
-    bool is_standard; /* of a standard folder: one that the settings do not name */
+    const char *directory;
+    bool is_standard; /* of a standard directory: one that the settings do not name */
     bool tried;       /* data or problem is known */
     void *data;       /* struct laz_backend_info or struct laz_language */
     char *problem;
@@ -27,11 +29,11 @@ struct laz_descriptions {
     size_t n, cap;
 };
 
-/* Notes a file if it has the name of a description. `folder` is borrowed. 0 or LAZ_ENOMEM. */
-int laz_descriptions_note(struct laz_descriptions *all, const char *folder, const char *file_name,
-                          bool is_standard);
-/* A folder that was noted already is a standard one. */
-void laz_descriptions_promote(struct laz_descriptions *all, const char *folder);
+/* Notes a file if it has the name of a description. `directory` is borrowed. 0 or LAZ_ENOMEM. */
+int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
+                          const char *file_name, bool is_standard);
+/* A directory that was noted already is a standard one. */
+void laz_descriptions_promote(struct laz_descriptions *all, const char *directory);
 void laz_descriptions_fini(struct laz_descriptions *all);
 /* Reads it, once: the problem is kept. LAZ_EPLUGIN with the problem, LAZ_ENOMEM. */
 int laz_description_load(struct laz_description *description, struct laz_error *err);

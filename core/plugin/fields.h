@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum laz_field_kind {
-    LAZ_FIELD_OTHER,  /* by `read`, or by nobody */
+    LAZ_FIELD_OTHER,  /* read by `read`; without it the value is ignored */
     LAZ_FIELD_TEXT,   /* const char *, a new string */
     LAZ_FIELD_FLAG,   /* bool */
     LAZ_FIELD_NUMBER, /* int64_t, from 1 on */

@@ -76,7 +76,7 @@ static int registry_add(struct laz_registry *registry, const char *directory, co
     return 0;
 }
 
-/* `directory` is one of registry->directories. */
+/* `directory` is an item of registry->directories: descriptions borrow it. */
 static int registry_scan(struct laz_registry *registry, const char *directory, bool is_standard)
 {
     struct laz_strv names = LAZ_STRV_INIT;
@@ -103,7 +103,7 @@ enum registry_origin {
     REGISTRY_INSTALLED,   /* need not exist */
 };
 
-/* Uses a directory, or notes why not. */
+/* Adds a directory, or notes why it is ignored. */
 static int registry_add_directory(struct laz_registry *registry, const char *directory,
                                   enum registry_origin origin)
 {

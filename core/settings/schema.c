@@ -202,8 +202,9 @@ const struct schema_key laz_schema[] = {
             "The backend that makes the box: a name, or a list of names, of which the first that "
             "works is used. `\"auto\"` is the list for this system, on Linux `bwrap`, then "
             "`landlock`; on macOS `seatbelt`; on Windows `windows-job`, which limits and does "
-            "not isolate. It has installed backends only: name a backend of a directory of "
-            "`plugins.path`. `\"none\"` is no sandbox at all and, as `windows-job`, needs "
+            "not isolate. The list has installed backends only; one in a directory of "
+            "`plugins.path` must be named. `\"none\"` is no sandbox at all and, as `windows-job`, "
+            "needs "
             "`require = []`. See [Without namespaces](sandbox.md#without-namespaces) and "
             "[other systems](platforms.md).",
     },

@@ -79,14 +79,14 @@ static void auto_goes_by_rank_then_by_name(void)
     ASSERT_AUTO(registry, "darwin", "mock_c ");
     ASSERT_AUTO(registry, "plan9", "");
     laz_registry_free(registry);
-    /* a folder that is both named and standard is standard */
+    /* A directory that is named and standard is standard. */
     registry = open_standard(in_work("b"), in_work("b"));
     ASSERT_AUTO(registry, "linux", "mock_named ");
     laz_registry_free(registry);
     work_end();
 }
 
-/* It may be that of the best backend: its problem is told, and nothing weaker is taken. */
+/* It may be that of the best backend: its problem is reported, and nothing weaker is taken. */
 static void auto_begins_with_what_cannot_be_judged(void)
 {
     const struct laz_plugin *plugin = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work_folder.c - a folder of its own for a test of plugins, with copies of those of tests/mock. */
+/* work_folder.c - a directory of its own for a test of plugins, with copies of those of tests/mock.
+ */
 #include "work_folder.h"
 #include "unit.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work_folder.h - a folder of its own for a test of plugins, with copies of those of tests/mock. */
+/* work_folder.h - a directory of its own for a test of plugins, with copies of those of tests/mock.
+ */
 #ifndef LAZ_TESTS_WORK_FOLDER_H
 #define LAZ_TESTS_WORK_FOLDER_H
 
@@ -18,12 +19,12 @@ void work_end(void);
 /* The path of a plugin of tests/mock; the text lives until the 32nd call of this thread after it.
  */
 const char *mock(const char *name);
-/* A path below the folder; the text lives until the sixteenth call after it. */
+/* A path below the directory; the text lives until the sixteenth call after it. */
 const char *in_work(const char *name);
 void write_file(const char *path, const void *data, size_t len, mode_t mode);
 const char *copy_mock(const char *from, const char *to, mode_t mode);
 const char *make_folder(const char *name, mode_t mode);
-/* A registry whose settings name these folders. */
+/* A registry whose settings name these directories. */
 struct laz_registry *open_registry(const char *folder, const char *second);
 
 #endif
