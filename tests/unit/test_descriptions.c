@@ -236,6 +236,10 @@ static void languages_that_others_can_write_are_refused(void)
     UNIT_TEXT(language->name, "lua");
     UNIT_TEXT(language->stub.null_word, "nil");
     UNIT_TEXT(language->probe.code, "1+1");
+    struct laz_strv names = LAZ_STRV_INIT;
+    laz_registry_stubs(registry, &names);
+    CU_ASSERT(laz_strv_has(&names, "lua"));
+    laz_strv_fini(&names);
     CU_ASSERT(laz_registry_language(registry, "qqqqqq", &language, &err) == 0);
     CU_ASSERT(language == NULL);
     laz_registry_free(registry);

@@ -478,6 +478,34 @@ static void registry_refuses_descriptions_others_can_write(void)
     work_end();
 }
 
+static void runtimes_have_what_is_declared_of_their_language(void)
+{
+    static const char good[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"mock_runtime\"}";
+    static const char bad[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"another\"}";
+    const struct laz_runtime_info *info = NULL;
+    struct laz_error err = {0};
+
+    work_begin();
+    fill_folder();
+    struct laz_registry *registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT_FATAL(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
+    CU_ASSERT(info->language == NULL);
+    laz_registry_free(registry);
+    write_file(in_work("a/mock_runtime.language.json"), good, sizeof good - 1, 0644);
+    registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT_FATAL(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
+    CU_ASSERT_FATAL(info->language != NULL);
+    UNIT_TEXT(info->language->name, "mock_runtime");
+    laz_registry_free(registry);
+    write_file(in_work("a/mock_runtime.language.json"), bad, sizeof bad - 1, 0644);
+    registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == LAZ_EPLUGIN);
+    ASSERT_HAS(err.text, "describes \"another\"; rename it to another.language.json");
+    CU_ASSERT(info == NULL);
+    laz_registry_free(registry);
+    work_end();
+}
+
 static void registry_looks_in_the_variable_first(void)
 {
     const struct laz_plugin *plugin = NULL;
@@ -586,6 +614,7 @@ static const struct unit_test tests[] = {
     UNIT(registry_takes_the_first_folder),
     UNIT(registry_passes_over_folders_others_can_write),
     UNIT(registry_refuses_descriptions_others_can_write),
+    UNIT(runtimes_have_what_is_declared_of_their_language),
     UNIT(registry_looks_in_the_variable_first),
     UNIT(registry_visit_shows_all),
     UNIT(installed_agent_can_be_named),
