@@ -61,18 +61,19 @@ static const struct description_kind {
 
 #define DESCRIPTION_KINDS (sizeof description_kinds / sizeof description_kinds[0])
 
-static int description_add(struct laz_descriptions *all, struct laz_description *description)
+/* A new item, all zeros; NULL: allocation failed. */
+static struct laz_description *description_add(struct laz_descriptions *all)
 {
     if (all->n == all->cap) {
         size_t cap = all->cap ? all->cap * 2 : 16;
         struct laz_description *more = realloc(all->items, cap * sizeof *more);
         if (!more)
-            return LAZ_ENOMEM;
+            return NULL;
         all->items = more;
         all->cap = cap;
     }
-    all->items[all->n++] = *description;
-    return description->name && description->file ? 0 : LAZ_ENOMEM;
+    all->items[all->n] = (struct laz_description){0};
+    return &all->items[all->n++];
 }
 
 int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
@@ -84,13 +85,15 @@ int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
         size_t end = strlen(description_kinds[i].suffix);
         if (len <= end || strcmp(file_name + len - end, description_kinds[i].suffix) != 0)
             continue;
-        return description_add(all, &(struct laz_description){
-                                        .kind = (enum laz_description_kind)i,
-                                        .name = laz_strndup(file_name, len - end),
-                                        .file = laz_strdupf("%s/%s", directory, file_name),
-                                        .directory = directory,
-                                        .is_standard = is_standard,
-                                    });
+        struct laz_description *description = description_add(all);
+        if (!description)
+            return LAZ_ENOMEM;
+        description->kind = (enum laz_description_kind)i;
+        description->name = laz_strndup(file_name, len - end);
+        description->file = laz_strdupf("%s/%s", directory, file_name);
+        description->directory = directory;
+        description->is_standard = is_standard;
+        return description->name && description->file ? 0 : LAZ_ENOMEM;
     }
     return 0;
 }
@@ -144,8 +147,8 @@ int laz_description_load(struct laz_description *description, struct laz_error *
 
     if (!description->tried) {
         int rc = description_read(description, &why);
-        if (rc == LAZ_ENOMEM)
-            return laz_error_nomem(err);
+        if (rc && laz_error_is_shortage(&why)) /* another time it may be read */
+            return laz_error_set(err, rc, why.os_errno, "%s", why.text);
         if (rc && !(description->problem = laz_strdup(why.text)))
             return laz_error_nomem(err);
         description->tried = true;

@@ -35,7 +35,8 @@ int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
 /* A directory that was noted already is a standard one. */
 void laz_descriptions_promote(struct laz_descriptions *all, const char *directory);
 void laz_descriptions_fini(struct laz_descriptions *all);
-/* Reads it, once: the problem is kept. LAZ_EPLUGIN with the problem, LAZ_ENOMEM. */
+/* Reads it, once: the problem is kept. LAZ_EPLUGIN with the problem; another code, and no problem,
+ * when memory or descriptors are short. */
 int laz_description_load(struct laz_description *description, struct laz_error *err);
 /* Loads the first of this kind and name. *data stays NULL when there is none. */
 int laz_descriptions_find(struct laz_descriptions *all, enum laz_description_kind kind,

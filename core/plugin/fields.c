@@ -193,13 +193,14 @@ static int fields_head(const struct laz_fields_source *source, const struct laz_
 int laz_fields_parse(const char *json, size_t len, const struct laz_fields_source *source,
                      const char *kind, const struct laz_field *fields, void *into)
 {
-    struct laz_json *root = laz_json_parse(json, len, source->err);
+    struct laz_error why = {0};
+    struct laz_json *root = laz_json_parse(json, len, &why);
     int rc;
 
-    if (!root) {
-        laz_error_prefix(source->err, "%s: ", source->file);
-        return laz_error_as(source->err, LAZ_EPLUGIN);
-    }
+    if (!root && why.code == LAZ_ENOMEM)
+        return laz_error_nomem(source->err);
+    if (!root)
+        return laz_error_set(source->err, LAZ_EPLUGIN, 0, "%s: %s", source->file, why.text);
     rc = laz_json_type(root) == LAZ_JSON_OBJECT_BEGIN
              ? fields_head(source, root, kind)
              : laz_fields_wrong(source, "the whole", "an object");

@@ -517,8 +517,9 @@ static bool registry_has_object(const struct laz_registry *registry, const char 
     return false;
 }
 
-/* The rank of a description for `auto`, INT64_MAX: none. One that cannot be read may be that of the
- * best backend: it comes first, so that its problem is reported and nothing weaker is taken. */
+/* The rank of a description for `auto`, INT64_MAX: none; -1: memory or descriptors are short. One
+ * that cannot be read may be that of the best backend: it comes first, so that its problem is
+ * reported and nothing weaker is taken. */
 static int64_t registry_rank(const struct laz_registry *registry,
                              struct laz_description *description, const char *platform)
 {
@@ -526,7 +527,7 @@ static int64_t registry_rank(const struct laz_registry *registry,
         !registry_has_object(registry, description->name))
         return INT64_MAX;
     if (laz_description_load(description, NULL) != 0)
-        return 0;
+        return description->problem ? 0 : -1;
     int64_t rank = laz_backend_info_rank(description->data, platform);
     return rank ? rank : INT64_MAX;
 }
@@ -545,6 +546,7 @@ void laz_registry_automatic(struct laz_registry *registry, const char *platform,
             int64_t rank = registry_rank(registry, next, platform);
             if (rank == INT64_MAX || laz_strv_has(&found, next->name))
                 continue;
+            found.failed |= rank < 0; /* an incomplete list must not be chosen from */
             if (rank < best_rank || (rank == best_rank && strcmp(next->name, best->name) < 0)) {
                 best = next;
                 best_rank = rank;
@@ -567,7 +569,7 @@ const char *laz_registry_advice(struct laz_registry *registry, const char *platf
     for (size_t i = 0; i < all->n; i++) {
         int64_t rank = registry_rank(registry, &all->items[i], platform);
         const struct laz_backend_info *info = all->items[i].data;
-        for (size_t k = 0; rank && rank != INT64_MAX && k + 1 < info->advice.n; k += 2)
+        for (size_t k = 0; rank > 0 && rank != INT64_MAX && k + 1 < info->advice.n; k += 2)
             if (strcmp(info->advice.items[k], word) == 0)
                 return info->advice.items[k + 1];
     }
