@@ -2,8 +2,9 @@
 /* installed.c - paths of the plugins and the agent of this build.
  *
  * They are in a file of their own, so that a test can be linked with other paths. */
-#include "plugin/plugin.h"
+#include "plugin/installed.h"
 
+#include "base/buf.h"
 #include "os/current_process.h"
 #include "os/paths.h"
 

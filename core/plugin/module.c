@@ -13,7 +13,7 @@
  *
  * A runtime is opened inside the box, where owners of files are uids of another user namespace and
  * prove nothing. The host has checked the file before making it visible there. */
-#include "plugin/plugin.h"
+#include "plugin/module.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,110 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin.h (core) - finds, checks and loads plugins.
+/* plugin.h (core) - finds, checks and loads plugins; includes the headers of all its parts.
  *
  * The host loads backends and tool providers; of a runtime it reads only FILE.json, which is made
  * from the descriptor, and never loads the object. The agent loads one runtime, by path. */
 #ifndef LAZ_PLUGIN_PLUGIN_H
 #define LAZ_PLUGIN_PLUGIN_H
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "base/log.h"
 #include "plugin/backend_info.h"
+#include "plugin/installed.h"
 #include "plugin/language.h"
-
-#include <lazaret/backend.h>
-#include <lazaret/plugin.h>
-#include <lazaret/runtime.h>
-#include <lazaret/tool.h>
-
-#include <stdbool.h>
-
-struct laz_module; /* one loaded shared object */
-
-/* Loads the file at an absolute path, checks its owner, mode and ABI, and its kind (0: any).
- * `globals` (NULL, or ends with NULL): sonames opened before it with global symbols. Errors:
- * LAZ_EPLUGIN with the file, the system loader's message and both ABI versions. */
-int laz_module_open(const char *path, uint32_t kind, const char *const *globals,
-                    struct laz_module **module, struct laz_error *err);
-void laz_module_close(struct laz_module *module);
-const struct laz_plugin *laz_module_plugin(const struct laz_module *module);
-
-/* What the host knows of a runtime without loading it. */
-struct laz_runtime_info {
-    char *name, *version, *summary;
-    char *file; /* the shared object, absolute */
-    struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
-    struct laz_option *options;          /* ends with key NULL */
-    const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
-};
-
-struct laz_registry;
-
-/* Lists the plugins in $LAZARET_PLUGIN_PATH (colon-separated; ignored in a set-id process), then
- * `directories` in order, then the installed directory. A directory that others can write is
- * ignored and logged. Nothing is loaded yet: NAME.so is loaded on first use. */
-int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
-                     struct laz_registry **registry, struct laz_error *err);
-void laz_registry_free(struct laz_registry *registry);
-/* The plugin of this kind and name, loaded on first use and kept. Errors: LAZ_ENOENT with the names
- * of those installed (and, for known runtimes, the package to install), LAZ_EPLUGIN. */
-int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
-                      const struct laz_plugin **plugin, struct laz_error *err);
-int laz_registry_runtime(struct laz_registry *registry, const char *name,
-                         const struct laz_runtime_info **info, struct laz_error *err);
-/* What a backend declares beside its object; *info stays NULL when it declares nothing. Borrowed
- * until laz_registry_free. LAZ_EPLUGIN: the description cannot be used. */
-int laz_registry_backend(struct laz_registry *registry, const char *name,
-                         const struct laz_backend_info **info, struct laz_error *err);
-/* Appends the backends that "auto" stands for on a platform: those of the installed directory and
- * of $LAZARET_PLUGIN_PATH that declare a rank for it, best first, those of one rank by their names.
- * None is loaded. */
-void laz_registry_automatic(struct laz_registry *registry, const char *platform,
-                            struct laz_strv *names);
-/* What a backend that "auto" considers declares about having a word of LAZ_ENFORCE_* in force, as a
- * sentence for the user; NULL: none does. */
-const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
-                                const char *word);
-/* The installed backend that declares to be no sandbox, or NULL. */
-const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry);
-/* What is declared of a language, whether or not its runtime is installed; *language stays NULL
- * when nothing is. Borrowed until laz_registry_free. LAZ_EPLUGIN: the description cannot be used.
- */
-int laz_registry_language(struct laz_registry *registry, const char *name,
-                          const struct laz_language **language, struct laz_error *err);
-/* Appends the names of all languages with stubs. */
-void laz_registry_stubs(struct laz_registry *registry, struct laz_strv *names);
-/* Could a runtime of that name be installed, whether or not it is? */
-bool laz_registry_can_be_installed(struct laz_registry *registry, const char *runtime);
-/* The runtime whose suffix a file name has; NULL when none. */
-const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
-                                                        const char *file);
-/* Visits every usable runtime without loading it. `info` is borrowed until laz_registry_free. */
-void laz_registry_visit_runtimes(struct laz_registry *registry,
-                                 void (*visit)(void *user, const struct laz_runtime_info *info),
-                                 void *user);
-/* Visits every plugin found, loadable or not, for `lazaret plugins`. */
-struct laz_plugin_entry {
-    const char *name, *file;
-    const struct laz_plugin *plugin;        /* NULL: it is a runtime, or cannot be loaded */
-    const struct laz_runtime_info *runtime; /* for runtimes */
-    const char *problem;                    /* why it cannot be used, or NULL */
-};
-void laz_registry_visit(struct laz_registry *registry,
-                        void (*visit)(void *user, const struct laz_plugin_entry *entry),
-                        void *user);
-
-/* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
-void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
-/* Reads that JSON text strictly. `json_file` is its path, for messages; `file` the shared object it
- * describes. The caller owns *info. Errors: LAZ_EPLUGIN with the file and the key. */
-int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
-                           struct laz_runtime_info **info, struct laz_error *err);
-void laz_runtime_info_free(struct laz_runtime_info *info);
-
-/* The installed directory of plugins, and the path of the agent ($LAZARET_AGENT if set, unless the
- * process is set-id). New strings; NULL: out of memory. */
-char *laz_installed_plugins(void);
-char *laz_installed_agent(void);
+#include "plugin/module.h"
+#include "plugin/registry.h"
+#include "plugin/runtime_info.h"
 
 #endif

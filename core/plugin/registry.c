@@ -9,7 +9,7 @@
  * The first directory that has a plugin of a kind and name wins. If that plugin is unusable, the
  * lookup fails and does not take the next one: whoever put a plugin first wants that one. */
 #include "config.h"
-#include "plugin/plugin.h"
+#include "plugin/registry.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +23,8 @@
 #include "os/trust.h"
 #include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
+#include "plugin/installed.h"
+#include "plugin/module.h"
 
 #define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json, at most */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* info.c - a runtime's descriptor as JSON text, so that the host need not load the runtime.
+/* runtime_info.c - a runtime's descriptor as JSON text, so that the host need not load the runtime.
  * Side: host.  Input trusted: no (owner and mode of FILE.json are checked as the plugin's, but it
  * may be of another version).
  *
  * The build writes FILE.json beside FILE.so from the descriptor itself, so the two agree. The
  * reader accepts exactly what the writer writes: an unknown key or another type is an error,
  * because a newer minor ABI is declared in "abi". */
-#include "plugin/plugin.h"
+#include "plugin/runtime_info.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
