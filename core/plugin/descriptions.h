@@ -32,11 +32,11 @@ struct laz_descriptions {
 /* Notes a file if it has the name of a description. `directory` is borrowed. 0 or LAZ_ENOMEM. */
 int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
                           const char *file_name, bool is_standard);
-/* A directory that was noted already is a standard one. */
+/* Marks the descriptions of a directory, which were noted before, as those of a standard one. */
 void laz_descriptions_promote(struct laz_descriptions *all, const char *directory);
 void laz_descriptions_fini(struct laz_descriptions *all);
-/* Reads it, once: the problem is kept. LAZ_EPLUGIN with the problem; another code, and no problem,
- * when memory or descriptors are short. */
+/* Reads the file once and keeps its problem. LAZ_EPLUGIN with the problem; another code, and no
+ * problem is kept, when memory or descriptors are exhausted. */
 int laz_description_load(struct laz_description *description, struct laz_error *err);
 /* Loads the first of this kind and name. *data stays NULL when there is none. */
 int laz_descriptions_find(struct laz_descriptions *all, enum laz_description_kind kind,

@@ -2,9 +2,8 @@
 /* fields.c - reads an object of a description into a struct, by a table of its members.
  * Side: host.  Input trusted: no (checked like the plugin, but it may be of another version).
  *
- * All descriptions are read by this one reader: it takes exactly the members of the table, each of
- * exactly its type.  A newer description says in "abi" that it is newer, so an unknown member is a
- * mistake. */
+ * This reader reads all descriptions. It accepts the members of the table only, each of exactly its
+ * type: a newer description says in "abi" that it is newer, so an unknown member is an error. */
 #include "plugin/fields.h"
 
 #include <stdint.h>
@@ -22,7 +21,7 @@ int laz_fields_wrong(const struct laz_fields_source *source, const char *key, co
 
 /* ---- one member ----------------------------------------------------------------------------- */
 
-/* Each is false for a value of another type. Memory that is missing shows in the result. */
+/* Each returns false for a value of another type. `failed` finds out whether allocation failed. */
 
 static bool fields_text(const struct laz_json *node, void *into)
 {
@@ -161,7 +160,7 @@ void laz_fields_free(const struct laz_field *fields, void *from)
     }
 }
 
-/* Kind and ABI are read first: the rest has a meaning only where they fit. */
+/* Checked first: the other members have a known meaning only in a compatible ABI. */
 static int fields_head(const struct laz_fields_source *source, const struct laz_json *root,
                        const char *kind)
 {

@@ -26,7 +26,7 @@ struct laz_field {
     const char *key;
     enum laz_field_kind kind;
     size_t offset;
-    bool required;                  /* else a member that is missing leaves zeros */
+    bool required;                  /* if not, a missing member leaves zeros */
     const struct laz_field *fields; /* of a table; ends with key NULL */
     /* `node` is NULL when the member is missing. */
     int (*read)(const struct laz_fields_source *source, const struct laz_json *node, void *into);
@@ -54,14 +54,14 @@ struct laz_fields_source {
     struct laz_error *err;
 };
 
-/* "FILE: KEY: expected WHAT" and the remedy. LAZ_EPLUGIN. */
+/* Sets the error "FILE: KEY: expected WHAT" and the remedy. Returns LAZ_EPLUGIN. */
 int laz_fields_wrong(const struct laz_fields_source *source, const char *key, const char *expected);
-/* All of a description of that kind into a struct. LAZ_EPLUGIN; what was read is freed by
- * laz_fields_free in any case. */
+/* Reads a description of that kind into a struct. LAZ_EPLUGIN, LAZ_ENOMEM. The caller frees what
+ * was read with laz_fields_free, also after an error. */
 int laz_fields_parse(const char *json, size_t len, const struct laz_fields_source *source,
                      const char *kind, const struct laz_field *fields, void *into);
-/* Strictly: an unknown key and a value of another type are errors, LAZ_EPLUGIN. Whatever comes of
- * it, laz_fields_free frees what was read. */
+/* Reads the members of an object. An unknown key and a value of another type are errors,
+ * LAZ_EPLUGIN. The caller frees what was read with laz_fields_free, also after an error. */
 int laz_fields_read(const struct laz_fields_source *source, const struct laz_json *object,
                     const struct laz_field *fields, void *into);
 void laz_fields_free(const struct laz_field *fields, void *from);

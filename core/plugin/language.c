@@ -95,7 +95,7 @@ static bool language_has_empty(const struct laz_strv *list)
     return laz_strv_has(list, "");
 }
 
-/* What reading code relies on beyond the types: the key of what is wrong, or NULL. */
+/* Checks what the readers of code rely on besides the types. The key that is wrong, or NULL. */
 static const char *language_lexer(const struct laz_language_lexer *lexer)
 {
     bool raw = lexer->raw_letters != NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* language.h - what is declared of a language in NAME.language.json: how tools are written down in
- * it, for models and people, what the doctor tries, and which calls are warned about.
+/* language.h - what is declared of a language in NAME.language.json: the form of stubs
+ * of tools, the code that `lazaret doctor` tries, and the calls that get a warning.
  *
- * It is there for each language that lazaret knows, whether or not its runtime is installed. */
+ * Each language that lazaret knows has such a file, whether or not its runtime is installed. */
 #ifndef LAZ_PLUGIN_LANGUAGE_H
 #define LAZ_PLUGIN_LANGUAGE_H
 
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* A tool as a stub: documentation and signature. A text is "" where there is nothing to write. */
+/* The form of a stub: documentation and signature of a tool. A text that is not needed is "". */
 struct laz_language_stub {
     const char *null_word, *true_word, *false_word; /* NULL: the language has no stubs */
     const char *list_open, *list_close, *map_open, *map_close;
@@ -25,10 +25,10 @@ struct laz_language_stub {
     const char *after_arguments;                    /* what ends the signature */
     const char *quoted_before, *quoted_after;       /* names with dots, quoted; may be NULL */
     const char *by_name;   /* before required parameters behind optional ones; may be NULL */
-    const char *together;  /* how several calls are made at once, as a comment; may be NULL */
+    const char *together;  /* comment on how to make several calls at once; may be NULL */
     struct laz_strv types; /* pairs: a word of JSON Schema, the type; empty: no types are written */
-    bool decimal_escapes;  /* a control byte in a string: \001, not \u0001 */
-    bool docstring;        /* documentation is a string: "\\" is special in it */
+    bool decimal_escapes;  /* control bytes in strings are \001, not \u0001 */
+    bool docstring;        /* documentation is a string literal: "\\" is escaped */
     bool dots;             /* names may contain dots */
     bool defaults;         /* a signature shows defaults */
     bool signature_first;  /* before the documentation */
@@ -37,10 +37,10 @@ struct laz_language_stub {
 /* How names, strings and comments are written: enough to tell a name from the inside of a comment.
  */
 struct laz_language_lexer {
-    const char *comment; /* what begins one, to the end of the line; NULL: no lexer is declared */
+    const char *comment; /* begins a comment to the end of the line; NULL: no lexer is declared */
     const char *name_characters;    /* besides letters and digits, in a name */
-    struct laz_strv members;        /* operators that lead to a member, longer ones first */
-    struct laz_strv object_members; /* those that lead into an object: its members have no path */
+    struct laz_strv members;        /* member operators, longer ones first */
+    struct laz_strv object_members; /* those that access a field of an object, which has no path */
     /* Strings such as r"--( )--": a letter, a quote, filling, a bracket; to the other bracket, as
      * much filling and the quote. All three or none. */
     const char *raw_letters, *raw_fill, *raw_brackets;
@@ -49,27 +49,27 @@ struct laz_language_lexer {
     bool triple_quotes;         /* three quotes begin a string that three end */
     bool newlines;              /* the end of a line may end a statement */
     bool multiline_strings;     /* a string in quotes may go over several lines */
-    bool single_members;        /* a member operator that is doubled is none */
+    bool single_members;        /* a doubled member operator is not one */
 };
 
 #define LAZ_LANGUAGE_CALLS 200 /* at most in a list of calls */
 
 /* Calls that the sandbox may refuse, as paths: "os.system". */
 struct laz_language_patterns {
-    const char *member;    /* how members are joined in the lists; NULL: no patterns are declared */
-    struct laz_strv calls; /* with a star at the end, behind three bytes: whatever begins so */
-    struct laz_strv roots; /* what may stand before a name without changing it */
-    struct laz_strv by_name;     /* calls whose string argument is the name of a function */
-    const char *loader;          /* a call whose string argument is one of `modules`; may be NULL */
-    struct laz_strv modules;     /* those that reach beyond the language */
-    struct laz_strv definitions; /* words after which a name is defined */
+    const char *member;      /* member operator in the lists; NULL: no patterns are declared */
+    struct laz_strv calls;   /* a star at the end, after three bytes or more, matches any ending */
+    struct laz_strv roots;   /* prefixes that do not change the meaning of a name */
+    struct laz_strv by_name; /* calls whose string argument is the name of a function */
+    const char *loader;      /* a call whose string argument is one of `modules`; may be NULL */
+    struct laz_strv modules; /* modules that give access to the system */
+    struct laz_strv definitions; /* keywords that define the name after them */
     bool by_name_member;         /* by_name: f(x, "name") means the path x.name */
     bool string_calls;           /* f "x" and f {x} are calls */
     bool string_names;           /* "f"(x) is a call */
     bool imports;                /* import a.b as c, from a import b as c */
 };
 
-/* Code that shows whether the runtime works; NULL: what most languages understand. */
+/* Code that `lazaret doctor` tries in the runtime; NULL: code that most languages accept. */
 struct laz_language_probe {
     const char *code, *value;  /* an expression, and its value as JSON */
     const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum */
@@ -84,7 +84,7 @@ struct laz_language {
     struct laz_language_patterns patterns;
 };
 
-/* `file` is where the text came from, for messages. The caller owns *language. LAZ_EPLUGIN. */
+/* Reads the JSON text. `file` is its path, for messages. The caller owns *language. LAZ_EPLUGIN. */
 int laz_language_parse(const char *json, size_t len, const char *file,
                        struct laz_language **language, struct laz_error *err);
 void laz_language_free(struct laz_language *language);

@@ -101,7 +101,7 @@ static int registry_scan(struct laz_registry *registry, const char *directory, b
 
 enum registry_origin {
     REGISTRY_SETTINGS,    /* a directory that the settings name */
-    REGISTRY_ENVIRONMENT, /* one that stands in place of the installed one, or before it */
+    REGISTRY_ENVIRONMENT, /* a directory of $LAZARET_PLUGIN_PATH */
     REGISTRY_INSTALLED,   /* need not exist */
 };
 
@@ -231,7 +231,7 @@ static int registry_read_info(struct laz_registry *registry, struct registry_plu
 static int registry_open_module(struct laz_registry *registry, struct registry_plugin *plugin,
                                 struct laz_error *err)
 {
-    const void *description; /* is looked at before the plugin is loaded */
+    const void *description; /* checked before the plugin is loaded */
     int rc = laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_BACKEND, plugin->name,
                                    &description, err);
     if (!rc)
@@ -540,7 +540,7 @@ void laz_registry_automatic(struct laz_registry *registry, const char *platform,
     struct laz_descriptions *all = &registry->descriptions;
     struct laz_strv found = LAZ_STRV_INIT;
 
-    for (;;) { /* the next one: there are few */
+    for (;;) { /* appends the next one; there are few */
         const struct laz_description *best = NULL;
         int64_t best_rank = INT64_MAX;
         for (size_t i = 0; i < all->n; i++) {

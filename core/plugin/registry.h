@@ -25,7 +25,7 @@ int laz_registry_new(const struct laz_strv *directories, const struct laz_log *l
                      struct laz_registry **registry, struct laz_error *err);
 void laz_registry_free(struct laz_registry *registry);
 /* The plugin of this kind and name, loaded on first use and kept. Errors: LAZ_ENOENT with the names
- * of those installed (and, for known runtimes, the package to install), LAZ_EPLUGIN. */
+ * of those installed (and the package to install, if a language declares it), LAZ_EPLUGIN. */
 int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
                       const struct laz_plugin **plugin, struct laz_error *err);
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
@@ -39,8 +39,8 @@ int laz_registry_backend(struct laz_registry *registry, const char *name,
  * None is loaded. */
 void laz_registry_automatic(struct laz_registry *registry, const char *platform,
                             struct laz_strv *names);
-/* What a backend that "auto" considers declares about having a word of LAZ_ENFORCE_* in force, as a
- * sentence for the user; NULL: none does. */
+/* The advice for a word of LAZ_ENFORCE_* of the first backend that "auto" considers and that
+ * declares one: a sentence for the user. NULL: none does. */
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
                                 const char *word);
 /* The installed backend that declares to be no sandbox, or NULL. */

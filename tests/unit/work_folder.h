@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/* Asserts that `text` has `part` in it, and prints both when not. */
+/* Asserts that `text` contains `part`, and prints both if not. */
 #define ASSERT_HAS(text, part) assert_has((text), (part), __LINE__)
 void assert_has(const char *text, const char *part, unsigned line);
 
@@ -16,10 +16,9 @@ extern char work[64]; /* its path, from work_begin to work_end, which removes it
 void work_begin(void);
 void work_end(void);
 
-/* The path of a plugin of tests/mock; the text lives until the 32nd call of this thread after it.
- */
+/* The path of a plugin of tests/mock; valid until the 32nd later call of this thread. */
 const char *mock(const char *name);
-/* A path below the directory; the text lives until the sixteenth call after it. */
+/* A path below the directory; valid until the sixteenth later call. */
 const char *in_work(const char *name);
 void write_file(const char *path, const void *data, size_t len, mode_t mode);
 const char *copy_mock(const char *from, const char *to, mode_t mode);
