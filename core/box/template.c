@@ -122,7 +122,7 @@ static void template_lost_process(struct laz_template *t)
 {
     struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    laz_box_explain(t->box, t->shared->choice.ops, false, &text);
+    laz_box_explain(t->box, t->ops, false, &text);
     laz_visible_line(&line, laz_buf_text(&text), text.len);
     laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
     laz_buf_fini(&text);
@@ -403,7 +403,7 @@ static void template_try(struct laz_template *t)
         .user = t, .authenticated = trial_came, .broken = trial_broken, .ended = trial_ended};
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
-        .ops = t->shared->choice.ops,
+        .ops = t->ops,
         .kind = &laz_box_from_template,
         .template_of = t,
     };
@@ -575,6 +575,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
 
     if (rc)
         return rc;
+    t->ops = choice->ops;
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
         .backend = choice->name,

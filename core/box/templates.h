@@ -33,7 +33,8 @@ struct laz_template {
     struct template_kind *kind;
     enum template_state state;
     bool fades; /* it is asked for no more sessions, and lost with the last of those it made */
-    struct laz_box *box; /* its own; NULL: released */
+    struct laz_box *box;               /* its own; NULL: released */
+    const struct laz_backend_ops *ops; /* of its box: the engine's choice may change */
     char *runtime_file, *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
     struct laz_cgroup *group;  /* of the next session, which it has received; NULL: none yet */
