@@ -43,7 +43,11 @@ bool laz_box_step(struct laz_box *box, enum laz_box_event event)
 
 void laz_box_settle(struct laz_box *box)
 {
+    struct laz_backend_choice *choice = &box->shared->choice;
+
     laz_box_step(box, LAZ_BOX_EVENT_SETTLE);
+    if (choice->ops && strcmp(box->plan->backend, choice->name) == 0)
+        choice->proven = true; /* else the box is of a choice that was given up */
 }
 
 bool laz_box_is_known(const struct laz_box *box)

@@ -152,7 +152,7 @@ static inline bool laz_box_has_turned(const struct laz_box *box)
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, char **runtime_file, struct laz_box **box,
                   struct laz_error *err);
-/* Its owner knows it to be up. */
+/* Its owner knows it to be up, which proves its backend. */
 void laz_box_settle(struct laz_box *box);
 
 /* Mechanisms of a host that gives these control groups; `own_uid`: the session has another user;

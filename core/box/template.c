@@ -465,7 +465,6 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
         return;
     }
     laz_box_settle(t->box);
-    t->shared->choice.proven = true;
     (void)template_prepare(t, NULL);
     laz_log(&t->shared->driver->log, LAZ_LOG_INFO, "a template of %s is ready, after %.0f ms",
             t->kind->runtime->name, (double)(laz_clock_us() - t->box->started_us) / 1000.0);

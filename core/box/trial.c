@@ -316,6 +316,8 @@ static void trial_advance(struct laz_stir *stir)
     int rc = trial_judge(trial);
     if (trial->is_of_present) {
         end = trial_of_present(trial, rc);
+    } else if (trial->shared->choice.ops && trial->shared->choice.proven) {
+        end = TRIAL_STANDS; /* a session of it came up since its own trial */
     } else if (!rc) {
         trial->choice.proven = true;
         end = TRIAL_TOOK;

@@ -115,7 +115,6 @@ static void session_ready(struct laz_session *session, const struct laz_message 
     if (!session_confined(session, message))
         return;
     laz_box_settle(session->box);
-    session->shared->boxes->choice.proven = true;
     laz_session_event(session, LAZ_EVENT_READY);
     laz_session_stir(session);
 }
