@@ -247,7 +247,7 @@ static int trial_answer(enum trial_end end, bool wants_next, const struct laz_er
 {
     if (end == TRIAL_TOOK || (end == TRIAL_STANDS && !wants_next))
         return 0;
-    if (wants_next && end != TRIAL_FAILED)
+    if (end == TRIAL_STANDS)
         return LAZ_ESETUP; /* and `err` as it is */
     if (err)
         *err = *last;

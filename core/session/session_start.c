@@ -148,7 +148,7 @@ static void start_answered(void *user, int rc, const struct laz_error *why)
     if (!start->asker.wants_next)
         start_go_on(session, start_spawn(session, rc));
     else if (rc)
-        start_finish(session, start->failed);
+        start_finish(session, rc == LAZ_ECANCELLED ? rc : start->failed);
     else
         start_go_on(session, start_again(session));
 }
