@@ -106,7 +106,7 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *isolation = laz_session_isolation(session);
-    const char *backend = session->shared->boxes->choice.name;
+    const char *backend = session->box->plan->backend; /* the choice may be another by now */
     bool again = session->on_record;
 
     if (!session->shared->audit)
@@ -131,7 +131,7 @@ void laz_audit_start_failed(struct laz_session *session, const struct laz_error 
     if (!session->shared->audit)
         return;
     laz_audit_string(&line, "runtime", session->runtime ? session->runtime->name : NULL);
-    laz_audit_string(&line, "backend", session->shared->boxes->choice.name);
+    laz_audit_string(&line, "backend", *session->start.backend ? session->start.backend : NULL);
     laz_audit_string(&line, "error", why->text);
     events_write(session, "session_start_failed", &line, NULL);
 }

@@ -39,6 +39,8 @@ const char *laz_session_describe(struct laz_session *session)
 {
     char pid[24] = "none";
     enum laz_session_state state = session->state;
+    const struct laz_plan *plan = session->box ? session->box->plan : NULL;
+    const char *backend = plan ? plan->backend : session->shared->boxes->choice.name;
 
     /* The outcome may have come before the last of the output: to who asks it still runs. */
     if (state == LAZ_SESSION_IDLE && atomic_load(&session->executing))
@@ -49,8 +51,6 @@ const char *laz_session_describe(struct laz_session *session)
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
     snprintf(session->description, sizeof session->description,
              "<session %s [%s] pid=%s backend=%s tools=%zu>", session->runtime->name,
-             laz_session_state_name(state), pid,
-             session->shared->boxes->choice.name ? session->shared->boxes->choice.name : "none",
-             session->n_tools);
+             laz_session_state_name(state), pid, backend ? backend : "none", session->n_tools);
     return session->description;
 }

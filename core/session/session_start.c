@@ -80,6 +80,8 @@ static int start_spawn(struct laz_session *session, int rc)
     else
         rc = laz_session_spawn(session, &start->why);
     start->ops = shared->boxes->choice.ops;
+    const char *name = shared->boxes->choice.name;
+    snprintf(start->backend, sizeof start->backend, "%s", name ? name : "");
     return rc;
 }
 
