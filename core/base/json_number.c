@@ -103,7 +103,9 @@ static int64_t number_exponent(const char *text, const char *end)
     int64_t value = 0;
 
     for (text += text < end && (*text == '-' || *text == '+'); text < end; text++)
-        if (value < NUMBER_FAR)
+        if (*text < '0' || *text > '9')
+            value = NUMBER_FAR; /* no number, and none that fits anything */
+        else if (value < NUMBER_FAR)
             value = value * 10 + (*text - '0');
     return is_negative ? -value : value;
 }
@@ -135,12 +137,16 @@ struct laz_json_digits laz_json_digits(const char *raw, size_t len)
     return number;
 }
 
-/* The next digit, or -1. */
+/* The next digit, -1 at the end, or -2 for a byte that is no digit: the agent does not scan the
+ * lines of its host. */
 static int number_next(struct laz_json_digits *number)
 {
     if (number->from < number->to && *number->from == '.')
         number->from++;
-    return number->from < number->to ? *number->from++ - '0' : -1;
+    if (number->from >= number->to)
+        return -1;
+    const char c = *number->from++;
+    return c >= '0' && c <= '9' ? c - '0' : -2;
 }
 
 bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b)
@@ -182,9 +188,11 @@ bool laz_json_to_int(const char *raw, size_t len, int64_t *value)
         return false;
     for (int64_t i = 0; number.to && i <= number.exponent; i++) {
         int digit = number_next(&number);
+        if (digit < -1)
+            return false;
         whole = whole * 10 + (digit > 0 ? digit : 0);
     }
-    if (number_next(&number) >= 0 || whole > NUMBER_INT)
+    if (number_next(&number) != -1 || whole > NUMBER_INT)
         return false;
     *value = number.is_negative ? -whole : whole;
     return true;

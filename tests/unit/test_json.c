@@ -384,6 +384,28 @@ static void members_are_found_without_a_tree(void)
     CU_ASSERT_PTR_NULL(laz_json_to_string("5", 1, NULL));
 }
 
+/* The agent does not scan the lines of its host in a session. */
+static void text_that_was_not_scanned_is_no_integer(void)
+{
+    static const char *const texts[] = {
+        "1zzzzzzzzzzzzzzz",
+        "1false1",
+        "1e!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
+        "--1",
+        "1-",
+        "1.!",
+        "1e1!",
+        "1\377\377",
+        "1ezzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+        "1/",
+        "1..2",
+    };
+    int64_t number;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        CU_ASSERT_FALSE(laz_json_to_int(texts[i], strlen(texts[i]), &number));
+}
+
 static void compact_keeps_strings(void)
 {
     static const char text[] = "{ \"a b\" :\n [ 1 , \" x \\\" \" ] }";
@@ -540,6 +562,7 @@ static const struct unit_test tests[] = {
     UNIT(quote_replaces_what_is_not_text),
     UNIT(quote_writes_the_same_wherever_it_stands),
     UNIT(members_are_found_without_a_tree),
+    UNIT(text_that_was_not_scanned_is_no_integer),
     UNIT(compact_keeps_strings),
     UNIT(trees_are_scanned_first),
     UNIT(members_are_found_with_and_without_the_check),
