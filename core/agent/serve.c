@@ -16,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SERVE_FRAMES     100  /* of a traceback */
-#define SERVE_FRAME_SIZE 1000 /* bytes of each */
+#define SERVE_FRAMES     100          /* of a traceback */
+#define SERVE_FRAME_SIZE 1000         /* bytes of each */
+#define SERVE_KEPT       (64u * 1024) /* of memory for a line that is kept for the next one */
 
 bool agent_is_forked(const struct agent *agent)
 {
@@ -222,6 +223,8 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         serve_answer(agent, request, &outcome);
     else
         fputs("lazaret-agent: the runtime broke down\n", stderr);
+    if (agent->out.cap > SERVE_KEPT) /* it counts against the limit of the next request */
+        laz_buf_fini(&agent->out);
     agent->request = NULL;
     agent_calls_forget(agent);
     *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;

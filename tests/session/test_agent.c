@@ -270,6 +270,42 @@ static void agent_answers_with_the_id_of_the_request(void)
     peer_close(&peer);
 }
 
+/* Bytes of private memory of a process, where /proc has them. */
+static long data_of(pid_t pid)
+{
+    char path[64];
+    long pages = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*s %*s %*s %*s %*s %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void agent_keeps_no_memory_of_a_large_result(void)
+{
+    struct peer peer;
+
+    if (UNDER_SANITIZERS) {
+        printf("\n    SKIP memory: sanitizers need memory of their own\n");
+        return;
+    }
+    if (peer_start(&peer, "\"max_message\":20000000", "", "")) {
+        execute(&peer, 1, "value 3");
+        peer_line(&peer);
+        long before = data_of(peer.pid);
+        execute(&peer, 2, "text 8000000");
+        CU_ASSERT(member_is(peer_line(&peer), "id", "2"));
+        execute(&peer, 3, "value 3");
+        CU_ASSERT(member_is(peer_line(&peer), "id", "3"));
+        CU_ASSERT(data_of(peer.pid) - before < 4000000);
+    }
+    peer_close(&peer);
+}
+
 static void agent_check_runs_nothing(void)
 {
     struct peer peer;
@@ -631,6 +667,7 @@ static const struct unit_test tests[] = {
     UNIT(agent_start_failure_is_told_twice),
     UNIT(agent_needs_its_environment),
     UNIT(agent_answers_with_the_id_of_the_request),
+    UNIT(agent_keeps_no_memory_of_a_large_result),
     UNIT(agent_check_runs_nothing),
     UNIT(agent_names_every_kind_of_error),
     UNIT(agent_too_large_names_the_limit),
