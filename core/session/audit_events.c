@@ -93,13 +93,15 @@ static void events_limits(struct laz_audit_line *line, const struct laz_limits *
     laz_buf_fini(&json);
 }
 
-static bool events_is_sandbox(struct laz_registry *registry, const char *backend)
+/* A backend that declares nothing beside its object is judged by what it can enforce: a filter of
+ * system calls alone is no sandbox. */
+static bool events_is_sandbox(struct laz_registry *registry, const char *backend,
+                              const struct laz_backend_ops *ops)
 {
     const struct laz_backend_info *info = NULL;
 
-    if (backend)
-        laz_registry_backend(registry, backend, &info, NULL);
-    return backend && !(info && info->unconfined);
+    laz_registry_backend(registry, backend, &info, NULL);
+    return !(info && info->unconfined) && (ops->can_enforce & ~(uint32_t)LAZ_ENFORCE_SYSCALLS);
 }
 
 int laz_audit_started(struct laz_session *session, const char *cause, struct laz_error *err)
@@ -116,7 +118,8 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
         laz_audit_string(&line, "cause", cause);
     laz_audit_string(&line, "runtime", session->runtime->name);
     laz_audit_string(&line, "backend", backend);
-    laz_audit_bool(&line, "sandbox", events_is_sandbox(session->shared->registry, backend));
+    laz_audit_bool(&line, "sandbox",
+                   events_is_sandbox(session->shared->registry, backend, session->start.ops));
     laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
     events_limits(&line, &session->shared->values->limits);

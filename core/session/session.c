@@ -224,7 +224,8 @@ void laz_session_end(struct laz_session *session)
     laz_session_abandon_start(session);
     if (session->box) {
         laz_box_kill(session->box);
-        while (session->box && !laz_box_is_ended(session->box)) /* a pool may drop the box meanwhile */
+        while (session->box &&
+               !laz_box_is_ended(session->box)) /* a pool may drop the box meanwhile */
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     }

@@ -142,7 +142,7 @@ void laz_session_listen(struct laz_session *session)
     if (!laz_box_is_quiet(session->box))
         session_refuse(session, LAZ_EPROTO,
                        laz_box_has_hung_up(session->box) ? "the agent closed its connection"
-                                             : "the agent sent data without a request");
+                                                         : "the agent sent data without a request");
 }
 
 static bool session_line(void *user, char *line, size_t len)
