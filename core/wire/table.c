@@ -17,14 +17,14 @@
 static const struct laz_wire_member options_members[] = {
     {"runtime_file", LAZ_KIND_TEXT, AT(runtime_file),
      .help = "the runtime plugin, as the agent sees it"},
-    {"libraries", LAZ_KIND_TEXTS, AT(libraries),
+    {"libraries", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_ALL, AT(libraries),
      .help = "libraries that are opened with global symbols before the plugin"},
     {"max_message", LAZ_KIND_INTEGER, AT(max_message), .help = "bytes of a line to the host"},
     {"max_value", LAZ_KIND_INTEGER, AT(max_value), .help = "bytes of a value from the host"},
     {"options", LAZ_KIND_JSON, LAZ_SHAPE_OBJECT, AT(options),
      .len_at = offsetof(struct laz_wire_options, options_len),
      .help = "the options of `[runtime.NAME]`"},
-    {"preload", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT, AT(preload),
+    {"preload", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT | LAZ_WIRE_ALL, AT(preload),
      .wrong = "a name of preload is no string",
      .help = "template only: packages that are loaded before any session"},
     {"home", LAZ_KIND_TEXT, AT(home), .help = "template only: the home directory of its sessions"},
@@ -82,7 +82,7 @@ static const struct laz_wire_member confine_members[] = {
     {"filter", LAZ_KIND_TEXT, .at = FIELD(filter), .help = "the name of a filter of system calls"},
     {"landlock", LAZ_KIND_OBJECT, .at = FIELD(landlock), .has_at = FIELD(has_landlock),
      .of = &laz_wire_landlock, .help = "a Landlock domain"},
-    {"required", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT, .at = FIELD(required),
+    {"required", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT | LAZ_WIRE_ALL, .at = FIELD(required),
      .help = "the steps without which the start fails"},
 };
 #undef FIELD

@@ -16,7 +16,8 @@ enum laz_wire_kind {
     LAZ_KIND_PLAIN,   /* a text without escapes, of min to max bytes: points into the line */
     LAZ_KIND_INTEGER, /* int64_t, from min to max where one of them is given */
     LAZ_KIND_BOOLEAN, /* bool */
-    LAZ_KIND_TEXTS,   /* struct laz_strv: a list of texts, of which LAZ_WIRE_TEXTS_KEPT are kept */
+    LAZ_KIND_TEXTS,   /* struct laz_strv: a list of texts, of which LAZ_WIRE_TEXTS_KEPT are kept
+                         unless LAZ_WIRE_ALL is set */
     LAZ_KIND_JSON,    /* const char * and its length: points into the line */
     LAZ_KIND_OBJECT,  /* the struct of `of` */
     LAZ_KIND_LIST,    /* struct laz_wire_list of the struct of `of` */
@@ -35,6 +36,7 @@ enum laz_wire_shape { LAZ_SHAPE_ANY, LAZ_SHAPE_OBJECT, LAZ_SHAPE_OBJECT_OR_NULL,
 #define LAZ_WIRE_OMIT        4u  /* a maker leaves it out when it is 0, false or empty */
 #define LAZ_WIRE_BULK        8u  /* may be large: laz_message_make_around leaves it out */
 #define LAZ_WIRE_ABSENT_TRUE 16u /* a boolean that is true where it is absent */
+#define LAZ_WIRE_ALL         32u /* of texts from a trusted side: all of them are kept */
 
 struct laz_wire_object;
 

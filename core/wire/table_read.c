@@ -76,16 +76,17 @@ static int read_boolean(const struct laz_wire_member *member, const char *raw, s
     return laz_json_to_bool(raw, len, read_at(out, member->at)) ? 0 : LAZ_EPROTO;
 }
 
-/* At most so many are kept, and the rest is not looked at. */
+/* Of an agent's list at most LAZ_WIRE_TEXTS_KEPT are kept, and the rest is not read. */
 static int read_texts(const struct laz_wire_member *member, const char *raw, size_t len, void *out,
                       struct laz_error *err)
 {
     struct laz_strv *texts = read_at(out, member->at);
+    const size_t most = member->flags & LAZ_WIRE_ALL ? SIZE_MAX : LAZ_WIRE_TEXTS_KEPT;
     struct laz_json_items items = laz_json_items(raw, len);
     int rc = 0;
 
     (void)err;
-    while (rc == 0 && texts->n < LAZ_WIRE_TEXTS_KEPT && laz_json_next_item(&items, &raw, &len)) {
+    while (rc == 0 && texts->n < most && laz_json_next_item(&items, &raw, &len)) {
         char *text;
         rc = read_taken(laz_json_take_string(raw, len, &text, NULL));
         if (rc == 0) {

@@ -532,6 +532,40 @@ static void a_list_keeps_a_thousand_texts(void)
     laz_buf_fini(&line);
 }
 
+static void every_text_of_the_host_is_kept(void)
+{
+    static const struct {
+        const struct laz_wire_object *object;
+        const char *name;
+        size_t at;
+    } lists[] = {
+        {&laz_wire_options, "libraries", offsetof(struct laz_wire_options, libraries)},
+        {&laz_wire_options, "preload", offsetof(struct laz_wire_options, preload)},
+        {&laz_wire_confine, "required", offsetof(struct laz_wire_confine, required)},
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct laz_buf text = LAZ_BUF_INIT;
+        struct laz_strv texts = LAZ_STRV_INIT;
+        struct laz_json_write write = {.to = &text};
+        union {
+            struct laz_wire_options options;
+            struct laz_wire_confine confine;
+        } out;
+
+        for (size_t k = 0; k <= LAZ_WIRE_TEXTS_KEPT; k++)
+            laz_strv_add(&texts, "a");
+        laz_json_begin_object(&write, NULL);
+        laz_json_add_texts(&write, lists[i].name, &texts);
+        laz_json_end_object(&write);
+        CU_ASSERT_EQUAL(laz_wire_read(lists[i].object, text.data, text.len, &out, NULL), 0);
+        CU_ASSERT_EQUAL(((struct laz_strv *)(void *)((char *)&out + lists[i].at))->n, texts.n);
+        laz_wire_free(lists[i].object, &out);
+        laz_strv_fini(&texts);
+        laz_buf_fini(&text);
+    }
+}
+
 static void the_id_of_a_reply_is_in_its_first_bytes(void)
 {
     uint64_t id = 0;
@@ -559,6 +593,7 @@ static const struct unit_test tests[] = {
     UNIT(a_large_value_is_left_out_where_it_belongs),
     UNIT(the_token_stays_in_its_line),
     UNIT(a_list_keeps_a_thousand_texts),
+    UNIT(every_text_of_the_host_is_kept),
     UNIT(the_id_of_a_reply_is_in_its_first_bytes),
     {0},
 };
