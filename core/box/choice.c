@@ -75,6 +75,6 @@ bool laz_choice_needs_trial(const struct laz_box_shared *shared, size_t candidat
 
 bool laz_choice_goes_on(bool taken, const struct laz_error *why)
 {
-    return !laz_error_is_shortage(why) && why->code != LAZ_ECANCELLED &&
+    return !laz_error_is_shortage(why) && why->code != LAZ_ECANCELLED && why->code != LAZ_EBUSY &&
            (taken || why->code == LAZ_ENOENT);
 }

@@ -23,8 +23,9 @@ int laz_choice_none(struct laz_box_shared *shared, struct laz_backend_choice *ch
 /* The first candidate is taken without a trial, unless what comes after it is no box at all. */
 bool laz_choice_needs_trial(const struct laz_box_shared *shared, size_t candidate);
 /* Does the failure say that this system does not have the backend? A backend that is broken or has
- * wrong options, exhausted memory or descriptors, and a cancel do not say so: none of them may lead
- * to another backend, which may be weaker. `taken`: by laz_choice_take. */
+ * wrong options does not say so, nor do a cancel, exhausted memory or descriptors, and uids that
+ * are all in use (LAZ_EBUSY): none of them may lead to another backend, which may be weaker.
+ * `taken`: by laz_choice_take. */
 bool laz_choice_goes_on(bool taken, const struct laz_error *why);
 
 #endif

@@ -215,8 +215,8 @@ static enum trial_end trial_of_present(struct laz_backend_trial *trial, int rc)
 
     if (!rc)
         present->proven = true;
-    if (present->proven || laz_error_is_shortage(&trial->last)) /* or a session of it came up */
-        return TRIAL_STANDS;
+    if (present->proven || !laz_choice_goes_on(true, &trial->last))
+        return TRIAL_STANDS; /* it came up, or a session of it, or the failure is not its own */
     laz_log(&trial->shared->driver->log, LAZ_LOG_WARNING, "backend %s: %s", present->name,
             trial->last.text);
     laz_buf_printf(&trial->why, "%s: %s", present->name, trial->last.text);

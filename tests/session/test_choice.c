@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "os/directories.h"
 #include "os/files.h"
+#include "os/uids.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -289,6 +290,34 @@ static void records_name_the_backend_of_the_box(void)
     }
 }
 
+/* That another engine has all uids says nothing of any backend, least of all that none works. */
+static void uids_that_are_in_use_lead_to_no_other_backend(void)
+{
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+    struct laz_session *session = NULL;
+    struct laz_error err = {0};
+    char settings[128];
+    uint32_t uid;
+
+    if (geteuid() != 0) {
+        unit_skip("root", "only root has sessions of other uids");
+        return;
+    }
+    uint32_t only = 2050000000u + (uint32_t)getpid();
+    snprintf(settings, sizeof settings,
+             "sandbox.backend=[\"bwrap\",\"landlock\"];sandbox.strict=false;sandbox.uids=%u-%u",
+             only, only);
+    struct laz_engine *engine = test_engine(settings);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(engine);
+    CU_ASSERT_EQUAL_FATAL(laz_uids_take(engine->boxes.uids, &uid, &err), 0);
+    CU_ASSERT_EQUAL(laz_session_open(engine, &lua, &session, &err), LAZ_EBUSY);
+    CU_ASSERT_PTR_NULL(engine->boxes.choice.ops);
+    laz_uids_give_back(engine->boxes.uids, uid);
+    session = test_session(engine, "lua");
+    CU_ASSERT(session && strstr(laz_session_isolation(session), "\"backend\":\"bwrap\""));
+    laz_engine_free(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(those_that_fail_meanwhile_are_answered_together),
     UNIT(who_has_asked_may_go),
@@ -297,6 +326,7 @@ static const struct unit_test tests[] = {
     UNIT(a_backend_is_kept_when_a_session_of_it_comes_up),
     UNIT(a_template_ends_when_there_is_no_backend_any_more),
     UNIT(records_name_the_backend_of_the_box),
+    UNIT(uids_that_are_in_use_lead_to_no_other_backend),
     {0},
 };
 
