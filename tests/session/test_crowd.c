@@ -11,6 +11,8 @@
 #include "traces.h"
 
 #include "base/buf.h"
+#include "engine/engine.h"
+#include "loop/loop.h"
 #include "os/users.h"
 
 #include <pthread.h>
@@ -44,7 +46,7 @@ static const struct attack {
     {"storm 17 40\nok 1", false},
     {"storm 19 40\nok 1", false},
     {"fill 1073741824", false},
-    {"spill 1000000000\nwait", true},
+    {"spill 200000000\nwait", true}, /* 512 MiB would end it, when the others are slow */
     {"spill 1000000000000\nok 1", false},
     {"times 100000 {\"type\":\"dance\"}", false},
     {"pad 1000000 {\"type\":\"result\",\"id\":77,\"value\":\"#\"}", false},
@@ -79,18 +81,24 @@ struct member {
     struct laz_engine *engine;
 };
 
-static bool member_run(struct laz_session *session, const char *code, const char *value,
-                       const struct laz_execute_options *options)
+/* `lasts`: it may end only when its clock has been moved. */
+static bool member_run(struct laz_session *session, const char *code, const char *value, bool lasts)
 {
+    const struct laz_execute_options options = {.size = sizeof options, .deadline_ms = ATTACK_MS};
+    const struct laz_loop *loop = test_engine_of(session)->driver.loop;
+    const uint64_t begun_ms = laz_loop_now_ms(loop);
     struct laz_result *result = NULL;
     struct laz_error err;
 
-    int rc = laz_session_execute(session, code, SIZE_MAX, options, &result, &err);
+    int rc = laz_session_execute(session, code, SIZE_MAX, value ? NULL : &options, &result, &err);
     bool good =
         rc == 0 &&
-        (!value || (laz_result_value(result) && strcmp(laz_result_value(result), value) == 0));
+        (!value || (laz_result_value(result) && strcmp(laz_result_value(result), value) == 0)) &&
+        (!lasts || laz_loop_now_ms(loop) > begun_ms);
     if (!good)
-        printf("\n    %.40s: %s", code, rc ? err.text : laz_result_detail(result));
+        printf("\n    %.60s: %s", code, rc ? err.text : laz_result_detail(result));
+    if (!good && lasts)
+        abort(); /* who moves its clock would wait for ever */
     laz_result_free(result);
     return good;
 }
@@ -124,12 +132,11 @@ static const struct attack *attack_of(unsigned attacker, size_t turn)
 
 static void crowd_attack(struct crowd *crowd, unsigned number, struct laz_session *session)
 {
-    const struct laz_execute_options options = {.size = sizeof options, .deadline_ms = ATTACK_MS};
-
     for (size_t i = 0; i < ATTACKS; i++) {
+        const struct attack *attack = attack_of(number, i);
         char code[300];
-        snprintf(code, sizeof code, BEGIN "%s", attack_of(number, i)->code);
-        if (!member_run(session, code, NULL, &options))
+        snprintf(code, sizeof code, BEGIN "%s", attack->code);
+        if (!member_run(session, code, NULL, attack->lasts))
             crowd_failed(crowd);
         pthread_mutex_lock(&crowd->lock);
         while (crowd->turn != i + 1 || crowd->done < crowd->workers)
@@ -143,7 +150,7 @@ static void crowd_attack(struct crowd *crowd, unsigned number, struct laz_sessio
             pthread_cond_wait(&crowd->moved, &crowd->lock);
         pthread_mutex_unlock(&crowd->lock);
     }
-    if (!member_run(session, "ok 42", "42", NULL))
+    if (!member_run(session, "ok 42", "42", false))
         crowd_failed(crowd);
 }
 
@@ -157,7 +164,7 @@ static void crowd_work(struct crowd *crowd, struct laz_session *session)
             pthread_cond_wait(&crowd->moved, &crowd->lock);
         pthread_mutex_unlock(&crowd->lock);
         for (int i = 0; i < CROWD_CALLS; i++)
-            if (!member_run(session, WORK, "{\"id\":1,\"value\":5}", NULL))
+            if (!member_run(session, WORK, "{\"id\":1,\"value\":5}", false))
                 crowd_failed(crowd);
         pthread_mutex_lock(&crowd->lock);
         bool is_last = ++crowd->done == crowd->workers;
@@ -257,7 +264,7 @@ static double message_cost(struct laz_session *session, struct laz_session *neig
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
     CU_ASSERT_EQUAL(
         laz_session_execute_async(session, code, SIZE_MAX, NULL, message_ends, &result, NULL), 0);
-    CU_ASSERT_TRUE(member_run(neighbour, WORK, "{\"id\":1,\"value\":5}", NULL));
+    CU_ASSERT_TRUE(member_run(neighbour, WORK, "{\"id\":1,\"value\":5}", false));
     while (!result)
         CU_ASSERT_EQUAL_FATAL(laz_engine_step(test_engine_of(session), -1, NULL), 0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
