@@ -7,6 +7,7 @@
 #include "session/audit_events.h"
 
 #include "base/clock.h"
+#include "base/json_write.h"
 #include "base/limits.h"
 #include "base/path.h"
 #include "audit/audit.h"
@@ -71,23 +72,21 @@ static int events_write(const struct laz_session *session, const char *event,
 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-static void events_limit(struct laz_buf *json, const char *name, uint64_t value)
-{
-    laz_buf_printf(json, "%s\"%s\":", json->len > 1 ? "," : "", name);
-    if (value == LAZ_UNLIMITED)
-        laz_buf_puts(json, "\"unlimited\"");
-    else
-        laz_buf_printf(json, "%llu", (unsigned long long)value);
-}
-
 static void events_limits(struct laz_audit_line *line, const struct laz_limits *limits)
 {
     struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
 
-    laz_buf_putc(&json, '{');
-    for (size_t i = 0; i < LAZ_N_LIMITS; i++)
-        events_limit(&json, laz_limit_table[i].name, laz_limit_value(limits, &laz_limit_table[i]));
-    laz_buf_putc(&json, '}');
+    laz_json_begin_object(&write, NULL);
+    for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
+        const char *name = laz_limit_table[i].name;
+        uint64_t value = laz_limit_value(limits, &laz_limit_table[i]);
+        if (value == LAZ_UNLIMITED)
+            laz_json_add_text(&write, name, "unlimited");
+        else
+            laz_json_add_uint(&write, name, value);
+    }
+    laz_json_end_object(&write);
     laz_audit_json(line, "limits", laz_buf_text(&json), json.len);
     line->members.failed |= json.failed;
     laz_buf_fini(&json);
@@ -211,7 +210,7 @@ void laz_audit_stopped(const struct laz_execution *execution)
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     if (cap) {
         laz_audit_string(&line, "limit", cap);
-        laz_audit_number(&line, "value", execution->stop_count);
+        laz_audit_number(&line, "value", execution->stop_number);
     } else {
         laz_audit_string(&line, "state", laz_session_state_name(execution->session->state));
         laz_audit_string(&line, "reason", execution->stop_text);
@@ -243,7 +242,7 @@ void laz_audit_judged(const struct laz_execution *execution)
         event = "execute_complete";
     } else if (result->verdict == LAZ_VERDICT_TIMEOUT || result->verdict == LAZ_VERDICT_DEADLINE) {
         event = "execute_timeout";
-        laz_audit_seconds(&line, "timeout_secs", execution->stop_ms * 1000);
+        laz_audit_seconds(&line, "timeout_secs", execution->stop_number * 1000);
     }
     if (execution->is_check)
         event = "check_complete";

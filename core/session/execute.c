@@ -39,10 +39,7 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
     if (execution->over || execution->stop != LAZ_STOP_NONE)
         return;
     execution->stop = stop;
-    if (stop == LAZ_STOP_TIMEOUT || stop == LAZ_STOP_DEADLINE)
-        execution->stop_ms = number;
-    else
-        execution->stop_count = number;
+    execution->stop_number = number;
     snprintf(execution->stop_text, sizeof execution->stop_text, "%s", text);
     laz_audit_stopped(execution);
     laz_timer_cancel(execution->session->code_timer);

@@ -38,7 +38,7 @@ struct laz_execution {
     bool has_message;
     struct laz_message message; /* the outcome; its `value` and `args` are NULL */
     enum laz_stop stop;
-    uint64_t stop_ms, stop_count;
+    uint64_t stop_number; /* as in struct laz_evidence, and stop_text */
     char stop_text[256];
     uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
     uint64_t code_left_ms;   /* of timeout_ms, while the clock is stopped */
@@ -63,7 +63,7 @@ char *laz_execution_words(const struct laz_execution *execution, const char *tex
 void laz_execution_judge(struct laz_execution *execution);
 
 /* Ends an execution on behalf of the host; only the first reason counts. `number` and `text`
- * (copied) belong to the reason: stop_ms or stop_count, and stop_text of struct laz_evidence. */
+ * (copied) belong to the reason: stop_number and stop_text of struct laz_evidence. */
 void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uint64_t number,
                         const char *text);
 /* Starts and stops the clock of the code, which runs while no call of a tool is open. */

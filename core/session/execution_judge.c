@@ -62,8 +62,7 @@ void laz_execution_judge(struct laz_execution *execution)
         result->max_rss_bytes = session->guard.peak_bytes;
     struct laz_evidence evidence = {
         .stop = execution->stop,
-        .stop_ms = execution->stop_ms,
-        .stop_count = execution->stop_count,
+        .stop_number = execution->stop_number,
         .stop_text = execution->stop_text,
         .message = execution->has_message ? &execution->message : NULL,
         .exit = laz_box_is_ended(box) ? &box->exit : NULL,

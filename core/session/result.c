@@ -2,10 +2,10 @@
 /* result.c - the result of an execution, field by field and as one JSON object. */
 #include "session/result.h"
 
-#include "base/json.h"
+#include "base/json_write.h"
 #include "base/outcome.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,75 +94,76 @@ const char *laz_result_error(const struct laz_result *result)
     return result->has_error ? result->error_message : NULL;
 }
 
-static void json_text(struct laz_buf *buf, const char *text)
+static void result_write_raw(struct laz_json_write *write, const char *key, const char *json)
 {
-    if (text)
-        laz_json_quote(buf, text, strlen(text));
-    else
-        laz_buf_puts(buf, "null");
+    laz_json_add_raw(write, key, json, strlen(json));
 }
 
-static void json_output(struct laz_buf *buf, const struct laz_output *output)
+static void result_write_output(struct laz_json_write *write, const struct laz_output *output)
 {
-    laz_buf_puts(buf, ",\"output\":[");
+    laz_json_begin_list(write, "output");
     for (size_t i = 0; i < output->n_pieces; i++) {
         const struct laz_output_piece *piece = &output->pieces[i];
-        laz_buf_printf(buf, "%s{\"stream\":\"%s\",\"text\":", i ? "," : "",
-                       piece->stream == LAZ_STDERR ? "stderr" : "stdout");
-        laz_json_quote(buf, laz_buf_text(&output->kept) + piece->at, piece->len);
-        laz_buf_putc(buf, '}');
+        laz_json_begin_object(write, NULL);
+        laz_json_add_text(write, "stream", piece->stream == LAZ_STDERR ? "stderr" : "stdout");
+        laz_json_add_bytes(write, "text", laz_buf_text(&output->kept) + piece->at, piece->len);
+        laz_json_end_object(write);
     }
-    laz_buf_printf(buf, "],\"truncated\":%s", output->truncated ? "true" : "false");
+    laz_json_end_list(write);
+    laz_json_add_bool(write, "truncated", output->truncated);
 }
 
-static void json_error(struct laz_buf *buf, const struct laz_result *result)
+static void result_write_error(struct laz_json_write *write, const struct laz_result *result)
 {
-    laz_buf_puts(buf, ",\"error\":");
     if (!result->has_error) {
-        laz_buf_puts(buf, "null");
+        laz_json_add_null(write, "error");
         return;
     }
-    laz_buf_puts(buf, "{\"kind\":");
-    json_text(buf, result->error_kind);
-    laz_buf_puts(buf, ",\"message\":");
-    json_text(buf, result->error_message);
-    laz_buf_puts(buf, ",\"traceback\":");
-    laz_json_strings(buf, &result->traceback);
+    laz_json_begin_object(write, "error");
+    laz_json_add_text(write, "kind", result->error_kind);
+    laz_json_add_text(write, "message", result->error_message);
+    laz_json_add_texts(write, "traceback", &result->traceback);
     if (result->line > 0)
-        laz_buf_printf(buf, ",\"line\":%lld", (long long)result->line);
+        laz_json_add_int(write, "line", result->line);
     if (result->column > 0)
-        laz_buf_printf(buf, ",\"column\":%lld", (long long)result->column);
-    laz_buf_putc(buf, '}');
+        laz_json_add_int(write, "column", result->column);
+    laz_json_end_object(write);
+}
+
+static void result_write_ms(struct laz_json_write *write, const char *key, uint64_t us)
+{
+    laz_json_add_key(write, key);
+    laz_buf_printf(write->to, "%" PRIu64 ".%03u", us / 1000, (unsigned)(us % 1000));
 }
 
 const char *laz_result_json(struct laz_result *result)
 {
     struct laz_buf buf = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &buf};
 
     if (result->json)
         return result->json;
-    laz_buf_printf(&buf, "{\"ok\":%s,\"value\":%s,\"text\":",
-                   result->verdict == LAZ_VERDICT_OK ? "true" : "false", laz_result_value(result));
-    json_text(&buf, result->text);
-    json_output(&buf, &result->output);
-    json_error(&buf, result);
-    laz_buf_puts(&buf, ",\"warnings\":");
-    laz_json_strings(&buf, &result->warnings);
-    laz_buf_printf(
-        &buf, ",\"verdict\":{\"reason\":\"%s\",\"detail\":", laz_verdict_name(result->verdict));
-    json_text(&buf, laz_result_detail(result));
-    laz_buf_printf(&buf, ",\"evidence\":%s}", result->evidence ? result->evidence : "{}");
-    laz_buf_printf(&buf,
-                   ",\"usage\":{\"wall_ms\":%llu.%03u,\"cpu_ms\":%llu.%03u,"
-                   "\"max_rss_bytes\":%llu,\"tool_calls\":%llu}",
-                   (unsigned long long)(result->wall_us / 1000), (unsigned)(result->wall_us % 1000),
-                   (unsigned long long)(result->cpu_us / 1000), (unsigned)(result->cpu_us % 1000),
-                   (unsigned long long)result->max_rss_bytes,
-                   (unsigned long long)result->tool_calls);
-    laz_buf_printf(
-        &buf, ",\"isolation\":%s,\"session\":", result->isolation ? result->isolation : "null");
-    json_text(&buf, *result->session ? result->session : NULL);
-    laz_buf_putc(&buf, '}');
+    laz_json_begin_object(&write, NULL);
+    laz_json_add_bool(&write, "ok", result->verdict == LAZ_VERDICT_OK);
+    result_write_raw(&write, "value", laz_result_value(result));
+    laz_json_add_text(&write, "text", result->text);
+    result_write_output(&write, &result->output);
+    result_write_error(&write, result);
+    laz_json_add_texts(&write, "warnings", &result->warnings);
+    laz_json_begin_object(&write, "verdict");
+    laz_json_add_text(&write, "reason", laz_verdict_name(result->verdict));
+    laz_json_add_text(&write, "detail", laz_result_detail(result));
+    result_write_raw(&write, "evidence", result->evidence ? result->evidence : "{}");
+    laz_json_end_object(&write);
+    laz_json_begin_object(&write, "usage");
+    result_write_ms(&write, "wall_ms", result->wall_us);
+    result_write_ms(&write, "cpu_ms", result->cpu_us);
+    laz_json_add_uint(&write, "max_rss_bytes", result->max_rss_bytes);
+    laz_json_add_uint(&write, "tool_calls", result->tool_calls);
+    laz_json_end_object(&write);
+    result_write_raw(&write, "isolation", result->isolation ? result->isolation : "null");
+    laz_json_add_text(&write, "session", *result->session ? result->session : NULL);
+    laz_json_end_object(&write);
     result->json = laz_buf_steal(&buf);
     return result->json ? result->json : "{\"ok\":false,\"value\":null}";
 }

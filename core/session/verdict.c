@@ -10,46 +10,26 @@
  * code chose: the kernel is asked which, and if it does not say, neither is claimed. */
 #include "session/verdict.h"
 
-#include "base/json.h"
 #include "os/signals.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static void judge_evidence(struct laz_judgement *judgement, const char *key, int64_t value)
-{
-    laz_buf_printf(&judgement->evidence, "%s\"%s\":%lld", judgement->evidence.len ? "," : "", key,
-                   (long long)value);
-}
-
-/* "1 second", "2.5 seconds". */
-static void judge_seconds(char *out, size_t size, uint64_t ms)
-{
-    snprintf(out, size, "%g second%s", (double)ms / 1000.0, ms == 1000 ? "" : "s");
-}
-
-static void judge_counted_by(struct laz_judgement *judgement, const char *mechanism)
-{
-    laz_buf_printf(&judgement->evidence, "%s\"counted_by\":", judgement->evidence.len ? "," : "");
-    laz_json_quote(&judgement->evidence, mechanism, strlen(mechanism));
-}
 
 static void judge_cpu(const struct laz_evidence *e, struct laz_judgement *j)
 {
     j->verdict = LAZ_VERDICT_CPU_LIMIT;
-    judge_evidence(j, "limit_s", (int64_t)e->limits->cpu_s);
+    laz_json_add_uint(&j->add, "limit_s", e->limits->cpu_s);
     snprintf(j->detail, sizeof j->detail, "The CPU time limit of %llu s was reached",
              (unsigned long long)e->limits->cpu_s);
 }
 
 static void judge_memory(const struct laz_evidence *e, const char *by, struct laz_judgement *j)
 {
-    judge_counted_by(j, by);
+    laz_json_add_text(&j->add, "counted_by", by);
     j->verdict = LAZ_VERDICT_MEMORY_LIMIT;
     j->replace = j->overrules = true;
     if (e->ran_out)
-        judge_evidence(j, "out_of_memory", (int64_t)e->ran_out);
-    judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+        laz_json_add_uint(&j->add, "out_of_memory", e->ran_out);
+    laz_json_add_int(&j->add, "limit_bytes", (int64_t)e->limits->memory_bytes);
     snprintf(j->detail, sizeof j->detail,
              "All processes of the session together used more memory than the limit of %llu bytes",
              (unsigned long long)e->limits->memory_bytes);
@@ -62,39 +42,40 @@ static void judge_stop(const struct laz_evidence *e, struct laz_judgement *j)
 
     j->verdict = reason->verdict;
     j->replace = true;
-    judge_seconds(seconds, sizeof seconds, e->stop_ms);
+    snprintf(seconds, sizeof seconds, "%g second%s", (double)e->stop_number / 1000.0,
+             e->stop_number == 1000 ? "" : "s");
     switch (e->stop) {
     case LAZ_STOP_TIMEOUT:
         snprintf(j->detail, sizeof j->detail, "Execution timed out after %s", seconds);
-        judge_evidence(j, "timeout_ms", (int64_t)e->stop_ms);
+        laz_json_add_uint(&j->add, "timeout_ms", e->stop_number);
         break;
     case LAZ_STOP_DEADLINE:
         snprintf(j->detail, sizeof j->detail,
                  "The deadline of %s, which includes tools and waiting, has passed", seconds);
-        judge_evidence(j, "deadline_ms", (int64_t)e->stop_ms);
+        laz_json_add_uint(&j->add, "deadline_ms", e->stop_number);
         break;
     case LAZ_STOP_TOOL_LIMIT:
         snprintf(j->detail, sizeof j->detail, "Maximum tool calls (%llu) exceeded",
-                 (unsigned long long)e->stop_count);
-        judge_evidence(j, reason->cap, (int64_t)e->stop_count);
+                 (unsigned long long)e->stop_number);
+        laz_json_add_uint(&j->add, reason->cap, e->stop_number);
         break;
     case LAZ_STOP_OUTPUT_LIMIT:
         snprintf(j->detail, sizeof j->detail,
                  "More than %llu bytes of output, 64 times max_output_size",
-                 (unsigned long long)e->stop_count);
-        judge_evidence(j, "bytes", (int64_t)e->stop_count);
+                 (unsigned long long)e->stop_number);
+        laz_json_add_uint(&j->add, "bytes", e->stop_number);
         break;
     case LAZ_STOP_PROTOCOL:
         snprintf(j->detail, sizeof j->detail, "The sandbox broke the protocol: %s", e->stop_text);
         break;
     case LAZ_STOP_CPU:
-        judge_evidence(j, "cpu_ms", (int64_t)e->stop_count);
-        judge_counted_by(j, e->stop_text);
+        laz_json_add_uint(&j->add, "cpu_ms", e->stop_number);
+        laz_json_add_text(&j->add, "counted_by", e->stop_text);
         judge_cpu(e, j);
         break;
     case LAZ_STOP_MEMORY:
-        if (e->stop_count)
-            judge_evidence(j, "used_bytes", (int64_t)e->stop_count);
+        if (e->stop_number)
+            laz_json_add_uint(&j->add, "used_bytes", e->stop_number);
         judge_memory(e, e->stop_text, j);
         break;
     default:
@@ -121,7 +102,7 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
     j->verdict = kind->verdict;
     j->replace = kind->replace;
     if (kind == &laz_error_kinds[LAZ_OUTCOME_EXIT]) {
-        judge_evidence(j, "exit_status", message->status);
+        laz_json_add_int(&j->add, "exit_status", message->status);
         if (message->status == 0)
             j->verdict = LAZ_VERDICT_OK;
         snprintf(j->detail, sizeof j->detail, "The code ended its process with status %d",
@@ -129,11 +110,11 @@ static void judge_message(const struct laz_evidence *e, struct laz_judgement *j)
     } else if (j->verdict == LAZ_VERDICT_MEMORY_LIMIT) {
         snprintf(j->detail, sizeof j->detail, "The language could not get the memory it asked for");
         if (e->limits->memory_bytes != LAZ_UNLIMITED)
-            judge_evidence(j, "limit_bytes", (int64_t)e->limits->memory_bytes);
+            laz_json_add_uint(&j->add, "limit_bytes", e->limits->memory_bytes);
     } else if (j->verdict == LAZ_VERDICT_FSIZE_LIMIT) {
         snprintf(j->detail, sizeof j->detail, "A file grew over the limit");
         if (e->limits->fsize_bytes != LAZ_UNLIMITED)
-            judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+            laz_json_add_uint(&j->add, "limit_bytes", e->limits->fsize_bytes);
     }
 }
 
@@ -209,20 +190,20 @@ static void judge_process_end(const struct laz_evidence *e, struct laz_judgement
 
     j->replace = true;
     if (how.is_ambiguous || how.signal == 0)
-        judge_evidence(j, "exit_status", how.status);
+        laz_json_add_int(&j->add, "exit_status", how.status);
     else if (how.signal > 0)
-        judge_evidence(j, "signal", how.signal);
+        laz_json_add_int(&j->add, "signal", how.signal);
     /* The kernel's limit uses another count than the one it reports: a reported time below the
      * limit would contradict the verdict, and is left out. */
     if (!used_up || e->cpu_us >= e->limits->cpu_s * 1000000)
-        judge_evidence(j, "cpu_ms", (int64_t)(e->cpu_us / 1000));
+        laz_json_add_uint(&j->add, "cpu_ms", e->cpu_us / 1000);
     else
-        judge_counted_by(j, "rlimit");
+        laz_json_add_text(&j->add, "counted_by", "rlimit");
     if (used_up) {
         judge_cpu(e, j);
     } else if (how.signal == SIGXFSZ && e->limits->fsize_bytes != LAZ_UNLIMITED) {
         j->verdict = LAZ_VERDICT_FSIZE_LIMIT;
-        judge_evidence(j, "limit_bytes", (int64_t)e->limits->fsize_bytes);
+        laz_json_add_uint(&j->add, "limit_bytes", e->limits->fsize_bytes);
         snprintf(j->detail, sizeof j->detail, "A file grew over the limit of %llu bytes",
                  (unsigned long long)e->limits->fsize_bytes);
     } else {
@@ -232,7 +213,8 @@ static void judge_process_end(const struct laz_evidence *e, struct laz_judgement
 
 void laz_judge(const struct laz_evidence *evidence, struct laz_judgement *judgement)
 {
-    *judgement = (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED};
+    *judgement =
+        (struct laz_judgement){.verdict = LAZ_VERDICT_CRASHED, .add = {.to = &judgement->evidence}};
     if (evidence->ran_out &&
         (evidence->stop == LAZ_STOP_NONE || evidence->stop == LAZ_STOP_PROTOCOL))
         judge_memory(evidence, evidence->memory_by, judgement);

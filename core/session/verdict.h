@@ -4,6 +4,7 @@
 #define LAZ_SESSION_VERDICT_H
 
 #include "base/buf.h"
+#include "base/json_write.h"
 #include "base/outcome.h"
 #include "os/process.h"
 #include "wire/message.h"
@@ -14,8 +15,7 @@
 /* Everything that is known when an execution is over. */
 struct laz_evidence {
     enum laz_stop stop;
-    uint64_t stop_ms;                  /* of timeout, deadline */
-    uint64_t stop_count;               /* of tool_limit; of cpu (ms), memory (bytes) */
+    uint64_t stop_number;              /* ms (timeout, deadline, cpu), bytes (memory), a count */
     const char *stop_text;             /* of protocol; of cpu, memory: who counted */
     const struct laz_message *message; /* the outcome the agent reported; NULL: none came */
     const struct laz_exit *exit;       /* of the outermost process */
@@ -35,9 +35,10 @@ struct laz_evidence {
 struct laz_judgement {
     enum laz_verdict verdict;
     char detail[512];
-    struct laz_buf evidence; /* members of a JSON object, without the braces */
-    bool replace;            /* the session needs a new box */
-    bool overrules;          /* the outcome that the agent reported is discarded */
+    struct laz_buf evidence;   /* members of a JSON object, without the braces */
+    struct laz_json_write add; /* writes them */
+    bool replace;              /* the session needs a new box */
+    bool overrules;            /* the outcome that the agent reported is discarded */
 };
 
 /* Fills *judgement; the caller frees judgement->evidence. Any thread. */

@@ -10,9 +10,7 @@ exceptions='
 core/audit/audit_chain.c      the hash covers the bytes of a line: they are the format of the chain
 core/audit/audit_line.c       members only; the chain writes the line around them
 core/cli/doctor_backend.c     the parameters of the tool that the doctor calls, a constant
-core/session/audit_events.c   members only; the chain writes the line around them
-core/session/result.c         the result for the application, not yet through json_write.h
-core/session/verdict.c        members of the evidence, not yet through json_write.h
+core/session/result.c         the result when there is no memory to write it, a constant
 core/settings/document.c      TOML, in the examples of the page
 core/settings/schema.c        TOML, a default
 core/base/limits.c            the default limits, a constant

@@ -279,7 +279,7 @@ static void verdict_of_the_host_comes_first(void)
 {
     struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
     struct laz_evidence evidence = {.stop = LAZ_STOP_TIMEOUT,
-                                    .stop_ms = 1000,
+                                    .stop_number = 1000,
                                     .exit = &how,
                                     .exit_code = -1,
                                     .limits = &limits};
@@ -289,12 +289,12 @@ static void verdict_of_the_host_comes_first(void)
     CU_ASSERT_EQUAL(judgement.verdict, LAZ_VERDICT_TIMEOUT);
     UNIT_TEXT(judgement.detail, "Execution timed out after 1 second");
     laz_buf_fini(&judgement.evidence);
-    evidence.stop_ms = 2500;
+    evidence.stop_number = 2500;
     laz_judge(&evidence, &judgement);
     UNIT_TEXT(judgement.detail, "Execution timed out after 2.5 seconds");
     laz_buf_fini(&judgement.evidence);
     evidence.stop = LAZ_STOP_TOOL_LIMIT;
-    evidence.stop_count = 2;
+    evidence.stop_number = 2;
     laz_judge(&evidence, &judgement);
     UNIT_TEXT(judgement.detail, "Maximum tool calls (2) exceeded");
     laz_buf_fini(&judgement.evidence);
@@ -365,7 +365,7 @@ static void verdict_of_the_whole_session(void)
         struct laz_message message = {.type = LAZ_MESSAGE_RESULT, .kind = (char *)rows[i].reported};
         struct laz_exit how = {.known = true, .signal = SIGKILL, .status = -1};
         struct laz_evidence evidence = {.stop = rows[i].stop,
-                                        .stop_count = rows[i].count,
+                                        .stop_number = rows[i].count,
                                         .stop_text = "who",
                                         .message = rows[i].reported ? &message : NULL,
                                         .exit = rows[i].reported ? NULL : &how,
