@@ -7,7 +7,6 @@
  * sandbox.require is empty: a backend that lacks something is examined and not refused. */
 #include "cli/doctor.h"
 
-#include "session/session.h"
 #include "os/process.h"
 #include "os/signals.h"
 #include "os/spawner.h"
@@ -155,7 +154,7 @@ int doctor_place_victim(struct doctor_place *place, const char *mark, struct laz
 {
     static const char *const nothing[] = {NULL};
     struct laz_engine *engine = place->engine;
-    uint32_t uid = place->session->box ? place->session->box->uid : LAZ_SPAWN_SAME_ID;
+    uint32_t uid = laz_session_uid(place->session);
     char *agent = NULL;
     int rc = laz_stage_file(engine->folder, engine->agent, uid, true, &agent, err);
 

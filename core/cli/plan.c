@@ -10,7 +10,7 @@
 #include "box/choice.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
-#include "engine/tables.h"
+#include "engine/engine.h"
 #include "os/cgroup.h"
 #include "os/system.h"
 #include "os/users.h"

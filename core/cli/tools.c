@@ -8,7 +8,7 @@
 #include "cli/inspect.h"
 
 #include "tool/providers.h"
-#include "engine/tables.h"
+#include "engine/engine.h"
 #include "tool/tools.h"
 #include "settings/settings.h"
 

@@ -4,7 +4,6 @@
 
 #include "audit/audit.h"
 #include "box/template.h"
-#include "engine/tables.h"
 #include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
@@ -12,8 +11,7 @@
 #include "os/spawner.h"
 #include "os/uids.h"
 #include "os/users.h"
-#include "session/audit_events.h"
-#include "session/session.h"
+#include "session/result.h"
 #include "tool/lend.h"
 
 #include <stdlib.h>
@@ -92,7 +90,7 @@ int laz_execute(struct laz_engine *engine, const struct laz_session_options *ses
     *result = NULL;
     int rc = laz_session_open(engine, session_options, &session, &why);
     if (rc == LAZ_ESETUP || rc == LAZ_ECANCELLED) {
-        *result = laz_execution_not_started(rc, why.text);
+        *result = laz_result_not_started(rc, why.text);
         return *result ? 0 : laz_error_nomem(err);
     }
     if (rc)
@@ -176,7 +174,6 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->folder_lock = -1;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
-    engine->sessions.listener = &laz_execution_listener;
     engine->driver.owner =
         (struct laz_driver_owner){engine, engine_serve, engine_cancelled, engine_resumed};
     int rc = settings ? laz_settings_copy(settings, &engine->settings, err)
@@ -185,7 +182,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         goto fail;
     engine->values = engine->sessions.values = laz_settings_values(engine->settings);
     engine_take_options(engine, options);
-    if ((rc = laz_audit_open(&engine->sessions, err)) ||
+    if ((rc = laz_sessions_init(&engine->sessions, err)) ||
         (rc = laz_driver_init(&engine->driver, ENGINE_WORKERS, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->driver.log,

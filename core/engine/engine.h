@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - an engine owns what its sessions share, and passes it to the rooms. Private to
- * core/engine and to tests; the public functions are in lazaret/lazaret.h. */
+ * core/engine, the command and tests; the public functions are in lazaret/lazaret.h. */
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
@@ -27,5 +27,12 @@ struct laz_engine {
     struct laz_tools tools;
     struct laz_session_shared sessions;
 };
+
+/* tables.c: checks that every [sandbox.NAME] and [runtime.NAME] names a plugin and has only options
+ * of it. Appends each mistake to `problems` (unless NULL) and returns the first. The table of a
+ * known runtime that is not installed is accepted. Borrows everything for the call. Errors:
+ * LAZ_ECONFIG with FILE:LINE:COL, LAZ_ENOMEM. */
+int laz_tables_check(struct laz_registry *registry, const struct laz_settings *settings,
+                     struct laz_strv *problems, struct laz_error *err);
 
 #endif

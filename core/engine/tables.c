@@ -5,7 +5,7 @@
  * Settings are read before plugins are known, so a misspelt [sandbox.bwarp] looks like the table of
  * an unknown plugin.  Here the plugins are known.  Tables of plugins that are not in use are
  * checked too, since their mistakes would show only when the plugin is chosen. */
-#include "engine/tables.h"
+#include "engine/engine.h"
 
 #include "settings/toml/toml.h"
 

@@ -10,8 +10,7 @@
 #include "session/execution.h"
 #include "session/session.h"
 
-/* Opens the audit log that the settings name, if any, as shared->audit; freed by laz_audit_free.
- * Errors: as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
+/* See laz_sessions_init. */
 int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err);
 
 /* Records session_start, and for later boxes session_restart with its cause ("asked", "replaced").

@@ -372,14 +372,6 @@ static void execution_end_blocked(struct laz_execution *execution, struct laz_re
     execution_end_with(execution, result);
 }
 
-/* A session that does not come up, as the result of the execution it was for; NULL without memory.
- */
-struct laz_result *laz_execution_not_started(int rc, const char *why)
-{
-    return laz_result_nothing_ran(
-        rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
-}
-
 /* Adds a warning to the result if records are missing from the audit log. */
 static void execution_warn_audit(struct laz_execution *execution)
 {
@@ -421,8 +413,8 @@ static void execution_submit(struct laz_execution *execution)
 
     if (rc || atomic_load(&session->closing)) {
         start->rc = 0;
-        execution_end_with(execution, rc ? laz_execution_not_started(rc, start->why.text)
-                                         : laz_execution_not_started(LAZ_ECANCELLED, "cancelled"));
+        execution_end_with(execution, laz_result_not_started(rc ? rc : LAZ_ECANCELLED,
+                                                             rc ? start->why.text : "cancelled"));
         return;
     }
     if (start->is_unrecorded) {
@@ -528,7 +520,7 @@ static void execution_advance(struct laz_session *session)
     if (execution->phase == LAZ_PHASE_NEW && !execution->cancelled)
         execution_admit(execution);
     else if (execution->cancelled)
-        execution_end_with(execution, laz_execution_not_started(LAZ_ECANCELLED, "cancelled"));
+        execution_end_with(execution, laz_result_not_started(LAZ_ECANCELLED, "cancelled"));
     else if (execution->phase == LAZ_PHASE_HOOK && execution->hook_answered)
         execution_take_hook_answer(execution);
     else if (execution->phase == LAZ_PHASE_BOX && !session->start.under_way)

@@ -13,7 +13,6 @@
 #include "session/execution.h"
 #include "os/cgroup.h"
 #include "os/process_tree.h"
-#include "os/system.h"
 
 #define GUARD_CPU_LEAST_MS   5  /* reading a counter takes microseconds */
 #define GUARD_TREE_LEAST_MS  20 /* reading /proc takes some hundred */
@@ -72,6 +71,7 @@ static void guard_look(struct laz_session *session)
     struct laz_box *box = session->box;
     const struct guard_duty duty = guard_duty(session);
     const bool watch_tree = duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by;
+    const unsigned processors = session->shared->processors;
     struct laz_tree_usage tree = {0};
     uint64_t cpu_us = 0, pause = GUARD_DAY_MS;
 
@@ -86,7 +86,7 @@ static void guard_look(struct laz_session *session)
                                                   duty.cpu_by ? duty.cpu_by : "watchdog");
             return;
         }
-        pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, guard->processors);
+        pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, processors);
     }
     if (duty.memory_bytes != LAZ_UNLIMITED) {
         if (tree.memory_bytes > duty.memory_bytes) {
@@ -94,8 +94,7 @@ static void guard_look(struct laz_session *session)
                                                   "watchdog");
             return;
         }
-        uint64_t ms =
-            laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, guard->processors);
+        uint64_t ms = laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, processors);
         pause = ms < pause ? ms : pause;
     }
     if (watch_tree && pause < GUARD_TREE_LEAST_MS)
@@ -115,9 +114,6 @@ static void guard_due(void *user)
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
 {
     guard->timer = laz_timer_new(session->shared->driver->loop, guard_due, session);
-    if (!session->shared->processors)
-        session->shared->processors = laz_os_processors();
-    guard->processors = session->shared->processors;
     return guard->timer != NULL;
 }
 

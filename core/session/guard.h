@@ -13,7 +13,6 @@ struct laz_timer;
 /* Part of a session. */
 struct laz_guard {
     struct laz_timer *timer;
-    unsigned processors;
     uint64_t due_us;     /* no limit can be reached before this time (laz_loop_now_us) */
     uint64_t seen_us;    /* CPU time of the process tree at the last check */
     uint64_t lost_us;    /* CPU time of processes that ended without being waited for */

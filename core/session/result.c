@@ -28,6 +28,12 @@ struct laz_result *laz_result_nothing_ran(enum laz_verdict verdict, const char *
     return result;
 }
 
+struct laz_result *laz_result_not_started(int rc, const char *why)
+{
+    return laz_result_nothing_ran(
+        rc == LAZ_ECANCELLED ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_SETUP_FAILED, NULL, why);
+}
+
 void laz_result_free(struct laz_result *result)
 {
     if (!result)

@@ -150,8 +150,5 @@ struct laz_session_keeper {
 
 /* The caller wants what it executes, or its start, to end. */
 void laz_execution_cancel(struct laz_session *session);
-/* A session that does not come up, as the result of the execution it was for; NULL without memory.
- */
-struct laz_result *laz_execution_not_started(int rc, const char *why);
 
 #endif

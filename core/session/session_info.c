@@ -20,6 +20,11 @@ int64_t laz_session_pid(const struct laz_session *session)
     return session->box ? session->box->process.pid : -1;
 }
 
+uint32_t laz_session_uid(const struct laz_session *session)
+{
+    return session->box ? session->box->uid : LAZ_SPAWN_SAME_ID;
+}
+
 const char *laz_session_id(const struct laz_session *session)
 {
     return session->id;

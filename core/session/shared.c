@@ -2,9 +2,18 @@
 /* shared.c - all sessions and pools of an engine: cancelled, resumed, freed together. */
 #include "session/shared.h"
 
+#include "os/system.h"
+#include "session/audit_events.h"
 #include "session/pool.h"
 #include "session/session.h"
 #include "box/trial.h"
+
+int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
+{
+    shared->listener = &laz_execution_listener;
+    shared->processors = laz_os_processors();
+    return laz_audit_open(shared, err);
+}
 
 void laz_sessions_cancel(struct laz_session_shared *shared)
 {

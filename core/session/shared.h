@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.h - what the sessions and pools of an engine share. */
+/* shared.h - what the sessions and pools of an engine share, and what other rooms call of them; of
+ * results: result.h. */
 #ifndef LAZ_SESSION_SHARED_H
 #define LAZ_SESSION_SHARED_H
 
@@ -23,9 +24,14 @@ struct laz_session_shared {
     const struct laz_session_listener *listener;
     struct laz_session *sessions;
     struct laz_pool *pools;
-    unsigned running;    /* number of executions that run in boxes */
-    unsigned processors; /* 0: not determined yet */
+    unsigned running; /* number of executions that run in boxes */
+    unsigned processors;
 };
+
+/* Opens the audit log that the settings name, if any. Needs the driver and the values; the caller
+ * frees shared->audit, after a failure too. Errors: as laz_audit_new; LAZ_ECONFIG if the settings
+ * show the log to the code. */
+int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
@@ -40,5 +46,8 @@ void laz_sessions_resume(struct laz_session_shared *shared);
 /* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
  * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
+
+/* The user of its box; LAZ_SPAWN_SAME_ID: none of its own. */
+uint32_t laz_session_uid(const struct laz_session *session);
 
 #endif
