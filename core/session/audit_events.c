@@ -29,23 +29,21 @@ static int events_log_is_outside(const struct laz_settings_values *values, struc
     const struct laz_strv *const lists[] = {&values->sandbox.write, &values->sandbox.read};
     static const char *const names[] = {"sandbox.write", "sandbox.read"};
     char *file = laz_os_real_path(values->audit.file); /* NULL: could not be made (`warn`) */
+    int rc = 0;
 
     for (size_t l = 0; l < 2; l++) {
-        for (size_t i = 0; i < lists[l]->n; i++) {
+        for (size_t i = 0; i < lists[l]->n && !rc; i++) {
             char *shown = laz_os_real_path(lists[l]->items[i]);
-            bool inside = laz_path_is_within(values->audit.file, lists[l]->items[i]) ||
-                          (file && shown && laz_path_is_within(file, shown));
+            if (laz_path_is_within(values->audit.file, lists[l]->items[i]) ||
+                (file && shown && laz_path_is_within(file, shown)))
+                rc = laz_error_set(err, LAZ_ECONFIG, 0,
+                                   "audit.file: %s lies in %s, which %s shows to the code",
+                                   values->audit.file, lists[l]->items[i], names[l]);
             free(shown);
-            if (inside) {
-                free(file);
-                return laz_error_set(err, LAZ_ECONFIG, 0,
-                                     "audit.file: %s lies in %s, which %s shows to the code",
-                                     values->audit.file, lists[l]->items[i], names[l]);
-            }
         }
     }
     free(file);
-    return 0;
+    return rc;
 }
 
 int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err)
@@ -130,8 +128,6 @@ void laz_audit_start_failed(struct laz_session *session, const struct laz_error 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->shared->audit)
-        return;
     laz_audit_string(&line, "runtime", session->runtime ? session->runtime->name : NULL);
     laz_audit_string(&line, "backend", *session->start.backend ? session->start.backend : NULL);
     laz_audit_string(&line, "error", why->text);
@@ -142,8 +138,6 @@ static void events_reason(struct laz_session *session, const char *event, const 
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->shared->audit)
-        return;
     laz_audit_string(&line, "state", laz_session_state_name(session->state));
     laz_audit_string(&line, "reason", why);
     events_write(session, event, &line, NULL);
@@ -174,30 +168,28 @@ void laz_audit_closed(struct laz_session *session)
 
 /* ---- executions ----------------------------------------------------------------------------- */
 
-int laz_audit_execute(struct laz_session *session, const char *type, const char *code, size_t len,
-                      struct laz_error *err)
+int laz_audit_execute(const struct laz_execution *execution, struct laz_error *err)
 {
+    const struct laz_session *session = execution->session;
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!session->shared->audit)
         return 0;
     laz_audit_number(&line, "execution", (uint64_t)session->last_id + 1);
-    laz_audit_text(&line, "code", code, len, LAZ_AUDIT_CODE_MAX);
-    return events_write(session, strcmp(type, "check") == 0 ? "check_start" : "execute_start",
-                        &line, err);
+    laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+    return events_write(session, execution->is_check ? "check_start" : "execute_start", &line, err);
 }
 
-void laz_audit_blocked(struct laz_session *session, const char *code, size_t len,
-                       const struct laz_result *result)
+void laz_audit_blocked(const struct laz_execution *execution, const struct laz_result *result)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->shared->audit)
+    if (!execution->session->shared->audit)
         return;
     laz_audit_string(&line, "verdict", laz_verdict_name(result->verdict));
     laz_audit_string(&line, "reason", result->detail);
-    laz_audit_text(&line, "code", code, len, LAZ_AUDIT_CODE_MAX);
-    events_write(session, "execute_blocked", &line, NULL);
+    laz_audit_text(&line, "code", execution->code, execution->len, LAZ_AUDIT_CODE_MAX);
+    events_write(execution->session, "execute_blocked", &line, NULL);
 }
 
 void laz_audit_stopped(const struct laz_execution *execution)
@@ -205,7 +197,7 @@ void laz_audit_stopped(const struct laz_execution *execution)
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *cap = laz_stop_reasons[execution->stop].cap;
 
-    if (!execution->session->shared->audit || (!cap && execution->stop != LAZ_STOP_PROTOCOL))
+    if (!cap && execution->stop != LAZ_STOP_PROTOCOL)
         return; /* timeouts and the like are recorded with the verdict */
     laz_audit_number(&line, "execution", (uint64_t)execution->id);
     if (cap) {
@@ -256,17 +248,15 @@ void laz_audit_judged(const struct laz_execution *execution)
     events_write(execution->session, event, &line, NULL);
 }
 
-void laz_audit_not_run(struct laz_session *session, const char *type, const struct laz_error *why)
+void laz_audit_not_run(const struct laz_execution *execution, const struct laz_error *why)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
-    if (!session->shared->audit)
-        return;
-    laz_audit_number(&line, "execution", (uint64_t)session->last_id);
+    laz_audit_number(&line, "execution", (uint64_t)execution->id);
     laz_audit_string(&line, "verdict", laz_verdict_name(LAZ_VERDICT_SETUP_FAILED));
     laz_audit_string(&line, "error", why->text);
-    events_write(session, strcmp(type, "check") == 0 ? "check_complete" : "execute_error", &line,
-                 NULL);
+    events_write(execution->session, execution->is_check ? "check_complete" : "execute_error",
+                 &line, NULL);
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */

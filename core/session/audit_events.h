@@ -25,18 +25,16 @@ void laz_audit_session_lost(struct laz_session *session, const char *why);
 /* Records session_close, once for each session whose start was recorded. */
 void laz_audit_closed(struct laz_session *session);
 
-/* `type`: "execute" or "check". */
-int laz_audit_execute(struct laz_session *session, const char *type, const char *code, size_t len,
-                      struct laz_error *err);
+/* Code or a check is sent. */
+int laz_audit_execute(const struct laz_execution *execution, struct laz_error *err);
 /* The code was refused before it ran. */
-void laz_audit_blocked(struct laz_session *session, const char *code, size_t len,
-                       const struct laz_result *result);
+void laz_audit_blocked(const struct laz_execution *execution, const struct laz_result *result);
 /* The host ends the execution, because of a limit of the settings or a protocol error. */
 void laz_audit_stopped(const struct laz_execution *execution);
 /* The execution has its result. */
 void laz_audit_judged(const struct laz_execution *execution);
 /* The execution was recorded by laz_audit_execute, but its code could not be sent. */
-void laz_audit_not_run(struct laz_session *session, const char *type, const struct laz_error *why);
+void laz_audit_not_run(const struct laz_execution *execution, const struct laz_error *why);
 
 /* `number` counts the calls of an execution from 1. */
 int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, const char *tool,

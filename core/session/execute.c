@@ -51,9 +51,10 @@ void laz_execution_stop(struct laz_execution *execution, enum laz_stop stop, uin
         laz_box_kill(execution->session->box);
 }
 
-static void execution_broken(struct laz_session *session, const char *why)
+static void execution_session_stops(struct laz_session *session, enum laz_stop stop,
+                                    uint64_t number, const char *text)
 {
-    laz_execution_stop(session->execution, LAZ_STOP_PROTOCOL, 0, why);
+    laz_execution_stop(session->execution, stop, number, text);
 }
 
 static void execution_box_ended(struct laz_session *session)
@@ -165,24 +166,15 @@ static struct laz_result *blocked_by_hook(int rc, const char *why)
     return blocked("Execution blocked by pre_execute_hook%s%s", *why ? ": " : "", why);
 }
 
-/* Calls the hook of the application. NULL: the code may run. */
-static struct laz_result *execution_ask_application(struct laz_session *session, const char *code,
-                                                    size_t len)
-{
-    char reason[400] = "";
-
-    if (session->pre_execute &&
-        session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
-        return blocked_by_hook(LAZ_EREFUSED, reason);
-    return NULL;
-}
-
 /* Checks the limits of the settings, the encoding, and the hook of the application. NULL: the code
  * may run, unless the hook of the settings refuses it. */
-static struct laz_result *execution_check_rules(struct laz_session *session, const char *code,
-                                                size_t len)
+static struct laz_result *execution_check_rules(const struct laz_execution *execution)
 {
+    const struct laz_session *session = execution->session;
     const struct laz_settings_values *values = session->shared->values;
+    const char *code = execution->code;
+    size_t len = execution->len;
+    char reason[400] = "";
 
     if (values->session.max_executions && session->executions >= values->session.max_executions)
         return blocked("Maximum executions (%llu) reached for this session",
@@ -194,17 +186,15 @@ static struct laz_result *execution_check_rules(struct laz_session *session, con
     if (values->session.max_code_length && characters > values->session.max_code_length)
         return blocked("Code too long (%zu characters, maximum %llu)", characters,
                        (unsigned long long)values->session.max_code_length);
-    return execution_ask_application(session, code, len);
+    if (session->pre_execute &&
+        session->pre_execute(session->pre_execute_user, code, len, reason, sizeof reason))
+        return blocked_by_hook(LAZ_EREFUSED, reason);
+    return NULL;
 }
 
 static uint64_t option_or(uint64_t option, uint64_t setting)
 {
     return option == LAZ_NO_LIMIT ? 0 : option ? option : setting;
-}
-
-static const char *execution_type(const struct laz_execution *execution)
-{
-    return execution->is_check ? "check" : "execute";
 }
 
 static void execution_take_options(struct laz_execution *execution,
@@ -368,7 +358,7 @@ static void execution_end_with(struct laz_execution *execution, struct laz_resul
 static void execution_end_blocked(struct laz_execution *execution, struct laz_result *result)
 {
     if (result)
-        laz_audit_blocked(execution->session, execution->code, execution->len, result);
+        laz_audit_blocked(execution, result);
     execution_end_with(execution, result);
 }
 
@@ -422,8 +412,7 @@ static void execution_submit(struct laz_execution *execution)
         execution_end_with(execution, blocked("Execution blocked: %s", start->why.text));
         return;
     }
-    if (laz_audit_execute(session, execution_type(execution), execution->code, execution->len,
-                          &why)) {
+    if (laz_audit_execute(execution, &why)) {
         execution_end_with(execution, blocked("Execution blocked: %s", why.text));
         return;
     }
@@ -432,7 +421,7 @@ static void execution_submit(struct laz_execution *execution)
                           &execution->result->warnings);
     rc = execution_send(execution, &why);
     if (rc) {
-        laz_audit_not_run(session, execution_type(execution), &why);
+        laz_audit_not_run(execution, &why);
         execution_end(execution, rc, &why);
         return;
     }
@@ -471,7 +460,7 @@ static void execution_admit(struct laz_execution *execution)
         execution_await_box(execution);
         return;
     }
-    struct laz_result *refusal = execution_check_rules(session, execution->code, execution->len);
+    struct laz_result *refusal = execution_check_rules(execution);
     if (refusal) {
         execution_end_blocked(execution, refusal);
     } else if (!shared->values->session.pre_execute_hook.n) {
@@ -529,25 +518,13 @@ static void execution_advance(struct laz_session *session)
         execution_complete(execution);
 }
 
-static void execution_read_on(struct laz_session *session)
-{
-    laz_execution_read_on(session->execution);
-}
-
-static void execution_over_limit(struct laz_session *session, enum laz_stop stop, uint64_t number,
-                                 const char *by)
-{
-    laz_execution_stop(session->execution, stop, number, by);
-}
-
 const struct laz_session_listener laz_execution_listener = {
     .advance = execution_advance,
     .message = execution_message,
     .output = execution_output,
-    .broken = execution_broken,
-    .read_on = execution_read_on,
+    .stop = execution_session_stops,
+    .read_on = laz_execution_read_on,
     .box_ended = execution_box_ended,
-    .over_limit = execution_over_limit,
     .code_too_late = execution_code_too_late,
     .deadline_over = execution_deadline_over,
 };

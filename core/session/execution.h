@@ -73,7 +73,7 @@ void laz_execution_clock_stand(struct laz_execution *execution);
 /* Handles the agent's request of a call: starts it, queues it, or refuses it. */
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message);
 /* Starts calls that waited for the agent to read earlier answers, after it has read some. */
-void laz_execution_read_on(struct laz_execution *execution);
+void laz_execution_read_on(struct laz_session *session);
 /* Logs the number of refused calls that were not logged one by one. */
 void laz_execution_log_refused(const struct laz_execution *execution);
 /* Cancels the open calls and drops the waiting ones. */

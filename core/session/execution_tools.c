@@ -203,10 +203,10 @@ static void execution_begin_waiting(struct laz_execution *execution)
     }
 }
 
-void laz_execution_read_on(struct laz_execution *execution)
+void laz_execution_read_on(struct laz_session *session)
 {
-    if (!execution->over)
-        execution_begin_waiting(execution);
+    if (!session->execution->over)
+        execution_begin_waiting(session->execution);
 }
 
 /* Queues a call; takes its arguments and its error. False: out of memory. */

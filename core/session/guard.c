@@ -82,16 +82,16 @@ static void guard_look(struct laz_session *session)
     if (duty.cpu_us != LAZ_UNLIMITED) {
         cpu_us = duty.cpu_by ? laz_cgroup_cpu_us(box->group) : guard_tree_cpu(guard, tree.cpu_us);
         if (cpu_us >= duty.cpu_us) {
-            session->shared->listener->over_limit(session, LAZ_STOP_CPU, cpu_us / 1000,
-                                                  duty.cpu_by ? duty.cpu_by : "watchdog");
+            session->shared->listener->stop(session, LAZ_STOP_CPU, cpu_us / 1000,
+                                            duty.cpu_by ? duty.cpu_by : "watchdog");
             return;
         }
         pause = laz_guard_cpu_pause_ms(duty.cpu_us - cpu_us, processors);
     }
     if (duty.memory_bytes != LAZ_UNLIMITED) {
         if (tree.memory_bytes > duty.memory_bytes) {
-            session->shared->listener->over_limit(session, LAZ_STOP_MEMORY, tree.memory_bytes,
-                                                  "watchdog");
+            session->shared->listener->stop(session, LAZ_STOP_MEMORY, tree.memory_bytes,
+                                            "watchdog");
             return;
         }
         uint64_t ms = laz_guard_memory_pause_ms(duty.memory_bytes - tree.memory_bytes, processors);

@@ -128,12 +128,12 @@ struct laz_session_listener {
     /* While one runs in the box: what the box reports. */
     void (*message)(struct laz_session *session, struct laz_message *message);
     void (*output)(struct laz_session *session, int stream, const char *data, size_t len);
-    void (*broken)(struct laz_session *session, const char *why);
     void (*read_on)(struct laz_session *session);
     void (*box_ended)(struct laz_session *session);
-    /* A limit of the session as a whole was reached: `number` and `by` are the stop's own. */
-    void (*over_limit)(struct laz_session *session, enum laz_stop stop, uint64_t number,
-                       const char *by);
+    /* The peer broke the protocol, or a limit of the session as a whole was reached; see
+     * laz_execution_stop. */
+    void (*stop)(struct laz_session *session, enum laz_stop stop, uint64_t number,
+                 const char *text);
     /* Its two timers; `user` is the session. */
     void (*code_too_late)(void *user);
     void (*deadline_over)(void *user);

@@ -16,6 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For which state of the wire's table messages are looked up; 0: no message is legal. */
+static const unsigned session_wire_states[LAZ_SESSION_STATES] = {
+    [LAZ_SESSION_STARTING] = LAZ_WIRE_STARTING,
+    [LAZ_SESSION_IDLE] = LAZ_WIRE_IDLE,
+    [LAZ_SESSION_RUNNING] = LAZ_WIRE_RUNNING,
+};
+
 /* ---- reports of the box --------------------------------------------------------------------- */
 
 void laz_session_fail(struct laz_session *session, int code, const char *text)
@@ -125,14 +132,12 @@ static void session_refuse(struct laz_session *session, int code, const char *te
 {
     if (!session->execution)
         laz_audit_peer_refused(session, text);
-    if (session->state == LAZ_SESSION_IDLE) {
+    if (session->state == LAZ_SESSION_IDLE)
         session->misbehaved = true;
+    if (session->state != LAZ_SESSION_IDLE && session->execution)
+        session->shared->listener->stop(session, LAZ_STOP_PROTOCOL, 0, text);
+    else
         laz_session_fail(session, code, text);
-    } else if (session->execution) {
-        session->shared->listener->broken(session, text);
-    } else {
-        laz_session_fail(session, code, text);
-    }
 }
 
 /* An agent must not send anything without a request. Data that it has sent nevertheless must not be
@@ -151,7 +156,7 @@ static bool session_line(void *user, char *line, size_t len)
     struct laz_message message;
     struct laz_error err = {0};
 
-    int rc = laz_message_parse(line, len, laz_session_wire_state(session->state), &message, &err);
+    int rc = laz_message_parse(line, len, session_wire_states[session->state], &message, &err);
     if (rc) {
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
@@ -193,8 +198,7 @@ static void session_out_of_memory(void *user)
     struct laz_session *session = user;
 
     if (session->execution)
-        session->shared->listener->over_limit(session, LAZ_STOP_MEMORY, 0,
-                                              session->box->host.memory);
+        session->shared->listener->stop(session, LAZ_STOP_MEMORY, 0, session->box->host.memory);
     else
         laz_session_fail(session, LAZ_ESETUP, "the session ran out of memory (limits.memory)");
 }

@@ -4,7 +4,6 @@
 #include "session/session_fsm.h"
 
 #include "base/fsm.h"
-#include "wire/message.h"
 
 static const char *const state_names[LAZ_SESSION_STATES] = {
     [LAZ_SESSION_NEW] = "new",           [LAZ_SESSION_AUTHENTICATING] = "authenticating",
@@ -70,18 +69,4 @@ bool laz_session_step(enum laz_session_state *state, enum laz_session_event even
 
     *state = (enum laz_session_state)number;
     return allowed;
-}
-
-unsigned laz_session_wire_state(enum laz_session_state state)
-{
-    switch (state) {
-    case LAZ_SESSION_STARTING:
-        return LAZ_WIRE_STARTING;
-    case LAZ_SESSION_IDLE:
-        return LAZ_WIRE_IDLE;
-    case LAZ_SESSION_RUNNING:
-        return LAZ_WIRE_RUNNING;
-    default:
-        return 0;
-    }
 }

@@ -36,8 +36,5 @@ const char *laz_session_state_name(enum laz_session_state state);
  * in this state, which stays unchanged; that is logged as an error. */
 bool laz_session_step(enum laz_session_state *state, enum laz_session_event event,
                       const struct laz_log *log, const char *session);
-/* The state for which the wire's message table is consulted (LAZ_WIRE_*); 0: no message is legal.
- */
-unsigned laz_session_wire_state(enum laz_session_state state);
 
 #endif
