@@ -157,25 +157,26 @@ static bool execution_check_call(struct laz_execution *execution, const struct l
                                     message->args ? message->args_len : 4, args, err) == 0;
 }
 
-/* Starts a call; takes its arguments. */
+/* Starts a call, or answers one that was refused; frees it. */
 static void execution_begin_call(struct laz_execution *execution, struct waiting_call *next)
 {
     const struct laz_call_owner owner = {execution, next->number, next->size, execution_answered};
-    struct laz_call *call = execution_room_for_call(execution)
-                                ? laz_call_start(execution->session->shared->tools, next->tool,
-                                                 &next->args, next->id, next->has_id, &owner)
-                                : NULL;
+    struct laz_call *call = NULL;
 
-    laz_buf_fini(&next->args);
-    if (!call) {
-        execution_reply(execution, next->id, next->has_id, NULL, 0, "out of memory", false);
-        return;
+    if (!next->error && execution_room_for_call(execution))
+        call = laz_call_start(execution->session->shared->tools, next->tool, &next->args, next->id,
+                              next->has_id, &owner);
+    if (call) {
+        if (!execution->n_calls)
+            laz_execution_clock_stand(execution);
+        execution->calls[execution->n_calls++] = call;
+        execution->open_bytes += next->size;
+        execution->is_one_in_order |= !next->has_id;
+    } else {
+        execution_reply(execution, next->id, next->has_id, NULL, 0,
+                        next->error ? next->error : "out of memory", false);
     }
-    if (!execution->n_calls)
-        laz_execution_clock_stand(execution);
-    execution->calls[execution->n_calls++] = call;
-    execution->open_bytes += next->size;
-    execution->is_one_in_order |= !next->has_id;
+    waiting_free(next);
 }
 
 /* True if a call must not start yet. To bound the memory for answers, none starts while the agent
@@ -193,37 +194,14 @@ static bool execution_has_to_wait(const struct laz_execution *execution,
 static void execution_begin_waiting(struct laz_execution *execution)
 {
     while (execution->waiting && execution->stop == LAZ_STOP_NONE &&
-           !execution_has_to_wait(execution, execution->waiting)) {
-        struct waiting_call *next = waiting_take(execution);
-        if (next->error)
-            execution_reply(execution, next->id, next->has_id, NULL, 0, next->error, false);
-        else
-            execution_begin_call(execution, next);
-        waiting_free(next);
-    }
+           !execution_has_to_wait(execution, execution->waiting))
+        execution_begin_call(execution, waiting_take(execution));
 }
 
 void laz_execution_read_on(struct laz_session *session)
 {
     if (!session->execution->over)
         execution_begin_waiting(session->execution);
-}
-
-/* Queues a call; takes its arguments and its error. False: out of memory. */
-static bool execution_wait(struct laz_execution *execution, struct waiting_call *call)
-{
-    struct waiting_call *waiting = malloc(sizeof *waiting);
-
-    if (!waiting)
-        return false;
-    *waiting = *call;
-    call->args = (struct laz_buf)LAZ_BUF_INIT;
-    call->error = NULL;
-    *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = waiting;
-    execution->last_waiting = waiting;
-    execution->n_waiting++;
-    execution->open_bytes += waiting->size;
-    return true;
 }
 
 /* Counts and logs a refused call. False: it was one too many, and the execution is ended. */
@@ -258,26 +236,31 @@ static bool execution_is_full(const struct laz_execution *execution, size_t args
 static void execution_take_call(struct laz_execution *execution, const struct laz_message *message,
                                 size_t tool, struct laz_buf *args, const char *error)
 {
-    struct waiting_call call = {.tool = tool,
-                                .id = message->id,
-                                .has_id = message->has_id,
-                                .number = execution->result->tool_calls,
-                                .size = message->args_len,
-                                .args = *args,
-                                .error = laz_strdup(error)};
+    struct waiting_call *call = malloc(sizeof *call);
+    char *words = laz_strdup(error);
 
-    *args = (struct laz_buf)LAZ_BUF_INIT;
-    bool ok = !error || call.error;
-    if (ok && execution_has_to_wait(execution, &call))
-        ok = execution_wait(execution, &call);
-    else if (ok && error)
-        execution_reply(execution, call.id, call.has_id, NULL, 0, error, false);
-    else if (ok)
-        execution_begin_call(execution, &call);
-    if (!ok)
+    if (!call || (error && !words)) {
+        free(call);
+        free(words);
         laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0, "out of memory");
-    laz_buf_fini(&call.args);
-    free(call.error);
+        return;
+    }
+    *call = (struct waiting_call){.tool = tool,
+                                  .id = message->id,
+                                  .has_id = message->has_id,
+                                  .number = execution->result->tool_calls,
+                                  .size = message->args_len,
+                                  .args = *args,
+                                  .error = words};
+    *args = (struct laz_buf)LAZ_BUF_INIT;
+    if (!execution_has_to_wait(execution, call)) {
+        execution_begin_call(execution, call);
+        return;
+    }
+    *(execution->waiting ? &execution->last_waiting->next : &execution->waiting) = call;
+    execution->last_waiting = call;
+    execution->n_waiting++;
+    execution->open_bytes += call->size;
 }
 
 void laz_execution_tool_call(struct laz_execution *execution, const struct laz_message *message)
