@@ -117,12 +117,6 @@ bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
     return guard->timer != NULL;
 }
 
-void laz_guard_fini(struct laz_guard *guard)
-{
-    laz_timer_stop(guard->timer);
-    guard->timer = NULL;
-}
-
 void laz_guard_reset(struct laz_guard *guard)
 {
     guard->due_us = guard->seen_us = guard->lost_us = guard->peak_bytes = 0;

@@ -19,9 +19,8 @@ struct laz_guard {
     uint64_t peak_bytes; /* the largest memory use of the process tree at any check */
 };
 
-/* False: out of memory. */
+/* False: out of memory. The session stops the timer. */
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
-void laz_guard_fini(struct laz_guard *guard);
 void laz_guard_reset(struct laz_guard *guard); /* a new box */
 /* While an execution runs. Begin ends one that comes too late already. */
 void laz_guard_begin(struct laz_session *session);

@@ -23,7 +23,6 @@
 #include "session/pool.h"
 
 #include "base/clock.h"
-#include "session/audit_events.h"
 #include "session/shared.h"
 #include "session/execution.h"
 #include "session/session.h"
@@ -122,10 +121,7 @@ static void member_empty(struct laz_pool_member *member)
         return;
     member->session = NULL;
     session->member = NULL;
-    laz_session_abandon_start(session);
-    if (session->box)
-        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
-    laz_audit_closed(session);
+    laz_session_shut(session);
     if (session->waiters)
         atomic_store(&session->freeing, true); /* the function that waits in it will free it */
     else
@@ -402,21 +398,14 @@ static void pool_tend(struct laz_stir *stir)
 
 /* ---- making and undoing --------------------------------------------------------------------- */
 
-static unsigned pools_members(const struct laz_session_shared *shared)
-{
-    unsigned n = 0;
-
-    for (const struct laz_pool *pool = shared->pools; pool; pool = pool->next)
-        n += pool->closed ? 0 : pool->n;
-    return n;
-}
-
 static int pool_check_size(const struct laz_session_shared *shared, unsigned n,
                            struct laz_error *err)
 {
     uint64_t most = shared->values->pool.max_sessions;
-    unsigned others = pools_members(shared);
+    unsigned others = 0;
 
+    for (const struct laz_pool *pool = shared->pools; pool; pool = pool->next)
+        others += pool->closed ? 0 : pool->n;
     if (n < 1 || n > POOL_MOST)
         return laz_error_set(err, LAZ_EINVAL, 0, "a pool has 1 to %u sessions, not %u", POOL_MOST,
                              n);
@@ -526,7 +515,8 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
     return rc;
 }
 
-int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
+/* Closes the pool, and `frees` it. LAZ_EBUSY: the engine is in use. */
+static int pool_leave(struct laz_pool *pool, bool frees, struct laz_error *err)
 {
     struct laz_session_shared *shared = pool->shared;
     int rc = laz_driver_enter(shared->driver, err);
@@ -536,30 +526,25 @@ int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
     pool->holds++;
     if (!pool->closed)
         pool_end(pool);
-    while (pool->first && !shared->driver->is_ending)
+    while (pool->first && (frees || !shared->driver->is_ending))
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
+    for (unsigned i = 0; i < pool->n && frees; i++)
+        member_empty(&pool->members[i]);
+    pool->is_freed |= frees;
     pool_let_go(pool);
     laz_driver_leave(shared->driver);
     return 0;
 }
 
+int laz_pool_close(struct laz_pool *pool, struct laz_error *err)
+{
+    return pool_leave(pool, false, err);
+}
+
 void laz_pool_free(struct laz_pool *pool)
 {
-    if (!pool)
-        return;
-    struct laz_session_shared *shared = pool->shared;
-    if (laz_driver_enter(shared->driver, NULL))
-        return; /* the engine is in use; laz_engine_free frees the pool */
-    pool->holds++;
-    if (!pool->closed)
-        pool_end(pool);
-    while (pool->first)
-        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
-    for (unsigned i = 0; i < pool->n; i++)
-        member_empty(&pool->members[i]);
-    pool->is_freed = true;
-    pool_let_go(pool);
-    laz_driver_leave(shared->driver);
+    if (pool)
+        pool_leave(pool, true, NULL); /* in use: laz_engine_free frees the pool */
 }
 
 void laz_pools_cancel(struct laz_session_shared *shared)

@@ -8,7 +8,6 @@
 
 /* One execution in a session of the pool, from the wait for a session to its release. */
 struct pool_run {
-    struct laz_pool *pool;
     struct laz_session *session;
     char *code;
     size_t len;
@@ -17,8 +16,9 @@ struct pool_run {
     void *user;
 };
 
-static void run_end(struct pool_run *run, struct laz_result *result, const struct laz_error *err)
+static void run_end(void *user, struct laz_result *result, const struct laz_error *err)
 {
+    struct pool_run *run = user;
     struct pool_run ended = *run;
 
     if (ended.session)
@@ -28,11 +28,6 @@ static void run_end(struct pool_run *run, struct laz_result *result, const struc
     ended.done(ended.user, result, err); /* may call the engine, as our caller is such a callback */
 }
 
-static void run_done(void *user, struct laz_result *result, const struct laz_error *err)
-{
-    run_end(user, result, err);
-}
-
 static void run_begin(void *user, struct laz_session *session, const struct laz_error *err)
 {
     struct pool_run *run = user;
@@ -40,7 +35,7 @@ static void run_begin(void *user, struct laz_session *session, const struct laz_
 
     run->session = session;
     if (session &&
-        laz_session_execute_async(session, run->code, run->len, &run->options, run_done, run, &why))
+        laz_session_execute_async(session, run->code, run->len, &run->options, run_end, run, &why))
         err = &why;
     if (err)
         run_end(run, NULL, err);
@@ -57,7 +52,6 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
     struct pool_run *run = calloc(1, sizeof *run);
     if (!run)
         return laz_error_nomem(err);
-    run->pool = pool;
     run->len = len == SIZE_MAX ? strlen(code) : len;
     run->code = laz_strndup(code, run->len);
     run->done = done;

@@ -53,7 +53,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_timer_stop(session->start_timer);
     laz_timer_stop(session->code_timer);
     laz_timer_stop(session->deadline_timer);
-    laz_guard_fini(&session->guard);
+    laz_timer_stop(session->guard.timer);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
     free(session->runtime_file);
@@ -209,6 +209,14 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     return rc;
 }
 
+void laz_session_shut(struct laz_session *session)
+{
+    laz_session_abandon_start(session);
+    if (session->state != LAZ_SESSION_CLOSED)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
+    laz_audit_closed(session);
+}
+
 void laz_session_end(struct laz_session *session)
 {
     struct laz_session_shared *shared = session->shared;
@@ -229,9 +237,7 @@ void laz_session_end(struct laz_session *session)
             laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
         laz_log(&shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     }
-    if (session->state != LAZ_SESSION_CLOSED)
-        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
-    laz_audit_closed(session);
+    laz_session_shut(session);
     session->is_ending = was_ending;
     session->waiters--;
 }
@@ -240,12 +246,8 @@ void laz_session_settle(struct laz_session *session)
 {
     if (session->waiters || atomic_load(&session->executing))
         return; /* whichever ends last calls this again */
-    if (atomic_exchange(&session->closing, false)) {
-        laz_session_abandon_start(session);
-        if (session->state != LAZ_SESSION_CLOSED)
-            laz_session_drop_box(session, LAZ_EVENT_CLOSE);
-        laz_audit_closed(session);
-    }
+    if (atomic_exchange(&session->closing, false))
+        laz_session_shut(session);
     if (atomic_load(&session->freeing) && session->member)
         session->keeper->take_back(session->member);
     else if (atomic_load(&session->freeing))

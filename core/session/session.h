@@ -100,6 +100,8 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
 /* Cancels the execution and ends the box, running the loop until both have ended. The caller then
  * calls laz_session_settle. */
 void laz_session_end(struct laz_session *session);
+/* The session is closed: ends its box without waiting, and records its end. */
+void laz_session_shut(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in
  * progress or a function waits in it. May free the session. */
 void laz_session_settle(struct laz_session *session);
