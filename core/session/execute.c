@@ -654,13 +654,10 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
     while (!waiter.is_done)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     session->waiters--;
-    bool close = atomic_exchange(&session->closing, false);
-    bool free_it = !session->waiters && atomic_load(&session->freeing);
+    if (atomic_load(&session->closing) || atomic_load(&session->freeing))
+        laz_session_end(session);
+    laz_session_settle(session);
     laz_driver_leave(shared->driver);
-    if (free_it)
-        laz_session_free(session);
-    else if (close)
-        laz_session_close(session);
     if (waiter.err.code && err)
         *err = waiter.err;
     *result = waiter.result;

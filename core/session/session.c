@@ -224,8 +224,10 @@ void laz_session_end(struct laz_session *session)
 
     session->waiters++;
     session->is_ending = true;
-    if (atomic_load(&session->executing))
+    if (atomic_load(&session->executing)) {
+        atomic_store(&session->closing, true); /* its box is not replaced */
         laz_session_cancel(session);
+    }
     while (atomic_load(&session->executing))
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     atomic_store(&session->closing, false);
@@ -254,41 +256,36 @@ void laz_session_settle(struct laz_session *session)
         laz_session_destroy(session);
 }
 
-/* Cancels the execution, if any, and has the session closed when it has ended. */
-static void session_ask_close(struct laz_session *session)
+/* Closes the session, and `frees` it. */
+static void session_leave(struct laz_session *session, bool frees)
 {
-    if (!atomic_load(&session->executing))
-        return;
-    atomic_store(&session->closing, true);
-    laz_session_cancel(session);
+    struct laz_session_shared *shared = session->shared;
+
+    if (laz_driver_enter(shared->driver, NULL)) {
+        if (atomic_load(&session->executing)) { /* who is inside closes it when that has ended */
+            atomic_store(&session->closing, true);
+            laz_session_cancel(session);
+            if (frees)
+                atomic_store(&session->freeing, true); /* may free the session from now on */
+        }
+        return; /* else laz_engine_free frees it */
+    }
+    laz_session_end(session);
+    if (frees)
+        atomic_store(&session->freeing, true);
+    laz_session_settle(session);
+    laz_driver_leave(shared->driver);
 }
 
 void laz_session_close(struct laz_session *session)
 {
-    struct laz_session_shared *shared = session->shared;
-
-    session_ask_close(session);
-    if (laz_driver_enter(shared->driver, NULL))
-        return; /* the thread inside the engine closes it when the execution has ended */
-    laz_session_end(session);
-    laz_session_settle(session);
-    laz_driver_leave(shared->driver);
+    session_leave(session, false);
 }
 
 void laz_session_free(struct laz_session *session)
 {
-    if (!session)
-        return;
-    struct laz_session_shared *shared = session->shared;
-    if (atomic_load(&session->executing))
-        atomic_store(&session->freeing, true); /* freed when the execution has ended */
-    session_ask_close(session);
-    if (laz_driver_enter(shared->driver, NULL))
-        return; /* the thread inside the engine frees it, or laz_engine_free does */
-    laz_session_end(session);
-    atomic_store(&session->freeing, true);
-    laz_session_settle(session);
-    laz_driver_leave(shared->driver);
+    if (session)
+        session_leave(session, true);
 }
 
 bool laz_session_is_alive(struct laz_session *session)
