@@ -15,7 +15,6 @@
 #include "tool/lend.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ENGINE_DEATH_MS 10000u /* a box may need over two seconds to end on a busy machine */
 #define ENGINE_WORKERS  64u    /* threads for blocking tools */
@@ -127,11 +126,10 @@ static int engine_find_agent(struct laz_engine *engine, struct laz_error *err)
 
 static void engine_take_options(struct laz_engine *engine, const struct laz_engine_options *given)
 {
-    struct laz_engine_options options = {0};
+    struct laz_engine_options options;
     struct laz_log *log = &engine->driver.log;
 
-    if (given)
-        memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    laz_options_take(&options, sizeof options, given);
     *log = (struct laz_log){options.log, options.log_user, options.log_level};
     if (engine->values->session.verbose && log->level < LAZ_LOG_INFO)
         log->level = LAZ_LOG_INFO;

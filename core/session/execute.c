@@ -202,10 +202,11 @@ static void execution_take_options(struct laz_execution *execution,
 {
     const struct laz_settings_values *values = execution->session->shared->values;
     struct laz_output *output = &execution->result->output;
-    struct laz_execute_options options = {0};
+    struct laz_execute_options options;
 
-    if (given)
-        memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    laz_options_take(&options, sizeof options, given);
+    execution->print = !execution->is_check && !options.no_print;
+    execution->no_validate = options.no_validate;
     execution->timeout_ms = option_or(options.timeout_ms, values->session.timeout_ms);
     execution->deadline_ms = option_or(options.deadline_ms, values->session.deadline_ms);
     execution->max_tool_calls = option_or(options.max_tool_calls, values->session.max_tool_calls);
@@ -531,21 +532,11 @@ const struct laz_session_listener laz_execution_listener = {
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
-/* The arguments of a public function: the code, and the callback for its result. */
-struct execution_request {
-    bool is_check, is_async;
-    const char *code;
-    size_t len;
-    const struct laz_execute_options *options;
-    void (*done)(void *user, struct laz_result *result, const struct laz_error *err);
-    void *user;
-};
-
-/* Makes the execution. After an error `done` will not be called. */
-static int execution_new(struct laz_session *session, const struct execution_request *request,
-                         struct laz_error *err)
+/* Makes the execution that is `asked` for. After an error `done` will not be called. */
+static int execution_new(const struct laz_execution *asked, bool is_async,
+                         const struct laz_execute_options *options, struct laz_error *err)
 {
-    const struct laz_execute_options *options = request->options;
+    struct laz_session *session = asked->session;
 
     if (session->is_ending)
         return laz_error_set(err, LAZ_ECLOSED, 0, "the session is being closed");
@@ -559,19 +550,10 @@ static int execution_new(struct laz_session *session, const struct execution_req
     struct laz_execution *execution = calloc(1, sizeof *execution);
     if (!execution)
         return laz_error_nomem(err);
-    execution->session = session;
-    execution->is_check = request->is_check;
-    execution->print = !request->is_check && !(options && LAZ_HAS(options, no_print));
-    execution->no_validate = options && LAZ_HAS(options, no_validate);
-    execution->done = request->done;
-    execution->user = request->user;
-    execution->code = request->code;
-    execution->len = request->len;
+    *execution = *asked;
     execution->result = calloc(1, sizeof *execution->result);
-    if (request->is_async) {
-        execution->copy = laz_strndup(request->code, request->len);
-        execution->code = execution->copy;
-    }
+    if (is_async)
+        execution->code = execution->copy = laz_strndup(asked->code, asked->len);
     if (!execution->result || !execution->code) {
         execution_free(execution);
         return laz_error_nomem(err);
@@ -586,13 +568,15 @@ static int execution_new(struct laz_session *session, const struct execution_req
 }
 
 /* Begins an execution. If it is synchronous, the caller continues inside of the driver. */
-static int execution_begin(struct laz_session *session, struct execution_request *request,
-                           struct laz_error *err)
+static int execution_begin(struct laz_execution *asked, bool is_async,
+                           const struct laz_execute_options *options, struct laz_error *err)
 {
-    if (!request->code)
+    struct laz_session *session = asked->session;
+
+    if (!asked->code)
         return laz_error_set(err, LAZ_EINVAL, 0, "there is no code");
-    if (request->len == SIZE_MAX)
-        request->len = strlen(request->code);
+    if (asked->len == SIZE_MAX)
+        asked->len = strlen(asked->code);
     if (atomic_exchange(&session->executing, true))
         return laz_error_set(err, LAZ_EBUSY, 0,
                              "the session is executing and does not support concurrent executions");
@@ -601,12 +585,12 @@ static int execution_begin(struct laz_session *session, struct execution_request
         atomic_store(&session->executing, false);
         return rc;
     }
-    rc = execution_new(session, request, err);
+    rc = execution_new(asked, is_async, options, err);
     if (rc)
         atomic_store(&session->executing, false);
-    else if (request->is_async)
+    else if (is_async)
         laz_session_stir(session); /* starts in the next turn: `done` is never called in here */
-    if (rc || request->is_async)
+    if (rc || is_async)
         laz_driver_leave(session->shared->driver);
     return rc;
 }
@@ -636,17 +620,17 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
 {
     struct laz_session_shared *shared = session->shared;
     struct execution_waiter waiter = {0};
-    struct execution_request request = {
+    struct laz_execution asked = {
+        .session = session,
         .is_check = is_check,
         .code = code,
         .len = len,
-        .options = options,
         .done = execution_waiter_done,
         .user = &waiter,
     };
 
     *result = NULL;
-    int rc = execution_begin(session, &request, err);
+    int rc = execution_begin(&asked, false, options, err);
     if (rc)
         return rc;
     session->waiters++;
@@ -677,18 +661,17 @@ int laz_session_execute_async(struct laz_session *session, const char *code, siz
                                            const struct laz_error *err),
                               void *user, struct laz_error *err)
 {
-    struct execution_request request = {
-        .is_async = true,
+    struct laz_execution asked = {
+        .session = session,
         .code = code,
         .len = len,
-        .options = options,
         .done = done,
         .user = user,
     };
 
     if (!done)
         return laz_error_set(err, LAZ_EINVAL, 0, "a callback for the result is required");
-    return execution_begin(session, &request, err);
+    return execution_begin(&asked, true, options, err);
 }
 
 int laz_session_check(struct laz_session *session, const char *code, size_t len,

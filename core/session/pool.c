@@ -429,20 +429,17 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
     pool->reset = shared->values->pool.reset;
     pool->session_options = (struct laz_session_options){
         .size = sizeof pool->session_options,
+        .pre_execute = options->pre_execute,
+        .pre_execute_user = options->pre_execute_user,
         .warm = 1,
     };
     pool->next = shared->pools;
     shared->pools = pool;
-    const char *runtime = options && LAZ_HAS(options, runtime) ? options->runtime : NULL;
-    if (options && LAZ_HAS(options, pre_execute)) {
-        pool->session_options.pre_execute = options->pre_execute;
-        pool->session_options.pre_execute_user = options->pre_execute_user;
-    }
-    pool->runtime = laz_strdup(runtime ? runtime : "");
-    pool->session_options.runtime = runtime ? pool->runtime : NULL;
+    pool->runtime = laz_strdup(options->runtime);
+    pool->session_options.runtime = pool->runtime;
     pool->retry = laz_timer_new(shared->driver->loop, pool_retry, pool);
     pool->members = calloc(n, sizeof *pool->members);
-    if (pool->runtime && pool->retry && pool->members) {
+    if ((pool->runtime || !options->runtime) && pool->retry && pool->members) {
         pool->n = n;
         for (unsigned i = 0; i < n; i++)
             pool->members[i].pool = pool;
@@ -484,25 +481,25 @@ static int pool_await(struct laz_pool *pool, struct laz_error *err)
     return 0;
 }
 
-int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
+int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *given,
                    struct laz_pool **out, struct laz_error *err)
 {
-    unsigned n = options && LAZ_HAS(options, members) ? options->members
-                                                      : (unsigned)shared->values->pool.size;
-    bool waits = !(options && LAZ_HAS(options, no_wait));
+    struct laz_pool_options options;
 
     *out = NULL;
+    laz_options_take(&options, sizeof options, given);
+    unsigned n = options.members ? options.members : (unsigned)shared->values->pool.size;
     int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     rc = pool_check_size(shared, n, err);
-    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, options, n);
+    struct laz_pool *pool = rc ? NULL : pool_prepare(shared, &options, n);
     if (!rc && !pool)
         rc = laz_error_nomem(err);
     if (pool) {
         pool->holds++;
         pool_check_places(pool);
-        rc = waits ? pool_await(pool, err) : 0;
+        rc = options.no_wait ? 0 : pool_await(pool, err);
         if (rc) {
             pool_end(pool);
             pool->is_freed = true;

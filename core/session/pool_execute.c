@@ -56,10 +56,7 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
     run->code = laz_strndup(code, run->len);
     run->done = done;
     run->user = user;
-    if (options)
-        memcpy(&run->options, options,
-               options->size < sizeof run->options ? options->size : sizeof run->options);
-    run->options.size = sizeof run->options;
+    laz_options_take(&run->options, sizeof run->options, options);
     int rc = run->code ? laz_pool_acquire_async(pool, wait_ms, run_begin, run, err)
                        : laz_error_nomem(err);
     if (rc) {

@@ -122,7 +122,7 @@ static int session_prepare(struct laz_session *session, const char *runtime, str
 int laz_session_make(struct laz_session_shared *shared, const struct laz_session_options *options,
                      struct laz_session **out, struct laz_error *err)
 {
-    const char *runtime = NULL;
+    const char *runtime = options->runtime;
     struct laz_session *session = calloc(1, sizeof *session);
 
     *out = NULL;
@@ -132,13 +132,9 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
     session->stir.advance = session_advance;
     session->next = shared->sessions;
     shared->sessions = session;
-    if (options && LAZ_HAS(options, runtime))
-        runtime = options->runtime;
-    if (options && LAZ_HAS(options, pre_execute)) {
-        session->pre_execute = options->pre_execute;
-        session->pre_execute_user = options->pre_execute_user;
-    }
-    session->warm = options && LAZ_HAS(options, warm);
+    session->pre_execute = options->pre_execute;
+    session->pre_execute_user = options->pre_execute_user;
+    session->warm = options->warm;
     int rc =
         session_prepare(session, runtime ? runtime : laz_settings_runtime(shared->values), err);
     if (rc) {
@@ -150,16 +146,19 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
     return 0;
 }
 
-int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
+int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *given,
                       struct laz_session **out, struct laz_error *err)
 {
+    struct laz_session_options options;
+
     *out = NULL;
+    laz_options_take(&options, sizeof options, given);
     int rc = laz_driver_enter(shared->driver, err);
     if (rc)
         return rc;
     struct laz_session *session;
-    rc = laz_session_make(shared, options, &session, err);
-    if (!rc && !(options && LAZ_HAS(options, no_wait))) {
+    rc = laz_session_make(shared, &options, &session, err);
+    if (!rc && !options.no_wait) {
         rc = laz_session_await(session, err);
         if (rc)
             laz_session_destroy(session);

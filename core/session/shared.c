@@ -8,6 +8,18 @@
 #include "session/session.h"
 #include "box/trial.h"
 
+#include <string.h>
+
+void laz_options_take(void *options, size_t size, const void *given)
+{
+    size_t given_size = given ? *(const size_t *)given : 0;
+
+    memset(options, 0, size);
+    if (given)
+        memcpy(options, given, given_size < size ? given_size : size);
+    *(size_t *)options = size;
+}
+
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
 {
     shared->listener = &laz_execution_listener;

@@ -33,6 +33,10 @@ struct laz_session_shared {
  * show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
+/* Copies the options of a caller, a struct that begins with its size and may be shorter or longer
+ * than ours, to `options` (`size` bytes). What is not given is 0; NULL: nothing is. */
+void laz_options_take(void *options, size_t size, const void *given);
+
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
                       struct laz_session **session, struct laz_error *err);
