@@ -19,12 +19,11 @@
 static int session_explain_failure(struct laz_session *session, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-    bool told = session->failure.code != 0, known = false;
+    bool told = session->failure.code != 0;
+    bool known = laz_box_explain(session->box, session->start.ops,
+                                 session->failure.code == LAZ_ETIMEOUT, &text);
 
-    if (session->box)
-        known = laz_box_explain(session->box, session->start.ops,
-                                session->failure.code == LAZ_ETIMEOUT, &text);
-    if (told && !known && session->box && !session->box->complaint.len)
+    if (told && !known && !session->box->complaint.len)
         laz_buf_clear(&text); /* it has only the status of the process that the host killed */
     const char *words = laz_buf_text(&text), *own = session->failure.text;
     if (!told)
