@@ -43,8 +43,8 @@ struct laz_execution {
     uint64_t timeout_ms, deadline_ms, max_tool_calls; /* 0: none */
     uint64_t code_left_ms;   /* of timeout_ms, while the clock is stopped */
     uint64_t code_since_ms;  /* when the clock was last started */
-    struct laz_call **calls; /* open calls */
-    size_t n_calls, cap_calls;
+    struct laz_call **calls; /* open calls, LAZ_OPEN_CALLS at most; NULL: there was none yet */
+    size_t n_calls;
     struct waiting_call *waiting, *last_waiting;
     size_t n_waiting;
     size_t n_refused;     /* calls with an unknown tool or invalid arguments */

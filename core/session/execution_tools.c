@@ -121,17 +121,12 @@ static void execution_answered(void *user, struct laz_call *call, const char *js
     execution_begin_waiting(execution);
 }
 
+/* There is room for all calls that execution_is_full lets in. */
 static bool execution_room_for_call(struct laz_execution *execution)
 {
-    if (execution->n_calls < execution->cap_calls)
-        return true;
-    size_t cap = execution->cap_calls ? execution->cap_calls * 2 : 4;
-    struct laz_call **calls = realloc(execution->calls, cap * sizeof *calls);
-    if (!calls)
-        return false;
-    execution->calls = calls;
-    execution->cap_calls = cap;
-    return true;
+    if (!execution->calls)
+        execution->calls = malloc(LAZ_OPEN_CALLS * sizeof *execution->calls);
+    return execution->calls && execution->n_calls < LAZ_OPEN_CALLS;
 }
 
 /* Finds the tool's number in the engine's set and checks the arguments. False: `err` is an error

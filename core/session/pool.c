@@ -184,9 +184,12 @@ static void member_clear(struct laz_pool_member *member)
 
 /* ---- callers -------------------------------------------------------------------------------- */
 
-static void waiter_unlink(struct pool_waiter *waiter)
+/* Calls back a caller, with a session or with the reason why there is none. */
+static void waiter_finish(struct pool_waiter *waiter, struct laz_session *session,
+                          const struct laz_error *err)
 {
     struct laz_pool *pool = waiter->pool;
+    struct pool_waiter told = *waiter;
     struct pool_waiter **at = &pool->first;
 
     while (*at != waiter)
@@ -195,16 +198,6 @@ static void waiter_unlink(struct pool_waiter *waiter)
     if (!*at)
         pool->last = at;
     pool->n_waiting--;
-}
-
-/* Calls back a caller, with a session or with the reason why there is none. */
-static void waiter_finish(struct pool_waiter *waiter, struct laz_session *session,
-                          const struct laz_error *err)
-{
-    struct laz_pool *pool = waiter->pool;
-    struct pool_waiter told = *waiter;
-
-    waiter_unlink(waiter);
     laz_timer_stop(waiter->timer);
     free(waiter);
     atomic_fetch_sub(&pool->shared->driver->busy, 1);

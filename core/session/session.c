@@ -33,23 +33,18 @@ static void session_advance(struct laz_stir *stir)
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
-static void session_unlink(struct laz_session *session)
+void laz_session_destroy(struct laz_session *session)
 {
     struct laz_session **at = &session->shared->sessions;
 
+    laz_session_abandon_start(session);
+    if (session->box)
+        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     while (*at && *at != session)
         at = &(*at)->next;
     if (*at)
         *at = session->next;
     laz_driver_unstir(session->shared->driver, &session->stir);
-}
-
-void laz_session_destroy(struct laz_session *session)
-{
-    laz_session_abandon_start(session);
-    if (session->box)
-        laz_session_drop_box(session, LAZ_EVENT_CLOSE);
-    session_unlink(session);
     laz_timer_stop(session->start_timer);
     laz_timer_stop(session->code_timer);
     laz_timer_stop(session->deadline_timer);
