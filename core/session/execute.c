@@ -9,16 +9,13 @@
  * that moment are cancelled. */
 #include "session/execution.h"
 
-#include "base/json.h"
 #include "base/utf8.h"
 #include "audit/audit.h"
 #include "session/audit_events.h"
-#include "tool/command.h"
 #include "tool/lend.h"
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"
-#include "session/verdict.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include "session/audit_events.h"
 #include "session/result.h"
 #include "advice/sanitize.h"
-#include "session/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
  * answers. */
 #include "session/execution.h"
 
-#include "base/json.h"
 #include "session/audit_events.h"
 #include "session/result.h"
 

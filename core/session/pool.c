@@ -22,9 +22,6 @@
  * that a start, a release or the next check wakes it; when all have FAILED it gets the error. */
 #include "session/pool.h"
 
-#include "base/clock.h"
-#include "session/shared.h"
-#include "session/execution.h"
 #include "session/session.h"
 
 #include <stdio.h>

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- between two turns of the loop ----------------------------------------------------------- */
 
@@ -258,9 +257,10 @@ static void session_leave(struct laz_session *session, bool frees)
     if (laz_driver_enter(shared->driver, NULL)) {
         if (atomic_load(&session->executing)) { /* who is inside closes it when that has ended */
             atomic_store(&session->closing, true);
-            laz_session_cancel(session);
+            atomic_store(&session->cancel, true);
             if (frees)
-                atomic_store(&session->freeing, true); /* may free the session from now on */
+                atomic_store(&session->freeing, true); /* it may be gone from now on */
+            laz_driver_cancel(shared->driver, false);
         }
         return; /* else laz_engine_free frees it */
     }

@@ -7,9 +7,7 @@
  * no report frees the object it came from. */
 #include "session/session.h"
 
-#include "base/json.h"
 #include "session/audit_events.h"
-#include "session/execution.h"
 #include "box/template.h"
 
 #include <stdio.h>

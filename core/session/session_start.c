@@ -8,7 +8,6 @@
 #include "session/session.h"
 
 #include "session/audit_events.h"
-#include "session/execution.h"
 #include "box/trial.h"
 
 #include <stdio.h>
