@@ -347,29 +347,6 @@ static void pool_let_go(struct laz_pool *pool)
         pool_destroy(pool);
 }
 
-int laz_pool_hold(struct laz_pool *pool, struct laz_error *err)
-{
-    int rc = laz_driver_enter(pool->shared->driver, err);
-
-    if (rc)
-        return rc;
-    pool->holds++;
-    laz_driver_leave(pool->shared->driver);
-    return 0;
-}
-
-bool laz_pool_let_go(struct laz_pool *pool)
-{
-    struct laz_session_shared *shared = pool->shared;
-    bool is_freed = pool->is_freed;
-
-    if (laz_driver_enter(shared->driver, NULL) == 0) { /* else laz_engine_free frees the pool */
-        pool_let_go(pool);
-        laz_driver_leave(shared->driver);
-    }
-    return !is_freed;
-}
-
 static void pool_tend(struct laz_stir *stir)
 {
     struct laz_pool *pool =
@@ -618,8 +595,9 @@ static void pool_acquired(void *user, struct laz_session *session, const struct 
         acquired->err = *err;
 }
 
-int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
-                     struct laz_error *err)
+/* Acquires a session and, to `hold`, keeps the pool in memory if a callback frees it. */
+static int pool_acquire(struct laz_pool *pool, uint64_t wait_ms, bool hold,
+                        struct laz_session **session, struct laz_error *err)
 {
     struct laz_session_shared *shared = pool->shared;
     struct pool_acquired acquired = {0};
@@ -646,9 +624,16 @@ int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session
         if (rc && err)
             *err = acquired.err;
     }
-    pool_let_go(pool);
+    if (rc || !hold)
+        pool_let_go(pool);
     laz_driver_leave(shared->driver);
     return rc;
+}
+
+int laz_pool_acquire(struct laz_pool *pool, uint64_t wait_ms, struct laz_session **session,
+                     struct laz_error *err)
+{
+    return pool_acquire(pool, wait_ms, false, session, err);
 }
 
 void laz_pool_give_back(struct laz_pool_member *member)
@@ -671,6 +656,27 @@ int laz_pool_release(struct laz_pool *pool, struct laz_session *session, struct 
     laz_pool_give_back(session->member);
     laz_driver_leave(pool->shared->driver);
     return 0;
+}
+
+int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
+                     const struct laz_execute_options *options, struct laz_result **result,
+                     struct laz_error *err)
+{
+    struct laz_session_shared *shared = pool->shared;
+    struct laz_session *session;
+
+    *result = NULL;
+    int rc = pool_acquire(pool, wait_ms, true, &session, err);
+    if (rc)
+        return rc;
+    rc = laz_session_execute(session, code, len, options, result, err);
+    if (laz_driver_enter(shared->driver, NULL))
+        return rc;       /* laz_engine_free frees the pool */
+    if (!pool->is_freed) /* by a callback, and its sessions */
+        laz_pool_give_back(session->member);
+    pool_let_go(pool);
+    laz_driver_leave(shared->driver);
+    return rc;
 }
 
 /* ---- status --------------------------------------------------------------------------------- */

@@ -3,10 +3,6 @@
 #ifndef LAZ_SESSION_POOL_H
 #define LAZ_SESSION_POOL_H
 
-#include "base/error.h"
-
-#include <stdbool.h>
-
 struct laz_session_shared;
 struct laz_pool;
 struct laz_pool_member;
@@ -14,10 +10,6 @@ struct laz_pool_member;
 /* Who held its session is done with it. With pool.reset it goes, and so does one that does not run.
  */
 void laz_pool_give_back(struct laz_pool_member *member);
-/* Keeps a pool that a callback frees in memory until laz_pool_let_go. Errors: LAZ_EBUSY. */
-int laz_pool_hold(struct laz_pool *pool, struct laz_error *err);
-/* Undoes laz_pool_hold. False: the pool was freed, and its sessions with it. */
-bool laz_pool_let_go(struct laz_pool *pool);
 /* Callers that wait for a session get LAZ_ECANCELLED. */
 void laz_pools_cancel(struct laz_session_shared *shared);
 /* Closes and frees the pools of an engine. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool_execute.c - executions in any free session of a pool.
+/* pool_execute.c - executions in any free session of a pool that nobody waits for.
  * Side: host.  Input trusted: yes (the application). */
 #include "session/session.h"
 
@@ -63,25 +63,5 @@ int laz_pool_execute_async(struct laz_pool *pool, uint64_t wait_ms, const char *
         free(run->code);
         free(run);
     }
-    return rc;
-}
-
-int laz_pool_execute(struct laz_pool *pool, uint64_t wait_ms, const char *code, size_t len,
-                     const struct laz_execute_options *options, struct laz_result **result,
-                     struct laz_error *err)
-{
-    struct laz_session *session;
-
-    *result = NULL;
-    int rc = laz_pool_acquire(pool, wait_ms, &session, err);
-    if (rc)
-        return rc;
-    rc = laz_pool_hold(pool, err);
-    if (!rc) {
-        rc = laz_session_execute(session, code, len, options, result, err);
-        if (!laz_pool_let_go(pool))
-            return rc; /* a callback has freed the pool and its sessions */
-    }
-    laz_pool_release(pool, session, NULL);
     return rc;
 }
