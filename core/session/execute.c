@@ -288,7 +288,7 @@ static void execution_finish(struct laz_execution *execution)
     laz_lend_end(session->shared->tools->lend);
     laz_timer_cancel(session->code_timer);
     laz_timer_cancel(session->deadline_timer);
-    laz_guard_end(session);
+    laz_timer_cancel(session->guard.timer);
     if (!laz_box_is_ended(session->box))
         laz_box_drain(session->box);
     laz_output_end(&execution->result->output);

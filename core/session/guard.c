@@ -117,11 +117,6 @@ bool laz_guard_init(struct laz_guard *guard, struct laz_session *session)
     return guard->timer != NULL;
 }
 
-void laz_guard_reset(struct laz_guard *guard)
-{
-    guard->due_us = guard->seen_us = guard->lost_us = guard->peak_bytes = 0;
-}
-
 void laz_guard_begin(struct laz_session *session)
 {
     struct laz_guard *guard = &session->guard;
@@ -136,9 +131,4 @@ void laz_guard_begin(struct laz_session *session)
         guard_look(session);
     if (duty.memory_bytes != LAZ_UNLIMITED || !duty.cpu_by) /* most code is quicker than a look */
         laz_timer_start(guard->timer, GUARD_TREE_LEAST_MS);
-}
-
-void laz_guard_end(struct laz_session *session)
-{
-    laz_timer_cancel(session->guard.timer);
 }

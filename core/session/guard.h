@@ -10,21 +10,19 @@
 struct laz_session;
 struct laz_timer;
 
-/* Part of a session. */
+/* Part of a session; all but the timer is of its box. */
 struct laz_guard {
-    struct laz_timer *timer;
-    uint64_t due_us;     /* no limit can be reached before this time (laz_loop_now_us) */
-    uint64_t seen_us;    /* CPU time of the process tree at the last check */
-    uint64_t lost_us;    /* CPU time of processes that ended without being waited for */
-    uint64_t peak_bytes; /* the largest memory use of the process tree at any check */
+    struct laz_timer *timer; /* runs while code is executed; the session stops it */
+    uint64_t due_us;         /* no limit can be reached before this time (laz_loop_now_us) */
+    uint64_t seen_us;        /* CPU time of the process tree at the last check */
+    uint64_t lost_us;        /* CPU time of processes that ended without being waited for */
+    uint64_t peak_bytes;     /* the largest memory use of the process tree at any check */
 };
 
-/* False: out of memory. The session stops the timer. */
+/* False: out of memory. */
 bool laz_guard_init(struct laz_guard *guard, struct laz_session *session);
-void laz_guard_reset(struct laz_guard *guard); /* a new box */
-/* While an execution runs. Begin ends one that comes too late already. */
+/* An execution begins. Ends one that comes too late already. */
 void laz_guard_begin(struct laz_session *session);
-void laz_guard_end(struct laz_session *session);
 /* Pauses between two looks, in milliseconds, for what is left of a limit. */
 uint64_t laz_guard_cpu_pause_ms(uint64_t left_us, unsigned processors);
 uint64_t laz_guard_memory_pause_ms(uint64_t left_bytes, unsigned processors);

@@ -119,8 +119,7 @@ void laz_session_drop_box(struct laz_session *session, enum laz_session_event ev
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
 
-/* ---- who hears of it --------------------------------------------------------------------------
- */
+/* ---- who hears of it ------------------------------------------------------------------------ */
 
 /* What happens to a session goes to what it executes (execute.c) through this table: calls go down,
  * reports come up. */

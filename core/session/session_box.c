@@ -269,7 +269,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         session->box = NULL;
         return laz_error_nomem(err);
     }
-    laz_guard_reset(&session->guard);
+    session->guard = (struct laz_guard){.timer = session->guard.timer};
     laz_session_event(session, LAZ_EVENT_SPAWNED);
     return 0;
 }
