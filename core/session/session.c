@@ -140,6 +140,18 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
     return 0;
 }
 
+/* Runs the loop until the start has ended. Returns its result, and clears it. */
+static int session_await(struct laz_session *session, struct laz_error *err)
+{
+    while (session->start.under_way)
+        laz_driver_turn(session->shared->driver, LAZ_LOOP_FOREVER);
+    int rc = session->start.rc;
+    if (rc && err)
+        *err = session->start.why;
+    session->start.rc = 0;
+    return rc;
+}
+
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *given,
                       struct laz_session **out, struct laz_error *err)
 {
@@ -153,7 +165,7 @@ int laz_sessions_open(struct laz_session_shared *shared, const struct laz_sessio
     struct laz_session *session;
     rc = laz_session_make(shared, &options, &session, err);
     if (!rc && !options.no_wait) {
-        rc = laz_session_await(session, err);
+        rc = session_await(session, err);
         if (rc)
             laz_session_destroy(session);
     }
@@ -189,13 +201,10 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
     laz_session_abandon_start(session);
     laz_session_drop_box(session, LAZ_EVENT_REPLACE);
     laz_session_begin_start(session, "asked");
-    struct laz_error why = {0};
-    rc = laz_session_await(session, &why);
+    rc = session_await(session, err);
     session->start.is_unrecorded = false; /* the next execution tries the log again */
     if (!rc && !session->box)
-        rc = laz_error_set(&why, LAZ_ECLOSED, 0, "the session was closed while it started");
-    if (rc && err)
-        *err = why;
+        rc = laz_error_set(err, LAZ_ECLOSED, 0, "the session was closed while it started");
     session->waiters--;
     laz_session_settle(session);
     laz_driver_leave(shared->driver);

@@ -86,8 +86,6 @@ void laz_session_abandon_start(struct laz_session *session);
 void laz_session_start_too_late(void *user);
 /* Checks whether the start has ended or failed. Called between two turns of the loop. */
 void laz_session_advance_start(struct laz_session *session);
-/* Runs the loop until the start has ended. Returns its result, and clears it. */
-int laz_session_await(struct laz_session *session, struct laz_error *err);
 /* Restarts the timers of a start, because the loop was not run for a while. */
 void laz_session_be_patient(struct laz_session *session);
 /* Has the session checked after this turn of the loop. */

@@ -231,14 +231,3 @@ void laz_session_advance_start(struct laz_session *session)
         start_fail(session);
     }
 }
-
-int laz_session_await(struct laz_session *session, struct laz_error *err)
-{
-    while (session->start.under_way)
-        laz_driver_turn(session->shared->driver, LAZ_LOOP_FOREVER);
-    int rc = session->start.rc;
-    if (rc && err)
-        *err = session->start.why;
-    session->start.rc = 0;
-    return rc;
-}
