@@ -100,7 +100,7 @@ static bool events_is_sandbox(struct laz_registry *registry, const char *backend
     return !(info && info->unconfined) && (ops->can_enforce & ~(uint32_t)LAZ_ENFORCE_SYSCALLS);
 }
 
-int laz_audit_started(struct laz_session *session, const char *cause, struct laz_error *err)
+int laz_audit_started(struct laz_session *session, struct laz_error *err)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *isolation = laz_session_isolation(session);
@@ -111,7 +111,7 @@ int laz_audit_started(struct laz_session *session, const char *cause, struct laz
         return 0;
     session->on_record = true; /* also if the write fails: the next record is a restart */
     if (again)
-        laz_audit_string(&line, "cause", cause);
+        laz_audit_string(&line, "cause", session->start.cause);
     laz_audit_string(&line, "runtime", session->runtime->name);
     laz_audit_string(&line, "backend", backend);
     laz_audit_bool(&line, "sandbox",
@@ -268,26 +268,26 @@ static void events_call(struct laz_audit_line *line, const struct laz_execution 
     laz_audit_string(line, "tool", tool);
 }
 
-int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, const char *tool,
-                        const struct laz_buf *args, struct laz_error *err)
+int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,
+                        const struct laz_buf *args)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!execution->session->shared->audit)
         return 0;
-    events_call(&line, execution, number, tool);
+    events_call(&line, execution, execution->result->tool_calls, tool);
     laz_audit_json(&line, "args", laz_buf_text(args), args->len);
-    return events_write(execution->session, "tool_call", &line, err);
+    return events_write(execution->session, "tool_call", &line, NULL);
 }
 
-void laz_audit_tool_refused(const struct laz_execution *execution, uint64_t number,
+void laz_audit_tool_refused(const struct laz_execution *execution,
                             const struct laz_message *message, const char *why)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
 
     if (!execution->session->shared->audit)
         return;
-    events_call(&line, execution, number, message->tool);
+    events_call(&line, execution, execution->result->tool_calls, message->tool);
     laz_audit_json(&line, "args", message->args, message->args_len);
     laz_audit_string(&line, "reason", why);
     events_write(execution->session, "tool_refused", &line, NULL);

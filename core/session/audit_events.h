@@ -13,9 +13,8 @@
 /* See laz_sessions_init. */
 int laz_audit_open(struct laz_session_shared *shared, struct laz_error *err);
 
-/* Records session_start, and for later boxes session_restart with its cause ("asked", "replaced").
- */
-int laz_audit_started(struct laz_session *session, const char *cause, struct laz_error *err);
+/* Records session_start, and for later boxes session_restart with its cause. */
+int laz_audit_started(struct laz_session *session, struct laz_error *err);
 void laz_audit_start_failed(struct laz_session *session, const struct laz_error *why);
 /* The peer failed authentication, or sent an invalid message or one that is illegal in this state.
  */
@@ -36,10 +35,10 @@ void laz_audit_judged(const struct laz_execution *execution);
 /* The execution was recorded by laz_audit_execute, but its code could not be sent. */
 void laz_audit_not_run(const struct laz_execution *execution, const struct laz_error *why);
 
-/* `number` counts the calls of an execution from 1. */
-int laz_audit_tool_call(const struct laz_execution *execution, uint64_t number, const char *tool,
-                        const struct laz_buf *args, struct laz_error *err);
-void laz_audit_tool_refused(const struct laz_execution *execution, uint64_t number,
+/* The last call that was counted. */
+int laz_audit_tool_call(const struct laz_execution *execution, const char *tool,
+                        const struct laz_buf *args);
+void laz_audit_tool_refused(const struct laz_execution *execution,
                             const struct laz_message *message, const char *why);
 void laz_audit_tool_result(const struct laz_execution *execution, const struct laz_call *call,
                            const char *json, size_t len, const char *error);

@@ -275,9 +275,8 @@ void laz_execution_tool_call(struct laz_execution *execution, const struct laz_m
     }
     bool good = execution_check_call(execution, message, &tool, &args, &err);
     if (!good)
-        laz_audit_tool_refused(execution, execution->result->tool_calls, message, err.text);
-    else if (laz_audit_tool_call(execution, execution->result->tool_calls, message->tool, &args,
-                                 NULL)) {
+        laz_audit_tool_refused(execution, message, err.text);
+    else if (laz_audit_tool_call(execution, message->tool, &args)) {
         laz_error_set(&err, LAZ_EREFUSED, 0, /* does not disclose the path of the log */
                       "the tool was not called: the audit log cannot be written");
         good = false;

@@ -50,7 +50,7 @@ static void start_finish(struct laz_session *session, int rc)
     struct laz_start *start = &session->start;
 
     laz_timer_cancel(session->start_timer);
-    if (!rc && laz_audit_started(session, start->cause, &start->why)) {
+    if (!rc && laz_audit_started(session, &start->why)) {
         if (start->is_first) { /* refuse to start what could not be audited */
             laz_session_drop_box(session, LAZ_EVENT_GONE);
             rc = start->why.code;
