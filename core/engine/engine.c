@@ -12,7 +12,6 @@
 #include "os/uids.h"
 #include "os/users.h"
 #include "session/result.h"
-#include "tool/lend.h"
 
 #include <stdlib.h>
 
@@ -46,23 +45,6 @@ void laz_engine_cancel(struct laz_engine *engine)
 {
     if (engine && (atomic_load(&engine->driver.in_use) || atomic_load(&engine->driver.busy)))
         laz_driver_cancel(&engine->driver, true);
-}
-
-static bool engine_serve(void *user)
-{
-    struct laz_engine *engine = user;
-
-    return engine->tools.lend && laz_lend_serve(engine->tools.lend);
-}
-
-static void engine_cancelled(void *user)
-{
-    laz_sessions_cancel(&((struct laz_engine *)user)->sessions);
-}
-
-static void engine_resumed(void *user)
-{
-    laz_sessions_resume(&((struct laz_engine *)user)->sessions);
 }
 
 /* ---- sessions, pools, tools ----------------------------------------------------------------- */
@@ -157,7 +139,6 @@ static int engine_join(struct laz_engine *engine, struct laz_error *err)
                             engine->settings, err);
     engine->sessions.settings = engine->settings;
     engine->sessions.registry = engine->registry;
-    engine->sessions.tools = &engine->tools;
     return rc;
 }
 
@@ -172,8 +153,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine->folder_lock = -1;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
-    engine->driver.owner =
-        (struct laz_driver_owner){engine, engine_serve, engine_cancelled, engine_resumed};
+    engine->sessions.tools = &engine->tools;
     int rc = settings ? laz_settings_copy(settings, &engine->settings, err)
                       : laz_settings_new(&engine->settings, err);
     if (rc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared.c - all sessions and pools of an engine: cancelled, resumed, freed together. */
+/* shared.c - all sessions and pools of an engine: served, cancelled, resumed, freed together. */
 #include "session/shared.h"
 
 #include "os/system.h"
@@ -7,6 +7,7 @@
 #include "session/pool.h"
 #include "session/session.h"
 #include "box/trial.h"
+#include "tool/lend.h"
 
 #include <string.h>
 
@@ -20,15 +21,18 @@ void laz_options_take(void *options, size_t size, const void *given)
     *(size_t *)options = size;
 }
 
-int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
+/* ---- callbacks of the driver (driver.h) ------------------------------------------------------ */
+
+static bool sessions_serve(void *user)
 {
-    shared->listener = &laz_execution_listener;
-    shared->processors = laz_os_processors();
-    return laz_audit_open(shared, err);
+    struct laz_session_shared *shared = user;
+
+    return shared->tools->lend && laz_lend_serve(shared->tools->lend);
 }
 
-void laz_sessions_cancel(struct laz_session_shared *shared)
+static void sessions_cancelled(void *user)
 {
+    struct laz_session_shared *shared = user;
     bool all = atomic_exchange(&shared->driver->cancel_all, false);
 
     if (all)
@@ -40,15 +44,28 @@ void laz_sessions_cancel(struct laz_session_shared *shared)
         laz_pools_cancel(shared);
 }
 
+static void sessions_resumed(void *user)
+{
+    struct laz_session_shared *shared = user;
+
+    for (struct laz_session *session = shared->sessions; session; session = session->next)
+        laz_session_be_patient(session);
+}
+
+/* ---- making and freeing --------------------------------------------------------------------- */
+
+int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err)
+{
+    shared->driver->owner =
+        (struct laz_driver_owner){shared, sessions_serve, sessions_cancelled, sessions_resumed};
+    shared->listener = &laz_execution_listener;
+    shared->processors = laz_os_processors();
+    return laz_audit_open(shared, err);
+}
+
 void laz_sessions_free(struct laz_session_shared *shared)
 {
     laz_pools_free(shared);
     while (shared->sessions)
         laz_session_free(shared->sessions);
-}
-
-void laz_sessions_resume(struct laz_session_shared *shared)
-{
-    for (struct laz_session *session = shared->sessions; session; session = session->next)
-        laz_session_be_patient(session);
 }

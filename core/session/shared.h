@@ -28,9 +28,9 @@ struct laz_session_shared {
     unsigned processors;
 };
 
-/* Opens the audit log that the settings name, if any. Needs the driver and the values; the caller
- * frees shared->audit, after a failure too. Errors: as laz_audit_new; LAZ_ECONFIG if the settings
- * show the log to the code. */
+/* Becomes the owner of the driver, and opens the audit log that the settings name, if any. Needs
+ * `driver`, `values`, `boxes` and `tools`; the caller frees `audit`, after a failure too. Errors:
+ * as laz_audit_new; LAZ_ECONFIG if the settings show the log to the code. */
 int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
 /* Copies the options of a caller, a struct that begins with its size and may be shorter or longer
@@ -43,10 +43,6 @@ int laz_sessions_open(struct laz_session_shared *shared, const struct laz_sessio
 /* Implements laz_pool_new. */
 int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_options *options,
                    struct laz_pool **pool, struct laz_error *err);
-/* The `cancelled` of the driver: cancels the sessions marked for it, or everything (driver.h). */
-void laz_sessions_cancel(struct laz_session_shared *shared);
-/* The `resumed` of the driver: restarts the timers of all starts. */
-void laz_sessions_resume(struct laz_session_shared *shared);
 /* Closes and frees the pools, then the sessions. Pending callbacks are called: executions are
  * cancelled, and callers that wait for a session of a pool get LAZ_ECLOSED. */
 void laz_sessions_free(struct laz_session_shared *shared);
