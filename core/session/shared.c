@@ -9,18 +9,6 @@
 #include "box/trial.h"
 #include "tool/lend.h"
 
-#include <string.h>
-
-void laz_options_take(void *options, size_t size, const void *given)
-{
-    size_t given_size = given ? *(const size_t *)given : 0;
-
-    memset(options, 0, size);
-    if (given)
-        memcpy(options, given, given_size < size ? given_size : size);
-    *(size_t *)options = size;
-}
-
 /* ---- callbacks of the driver (driver.h) ------------------------------------------------------ */
 
 static bool sessions_serve(void *user)

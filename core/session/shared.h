@@ -8,6 +8,8 @@
 #include "loop/driver.h"
 #include "tool/calls.h"
 
+#include <string.h>
+
 struct laz_audit;
 struct laz_pool;
 struct laz_session;
@@ -35,7 +37,15 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
 
 /* Copies the options of a caller, a struct that begins with its size and may be shorter or longer
  * than ours, to `options` (`size` bytes). What is not given is 0; NULL: nothing is. */
-void laz_options_take(void *options, size_t size, const void *given);
+static inline void laz_options_take(void *options, size_t size, const void *given)
+{
+    size_t given_size = given ? *(const size_t *)given : 0;
+
+    memset(options, 0, size);
+    if (given)
+        memcpy(options, given, given_size < size ? given_size : size);
+    *(size_t *)options = size;
+}
 
 /* Implements laz_session_open. */
 int laz_sessions_open(struct laz_session_shared *shared, const struct laz_session_options *options,
