@@ -24,7 +24,7 @@ struct laz_stir {
     void (*advance)(struct laz_stir *stir); /* may free the object that contains it */
 };
 
-/* Callbacks of the driver's owner, the sessions of the engine. All are called in the loop thread. */
+/* Callbacks of the driver's owner, the engine's sessions. All are called in the loop thread. */
 struct laz_driver_owner {
     void *user;
     /* Instead of a step: serves tool calls while another thread runs them (tool/lend.c). False: no
