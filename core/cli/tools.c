@@ -7,9 +7,8 @@
 #include "cli/cli.h"
 #include "cli/inspect.h"
 
-#include "tool/providers.h"
 #include "engine/engine.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>
@@ -17,27 +16,20 @@
 
 struct cli_toolbox {
     struct laz_registry *registry;
-    struct laz_providers *providers;
-    struct laz_tool_set set;
+    struct laz_driver driver; /* has only a log */
+    struct laz_tools tools;
 };
 
 static int toolbox_open(struct cli *cli, struct cli_toolbox *box, struct laz_error *err)
 {
-    const struct laz_provider_host host = {.log = &cli->log};
-    struct laz_strv reserved = LAZ_STRV_INIT;
-    int code = laz_providers_reserved(box->registry, &reserved, err);
-
-    if (code == 0)
-        code = laz_providers_new(box->registry, cli->settings, &reserved, &host, &box->set,
-                                 &box->providers, err);
-    laz_strv_fini(&reserved);
-    return code;
+    box->driver.log = cli->log;
+    return laz_tools_init(&box->tools, &box->driver, NULL, box->registry, cli->settings, err);
 }
 
 static void toolbox_close(struct cli_toolbox *box)
 {
-    laz_tool_set_fini(&box->set);
-    laz_providers_free(box->providers);
+    laz_tools_end(&box->tools);
+    laz_tools_fini(&box->tools);
     laz_registry_free(box->registry);
 }
 
@@ -50,7 +42,7 @@ static int toolbox_format(struct cli_toolbox *box, const char *format, struct la
     int rc = laz_registry_language(box->registry, format, &language, err);
 
     if (!rc)
-        rc = laz_tool_set_format(&box->set, format, language, text, err);
+        rc = laz_tool_set_format(&box->tools.set, format, language, text, err);
     if (rc == LAZ_EINVAL) {
         struct laz_buf known = LAZ_BUF_INIT;
         laz_registry_stubs(box->registry, &names);

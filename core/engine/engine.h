@@ -10,7 +10,7 @@
 #include "plugin/plugin.h"
 #include "session/shared.h"
 #include "settings/settings.h"
-#include "tool/calls.h"
+#include "tool/tool.h"
 
 #include <lazaret/lazaret.h>
 

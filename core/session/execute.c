@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "audit/audit.h"
 #include "session/audit_events.h"
-#include "tool/lend.h"
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "session/result.h"

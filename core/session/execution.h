@@ -5,7 +5,6 @@
 #ifndef LAZ_SESSION_EXECUTION_H
 #define LAZ_SESSION_EXECUTION_H
 
-#include "tool/hook.h"
 #include "session/session.h"
 #include "session/verdict.h"
 

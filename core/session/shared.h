@@ -6,7 +6,7 @@
 
 #include "box/shared.h"
 #include "loop/driver.h"
-#include "tool/calls.h"
+#include "tool/tool.h"
 
 #include <string.h>
 

@@ -7,15 +7,13 @@
  * holds the loop (lend.c), so only the holder of the loop accesses a call, except for the text of
  * its answer.  A call is freed after both events.  Abandoning a call detaches it from its owner.
  * The timeout of a tool is enforced here; the call is then answered with an error. */
-#include "tool/calls.h"
+#include "tool/tool_parts.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "os/descriptors.h"
-#include "os/spawner.h"
 #include "os/wake.h"
-#include "tool/lend.h"
-#include "tool/watch.h"
+#include "tool/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +38,12 @@ struct laz_call {
     struct laz_work work;
     struct laz_post answer_post, return_post;
     atomic_bool has_answer; /* only the first answer counts */
-    char *json, *error;     /* the answer; written before it is posted or kept (lend.h) */
+    char *json, *error;     /* the answer; written before it is posted or kept (lend.c) */
     size_t json_len;
     bool posted; /* answer_post has run */
-    struct laz_call_scratch scratch;
+    /* Of a command that runs for the call: */
+    int cancel_fd; /* readable once the call is cancelled; -1: there is none */
+    struct laz_buf output, errors;
 };
 
 /* The handle by which a callback of the application answers; on the worker's stack. */
@@ -51,7 +51,7 @@ struct laz_reply {
     struct laz_call *call;
 };
 
-static const struct laz_tool_entry *call_entry(const struct laz_call *call)
+static struct laz_tool_entry *call_entry(const struct laz_call *call)
 {
     return &call->tools->set.entries[call->tool];
 }
@@ -61,11 +61,12 @@ static void call_run(struct laz_call *call);
 /* Starts waiting calls of a tool while its max_concurrent allows it. */
 static void queue_advance(struct laz_tools *tools, size_t tool)
 {
-    struct laz_tool_queue *queue = &tools->queues[tool];
-    uint32_t most = tools->set.entries[tool].max_concurrent;
-
-    while (queue->first && (!most || queue->running < most)) {
+    for (;;) {
+        const uint32_t most = tools->set.entries[tool].max_concurrent;
+        struct laz_tool_queue *queue = &tools->set.entries[tool].queue;
         struct laz_call *call = queue->first;
+        if (!call || (most && queue->running >= most))
+            return;
         queue->first = call->next;
         if (!queue->first)
             queue->last = NULL;
@@ -75,20 +76,16 @@ static void queue_advance(struct laz_tools *tools, size_t tool)
 
 static void queue_add(struct laz_call *call)
 {
-    struct laz_tool_queue *queue = &call->tools->queues[call->tool];
+    struct laz_tool_queue *queue = &call_entry(call)->queue;
 
-    call->next = NULL;
-    if (queue->last)
-        queue->last->next = call;
-    else
-        queue->first = call;
+    *(queue->last ? &queue->last->next : &queue->first) = call;
     queue->last = call;
     queue_advance(call->tools, call->tool);
 }
 
 static void queue_remove(struct laz_call *call)
 {
-    struct laz_tool_queue *queue = &call->tools->queues[call->tool];
+    struct laz_tool_queue *queue = &call_entry(call)->queue;
     struct laz_call *previous = NULL;
 
     for (struct laz_call *at = queue->first; at; previous = at, at = at->next) {
@@ -110,8 +107,9 @@ static void call_free(struct laz_call *call)
     laz_buf_fini(&call->args);
     free(call->json);
     free(call->error);
-    laz_os_close(&call->scratch.cancel_fd);
-    laz_call_scratch_fini(&call->scratch);
+    laz_os_close(&call->cancel_fd);
+    laz_buf_fini(&call->output);
+    laz_buf_fini(&call->errors);
     free(call);
 }
 
@@ -123,7 +121,7 @@ static void call_settle(struct laz_call *call)
 
     if (!call->posted || !call->returned)
         return;
-    tools->queues[tool].running--;
+    call_entry(call)->queue.running--;
     call_free(call);
     queue_advance(tools, tool);
 }
@@ -208,10 +206,21 @@ void laz_call_answer_error(void *host, struct laz_call *call, const char *messag
     call_set_answer(call, NULL, 0, laz_strdup(message && *message ? message : "the tool failed"));
 }
 
-struct laz_call_scratch *laz_call_scratch(void *host, struct laz_call *call)
+int laz_call_run_command(void *host, struct laz_call *call, const struct laz_command *command,
+                         struct laz_command_result *result, struct laz_error *err)
 {
-    (void)host;
-    return call->scratch.cancel_fd >= 0 ? &call->scratch : NULL;
+    const struct laz_provider *provider = host;
+    const struct laz_tools *tools = provider->tools;
+
+    if (!provider->is_blocking)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "the provider %s runs commands, but is not LAZ_TOOL_BLOCKING",
+                             provider->name);
+    if (call->cancel_fd < 0)
+        return laz_error_nomem(err);
+    return laz_command_run(tools->spawner, command, (const char *const *)tools->env.items,
+                           call->cancel_fd, LAZ_OS_FOREVER, result, &call->output, &call->errors,
+                           err);
 }
 
 void laz_reply_value(struct laz_reply *reply, const char *json, size_t len)
@@ -229,7 +238,7 @@ void laz_reply_error(struct laz_reply *reply, const char *message)
 static void call_invoke(struct laz_call *call)
 {
     const struct laz_tool_entry *entry = call_entry(call);
-    const struct laz_provider *provider = laz_provider_of(call->tools->providers, entry);
+    const struct laz_provider *provider = entry->provider;
 
     if (provider) {
         struct laz_error err = {0};
@@ -238,9 +247,8 @@ static void call_invoke(struct laz_call *call)
         if (rc)
             laz_call_answer_error(NULL, call, err.text);
     } else {
-        const struct laz_app_tool *app = entry->owner;
         struct laz_reply reply = {call};
-        app->call(app->user, call->args.data, call->args.len, &reply);
+        entry->call(entry->user, call->args.data, call->args.len, &reply);
         laz_call_answer(NULL, call, "null", 4); /* ignored if the callback has answered */
     }
 }
@@ -281,10 +289,10 @@ bool laz_call_hand_over(struct laz_call *call)
 
 static void call_cancel(struct laz_call *call)
 {
-    const struct laz_provider *provider = laz_provider_of(call->tools->providers, call_entry(call));
+    const struct laz_provider *provider = call_entry(call)->provider;
 
-    if (call->scratch.cancel_fd >= 0)
-        laz_os_wake(call->scratch.cancel_fd);
+    if (call->cancel_fd >= 0)
+        laz_os_wake(call->cancel_fd);
     if (call->started && provider && LAZ_HAS(provider->ops, cancel))
         provider->ops->cancel(provider->state, call);
 }
@@ -304,12 +312,11 @@ static void call_timed_out(void *user)
 
 static void call_run(struct laz_call *call)
 {
-    const struct laz_tool_entry *entry = call_entry(call);
-    const struct laz_provider *provider = laz_provider_of(call->tools->providers, entry);
+    struct laz_tool_entry *entry = call_entry(call);
 
     call->started = true;
-    call->tools->queues[call->tool].running++;
-    if (provider && !provider->blocking) {
+    entry->queue.running++;
+    if (entry->provider && !entry->provider->is_blocking) {
         call_invoke(call);
         call_post_return(call);
     } else if (!laz_lend_offer(call->tools->lend, call)) {
@@ -321,12 +328,10 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
                                 int64_t id, bool has_id, const struct laz_call_owner *owner)
 {
     const struct laz_tool_entry *entry = &tools->set.entries[tool];
-    const struct laz_provider *provider = laz_provider_of(tools->providers, entry);
     struct laz_call *call = calloc(1, sizeof *call);
 
     if (!call)
         return NULL;
-    call->scratch = (struct laz_call_scratch)LAZ_CALL_SCRATCH_INIT;
     call->tools = tools;
     call->after = tools->calls;
     if (call->after)
@@ -337,8 +342,7 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
     call->has_id = has_id;
     call->owner = *owner;
     call->started_us = laz_clock_us();
-    if (provider && provider->blocking)
-        call->scratch.cancel_fd = laz_os_wake_new();
+    call->cancel_fd = entry->provider && entry->provider->is_blocking ? laz_os_wake_new() : -1;
     if (entry->timeout_ms) {
         call->timer = laz_timer_new(tools->driver->loop, call_timed_out, call);
         if (!call->timer) {
@@ -395,47 +399,14 @@ void laz_call_abandon(struct laz_call *call)
 
 /* ---- tools of an engine --------------------------------------------------------------------- */
 
-/* Makes a queue for each tool of the set that has none. */
-static int tools_make_queues(struct laz_tools *tools, struct laz_error *err)
-{
-    size_t n = tools->set.n;
-
-    if (n <= tools->n_queues)
-        return 0;
-    struct laz_tool_queue *queues = realloc(tools->queues, n * sizeof *queues);
-    if (!queues)
-        return laz_error_nomem(err);
-    memset(queues + tools->n_queues, 0, (n - tools->n_queues) * sizeof *queues);
-    tools->queues = queues;
-    tools->n_queues = n;
-    return 0;
-}
-
 int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct laz_spawner *spawner,
                    struct laz_registry *registry, const struct laz_settings *settings,
                    struct laz_error *err)
 {
-    const struct laz_provider_host host = {
-        .host = driver->loop,
-        .log = &driver->log,
-        .spawner = spawner,
-        .answer = laz_call_answer,
-        .answer_error = laz_call_answer_error,
-        .scratch = laz_call_scratch,
-        .watch_fd = laz_watch_fd,
-        .watch_timer = laz_watch_timer,
-        .watch_stop = laz_watch_stop,
-    };
-
     tools->driver = driver;
     tools->spawner = spawner;
     int rc = laz_lend_new(&tools->lend, err);
-    if (!rc)
-        rc = laz_providers_reserved(registry, &tools->reserved, err);
-    if (!rc)
-        rc = laz_providers_new(registry, settings, &tools->reserved, &host, &tools->set,
-                               &tools->providers, err);
-    return rc ? rc : tools_make_queues(tools, err);
+    return rc ? rc : laz_providers_load(tools, registry, settings, err);
 }
 
 static void tools_patience_over(void *user)
@@ -464,8 +435,7 @@ void laz_tools_end(struct laz_tools *tools)
 {
     if (tools->driver && tools->driver->loop)
         tools_settle(tools);
-    laz_providers_free(tools->providers);
-    tools->providers = NULL;
+    laz_providers_free(tools);
     if (tools->driver && tools->driver->loop)
         laz_loop_flush(tools->driver->loop); /* a provider may still answer in its `destroy` */
 }
@@ -474,13 +444,6 @@ void laz_tools_fini(struct laz_tools *tools)
 {
     while (tools->calls)
         call_free(tools->calls);
-    free(tools->queues);
-    tools->queues = NULL;
-    while (tools->app_tools) {
-        struct laz_app_tool *tool = tools->app_tools;
-        tools->app_tools = tool->next;
-        free(tool);
-    }
     laz_lend_free(tools->lend);
     laz_tool_set_fini(&tools->set);
     laz_strv_fini(&tools->reserved);
@@ -491,12 +454,12 @@ int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
                                struct laz_reply *reply),
                   void *user, struct laz_error *err)
 {
-    struct laz_app_tool *app = calloc(1, sizeof *app);
+    int rc = laz_tool_set_add(&tools->set, tool, &tools->reserved, NULL, 0, err);
 
-    if (!app)
-        return laz_error_nomem(err);
-    *app = (struct laz_app_tool){tools->app_tools, call, user};
-    tools->app_tools = app;
-    int rc = laz_tool_set_add(&tools->set, tool, &tools->reserved, app, 0, err);
-    return rc ? rc : tools_make_queues(tools, err);
+    if (!rc) {
+        struct laz_tool_entry *added = &tools->set.entries[tools->set.n - 1];
+        added->call = call;
+        added->user = user;
+    }
+    return rc;
 }

@@ -24,9 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND_PIECE       ((size_t)64 << 10) /* bytes per read */
-#define COMMAND_KILLED_MS   5000               /* how long to wait for the end of the process */
-#define COMMAND_NO_DEADLINE UINT64_MAX
+#define COMMAND_PIECE     ((size_t)64 << 10) /* bytes per read */
+#define COMMAND_KILLED_MS 5000               /* how long to wait for the end of the process */
 
 /* One stream of the command: the host's end of its pipe, and what was read from it. */
 struct command_stream {
@@ -41,7 +40,7 @@ struct command_run {
     struct laz_process process;
     struct command_stream streams[2];
     int cancel_fd;
-    uint64_t deadline; /* of laz_clock_ms */
+    uint64_t deadline; /* of laz_clock_ms; LAZ_OS_FOREVER: none */
 };
 
 /* ---- environment ---------------------------------------------------------------------------- */
@@ -155,7 +154,7 @@ static int command_step(struct command_run *run, bool *ended, struct laz_error *
     uint64_t wait = LAZ_OS_FOREVER;
     int ret = 0;
 
-    if (run->deadline != COMMAND_NO_DEADLINE) {
+    if (run->deadline != LAZ_OS_FOREVER) {
         uint64_t now = laz_clock_ms();
         if (now >= run->deadline)
             return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s took too long and was killed",
@@ -253,10 +252,10 @@ int laz_command_check(const char *program, struct laz_error *err)
     return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_EINVAL) : rc;
 }
 
-static int command_run_until(struct laz_spawner *spawner, const struct laz_command *command,
-                             const char *const *env, int cancel_fd, uint64_t deadline,
-                             struct laz_command_result *result, struct laz_buf *out,
-                             struct laz_buf *errs, struct laz_error *err)
+int laz_command_run(struct laz_spawner *spawner, const struct laz_command *command,
+                    const char *const *env, int cancel_fd, uint64_t timeout_ms,
+                    struct laz_command_result *result, struct laz_buf *out, struct laz_buf *errs,
+                    struct laz_error *err)
 {
     struct command_run run = {
         .command = command,
@@ -264,7 +263,7 @@ static int command_run_until(struct laz_spawner *spawner, const struct laz_comma
         .process = LAZ_PROCESS_INIT,
         .streams = {{-1, out, "standard output"}, {-1, errs, "standard error"}},
         .cancel_fd = cancel_fd,
-        .deadline = deadline,
+        .deadline = timeout_ms == LAZ_OS_FOREVER ? timeout_ms : laz_clock_ms() + timeout_ms,
     };
     bool ended = false;
 
@@ -282,14 +281,6 @@ out:
     laz_os_close(&run.streams[0].fd);
     laz_os_close(&run.streams[1].fd);
     return ret;
-}
-
-int laz_command_run(struct laz_spawner *spawner, const struct laz_command *command,
-                    const char *const *env, int cancel_fd, struct laz_command_result *result,
-                    struct laz_buf *out, struct laz_buf *errs, struct laz_error *err)
-{
-    return command_run_until(spawner, command, env, cancel_fd, COMMAND_NO_DEADLINE, result, out,
-                             errs, err);
 }
 
 /* ---- hooks ---------------------------------------------------------------------------------- */
@@ -326,8 +317,8 @@ int laz_hook_run(struct laz_spawner *spawner, const char *const *argv, const cha
 
     if (reason_size)
         reason[0] = '\0';
-    int ret = command_run_until(spawner, &command, env, -1, laz_clock_ms() + LAZ_HOOK_TIMEOUT_MS,
-                                &result, &out, &errs, err);
+    int ret =
+        laz_command_run(spawner, &command, env, -1, LAZ_HOOK_TIMEOUT_MS, &result, &out, &errs, err);
     if (!ret && result.exit_status != 0) {
         hook_reason(result.errors, result.errors_len, reason, reason_size);
         ret = laz_error_set(err, LAZ_EREFUSED, 0, "the hook refused the code");

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "os/io.h"
 #include "os/spawner.h"
 
 #include <lazaret/tool.h>
@@ -30,12 +31,14 @@ int laz_command_check(const char *program, struct laz_error *err);
  * `errs` (cleared first), to which *result points. Returns 0 if it ran and ended, with any status.
  * The command ends with its main process: background children are neither killed nor waited for,
  * and what they write later is lost.
- * `cancel_fd` (-1: none) is borrowed; the process group is killed when it becomes readable.
- * Errors: those of laz_command_check, LAZ_EOS (cannot be started), LAZ_ETIMEOUT (cancelled),
+ * `cancel_fd` (-1: none) is borrowed; the process group is killed when it becomes readable, and
+ * after `timeout_ms` (LAZ_OS_FOREVER: never).
+ * Errors: those of laz_command_check, LAZ_EOS (cannot be started), LAZ_ETIMEOUT (either of these),
  * LAZ_ETOOBIG (a stream exceeds max_output; the group was killed), LAZ_ENOMEM. */
 int laz_command_run(struct laz_spawner *spawner, const struct laz_command *command,
-                    const char *const *env, int cancel_fd, struct laz_command_result *result,
-                    struct laz_buf *out, struct laz_buf *errs, struct laz_error *err);
+                    const char *const *env, int cancel_fd, uint64_t timeout_ms,
+                    struct laz_command_result *result, struct laz_buf *out, struct laz_buf *errs,
+                    struct laz_error *err);
 
 /* Runs a hook with `code` on standard input and exactly `env`, and waits until it has ended.
  * 0: it exited with status 0, the code may run.

@@ -5,9 +5,8 @@
  * A hook may take half a minute, so a worker runs it and posts the answer to the loop: no other
  * session has to wait.  Tools may occupy all workers, possibly for ever; then a timer answers with
  * an error.  `is_taken` says which of the two came first. */
-#include "tool/hook.h"
+#include "tool/tool.h"
 
-#include "loop/driver.h"
 #include "tool/command.h"
 
 #include <stdio.h>

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* lend.c - lends the loop to the worker thread that runs a tool. */
-#include "tool/lend.h"
+/* lend.c - lends the loop to the worker thread that runs a tool.
+ *
+ * A tool must not run in the loop thread: that is a thread of the application, waits in
+ * laz_session_execute, and has to return when a timeout has passed, whatever the tool does.  But
+ * waking a worker for the tool and the loop thread for its answer takes several times as long as a
+ * quick tool.  So the loop thread lends the loop to the worker along with the call: the worker runs
+ * the tool, sends the answer to the box, and waits there for the next call, without a switch of
+ * threads.  A loan lasts LEND_MS.  If the tool still runs then, the loop thread takes the loop back
+ * and the answer is posted to it; else the worker gives the loop back.
+ *
+ * While the tool runs no thread holds the loop; else exactly one does, and the lock of the loan
+ * orders their accesses.  A worker that holds it only serves the channel of the box: handlers of
+ * output and hooks run in the thread that called execute. */
+#include "tool/tool_parts.h"
 
 #include "base/clock.h"
 #include "os/thread.h"
-#include "tool/calls.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+#define LEND_MS 2 /* how long other events of the loop may be delayed */
 
 enum lend_state {
     LEND_HOME, /* the loop thread holds the loop */
@@ -99,7 +112,7 @@ bool laz_lend_serve(struct laz_lend *lend)
 {
     if (!lend->offered)
         return false;
-    lend->until_us = laz_clock_us() + LAZ_LEND_MS * 1000;
+    lend->until_us = laz_clock_us() + LEND_MS * 1000;
     pthread_mutex_lock(&lend->lock);
     struct laz_call *call = lend_take(lend), *kept = NULL;
     pthread_mutex_unlock(&lend->lock);

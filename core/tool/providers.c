@@ -4,11 +4,13 @@
  * The address of an instance never changes: the plugin holds its table of services, and entries of
  * the tool set name it as their owner.  An error is reported with its position in the
  * configuration; an error of a tool with that of the table that has its name, if there is one. */
-#include "tool/providers.h"
+#include "tool/tool_parts.h"
 
 #include "base/json.h"
-#include "tool/command.h"
+#include "plugin/plugin.h"
+#include "settings/settings.h"
 #include "settings/toml/toml.h"
+#include "tool/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,66 +18,13 @@
 #define PROVIDERS_MAX_TOOLS 10000 /* of one instance */
 #define PROVIDERS_POSITION  512   /* bytes of "FILE:LINE:COL" */
 
-struct provider_instance {
-    struct laz_provider provider;
-    struct laz_tool_services services;
-    struct laz_providers *all;
-    bool created;
-};
-
-struct laz_providers {
-    struct laz_provider_host host;
-    struct laz_strv env; /* environment of the commands that providers run */
-    struct provider_instance **instances;
-    size_t n;
-};
-
-void laz_call_scratch_fini(struct laz_call_scratch *scratch)
-{
-    laz_buf_fini(&scratch->output);
-    laz_buf_fini(&scratch->errors);
-}
-
-/* ---- services ------------------------------------------------------------------------------- */
+/* ---- services; those of calls are in calls.c ------------------------------------------------ */
 
 static void service_log(void *host, uint32_t level, const char *text)
 {
-    const struct provider_instance *instance = host;
+    const struct laz_provider *provider = host;
 
-    if (instance->all->host.log)
-        laz_log(instance->all->host.log, level, "%s: %s", instance->provider.name, text);
-}
-
-static void service_answer(void *host, struct laz_call *call, const char *json, size_t len)
-{
-    const struct provider_instance *instance = host;
-
-    instance->all->host.answer(instance->all->host.host, call, json, len);
-}
-
-static void service_answer_error(void *host, struct laz_call *call, const char *message)
-{
-    const struct provider_instance *instance = host;
-
-    instance->all->host.answer_error(instance->all->host.host, call, message);
-}
-
-static int service_run(void *host, struct laz_call *call, const struct laz_command *command,
-                       struct laz_command_result *result, struct laz_error *err)
-{
-    const struct provider_instance *instance = host;
-    const struct laz_providers *all = instance->all;
-    struct laz_call_scratch *scratch;
-
-    if (!instance->provider.blocking)
-        return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "the provider %s runs commands, but is not LAZ_TOOL_BLOCKING",
-                             instance->provider.name);
-    scratch = all->host.scratch(all->host.host, call);
-    if (!scratch)
-        return laz_error_nomem(err);
-    return laz_command_run(all->host.spawner, command, (const char *const *)all->env.items,
-                           scratch->cancel_fd, result, &scratch->output, &scratch->errors, err);
+    laz_log(&provider->tools->driver->log, level, "%s: %s", provider->name, text);
 }
 
 static int service_check_program(void *host, const char *path, struct laz_error *err)
@@ -84,20 +33,49 @@ static int service_check_program(void *host, const char *path, struct laz_error 
     return laz_command_check(path, err);
 }
 
+/* Without a loop the tools are only listed, and nothing can be watched. */
+struct laz_watch {
+    struct laz_io *io;       /* NULL if it watches a timer */
+    struct laz_timer *timer; /* NULL if it watches a descriptor */
+};
+
+static void service_watch_stop(struct laz_watch *watch)
+{
+    if (!watch)
+        return;
+    laz_io_stop(watch->io);
+    laz_timer_stop(watch->timer);
+    free(watch);
+}
+
 static struct laz_watch *service_watch_fd(void *host, int fd, uint32_t events,
                                           void (*ready)(void *user, uint32_t events), void *user)
 {
-    const struct provider_instance *instance = host;
+    struct laz_loop *loop = ((const struct laz_provider *)host)->tools->driver->loop;
+    struct laz_watch *watch = loop ? calloc(1, sizeof *watch) : NULL;
 
-    return instance->all->host.watch_fd(instance->all->host.host, fd, events, ready, user);
+    if (watch)
+        watch->io = laz_io_start(loop, fd, events, ready, user);
+    if (watch && watch->io)
+        return watch;
+    free(watch);
+    return NULL;
 }
 
 static struct laz_watch *service_watch_timer(void *host, uint64_t ms, void (*due)(void *user),
                                              void *user)
 {
-    const struct provider_instance *instance = host;
+    struct laz_loop *loop = ((const struct laz_provider *)host)->tools->driver->loop;
+    struct laz_watch *watch = loop ? calloc(1, sizeof *watch) : NULL;
 
-    return instance->all->host.watch_timer(instance->all->host.host, ms, due, user);
+    if (watch)
+        watch->timer = laz_timer_new(loop, due, user);
+    if (!watch || !watch->timer) {
+        free(watch);
+        return NULL;
+    }
+    laz_timer_start(watch->timer, ms);
+    return watch;
 }
 
 /* ---- positions in the configuration --------------------------------------------------------- */
@@ -133,40 +111,22 @@ static int providers_locate(const struct laz_toml_node *node, int code, struct l
 
 /* ---- an instance ---------------------------------------------------------------------------- */
 
-/* What each step of making an instance needs. */
-struct provider_making {
-    const struct laz_strv *reserved;
-    const struct laz_toml_node *table;
-    struct laz_tool_set *set;
-};
-
-static void instance_free(struct provider_instance *instance)
-{
-    if (!instance)
-        return;
-    if (instance->created)
-        instance->provider.ops->destroy(instance->provider.state);
-    free(instance);
-}
-
-static int instance_create(struct provider_instance *instance, const struct laz_plugin *plugin,
-                           const struct provider_making *making, struct laz_error *err)
+static int provider_create(struct laz_provider *provider, const struct laz_plugin *plugin,
+                           const struct laz_toml_node *table, struct laz_error *err)
 {
     static const char *const ignore[] = {"provider", NULL};
     struct laz_buf options = LAZ_BUF_INIT;
-    int ret =
-        laz_settings_check_options(making->table, plugin->options, "tools", ignore, &options, err);
+    int ret = laz_settings_check_options(table, plugin->options, "tools", ignore, &options, err);
 
     if (ret)
         goto out;
-    ret = instance->provider.ops->create(&instance->services, laz_buf_text(&options), options.len,
-                                         &instance->provider.state, err);
+    ret = provider->ops->create(&provider->services, laz_buf_text(&options), options.len,
+                                &provider->state, err);
     if (ret) {
         laz_error_prefix(err, "provider %s: ", plugin->name);
-        ret = providers_locate(making->table, ret, err);
-        goto out;
+        ret = providers_locate(table, ret, err);
     }
-    instance->created = true;
+    provider->is_created = !ret;
 out:
     laz_buf_fini(&options);
     return ret;
@@ -174,81 +134,78 @@ out:
 
 /* Reports that a tool was refused. If its name is taken, the text names the provider that has it.
  */
-static int instance_refused(const struct provider_instance *instance, const struct laz_tool *tool,
-                            const struct provider_making *making, int code, struct laz_error *err)
+static int provider_refused(const struct laz_tools *tools, const struct laz_tool *tool,
+                            const struct laz_toml_node *table, int code, struct laz_error *err)
 {
-    const struct laz_toml_node *node = making->table;
-
-    if (tool->name)
-        node = providers_tool_node(making->table, tool->name);
-    if (code == LAZ_EINVAL && making->set && tool->name)
-        for (size_t i = 0; i < making->set->n; i++)
-            if (strcmp(making->set->entries[i].name, tool->name) == 0 && err) {
-                const struct laz_provider *other =
-                    laz_provider_of(instance->all, &making->set->entries[i]);
-                struct laz_error text = *err;
-                laz_error_set(err, code, 0, "%s (the first is of provider %s)", text.text,
-                              other ? other->name : "the application");
-            }
-    return providers_locate(node, code, err);
+    if (!tool->name)
+        return providers_locate(table, code, err);
+    const struct laz_tool_entry *first =
+        laz_tool_set_find(&tools->set, tool->name, strlen(tool->name));
+    if (code == LAZ_EINVAL && first && err) {
+        struct laz_error text = *err;
+        laz_error_set(err, code, 0, "%s (the first is of provider %s)", text.text,
+                      first->provider->name);
+    }
+    return providers_locate(providers_tool_node(table, tool->name), code, err);
 }
 
-static int instance_add_tools(struct provider_instance *instance,
-                              const struct provider_making *making, struct laz_error *err)
+static int provider_add_tools(const struct laz_provider *provider,
+                              const struct laz_toml_node *table, struct laz_error *err)
 {
-    const struct laz_tool *tools = NULL;
+    struct laz_tools *tools = provider->tools;
+    const struct laz_tool *list = NULL;
     size_t n = 0;
-    int ret = instance->provider.ops->list(instance->provider.state, &tools, &n, err);
+    int ret = provider->ops->list(provider->state, &list, &n, err);
 
     if (ret) {
-        laz_error_prefix(err, "provider %s: ", instance->provider.name);
-        return providers_locate(making->table, ret, err);
+        laz_error_prefix(err, "provider %s: ", provider->name);
+        return providers_locate(table, ret, err);
     }
     /* A plugin's struct may be longer than ours, never shorter, since the ABI begins with 1.0. */
-    if (n > PROVIDERS_MAX_TOOLS || (n && (!tools || tools->size < sizeof *tools))) {
+    if (n > PROVIDERS_MAX_TOOLS || (n && (!list || list->size < sizeof *list))) {
         ret = laz_error_set(err, LAZ_EPLUGIN, 0, "provider %s: its list of tools is malformed",
-                            instance->provider.name);
-        return providers_locate(making->table, ret, err);
+                            provider->name);
+        return providers_locate(table, ret, err);
     }
     for (size_t i = 0; !ret && i < n; i++) {
         const struct laz_tool *tool =
-            (const struct laz_tool *)((const char *)tools + i * tools->size);
-        ret = laz_tool_set_add(making->set, tool, making->reserved, instance, i, err);
+            (const struct laz_tool *)((const char *)list + i * list->size);
+        ret = laz_tool_set_add(&tools->set, tool, &tools->reserved, provider, i, err);
         if (ret)
-            ret = instance_refused(instance, tool, making, ret, err);
+            ret = provider_refused(tools, tool, table, ret, err);
     }
     return ret;
 }
 
-static struct provider_instance *instance_new(struct laz_providers *all,
-                                              const struct laz_plugin *plugin)
+static struct laz_provider *provider_new(struct laz_tools *tools, const struct laz_plugin *plugin)
 {
-    struct provider_instance *instance = calloc(1, sizeof *instance);
-    const struct laz_tool_ops *ops = plugin->ops;
+    struct laz_provider *provider = calloc(1, sizeof *provider);
 
-    if (!instance)
+    if (!provider)
         return NULL;
-    instance->all = all;
-    instance->provider = (struct laz_provider){
-        .name = plugin->name, .ops = ops, .blocking = (ops->flags & LAZ_TOOL_BLOCKING) != 0};
-    instance->services = (struct laz_tool_services){
-        .size = sizeof instance->services,
+    provider->tools = tools;
+    provider->name = plugin->name;
+    provider->ops = plugin->ops;
+    provider->is_blocking = (provider->ops->flags & LAZ_TOOL_BLOCKING) != 0;
+    provider->services = (struct laz_tool_services){
+        .size = sizeof provider->services,
         .json = laz_json_api(),
-        .host = instance,
+        .host = provider,
         .log = service_log,
-        .answer = service_answer,
-        .answer_error = service_answer_error,
-        .run = service_run,
+        .answer = laz_call_answer,
+        .answer_error = laz_call_answer_error,
+        .run = laz_call_run_command,
         .watch_fd = service_watch_fd,
         .watch_timer = service_watch_timer,
-        .watch_stop = all->host.watch_stop,
+        .watch_stop = service_watch_stop,
         .check_program = service_check_program,
     };
-    return instance;
+    return provider;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* Appends "python:if" for each reserved word of an installed runtime. */
 static void providers_reserve(void *user, const struct laz_runtime_info *runtime)
 {
     struct laz_strv *reserved = user;
@@ -257,78 +214,50 @@ static void providers_reserve(void *user, const struct laz_runtime_info *runtime
         laz_strv_addf(reserved, "%s:%s", runtime->name, runtime->reserved_words.items[i]);
 }
 
-int laz_providers_reserved(struct laz_registry *registry, struct laz_strv *reserved,
-                           struct laz_error *err)
-{
-    laz_registry_visit_runtimes(registry, providers_reserve, reserved);
-    return reserved->failed ? laz_error_nomem(err) : 0;
-}
-
-static int providers_add(struct laz_providers *providers, struct laz_registry *registry,
-                         const char *name, const struct provider_making *making,
-                         struct laz_error *err)
+static int providers_add(struct laz_tools *tools, struct laz_registry *registry, const char *name,
+                         const struct laz_toml_node *table, struct laz_error *err)
 {
     const struct laz_plugin *plugin;
     int ret = laz_registry_find(registry, LAZ_PLUGIN_TOOL, name, &plugin, err);
 
     if (ret)
-        return providers_locate(making->table, ret, err);
-    struct provider_instance *instance = instance_new(providers, plugin);
-    if (!instance)
+        return providers_locate(table, ret, err);
+    struct laz_provider *provider = provider_new(tools, plugin);
+    if (!provider)
         return laz_error_nomem(err);
-    providers->instances[providers->n++] = instance;
-    ret = instance_create(instance, plugin, making, err);
-    return ret ? ret : instance_add_tools(instance, making, err);
+    tools->providers[tools->n_providers++] = provider;
+    ret = provider_create(provider, plugin, table, err);
+    return ret ? ret : provider_add_tools(provider, table, err);
 }
 
-int laz_providers_new(struct laz_registry *registry, const struct laz_settings *settings,
-                      const struct laz_strv *reserved, const struct laz_provider_host *host,
-                      struct laz_tool_set *set, struct laz_providers **providers,
-                      struct laz_error *err)
+int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
+                       const struct laz_settings *settings, struct laz_error *err)
 {
     size_t n = laz_settings_tools(settings);
-    struct laz_providers *made = calloc(1, sizeof *made);
-    int ret = 0;
 
-    *providers = NULL;
-    if (!made)
+    laz_registry_visit_runtimes(registry, providers_reserve, &tools->reserved);
+    tools->providers = calloc(n + 1, sizeof *tools->providers);
+    if (tools->reserved.failed || !tools->providers)
         return laz_error_nomem(err);
-    made->host = *host;
-    made->instances = calloc(n + 1, sizeof *made->instances);
-    ret = made->instances ? laz_command_environment(&made->env, err) : laz_error_nomem(err);
+    int ret = laz_command_environment(&tools->env, err);
     for (size_t i = 0; !ret && i < n; i++) {
         const char *name = NULL;
-        const struct provider_making making = {
-            .reserved = reserved,
-            .table = laz_settings_tools_table(settings, i, &name),
-            .set = set,
-        };
-        ret = providers_add(made, registry, name, &making, err);
+        const struct laz_toml_node *table = laz_settings_tools_table(settings, i, &name);
+        ret = providers_add(tools, registry, name, table, err);
     }
-    if (ret) {
-        laz_providers_free(made);
-        return ret;
-    }
-    *providers = made;
-    return 0;
+    return ret;
 }
 
-void laz_providers_free(struct laz_providers *providers)
+void laz_providers_free(struct laz_tools *tools)
 {
-    if (!providers)
-        return;
-    for (size_t i = 0; i < providers->n; i++)
-        instance_free(providers->instances[i]);
-    free(providers->instances);
-    laz_strv_fini(&providers->env);
-    free(providers);
-}
-
-const struct laz_provider *laz_provider_of(const struct laz_providers *providers,
-                                           const struct laz_tool_entry *entry)
-{
-    for (size_t i = 0; providers && i < providers->n; i++)
-        if (entry->owner == providers->instances[i])
-            return &providers->instances[i]->provider;
-    return NULL;
+    for (size_t i = 0; i < tools->n_providers; i++) {
+        struct laz_provider *provider = tools->providers[i];
+        if (provider->is_created)
+            provider->ops->destroy(provider->state);
+        free(provider);
+    }
+    free(tools->providers);
+    tools->providers = NULL;
+    tools->n_providers = 0;
+    laz_strv_fini(&tools->env);
 }

@@ -2,17 +2,16 @@
 /* tool_arguments.c - checks arguments from the sandbox against the declaration of the tool.
  *
  * The runtimes check types too, for good messages in their language; only the check here is relied
- * on.  The arguments are scanned JSON text (one value, no repeated keys).  They are read once,
- * without a tree, and reading stops after a few undeclared names, so the time is linear in the
- * length of the text whatever a peer sends.
+ * on.  The arguments are scanned JSON text (one value, no repeated keys).  One pass finds where
+ * each of them stands, without a tree, and keeps only a few undeclared ones, so the time is linear
+ * in the length of the text whatever a peer sends.
  * Side: host.  Input trusted: no (arguments come from the sandbox). */
-#include "tool/tool_types.h"
+#include "tool/tool_parts.h"
 
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +41,11 @@ enum value_form {
 
 #define BIT(form) (1u << (form))
 
-/* Words for messages, and the tags of lazaret/json.h with the JSON type of their content. */
+/* Words for messages, and the tags of lazaret/json.h with the first byte of their content. */
 static const struct {
     const char *word;
     const char *tag;
-    uint32_t holds;
+    char holds;
 } forms[] = {
     [FORM_NULL] = {"null", NULL, 0},
     [FORM_BOOLEAN] = {"boolean", NULL, 0},
@@ -54,16 +53,16 @@ static const struct {
     [FORM_STRING] = {"string", NULL, 0},
     [FORM_ARRAY] = {"array", NULL, 0},
     [FORM_OBJECT] = {"object", NULL, 0},
-    [FORM_NUM] = {"number", "$num", LAZ_JSON_STRING},
-    [FORM_INT] = {"integer", "$int", LAZ_JSON_STRING},
-    [FORM_BYTES] = {"bytes", "$bytes", LAZ_JSON_STRING},
-    [FORM_DATE] = {"date", "$date", LAZ_JSON_STRING},
-    [FORM_TIME] = {"time", "$time", LAZ_JSON_STRING},
-    [FORM_NA] = {"NA", "$na", LAZ_JSON_STRING},
-    [FORM_COMPLEX] = {"complex number", "$complex", LAZ_JSON_ARRAY_BEGIN},
-    [FORM_FACTOR] = {"factor", "$factor", LAZ_JSON_OBJECT_BEGIN},
-    [FORM_FRAME] = {"data frame", "$frame", LAZ_JSON_OBJECT_BEGIN},
-    [FORM_MAP] = {"map", "$map", LAZ_JSON_ARRAY_BEGIN},
+    [FORM_NUM] = {"number", "$num", '"'},
+    [FORM_INT] = {"integer", "$int", '"'},
+    [FORM_BYTES] = {"bytes", "$bytes", '"'},
+    [FORM_DATE] = {"date", "$date", '"'},
+    [FORM_TIME] = {"time", "$time", '"'},
+    [FORM_NA] = {"NA", "$na", '"'},
+    [FORM_COMPLEX] = {"complex number", "$complex", '['},
+    [FORM_FACTOR] = {"factor", "$factor", '{'},
+    [FORM_FRAME] = {"data frame", "$frame", '{'},
+    [FORM_MAP] = {"map", "$map", '['},
     [FORM_OTHER] = {"a value of unknown form", NULL, 0},
 };
 
@@ -134,7 +133,7 @@ static bool value_is_integer_text(const char *text, size_t len)
 }
 
 /* True if the text in a tag is valid. Dates and the contents of frames are not checked. */
-static bool value_tag_fits(enum value_form form, const char *text, size_t len)
+static bool value_tag_fits(size_t form, const char *text, size_t len)
 {
     switch (form) {
     case FORM_NUM:
@@ -152,31 +151,24 @@ static bool value_tag_fits(enum value_form form, const char *text, size_t len)
  * and when out of memory: such values are refused if a type is declared. */
 static enum value_form value_object_form(const char *raw, size_t len)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = json->reader_new(raw, len);
-    struct laz_json_token token;
-    enum value_form form = FORM_OTHER;
+    struct laz_json_found only;
+    size_t n, form = 0;
 
-    if (!reader)
+    if (!laz_json_find_members(raw, len, &only, 1, &n))
         return FORM_OTHER;
-    const char *tag = json->peek_tag(reader);
-    if (!tag) {
-        form = FORM_OBJECT;
-        goto out;
+    if (n != 1 || only.key[0] != '$')
+        return FORM_OBJECT;
+    while (form < FORM_OTHER && !(forms[form].tag && laz_json_found_is(&only, forms[form].tag)))
+        form++;
+    if (only.raw[0] != forms[form].holds)
+        return FORM_OTHER;
+    if (forms[form].holds == '"') {
+        char *text = laz_json_to_string(only.raw, only.len, &len);
+        if (!text || !value_tag_fits(form, text, len))
+            form = FORM_OTHER;
+        free(text);
     }
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].tag && strcmp(forms[i].tag, tag) == 0)
-            form = (enum value_form)i;
-    if (form == FORM_OTHER)
-        goto out;
-    json->next(reader, &token);
-    json->next(reader, &token);
-    if (json->peek(reader) != forms[form].holds || (json->next(reader, &token) == LAZ_JSON_STRING &&
-                                                    !value_tag_fits(form, token.text, token.len)))
-        form = FORM_OTHER;
-out:
-    json->reader_free(reader);
-    return form;
+    return (enum value_form)form;
 }
 
 static enum value_form value_form(const char *raw, size_t len)
@@ -236,19 +228,13 @@ static bool scalar_is_same(const struct scalar *a, const struct scalar *b)
  * a tool gets the declared notation (10 for 1e1). */
 static bool value_is_listed(const char *list, const char **raw, size_t *len)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *items = json->reader_new(list, strlen(list));
+    struct laz_json_items items = laz_json_items(list, strlen(list));
     struct scalar value = scalar_of(*raw, *len);
-    struct laz_json_token token;
+    const char *text;
+    size_t text_len;
     bool found = false;
 
-    if (items)
-        json->next(items, &token);
-    while (items && !found) {
-        const char *text;
-        size_t text_len;
-        if (!json->skip(items, &text, &text_len))
-            break;
+    while (!found && laz_json_next_item(&items, &text, &text_len)) {
         struct scalar item = scalar_of(text, text_len);
         found = scalar_is_same(&item, &value);
         free(item.text);
@@ -258,7 +244,6 @@ static bool value_is_listed(const char *list, const char **raw, size_t *len)
         }
     }
     free(value.text);
-    json->reader_free(items);
     return found;
 }
 
@@ -285,8 +270,8 @@ static int value_wrong_type(const char *tool, const struct laz_tool_parameter *p
 }
 
 int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *parameter,
-                         const char *what, const char *raw, size_t len, struct laz_buf *checked,
-                         struct laz_error *err)
+                         const char *what, const char *raw, size_t len,
+                         struct laz_json_write *write, const char *key, struct laz_error *err)
 {
     enum value_form form = FORM_OTHER;
     int64_t whole;
@@ -301,133 +286,136 @@ int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *para
     if (parameter->type == LAZ_TYPE_INTEGER && form == FORM_NUMBER) {
         if (!laz_json_to_int(raw, len, &whole))
             return value_wrong_type(tool, parameter, what, form, err);
-        laz_buf_printf(checked, "%" PRId64, whole);
+        laz_json_add_int(write, key, whole);
     } else {
-        laz_json_compact(checked, raw, len);
+        laz_json_add_key(write, key);
+        laz_json_compact(write->to, raw, len);
     }
-    return checked->failed ? laz_error_nomem(err) : 0;
+    return write->to->failed ? laz_error_nomem(err) : 0;
 }
 
 /* ---- all of a call -------------------------------------------------------------------------- */
 
-struct argument {
-    const char *raw; /* NULL: not given */
-    size_t len;
+/* The arguments that were given, as far as they are kept. */
+struct arguments {
+    struct laz_json_found *found;
+    size_t n;
 };
 
-static size_t arguments_find(const struct laz_tool_entry *tool, const struct laz_json_token *name)
+static bool arguments_are_declared(const struct laz_tool_entry *tool,
+                                   const struct laz_json_found *found)
 {
-    size_t i = 0;
-
-    while (i < tool->n_parameters && strcmp(tool->parameters[i].name, name->text) != 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < tool->n_parameters; i++)
+        if (laz_json_found_is(found, tool->parameters[i].name))
+            return true;
+    return false;
 }
 
-static void arguments_list_name(struct laz_buf *names, const struct laz_json_token *name)
+static void arguments_list_name(struct laz_buf *names, const struct laz_json_found *found)
 {
+    struct laz_buf name = LAZ_BUF_INIT;
     size_t n = 0, step = 1;
 
-    while (step && n < name->len && n < ARGUMENTS_SHOWN) {
-        step = laz_utf8_sequence(name->text + n, name->len - n);
+    laz_json_decode_string(found->key - 1, found->key_len + 2, &name);
+    while (step && n < name.len && n < ARGUMENTS_SHOWN) {
+        step = laz_utf8_sequence(name.data + n, name.len - n);
         n += step;
     }
     laz_buf_puts(names, names->len ? ", '" : "'");
-    laz_buf_append(names, name->text, n);
-    laz_buf_puts(names, n < name->len ? "...'" : "'");
+    laz_buf_append(names, laz_buf_text(&name), n);
+    laz_buf_puts(names, n < name.len ? "...'" : "'");
+    names->failed |= name.failed;
+    laz_buf_fini(&name);
 }
 
-/* Finds the raw text of each argument. Undeclared names are refused; the message lists a few, and
- * the rest is not read. */
-static int arguments_split(const struct laz_tool_entry *tool, const char *args, size_t len,
-                           struct argument *found, struct laz_error *err)
+/* Refuses undeclared names; the message lists a few. */
+static int arguments_check_names(const struct laz_tool_entry *tool,
+                                 const struct arguments *arguments, struct laz_error *err)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = json->reader_new(args, len);
     struct laz_buf names = LAZ_BUF_INIT;
-    struct laz_json_token token;
     size_t undeclared = 0;
     int ret = 0;
 
-    if (!reader)
-        return laz_error_nomem(err);
-    uint32_t type = json->next(reader, &token);
-    if (type == LAZ_JSON_NULL)
-        goto out;
-    if (type != LAZ_JSON_OBJECT_BEGIN) {
-        ret =
-            laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': arguments must be an object", tool->name);
-        goto out;
-    }
-    while (undeclared <= ARGUMENTS_NAMED && json->next(reader, &token) == LAZ_JSON_KEY) {
-        size_t i = arguments_find(tool, &token);
-        if (i < tool->n_parameters)
-            json->skip(reader, &found[i].raw, &found[i].len);
-        else if (++undeclared <= ARGUMENTS_NAMED)
-            arguments_list_name(&names, &token);
-        if (i == tool->n_parameters)
-            json->skip(reader, NULL, NULL);
-    }
-    if (json->reader_failed(reader) || names.failed)
+    for (size_t i = 0; i < arguments->n; i++)
+        if (!arguments_are_declared(tool, &arguments->found[i]) && ++undeclared <= ARGUMENTS_NAMED)
+            arguments_list_name(&names, &arguments->found[i]);
+    if (names.failed)
         ret = laz_error_nomem(err);
     else if (undeclared)
         ret = laz_error_set(err, LAZ_EINVAL, 0, "Unexpected arguments for tool '%s': %s%s",
                             tool->name, laz_buf_text(&names),
                             undeclared > ARGUMENTS_NAMED ? " and more" : "");
-out:
     laz_buf_fini(&names);
-    json->reader_free(reader);
     return ret;
 }
 
-/* True if an argument is missing, or is a null for an optional parameter that has no null in its
- * enumeration. */
-static bool argument_is_absent(const struct laz_tool_parameter *parameter,
-                               const struct argument *argument)
+/* The argument of a parameter. NULL: it is missing, or is a null for an optional parameter that has
+ * no null in its enumeration. */
+static const struct laz_json_found *arguments_get(const struct arguments *arguments,
+                                                  const struct laz_tool_parameter *parameter)
 {
-    if (!argument->raw)
-        return true;
-    if (parameter->required || argument->raw[0] != 'n')
-        return false;
-    const char *raw = argument->raw;
-    size_t raw_len = argument->len;
-    return !parameter->enumeration || !value_is_listed(parameter->enumeration, &raw, &raw_len);
+    for (size_t i = 0; i < arguments->n; i++) {
+        const struct laz_json_found *found = &arguments->found[i];
+        const char *raw = found->raw;
+        size_t len = found->len;
+        if (!laz_json_found_is(found, parameter->name))
+            continue;
+        if (parameter->required || raw[0] != 'n' ||
+            (parameter->enumeration && value_is_listed(parameter->enumeration, &raw, &len)))
+            return found;
+        return NULL;
+    }
+    return NULL;
+}
+
+/* Writes the argument of a parameter, or its default. */
+static int arguments_write(const struct laz_tool_entry *tool,
+                           const struct laz_tool_parameter *parameter,
+                           const struct arguments *arguments, struct laz_json_write *write,
+                           struct laz_error *err)
+{
+    const struct laz_json_found *given = arguments_get(arguments, parameter);
+    const char *value = parameter->default_value;
+
+    if (given)
+        return laz_tool_check_value(tool->name, parameter, "argument", given->raw, given->len,
+                                    write, parameter->name, err);
+    if (parameter->required)
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': argument '%s' is missing", tool->name,
+                             parameter->name);
+    if (value)
+        laz_json_add_raw(write, parameter->name, value, strlen(value));
+    return 0;
 }
 
 int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
                              struct laz_buf *checked, struct laz_error *err)
 {
-    struct argument *found = calloc(tool->n_parameters + 1, sizeof *found);
-    size_t start = checked->len;
+    /* So many that one more than is named in a message is undeclared, or none was left out. */
+    const size_t kept = tool->n_parameters + ARGUMENTS_NAMED + 1, start = checked->len;
+    struct arguments given = {calloc(kept, sizeof *given.found), 0};
+    struct laz_json_write write = {.to = checked};
+    int ret = 0;
 
-    if (!found)
+    if (!given.found)
         return laz_error_nomem(err);
-    int ret = arguments_split(tool, args, len, found, err);
-    laz_buf_putc(checked, '{');
-    for (size_t i = 0; !ret && i < tool->n_parameters; i++) {
-        const struct laz_tool_parameter *parameter = &tool->parameters[i];
-        bool absent = argument_is_absent(parameter, &found[i]);
-        if (absent && parameter->required) {
-            ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': argument '%s' is missing",
-                                tool->name, parameter->name);
-            break;
-        }
-        if (absent && !parameter->default_value)
-            continue;
-        laz_buf_printf(checked, "%s\"%s\":", checked->len > start + 1 ? "," : "", parameter->name);
-        if (absent)
-            laz_buf_puts(checked, parameter->default_value);
-        else
-            ret = laz_tool_check_value(tool->name, parameter, "argument", found[i].raw,
-                                       found[i].len, checked, err);
-    }
-    laz_buf_putc(checked, '}');
+    if (!laz_json_find_members(args, len, given.found, kept, &given.n) && args[0] != 'n')
+        ret =
+            laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': arguments must be an object", tool->name);
+    if (given.n > kept)
+        given.n = kept;
+    if (!ret)
+        ret = arguments_check_names(tool, &given, err);
+    laz_json_begin_object(&write, NULL);
+    for (size_t i = 0; !ret && i < tool->n_parameters; i++)
+        ret = arguments_write(tool, &tool->parameters[i], &given, &write, err);
+    laz_json_end_object(&write);
     if (!ret && checked->failed)
         ret = laz_error_nomem(err);
-    if (ret && !checked->failed && checked->data) {
+    if (ret && !checked->failed) {
         checked->len = start;
         checked->data[start] = '\0';
     }
-    free(found);
+    free(given.found);
     return ret;
 }

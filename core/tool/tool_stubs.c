@@ -6,13 +6,12 @@
  * Descriptions are not trusted: they are put into comments line by line, or quoted, so that none
  * can end the comment that contains it.  How a language writes values and signatures is declared in
  * a file beside its runtime (plugin/language.h). */
-#include "tool/tool_types.h"
+#include "tool/tool_parts.h"
 
 #include "base/json.h"
 #include "plugin/language.h"
 #include "wire/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -283,18 +282,11 @@ static struct laz_wire_parameter json_parameter(const struct laz_tool_parameter 
 void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
-    struct laz_wire_parameter *parameters = NULL;
+    struct laz_wire_parameter parameters[LAZ_TOOL_MAX_PARAMETERS];
 
     laz_json_begin_list(&write, NULL);
     for (size_t i = 0; i < set->n; i++) {
         const struct laz_tool_entry *entry = &set->entries[i];
-        struct laz_wire_parameter *grown =
-            realloc(parameters, (entry->n_parameters + 1) * sizeof *grown);
-        if (!grown) {
-            json->failed = true;
-            break;
-        }
-        parameters = grown;
         for (size_t k = 0; k < entry->n_parameters; k++)
             parameters[k] = json_parameter(&entry->parameters[k]);
         const struct laz_wire_tool tool = {
@@ -302,7 +294,6 @@ void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
         laz_wire_add(&write, NULL, &laz_wire_tool, &tool);
     }
     laz_json_end_list(&write);
-    free(parameters);
 }
 
 int laz_tool_set_format(const struct laz_tool_set *set, const char *format,

@@ -5,11 +5,12 @@
  * sentence that names tool and parameter; calls then rely on names, types, defaults and
  * enumerations.  A set is small (tens of tools), so searches are linear.
  * Side: host.  Input trusted: yes (what configuration, plugins and application declare). */
-#include "tool/tool_types.h"
+#include "tool/tool_parts.h"
 
 #include "base/json.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,12 +107,17 @@ static void parameter_fini(struct laz_tool_parameter *parameter)
     free(parameter->enumeration);
 }
 
-/* The members of a parameter's object, before they are checked together. */
+/* Members of a parameter's object; the first ones are texts. */
+enum { MEMBER_REQUIRED = 3, MEMBER_DEFAULT, MEMBER_ENUM, MEMBERS };
+
+static const char *const member_names[] = {"name",     "type",    "description",
+                                           "required", "default", "enum"};
+
+/* A parameter whose members were read, before they are checked together. */
 struct declaration {
     const char *tool;
     struct laz_tool_parameter *parameter;
-    const char *required, *default_value, *enumeration; /* raw; NULL: not given */
-    size_t required_len, default_len, enumeration_len;
+    struct laz_json_found members[MEMBERS]; /* raw NULL: not given */
 };
 
 static int declaration_fail(const struct declaration *declaration, struct laz_error *err,
@@ -122,75 +128,55 @@ static int declaration_fail(const struct declaration *declaration, struct laz_er
                          problem);
 }
 
-static int declaration_string(const struct declaration *declaration, const char *key,
-                              const char *raw, size_t len, char **text, struct laz_error *err)
+static int declaration_unknown(const struct declaration *declaration,
+                               const struct laz_json_found *member, struct laz_error *err)
 {
-    if (raw[0] != '"')
-        return laz_error_set(
-            err, LAZ_EINVAL, 0, "Tool '%s': parameter '%s': %s must be a string", declaration->tool,
-            declaration->parameter->name ? declaration->parameter->name : "?", key);
-    free(*text);
-    *text = laz_json_to_string(raw, len, NULL);
-    return *text ? 0 : laz_error_nomem(err);
+    char problem[200], *key = laz_json_to_string(member->key - 1, member->key_len + 2, NULL);
+
+    if (!key)
+        return laz_error_nomem(err);
+    snprintf(problem, sizeof problem,
+             "unknown key '%.100s'; known are name, type, description, required, default, enum",
+             key);
+    free(key);
+    return declaration_fail(declaration, err, problem);
 }
 
-static int declaration_member(struct declaration *declaration, const char *key, const char *raw,
-                              size_t len, struct laz_error *err)
+static int declaration_member(struct declaration *declaration, const struct laz_json_found *member,
+                              struct laz_error *err)
 {
     struct laz_tool_parameter *parameter = declaration->parameter;
-    const struct {
-        const char *key;
-        char **text; /* for a string; else NULL, and `raw` and `len` are set */
-        const char **raw;
-        size_t *len;
-    } members[] = {
-        {"name", &parameter->name, NULL, NULL},
-        {"type", &parameter->type_name, NULL, NULL},
-        {"description", &parameter->description, NULL, NULL},
-        {"required", NULL, &declaration->required, &declaration->required_len},
-        {"default", NULL, &declaration->default_value, &declaration->default_len},
-        {"enum", NULL, &declaration->enumeration, &declaration->enumeration_len},
-    };
+    char **const texts[] = {&parameter->name, &parameter->type_name, &parameter->description};
+    char problem[50];
+    size_t i = 0;
 
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (strcmp(members[i].key, key) != 0)
-            continue;
-        if (members[i].text)
-            return declaration_string(declaration, key, raw, len, members[i].text, err);
-        *members[i].raw = raw;
-        *members[i].len = len;
+    while (i < MEMBERS && !laz_json_found_is(member, member_names[i]))
+        i++;
+    if (i == MEMBERS)
+        return declaration_unknown(declaration, member, err);
+    if (i >= MEMBER_REQUIRED) {
+        declaration->members[i] = *member;
         return 0;
     }
-    return laz_error_set(err, LAZ_EINVAL, 0,
-                         "Tool '%s': parameter '%s': unknown key '%.100s'; known are name, type, "
-                         "description, required, default, enum",
-                         declaration->tool, parameter->name ? parameter->name : "?", key);
+    int ret = laz_json_take_string(member->raw, member->len, texts[i], NULL);
+    if (ret != LAZ_EPARSE)
+        return ret ? laz_error_nomem(err) : 0;
+    snprintf(problem, sizeof problem, "%s must be a string", member_names[i]);
+    return declaration_fail(declaration, err, problem);
 }
 
 static int declaration_read(struct declaration *declaration, const char *raw, size_t len,
                             struct laz_error *err)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = json->reader_new(raw, len);
-    struct laz_json_token token;
-    const char *value;
-    size_t value_len;
+    struct laz_json_found found[MEMBERS + 1]; /* one of so many is unknown */
+    size_t n;
     int ret = 0;
 
-    if (!reader)
-        return laz_error_nomem(err);
-    if (json->next(reader, &token) != LAZ_JSON_OBJECT_BEGIN)
-        ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': each parameter must be an object",
-                            declaration->tool);
-    while (!ret && json->next(reader, &token) == LAZ_JSON_KEY) {
-        char *key = laz_strdup(token.text);
-        if (key && json->skip(reader, &value, &value_len))
-            ret = declaration_member(declaration, key, value, value_len, err);
-        else
-            ret = laz_error_nomem(err);
-        free(key);
-    }
-    json->reader_free(reader);
+    if (!laz_json_find_members(raw, len, found, MEMBERS + 1, &n))
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': each parameter must be an object",
+                             declaration->tool);
+    for (size_t i = 0; !ret && i < n && i <= MEMBERS; i++)
+        ret = declaration_member(declaration, &found[i], err);
     return ret;
 }
 
@@ -220,29 +206,32 @@ static int declaration_type(struct declaration *declaration, struct laz_error *e
     return parameter->type_name ? 0 : laz_error_nomem(err);
 }
 
+/* Moves the text of a value that was checked (`ret` is 0) to `kept`. Takes the buffer. */
+static int declaration_keep(int ret, struct laz_buf *text, char **kept, struct laz_error *err)
+{
+    if (!ret && !(*kept = laz_buf_steal(text)))
+        ret = laz_error_nomem(err);
+    laz_buf_fini(text);
+    return ret;
+}
+
 /* Checks an enumeration: a list, not empty, of strings, numbers, booleans and null that fit the
  * type. Its values are stored in the form in which a tool gets them: 1e1 becomes 10 if the type is
  * integer. */
 static int declaration_enumeration(struct declaration *declaration, struct laz_error *err)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_tool_parameter *parameter = declaration->parameter;
-    struct laz_json_reader *reader;
-    struct laz_json_token token;
+    const struct laz_json_found *given = &declaration->members[MEMBER_ENUM];
+    struct laz_json_items items = laz_json_items(given->raw, given->len);
     struct laz_buf list = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &list};
     const char *raw;
-    size_t len, n = 0;
+    size_t len;
     int ret = 0;
 
-    if (!declaration->enumeration)
-        return 0;
-    reader = json->reader_new(declaration->enumeration, declaration->enumeration_len);
-    if (!reader)
-        return laz_error_nomem(err);
-    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
-        ret = declaration_fail(declaration, err, "enum must be a list of values");
-    while (!ret && json->skip(reader, &raw, &len)) {
-        laz_buf_putc(&list, n++ ? ',' : '[');
+    if (items.failed)
+        return declaration_fail(declaration, err, "enum must be a list of values");
+    laz_json_begin_list(&write, NULL);
+    while (!ret && laz_json_next_item(&items, &raw, &len)) {
         if (raw[0] == '{' || raw[0] == '[')
             ret = declaration_fail(declaration, err,
                                    "enum may list strings, numbers and booleans only");
@@ -251,50 +240,37 @@ static int declaration_enumeration(struct declaration *declaration, struct laz_e
                                    "enum lists a number with more digits than a double keeps: code "
                                    "could never pass it; list strings instead");
         else if (raw[0] == 'n')
-            laz_buf_append(&list, raw, len);
+            laz_json_add_null(&write, NULL);
         else
-            ret = laz_tool_check_value(declaration->tool, parameter, "a value of the enum of", raw,
-                                       len, &list, err);
+            ret = laz_tool_check_value(declaration->tool, declaration->parameter,
+                                       "a value of the enum of", raw, len, &write, NULL, err);
     }
-    if (!ret && !n)
+    if (!ret && list.len == 1)
         ret = declaration_fail(declaration, err, "enum lists no value");
-    if (!ret) {
-        laz_buf_putc(&list, ']');
-        parameter->enumeration = laz_buf_steal(&list);
-        if (!parameter->enumeration)
-            ret = laz_error_nomem(err);
-    }
-    json->reader_free(reader);
-    laz_buf_fini(&list);
-    return ret;
+    laz_json_end_list(&write);
+    return declaration_keep(ret, &list, &declaration->parameter->enumeration, err);
 }
 
 /* Sets `required` and the default. A default of null means optional without a default. */
 static int declaration_default(struct declaration *declaration, struct laz_error *err)
 {
+    const struct laz_json_found *given = &declaration->members[MEMBER_DEFAULT];
+    const struct laz_json_found *required = &declaration->members[MEMBER_REQUIRED];
     struct laz_tool_parameter *parameter = declaration->parameter;
     struct laz_buf value = LAZ_BUF_INIT;
-    bool required = !declaration->default_value;
+    struct laz_json_write write = {.to = &value};
 
-    if (declaration->required &&
-        !laz_json_to_bool(declaration->required, declaration->required_len, &required))
+    parameter->required = !given->raw;
+    if (required->raw && !laz_json_to_bool(required->raw, required->len, &parameter->required))
         return declaration_fail(declaration, err, "required must be true or false");
-    if (required && declaration->default_value)
+    if (parameter->required && given->raw)
         return declaration_fail(declaration, err,
                                 "it is required and has a default: remove one of them");
-    parameter->required = required;
-    if (!declaration->default_value || declaration->default_value[0] == 'n')
+    if (!given->raw || given->raw[0] == 'n')
         return 0;
-    int ret =
-        laz_tool_check_value(declaration->tool, parameter, "the default of",
-                             declaration->default_value, declaration->default_len, &value, err);
-    if (!ret) {
-        parameter->default_value = laz_buf_steal(&value);
-        if (!parameter->default_value)
-            ret = laz_error_nomem(err);
-    }
-    laz_buf_fini(&value);
-    return ret;
+    int ret = laz_tool_check_value(declaration->tool, parameter, "the default of", given->raw,
+                                   given->len, &write, NULL, err);
+    return declaration_keep(ret, &value, &parameter->default_value, err);
 }
 
 static int parameter_parse(struct laz_tool_parameter *parameter, const char *tool, const char *raw,
@@ -312,7 +288,7 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
         ret = laz_error_nomem(err);
     if (!ret)
         ret = declaration_type(&declaration, err);
-    if (!ret)
+    if (!ret && declaration.members[MEMBER_ENUM].raw)
         ret = declaration_enumeration(&declaration, err);
     if (!ret)
         ret = declaration_default(&declaration, err);
@@ -347,35 +323,28 @@ static int entry_add_parameter(struct laz_tool_entry *entry, const char *raw, si
 static int entry_parse_parameters(struct laz_tool_entry *entry, const char *text,
                                   const struct laz_strv *reserved, struct laz_error *err)
 {
-    const struct laz_json_api *json = laz_json_api();
-    struct laz_json_reader *reader = NULL;
-    struct laz_json_token token;
     const char *raw;
-    size_t len;
-    int ret = laz_json_scan(text, strlen(text), err);
+    size_t len = strlen(text);
+    int ret = laz_json_scan(text, len, err);
 
     if (ret) {
         laz_error_prefix(err, "Tool '%s': parameters: ", entry->name);
         return ret == LAZ_ENOMEM ? ret : LAZ_EINVAL;
     }
-    reader = json->reader_new(text, strlen(text));
+    struct laz_json_items items = laz_json_items(text, len);
+    if (items.failed)
+        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': parameters must be a list",
+                             entry->name);
     entry->parameters = calloc(LAZ_TOOL_MAX_PARAMETERS, sizeof *entry->parameters);
-    if (!reader || !entry->parameters) {
-        ret = laz_error_nomem(err);
-        goto out;
-    }
-    if (json->next(reader, &token) != LAZ_JSON_ARRAY_BEGIN)
-        ret =
-            laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': parameters must be a list", entry->name);
-    while (!ret && json->skip(reader, &raw, &len)) {
+    if (!entry->parameters)
+        return laz_error_nomem(err);
+    while (!ret && laz_json_next_item(&items, &raw, &len)) {
         if (entry->n_parameters == LAZ_TOOL_MAX_PARAMETERS)
             ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': more than %d parameters",
                                 entry->name, LAZ_TOOL_MAX_PARAMETERS);
         else
             ret = entry_add_parameter(entry, raw, len, reserved, err);
     }
-out:
-    json->reader_free(reader);
     return ret;
 }
 
@@ -398,44 +367,41 @@ static int set_check_duplicate(const struct laz_tool_set *set, const char *name,
 }
 
 int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
-                     const struct laz_strv *reserved, const void *owner, size_t index,
-                     struct laz_error *err)
+                     const struct laz_strv *reserved, const struct laz_provider *provider,
+                     size_t index, struct laz_error *err)
 {
-    struct laz_tool_entry entry = {.owner = owner, .index = index};
+    const char *description = tool->description ? tool->description : "";
     int ret = name_check(tool->name, NULL, reserved, err);
 
+    if (!ret)
+        ret = set_check_duplicate(set, tool->name, err);
+    if (!ret && !laz_utf8_is_valid(description, strlen(description)))
+        ret = laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
+                            tool->name);
     if (ret)
         return ret;
-    ret = set_check_duplicate(set, tool->name, err);
-    if (ret)
-        return ret;
-    if (tool->description && !laz_utf8_is_valid(tool->description, strlen(tool->description)))
-        return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': its description is not valid UTF-8",
-                             tool->name);
-    entry.name = laz_strdup(tool->name);
-    entry.description = laz_strdup(tool->description ? tool->description : "");
-    entry.timeout_ms = tool->timeout_ms;
-    entry.max_concurrent = tool->max_concurrent;
-    if (!entry.name || !entry.description) {
+    struct laz_tool_entry entry = {
+        .name = laz_strdup(tool->name),
+        .description = laz_strdup(description),
+        .timeout_ms = tool->timeout_ms,
+        .max_concurrent = tool->max_concurrent,
+        .provider = provider,
+        .index = index,
+    };
+    struct laz_tool_entry *entries = NULL;
+    if (!entry.name || !entry.description)
         ret = laz_error_nomem(err);
-        goto out;
-    }
-    if (tool->parameters) {
+    else if (tool->parameters)
         ret = entry_parse_parameters(&entry, tool->parameters, reserved, err);
-        if (ret)
-            goto out;
-    }
-    struct laz_tool_entry *entries = realloc(set->entries, (set->n + 1) * sizeof *entries);
-    if (!entries) {
+    if (!ret && !(entries = realloc(set->entries, (set->n + 1) * sizeof *entries)))
         ret = laz_error_nomem(err);
-        goto out;
+    if (ret) {
+        entry_fini(&entry);
+        return ret;
     }
     set->entries = entries;
     set->entries[set->n++] = entry;
     return 0;
-out:
-    entry_fini(&entry);
-    return ret;
 }
 
 void laz_tool_set_fini(struct laz_tool_set *set)

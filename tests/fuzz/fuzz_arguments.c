@@ -4,7 +4,7 @@
  * in one line of UTF-8, and write nothing to the output. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 
 #include <stdlib.h>
 #include <string.h>

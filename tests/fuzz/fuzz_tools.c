@@ -4,7 +4,7 @@
  * has a reason in one line. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 #include "plugin/plugin.h"
 #include "languages.h"
 

@@ -14,7 +14,6 @@ core/session/result.c         the result when there is no memory to write it, a 
 core/settings/document.c      TOML, in the examples of the page
 core/settings/schema.c        TOML, a default
 core/base/limits.c            the default limits, a constant
-core/tool/tool_arguments.c    arguments of a call, in the order of the declaration
 '
 
 found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(base/json|wire/|include/)' |

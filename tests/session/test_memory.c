@@ -13,7 +13,7 @@
 #include "advice/patterns.h"
 #include "advice/sanitize.h"
 #include "languages.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 #include "fault.h"
 #include "settings/settings.h"
 #include "wire/message.h"

@@ -49,7 +49,7 @@ static int run(struct run *run, const char *const *argv)
 
     CU_ASSERT_EQUAL(laz_command_environment(&env, NULL), 0);
     int ret = laz_command_run(spawner, &command, (const char *const *)env.items, run->cancel_fd,
-                              &run->result, &run->out, &run->errs, &run->err);
+                              LAZ_OS_FOREVER, &run->result, &run->out, &run->errs, &run->err);
     laz_strv_fini(&env);
     return ret;
 }

@@ -14,7 +14,7 @@
 #include "session/output.h"
 #include "advice/patterns.h"
 #include "advice/sanitize.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 #include "wire/frame.h"
 #include "wire/message.h"
 

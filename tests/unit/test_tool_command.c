@@ -62,7 +62,7 @@ static int host_run(void *data, struct laz_call *call, const struct laz_command 
     (void)call;
     CU_ASSERT_EQUAL(laz_command_environment(&env, NULL), 0);
     int ret = laz_command_run(spawner, command, (const char *const *)env.items, host->cancel_fd,
-                              result, &host->out, &host->errs, err);
+                              LAZ_OS_FOREVER, result, &host->out, &host->errs, err);
     laz_strv_fini(&env);
     return ret;
 }

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/json.h"
-#include "tool/tools.h"
+#include "tool/tool.h"
 
 #include <stdlib.h>
 #include <string.h>

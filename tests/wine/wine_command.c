@@ -66,8 +66,8 @@ static struct answer ask(const char *const *words, const char *input)
     CU_ASSERT_EQUAL(laz_command_environment(&env, NULL), 0);
     laz_strv_addf(&env, "LAZARET_AGENT=%s", getenv("LAZARET_AGENT"));
     laz_strv_addf(&env, "LAZARET_PLUGIN_PATH=%s", getenv("LAZARET_PLUGIN_PATH"));
-    if (laz_command_run(spawner, &command, (const char *const *)env.items, -1, &result, &answer.out,
-                        &answer.errs, &err) == 0)
+    if (laz_command_run(spawner, &command, (const char *const *)env.items, -1, LAZ_OS_FOREVER,
+                        &result, &answer.out, &answer.errs, &err) == 0)
         answer.status = result.exit_status;
     else
         printf("\n    %s\n", err.text);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* tool.h - what this room offers: the tools that code may call, the check of their arguments, their
+ * calls, and the hook that is asked before an execution.
+ * Side: host.  Input trusted: no (arguments come from the sandbox).
+ *
+ * A function that takes a call or the tools of an engine is for the thread that holds the loop: the
+ * loop thread, or the worker that was lent the loop (lend.c). */
+#ifndef LAZ_TOOL_TOOL_H
+#define LAZ_TOOL_TOOL_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "loop/driver.h"
+
+#include <lazaret/lazaret.h>
+#include <lazaret/tool.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct laz_call;
+struct laz_hook;
+struct laz_language;
+struct laz_lend;
+struct laz_provider;
+struct laz_registry;
+struct laz_settings;
+struct laz_spawner;
+
+/* ---- declarations: tools.c, tool_arguments.c, tool_stubs.c ---------------------------------- */
+
+#define LAZ_TOOL_MAX_NAME       128 /* bytes of the name of a tool or parameter */
+#define LAZ_TOOL_MAX_PARAMETERS 100
+
+enum laz_type {
+    LAZ_TYPE_ANY,
+    LAZ_TYPE_STRING,
+    LAZ_TYPE_NUMBER,
+    LAZ_TYPE_INTEGER,
+    LAZ_TYPE_BOOLEAN,
+    LAZ_TYPE_ARRAY,
+    LAZ_TYPE_OBJECT,
+};
+
+struct laz_tool_parameter {
+    char *name;
+    enum laz_type type;
+    uint32_t accepts; /* forms of values; see struct laz_type_word */
+    char *type_name;  /* as declared, for messages; "" if no type was declared */
+    char *description;
+    char *default_value; /* JSON, or NULL */
+    char *enumeration;   /* JSON list, or NULL */
+    bool required;
+};
+
+/* The calls of one tool: how many run, and those that wait because max_concurrent run. */
+struct laz_tool_queue {
+    unsigned running;
+    struct laz_call *first, *last;
+};
+
+/* A declared tool. Either a provider has it, or the application (laz_tools_add). */
+struct laz_tool_entry {
+    char *name, *description;
+    struct laz_tool_parameter *parameters;
+    size_t n_parameters;
+    uint32_t timeout_ms, max_concurrent; /* 0: no limit */
+    const struct laz_provider *provider; /* NULL: the application has it */
+    size_t index;                        /* in the provider's list */
+    void (*call)(void *user, const char *args, size_t args_len, struct laz_reply *reply);
+    void *user;
+    struct laz_tool_queue queue;
+};
+
+struct laz_tool_set {
+    struct laz_tool_entry *entries;
+    size_t n;
+};
+
+/* Adds a tool (copied) after checking names, reserved words, duplicates and parameters (types,
+ * defaults and enumerations that fit). `reserved` has an item "LANGUAGE:word" for each word that
+ * cannot be a name in a language ("python:if"); NULL: none. Names that differ in dots and
+ * underscores only are duplicates: most languages replace a dot in a name by "_". On failure the
+ * set is unchanged. Errors: LAZ_EINVAL with a sentence that names tool and parameter, LAZ_ENOMEM.
+ */
+int laz_tool_set_add(struct laz_tool_set *set, const struct laz_tool *tool,
+                     const struct laz_strv *reserved, const struct laz_provider *provider,
+                     size_t index, struct laz_error *err);
+void laz_tool_set_fini(struct laz_tool_set *set);
+/* The tool with this name (`len` bytes), or NULL. Borrowed until the set changes. */
+const struct laz_tool_entry *laz_tool_set_find(const struct laz_tool_set *set, const char *name,
+                                               size_t len);
+/* ^[A-Za-z.][A-Za-z0-9_.]*$ */
+bool laz_tool_name_is_valid(const char *name, size_t len);
+
+/* Checks a scanned JSON object (or "null": no arguments) of `len` bytes against the declaration,
+ * and appends to `checked` the object that the provider gets: in the declared order, with defaults,
+ * and numbers of `integer` parameters without a point. A null for an optional parameter is the same
+ * as omitting it. Takes time linear in `len`. LAZ_ENOMEM, or LAZ_EINVAL with a text for the code
+ * that called: "Unexpected arguments for tool 'add': 'evil'", "Tool 'add': argument 'a' must be
+ * numeric, got string", "Tool 'add': argument 'b' is missing". */
+int laz_tool_check_arguments(const struct laz_tool_entry *tool, const char *args, size_t len,
+                             struct laz_buf *checked, struct laz_error *err);
+
+/* Appends the tools as a JSON list, for the message `init` and laz_session_tools. */
+void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json);
+/* Appends the tools as text for people (`format` "text"), as "json", or as stubs to show to a
+ * model, in `language`, which has the name of the format. LAZ_EINVAL: `language` is NULL or has no
+ * stubs, and the format is another one. LAZ_ENOMEM. */
+int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
+                        const struct laz_language *language, struct laz_buf *text,
+                        struct laz_error *err);
+
+/* ---- the tools of an engine: calls.c, providers.c ------------------------------------------- */
+
+struct laz_tools {
+    struct laz_driver *driver;
+    struct laz_spawner *spawner;
+    struct laz_lend *lend;
+    struct laz_tool_set set;
+    struct laz_call *calls;          /* not answered, or their function has not returned */
+    struct laz_strv reserved;        /* words that no tool may have as its name */
+    struct laz_strv env;             /* environment of the commands that providers run */
+    struct laz_provider **providers; /* one for each [[tools]] table */
+    size_t n_providers;
+};
+
+/* Makes a provider for each [[tools]] table of the settings, possibly none, and adds their tools.
+ * Borrows driver, spawner and registry until laz_tools_fini; the settings for the call only. A
+ * driver that has only its log is enough to list the tools. After a failure, too, the caller calls
+ * laz_tools_end and laz_tools_fini. Errors: LAZ_ECONFIG "FILE:LINE:COL: ..." for a mistake in the
+ * file, LAZ_EPLUGIN, LAZ_ENOMEM. */
+int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct laz_spawner *spawner,
+                   struct laz_registry *registry, const struct laz_settings *settings,
+                   struct laz_error *err);
+/* Frees the providers. Before that it waits up to three seconds for the answers to abandoned calls,
+ * and logs the tools that still owe one. The workers must have ended. */
+void laz_tools_end(struct laz_tools *tools);
+void laz_tools_fini(struct laz_tools *tools);
+/* Registers a tool of the application; see laz_engine_add_tool. Copies the declaration; `call` runs
+ * in a worker thread. Errors: as laz_tool_set_add. */
+int laz_tools_add(struct laz_tools *tools, const struct laz_tool *tool,
+                  void (*call)(void *user, const char *args, size_t args_len,
+                               struct laz_reply *reply),
+                  void *user, struct laz_error *err);
+
+/* ---- one call: calls.c ---------------------------------------------------------------------- */
+
+/* Who started a call, and where its answer goes. `answered` is called once, in the thread that
+ * holds the loop; texts are borrowed for the call. `json` is NULL when the call failed: `error`
+ * says why. */
+struct laz_call_owner {
+    void *user;
+    uint64_t number; /* of the call, as the owner counts them */
+    size_t size;     /* bytes of its arguments, as the owner counts them */
+    void (*answered)(void *user, struct laz_call *call, const char *json, size_t len,
+                     const char *error);
+};
+
+/* Starts a call of tool number `tool` of the set. Takes `args`, which were checked, and copies
+ * `owner`. The answer comes later, through the loop. NULL: out of memory, `args` was not taken. */
+struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz_buf *args,
+                                int64_t id, bool has_id, const struct laz_call_owner *owner);
+size_t laz_call_size(const struct laz_call *call);         /* owner.size */
+uint64_t laz_call_number(const struct laz_call *call);     /* owner.number */
+const char *laz_call_tool(const struct laz_call *call);    /* name of the tool; borrowed */
+uint64_t laz_call_started_us(const struct laz_call *call); /* laz_clock_us of laz_call_start */
+int64_t laz_call_id(const struct laz_call *call, bool *has_id);
+/* Cancels a call: its provider is notified, its owner gets no answer. The call is freed when it is
+ * answered and its function has returned; the owner must not use it any more. */
+void laz_call_abandon(struct laz_call *call);
+
+/* ---- lending the loop to calls: lend.c ------------------------------------------------------ */
+
+/* Loop thread: between begin and end, the loop may be lent to calls. `serve` is called by a worker
+ * that holds the loop: it waits up to `ms` milliseconds for messages of the box and handles them;
+ * false: the loop thread is needed. End hands a call that was offered to a worker without the loop.
+ */
+void laz_lend_begin(struct laz_lend *lend, bool (*serve)(void *user, uint64_t ms), void *user);
+void laz_lend_end(struct laz_lend *lend);
+/* Loop thread: lends the loop to the call that was offered, and waits until the loop is back.
+ * False: no call was offered. */
+bool laz_lend_serve(struct laz_lend *lend);
+
+/* ---- session.pre_execute_hook: hook.c ------------------------------------------------------- */
+
+/* Has a worker run `command` with `code` (copied) on standard input. Borrows driver, spawner and
+ * command until the hook is freed. `answered` is called once, in the loop thread, when
+ * laz_hook_end may be called. Errors: LAZ_ENOMEM, LAZ_EOS (no thread); the command was not run. */
+int laz_hook_begin(struct laz_driver *driver, struct laz_spawner *spawner,
+                   const struct laz_strv *command, const char *code, size_t len,
+                   void (*answered)(void *user), void *user, struct laz_hook **hook,
+                   struct laz_error *err);
+/* After it was answered: 0 allows; LAZ_EREFUSED: it refused the code, `detail` is its reason or "";
+ * any other error: it could not be asked, `detail` says why. Frees the hook. Loop thread. */
+int laz_hook_end(struct laz_hook *hook, char *detail, size_t detail_size);
+/* The answer is not wanted any more. Frees the hook: now, or when the answer comes. Loop thread. */
+void laz_hook_forget(struct laz_hook *hook);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* tool_parts.h - what the files of core/tool share: types of parameters, providers, calls, loans.
+ * Private to this directory. */
+#ifndef LAZ_TOOL_TOOL_PARTS_H
+#define LAZ_TOOL_TOOL_PARTS_H
+
+#include "base/json_write.h"
+#include "tool/tool.h"
+
+/* ---- tool_arguments.c: types and the values that they accept -------------------------------- */
+
+/* A word for a type, the JSON Schema type that it stands for, and the forms of values that it
+ * accepts (bits, private to tool_arguments.c). */
+struct laz_type_word {
+    const char *word;
+    enum laz_type type;
+    uint32_t accepts;
+};
+
+const struct laz_type_word *laz_type_word_find(const char *word); /* NULL: no such word */
+/* Appends all words, for messages: "string, number, ...". */
+void laz_type_words(struct laz_buf *text);
+/* True if the parameter accepts exactly the values of its JSON Schema type; `list` and `data.frame`
+ * accept more. */
+bool laz_type_is_plain(const struct laz_tool_parameter *parameter);
+/* The name of the type in JSON Schema; "" for LAZ_TYPE_ANY. Static text. */
+const char *laz_type_name(enum laz_type type);
+
+/* Checks one raw JSON value (`len` bytes) against type and enumeration, and writes it on one line,
+ * as the member `key` or (NULL) by itself. `what` names the value in messages ("argument", "the
+ * default of"). LAZ_EINVAL, LAZ_ENOMEM. */
+int laz_tool_check_value(const char *tool, const struct laz_tool_parameter *parameter,
+                         const char *what, const char *raw, size_t len,
+                         struct laz_json_write *write, const char *key, struct laz_error *err);
+
+/* ---- providers.c ---------------------------------------------------------------------------- */
+
+/* An instance of a plugin; `host` of its services. Its address never changes. */
+struct laz_provider {
+    struct laz_tools *tools;
+    const char *name; /* of the plugin */
+    const struct laz_tool_ops *ops;
+    void *state;
+    bool is_created;
+    bool is_blocking; /* LAZ_TOOL_BLOCKING: `call` runs in a worker thread */
+    struct laz_tool_services services;
+};
+
+/* Makes the providers and adds their tools; as laz_tools_init. */
+int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
+                       const struct laz_settings *settings, struct laz_error *err);
+/* Frees them. No call may be open. */
+void laz_providers_free(struct laz_tools *tools);
+
+/* ---- calls.c -------------------------------------------------------------------------------- */
+
+/* Has a worker run the call. False: no thread could be started; the call is answered with that
+ * error. */
+bool laz_call_hand_over(struct laz_call *call);
+/* Any thread: has the loop deliver the answer that the call holds. */
+void laz_call_post_answer(struct laz_call *call);
+/* Any thread: functions of struct laz_tool_services, described there. */
+void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t len);
+void laz_call_answer_error(void *host, struct laz_call *call, const char *message);
+int laz_call_run_command(void *host, struct laz_call *call, const struct laz_command *command,
+                         struct laz_command_result *result, struct laz_error *err);
+
+/* ---- lend.c --------------------------------------------------------------------------------- */
+
+int laz_lend_new(struct laz_lend **lend, struct laz_error *err);
+void laz_lend_free(struct laz_lend *lend);
+/* Thread that holds the loop: offers a call to run with the loop. False: a worker has to run it
+ * without. */
+bool laz_lend_offer(struct laz_lend *lend, struct laz_call *call);
+/* Any thread, when `call` holds its answer: true if the thread that runs the call will deliver it;
+ * false: the caller posts it. */
+bool laz_lend_keeps_answer(struct laz_lend *lend, const struct laz_call *call);
+/* Worker, when the tool has returned: true if this thread holds the loop now; `answered` is set to
+ * whether an answer was kept. */
+bool laz_lend_resume(struct laz_lend *lend, const struct laz_call *call, bool *answered);
+/* Worker that holds the loop: returns the next call to run with it, or gives it back and returns
+ * NULL. */
+struct laz_call *laz_lend_next(struct laz_lend *lend);
+
+#endif
