@@ -32,7 +32,7 @@ int agent_template_strip(struct agent *agent, struct laz_error *err)
     return 0; /* there are no sessions of templates */
 }
 
-int agent_reap(char *const *argv)
+int agent_reap(char **argv)
 {
     fprintf(stderr, "lazaret-agent: %s: there is no reaper on this system\n", argv[0]);
     return AGENT_EXIT_SETUP;

@@ -36,8 +36,6 @@ struct agent_channel {
     char head[32]; /* the beginning of a line for which there was no memory, NUL-terminated */
 };
 
-/* Sends the parts as one. False when the peer is gone. */
-bool agent_channel_send(struct agent_channel *channel, const struct laz_part *parts, size_t n);
 /* The next line without its newline, NUL-terminated, borrowed until the next call. 0, or:
  * LAZ_ECLOSED at the end of the stream or when it broke; LAZ_ETOOBIG: the line is too long;
  * LAZ_ENOMEM: there was no memory for it, it was skipped, and the next one can be read;
@@ -68,12 +66,10 @@ struct agent_calls {
 
 struct agent;
 
-void agent_calls_init(struct agent *agent);
-void agent_calls_fini(struct agent *agent);
+/* Makes calls possible: sets their functions in agent->services. */
+void agent_calls_offer(struct agent *agent);
 /* The execution is over: open calls are forgotten, and their replies are discarded. */
 void agent_calls_forget(struct agent *agent);
-/* Sets the functions of agent->services for calls. */
-void agent_calls_offer(struct agent *agent);
 
 /* ---- serve.c: messages ---------------------------------------------------------------------- */
 
@@ -114,8 +110,10 @@ void agent_services_init(struct agent *agent);
 bool agent_is_forked(const struct agent *agent);
 /* Sends a message. Ends the process when the host is gone or there is no memory for it. */
 void agent_send(struct agent *agent, const struct laz_message *message);
-/* Sends the lines in agent->out. */
+/* Sends the lines in agent->out, and clears it. */
 void agent_flush(struct agent *agent);
+/* The same with a value that was left out of them, at `hole` (laz_message_make_around). */
+void agent_flush_around(struct agent *agent, size_t hole, const char *value, size_t len);
 /* Answers messages until the host says exit; the status to exit with. */
 int agent_serve(struct agent *agent);
 
@@ -147,11 +145,9 @@ bool agent_left_out(const char *step);
 /* Before `init`: closes every descriptor but the channel and the standard ones. */
 void agent_close_descriptors(int channel);
 /* Applies the steps that `confine` of `init` (JSON; NULL: none) asks for, and those that are always
- * applied, in the order of the table. Adds the names of the steps in force to `confined`, sentences
- * about the others to `missing`, and the time of each to `cost`. LAZ_ESETUP when a step fails that
- * may not. */
-int agent_confine(const char *confine, size_t len, struct laz_strv *confined,
-                  struct laz_strv *missing, struct laz_buf *cost, struct laz_error *err);
+ * applied, in the order of the table. Notes in `agent` which are in force and which are missing.
+ * LAZ_ESETUP when a step fails that may not. */
+int agent_confine(struct agent *agent, const char *confine, size_t len, struct laz_error *err);
 
 /* ---- start.c: from the environment to `ready` ----------------------------------------------- */
 
@@ -163,8 +159,6 @@ void agent_cost(struct agent *agent, const char *step, uint64_t since_us);
 int agent_start_ahead(struct agent *agent, struct laz_error *err);
 /* Tells the host that the start failed. */
 void agent_setup_failed(struct agent *agent, const struct laz_error *err);
-/* Ends the runtime and the connection; the module stays loaded, the process ends right after. */
-void agent_stop(struct agent *agent);
 
 /* ---- template.c ----------------------------------------------------------------------------- */
 
@@ -181,7 +175,7 @@ int agent_template_strip(struct agent *agent, struct laz_error *err);
 /* ---- reap.c --------------------------------------------------------------------------------- */
 
 /* Runs argv[0], leaves no descendant of it alive, and returns the exit status. */
-int agent_reap(char *const *argv);
+int agent_reap(char **argv);
 /* The first process of a pid namespace: reaps until `session` ends, writes its status to `tell`,
  * and ends, and with it all other processes. */
 _Noreturn void agent_reap_session(pid_t session, int tell);

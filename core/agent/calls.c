@@ -18,23 +18,6 @@
 
 #define CALLS_WRITE ((size_t)64 << 10) /* bytes that are sent together */
 
-void agent_calls_init(struct agent *agent)
-{
-    pthread_mutex_init(&agent->calls.lock, NULL);
-}
-
-void agent_calls_fini(struct agent *agent)
-{
-    struct agent_calls *calls = &agent->calls;
-
-    free(calls->open);
-    calls->open = NULL;
-    calls->n = calls->cap = 0;
-    laz_buf_fini(&calls->failed);
-    laz_buf_fini(&calls->answered);
-    pthread_mutex_destroy(&calls->lock);
-}
-
 void agent_calls_forget(struct agent *agent)
 {
     pthread_mutex_lock(&agent->calls.lock);
@@ -153,18 +136,6 @@ static int calls_make(struct agent *agent, const struct laz_agent_call *call, bo
     return calls_fail(calls, error, rc);
 }
 
-/* Sends agent->out, with the arguments of its last call from where they are. */
-static void calls_send(struct agent *agent, size_t hole, const struct laz_agent_call *call)
-{
-    const struct laz_buf *out = &agent->out;
-    const struct laz_part parts[] = {
-        {out->data, hole}, {call->args, call->args_len}, {out->data + hole, out->len - hole}};
-
-    if (!agent_channel_send(&agent->channel, parts, 3))
-        _exit(0);
-    laz_buf_clear(&agent->out);
-}
-
 static int calls_send_one(struct agent *agent, const struct laz_agent_call *call, void *user,
                           const char **error)
 {
@@ -173,7 +144,7 @@ static int calls_send_one(struct agent *agent, const struct laz_agent_call *call
     laz_buf_clear(&agent->out);
     int rc = calls_make(agent, call, false, user, &hole, error);
     if (rc == 0)
-        calls_send(agent, hole, call);
+        agent_flush_around(agent, hole, call->args, call->args_len);
     return rc;
 }
 
@@ -315,7 +286,7 @@ calls_send_some(struct agent *agent, const struct laz_agent_call *calls, size_t 
         if (rc)
             answered(user, next, rc, error, strlen(error));
         else if (!inlined)
-            calls_send(agent, hole, call);
+            agent_flush_around(agent, hole, call->args, call->args_len);
     }
     if (agent->out.len)
         agent_flush(agent);
@@ -347,6 +318,7 @@ static int calls_all(void *data, const struct laz_agent_call *calls, size_t n,
 
 void agent_calls_offer(struct agent *agent)
 {
+    pthread_mutex_init(&agent->calls.lock, NULL);
     agent->services.call_tool = calls_one;
     agent->services.call_all = calls_all;
     agent->services.begin_call = calls_begin;

@@ -17,11 +17,6 @@
 #define CHANNEL_READ  (64u * 1024)
 #define CHANNEL_CHUNK (16u * 1024) /* on the stack, for when there is no other memory */
 
-bool agent_channel_send(struct agent_channel *channel, const struct laz_part *parts, size_t n)
-{
-    return laz_os_send_parts(channel->fd, parts, n);
-}
-
 /* Skips the rest of a line for which there is no memory. What comes after it is kept. */
 static int channel_skip_line(struct agent_channel *channel)
 {

@@ -152,42 +152,33 @@ static const struct confine_step {
 
 #define CONFINE_STEPS (sizeof confine_steps / sizeof confine_steps[0])
 
-/* Applies a step and notes its time. */
-static int confine_apply(const struct confine_step *step, const struct laz_wire_confine *confine,
-                         struct laz_buf *cost, struct laz_error *why)
-{
-    uint64_t begun = laz_clock_us();
-    int rc = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(confine, why);
-
-    laz_buf_printf(cost, "%s%s %llu", cost->len ? ", " : "", step->name,
-                   (unsigned long long)(laz_clock_us() - begun));
-    return rc;
-}
-
-static int confine_steps_of(const struct laz_wire_confine *confine, struct laz_strv *confined,
-                            struct laz_strv *missing, struct laz_buf *cost, struct laz_error *err)
+static int confine_apply(struct agent *agent, const struct laz_wire_confine *confine,
+                         struct laz_error *err)
 {
     for (const struct confine_step *step = confine_steps; step < confine_steps + CONFINE_STEPS;
          step++) {
         struct laz_error why = {0};
         if (step->is_asked && !step->is_asked(confine))
             continue;
-        int failed = confine_apply(step, confine, cost, &why);
+        uint64_t begun = laz_clock_us();
+        int failed = AGENT_LEFT_OUT(step->name) ? 0 : step->apply(confine, &why);
+        agent_cost(agent, step->name, begun);
         if (failed == LAZ_ENOENT && !step->is_asked)
             continue; /* neither in force nor missing: this system has no such thing */
         if (!failed)
-            laz_strv_add(confined, step->name);
+            laz_strv_add(&agent->confined, step->name);
         else if (step->may_fail && !laz_strv_has(&confine->required, step->name))
-            laz_strv_addf(missing, "%s: %s", step->name, why.text);
+            laz_strv_addf(&agent->missing, "%s: %s", step->name, why.text);
         else
             return laz_error_set(err, failed == LAZ_EPROTO ? failed : LAZ_ESETUP, 0, "%s",
                                  why.text);
     }
-    return confined->failed || missing->failed || cost->failed ? laz_error_nomem(err) : 0;
+    return agent->confined.failed || agent->missing.failed || agent->cost.failed
+               ? laz_error_nomem(err)
+               : 0;
 }
 
-int agent_confine(const char *raw, size_t len, struct laz_strv *confined, struct laz_strv *missing,
-                  struct laz_buf *cost, struct laz_error *err)
+int agent_confine(struct agent *agent, const char *raw, size_t len, struct laz_error *err)
 {
     struct laz_wire_confine confine = {0};
     int rc = raw ? laz_wire_read(&laz_wire_confine, raw, len, &confine, err) : 0;
@@ -195,7 +186,7 @@ int agent_confine(const char *raw, size_t len, struct laz_strv *confined, struct
     if (rc)
         laz_error_prefix(err, "init: ");
     else
-        rc = confine_steps_of(&confine, confined, missing, cost, err);
+        rc = confine_apply(agent, &confine, err);
     laz_wire_free(&laz_wire_confine, &confine);
     return rc;
 }

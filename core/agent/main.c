@@ -51,17 +51,12 @@ static int main_run(enum agent_role role)
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
     else if (agent.role != AGENT_TEMPLATE)
         status = agent_serve(&agent);
-    agent_stop(&agent);
+    if (agent.state && LAZ_HAS(agent.ops, destroy))
+        agent.ops->destroy(agent.state);
     fflush(NULL);
     /* Handlers of interpreters and of libraries that code loaded are not run, nor is anything
-     * unloaded below their threads: the process ends here. */
+     * unloaded, closed or freed below their threads: the process ends here. */
     _exit(status);
-}
-
-static int main_serve(char **argv)
-{
-    (void)argv;
-    return main_run(AGENT_COLD);
 }
 
 static int main_template(char **argv)
@@ -93,28 +88,22 @@ static int main_describe(char **argv)
 /* Applies a confinement, as in `init`: does all of it work here? */
 static int main_probe(char **argv)
 {
+    struct agent agent = {0};
     struct laz_error err = {0};
-    struct laz_strv confined = LAZ_STRV_INIT, missing = LAZ_STRV_INIT;
-    struct laz_buf cost = LAZ_BUF_INIT;
     size_t len = argv[0] ? strlen(argv[0]) : 0;
     int rc = argv[0] ? laz_json_scan(argv[0], len, &err) : 0;
 
     if (!rc && argv[0])
-        rc = agent_confine(argv[0], len, &confined, &missing, &cost, &err);
-    laz_strv_fini(&confined);
-    laz_strv_fini(&missing);
-    laz_buf_fini(&cost);
+        rc = agent_confine(&agent, argv[0], len, &err);
+    laz_strv_fini(&agent.confined);
+    laz_strv_fini(&agent.missing);
+    laz_buf_fini(&agent.cost);
     if (rc) {
         fprintf(stderr, "lazaret-agent: %s\n", err.text);
         return AGENT_EXIT_SETUP;
     }
     /* _exit: the filter refuses what a sanitizer does at an orderly end. */
     _exit(puts("lazaret-agent: ok") < 0 || fflush(stdout) ? 1 : 0);
-}
-
-static int main_reap(char **argv)
-{
-    return agent_reap(argv);
 }
 
 /* Does nothing until it is killed: a process of the host that a box must not reach. */
@@ -148,7 +137,7 @@ static const struct {
 } main_modes[] = {
     {"--describe", 1, MAIN_MOST, main_describe},
     {"--probe", 0, 1, main_probe},
-    {"--reap", 1, MAIN_MOST, main_reap},
+    {"--reap", 1, MAIN_MOST, agent_reap},
     {"--version", 0, 0, main_version},
     {"--wait", 1, 1, main_wait},
     {"--warden", 0, 0, main_warden},
@@ -160,7 +149,7 @@ int main(int argc, char **argv)
     laz_library_secure();
     laz_os_raw_streams();
     if (argc <= 1)
-        return main_serve(argv);
+        return main_run(AGENT_COLD);
     for (size_t i = 0; i < sizeof main_modes / sizeof *main_modes; i++)
         if (strcmp(argv[1], main_modes[i].option) == 0 && argc - 2 >= main_modes[i].min &&
             argc - 2 <= main_modes[i].max)

@@ -143,7 +143,7 @@ static void reap_nothing(int signal)
     (void)signal;
 }
 
-int agent_reap(char *const *argv)
+int agent_reap(char **argv)
 {
     sigset_t watched, child_ended, before;
     int status = -1;

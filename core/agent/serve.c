@@ -27,14 +27,22 @@ bool agent_is_forked(const struct agent *agent)
 
 /* ---- to the host ---------------------------------------------------------------------------- */
 
-void agent_flush(struct agent *agent)
+void agent_flush_around(struct agent *agent, size_t hole, const char *value, size_t len)
 {
-    if (agent->out.failed)
+    const struct laz_buf *out = &agent->out;
+
+    if (out->failed)
         _exit(AGENT_EXIT_SETUP); /* no memory for a message: the host sees the end of the stream */
-    const struct laz_part part = {agent->out.data, agent->out.len};
-    if (!agent_channel_send(&agent->channel, &part, 1))
+    const struct laz_part parts[] = {
+        {out->data, hole}, {value, len}, {out->data + hole, out->len - hole}};
+    if (!laz_os_send_parts(agent->channel.fd, parts, 3))
         _exit(0);
     laz_buf_clear(&agent->out);
+}
+
+void agent_flush(struct agent *agent)
+{
+    agent_flush_around(agent, agent->out.len, "", 0);
 }
 
 void agent_send(struct agent *agent, const struct laz_message *message)
@@ -131,16 +139,12 @@ static void serve_result(struct agent *agent, const struct laz_message *request,
 
     laz_buf_clear(out);
     size_t at = laz_message_make_around(&result, out);
-    if (out->failed)
-        _exit(AGENT_EXIT_SETUP);
-    const struct laz_part parts[] = {
-        {out->data, at}, {value, value_len}, {out->data + at, out->len - at}};
     if (value_len > max)
         serve_too_large(agent, request, "value");
     else if (is_long || out->len - 1 + value_len > max)
         serve_too_large(agent, request, "value with its printed form");
-    else if (!agent_channel_send(&agent->channel, parts, 3))
-        _exit(0);
+    else
+        agent_flush_around(agent, at, value, value_len);
 }
 
 /* ---- services of the runtime ---------------------------------------------------------------- */
@@ -201,8 +205,6 @@ static void serve_answer(struct agent *agent, const struct laz_message *request,
 }
 
 /* Returns true when the agent has to end, with *status. */
-typedef bool serve_handler(struct agent *agent, const struct laz_message *request, int *status);
-
 static bool serve_run(struct agent *agent, const struct laz_message *request, int *status)
 {
     struct laz_outcome outcome = {.size = sizeof outcome};
@@ -227,34 +229,11 @@ static bool serve_run(struct agent *agent, const struct laz_message *request, in
         laz_buf_fini(&agent->out);
     agent->request = NULL;
     agent_calls_forget(agent);
+    if (rc == 0 && outcome.kind != LAZ_OUTCOME_EXIT)
+        return false;
     *status = rc ? AGENT_EXIT_SETUP : (int)outcome.exit_status;
-    return rc != 0 || outcome.kind == LAZ_OUTCOME_EXIT;
-}
-
-/* A reply that comes late: its call is forgotten. */
-static bool serve_discard(struct agent *agent, const struct laz_message *reply, int *status)
-{
-    (void)agent;
-    (void)reply;
-    (void)status;
-    return false;
-}
-
-static bool serve_exit(struct agent *agent, const struct laz_message *request, int *status)
-{
-    (void)agent;
-    (void)request;
-    *status = 0;
     return true;
 }
-
-/* Those that are legal while the agent is idle. */
-static serve_handler *const serve_handlers[LAZ_MESSAGE_TYPES] = {
-    [LAZ_MESSAGE_EXECUTE] = serve_run,
-    [LAZ_MESSAGE_CHECK] = serve_run,
-    [LAZ_MESSAGE_REPLY] = serve_discard,
-    [LAZ_MESSAGE_EXIT] = serve_exit,
-};
 
 static void serve_no_memory(struct agent *agent, const struct laz_message *request)
 {
@@ -284,8 +263,10 @@ int agent_serve(struct agent *agent)
             serve_no_memory(agent, &message);
         else if (rc)
             agent_refuse(&err);
-        else
-            done = serve_handlers[message.type](agent, &message, &status);
+        else if (message.type == LAZ_MESSAGE_EXECUTE || message.type == LAZ_MESSAGE_CHECK)
+            done = serve_run(agent, &message, &status);
+        else /* a reply that comes late is discarded: its call is forgotten */
+            done = message.type == LAZ_MESSAGE_EXIT;
         laz_message_fini(&message);
     }
     return status;

@@ -83,7 +83,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
             goto out;
     }
     const struct laz_part parts[] = {{token, len}, {"\n", 1}};
-    if (!agent_channel_send(&agent->channel, parts, 2))
+    if (!laz_os_send_parts(fd, parts, 2))
         rc = laz_error_set(err, LAZ_ESETUP, 0, "the host closed the connection");
 out:
     if (token && wipe)
@@ -112,15 +112,6 @@ static int start_load(struct agent *agent, const struct laz_wire_options *option
         rc = laz_error_set(err, LAZ_EPLUGIN, 0,
                            "%s: a runtime has create, version, define_tools, check and eval", file);
     return rc;
-}
-
-static int start_create(struct agent *agent, const struct laz_wire_options *options,
-                        struct laz_error *err)
-{
-    const bool has = options->options != NULL;
-
-    return agent->ops->create(&agent->services, has ? options->options : "{}",
-                              has ? options->options_len : 2, &agent->state, err);
 }
 
 static int start_renew(struct agent *agent, struct laz_error *err)
@@ -178,8 +169,7 @@ static int start_session(struct agent *agent, const char *confine, size_t confin
     int rc = agent_template_strip(agent, err);
 
     if (!rc)
-        rc = agent_confine(confine, confine_len, &agent->confined, &agent->missing, &agent->cost,
-                           err);
+        rc = agent_confine(agent, confine, confine_len, err);
     if (rc)
         return rc;
     rc = start_renew(agent, err);
@@ -216,37 +206,33 @@ static int start_from_template(struct agent *agent, const struct laz_message *in
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static void start_sizes(struct agent *agent, const struct laz_wire_options *options)
+/* Does what `init` asks for, in the order of the table. */
+static int start_follow(struct agent *agent, const struct laz_message *init, struct laz_error *err)
 {
+    const struct laz_wire_options *options = &init->options;
+    const bool is_template = agent->role == AGENT_TEMPLATE;
+
     if (options->max_message >= 1)
         agent->max_message = (size_t)options->max_message;
     if (options->max_value >= 1)
         agent->channel.in.max = (size_t)options->max_value + AGENT_LINE_SLACK;
-}
-
-/* Does what `init` asks for, in the order of the table. */
-static int start_follow(struct agent *agent, const struct laz_message *init, struct laz_error *err)
-{
-    const bool is_template = agent->role == AGENT_TEMPLATE;
-
-    start_sizes(agent, &init->options);
     if (agent->role == AGENT_SESSION)
         return start_from_template(agent, init, err);
     if (is_template)
         laz_os_one_heap();
     agent_services_init(agent);
     /* A template's sessions confine themselves; the template must be able to make them. */
-    int rc = agent_confine(is_template ? NULL : init->confine, init->confine_len, &agent->confined,
-                           &agent->missing, &agent->cost, err);
+    int rc = agent_confine(agent, is_template ? NULL : init->confine, init->confine_len, err);
     if (!rc)
-        rc = start_load(agent, &init->options, err);
+        rc = start_load(agent, options, err);
     if (rc)
         return rc;
-    rc = start_create(agent, &init->options, err);
+    rc = agent->ops->create(&agent->services, options->options ? options->options : "{}",
+                            options->options ? options->options_len : 2, &agent->state, err);
     if (!rc && is_template)
         rc = start_keep(agent, init, err);
     if (!rc && is_template)
-        rc = agent_template_load(agent, &init->options, err);
+        rc = agent_template_load(agent, options, err);
     if (rc)
         laz_error_prefix(err, "runtime %s: ", agent->plugin->name);
     if (rc || is_template)
@@ -309,7 +295,6 @@ int agent_start(struct agent *agent, struct laz_error *err)
 
     if (agent->role != AGENT_SESSION) {
         agent->pid = getpid();
-        agent_calls_init(agent);
         rc = start_connect(agent, err);
     }
     if (rc == 0)
@@ -321,22 +306,4 @@ int agent_start(struct agent *agent, struct laz_error *err)
     }
     start_ready(agent);
     return 0;
-}
-
-void agent_stop(struct agent *agent)
-{
-    if (agent->state && LAZ_HAS(agent->ops, destroy))
-        agent->ops->destroy(agent->state);
-    agent->state = NULL;
-    /* The process ends now. The channel stays open: a thread of the code may be waiting for it. */
-    laz_buf_fini(&agent->out);
-    agent_calls_fini(agent);
-    laz_strv_fini(&agent->confined);
-    laz_strv_fini(&agent->missing);
-    laz_buf_fini(&agent->cost);
-    free(agent->home);
-    free(agent->socket_folder);
-    laz_strv_fini(&agent->shown);
-    free(agent->confine);
-    free(agent->tools);
 }

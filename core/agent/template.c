@@ -25,7 +25,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,13 +112,16 @@ static int vessel_enter(const struct template_fds *groups, struct laz_error *err
     return 0;
 }
 
+static void vessel_await(struct laz_awaited *fds, size_t n)
+{
+    while (laz_os_await_any(fds, n, LAZ_OS_FOREVER) == 0) /* interrupted */
+        ;
+}
+
 /* The host cannot identify a process that has ended before it looked. */
 static void vessel_await_init(const struct agent *agent)
 {
-    struct pollfd ready = {agent->channel.fd, POLLIN, 0};
-
-    while (poll(&ready, 1, -1) < 0 && errno == EINTR)
-        ;
+    vessel_await(&(struct laz_awaited){.fd = agent->channel.fd}, 1);
 }
 
 static _Noreturn void vessel_fails(struct agent *agent, const struct laz_error *err)
@@ -134,12 +136,21 @@ static _Noreturn void vessel_fails(struct agent *agent, const struct laz_error *
  */
 static void vessel_await_order(int door)
 {
-    struct pollfd either[] = {{AGENT_CHANNEL, POLLIN, 0}, {door, POLLIN, 0}};
+    struct laz_awaited either[] = {{.fd = AGENT_CHANNEL}, {.fd = door}};
 
-    while (poll(either, 2, -1) < 0 && errno == EINTR)
-        ;
-    if (!either[0].revents)
+    vessel_await(either, 2);
+    if (!either[0].ready)
         _exit(AGENT_EXIT_SETUP);
+}
+
+/* Takes an order that comes with so many descriptors. Ends the process when there is none. */
+static void vessel_take(struct template_order *order, int fds[LAZ_OS_HANDOVER], size_t wanted)
+{
+    size_t n;
+    ssize_t got = laz_os_receive(AGENT_CHANNEL, order, sizeof *order, fds, &n);
+
+    if (got != (ssize_t)sizeof *order || n != wanted)
+        _exit(0);
 }
 
 /* Waits for the order, identifies itself to the host, and lets the session go on; `failed`: why
@@ -149,15 +160,12 @@ static _Noreturn void vessel_serve(struct agent *agent, pid_t session, int door,
 {
     struct template_order order;
     int fds[LAZ_OS_HANDOVER];
-    size_t n;
 
     vessel_await_order(door);
-    ssize_t got = laz_os_receive(AGENT_CHANNEL, &order, sizeof order, fds, &n);
-    if (got != (ssize_t)sizeof order || n != TEMPLATE_FDS)
-        _exit(0);
+    vessel_take(&order, fds, TEMPLATE_FDS);
     agent->channel.fd = fds[TEMPLATE_CHANNEL];
     const struct laz_part parts[] = {{order.token, sizeof order.token}, {"\n", 1}};
-    if (!agent_channel_send(&agent->channel, parts, 2))
+    if (!laz_os_send_parts(agent->channel.fd, parts, 2))
         _exit(0);
     laz_wipe(order.token, sizeof order.token);
     if (failed)
@@ -178,17 +186,14 @@ static int session_take(struct agent *agent, struct laz_error *err)
 {
     struct template_order order;
     int fds[LAZ_OS_HANDOVER], rc = 0;
-    size_t n;
 
-    ssize_t got = laz_os_receive(AGENT_CHANNEL, &order, sizeof order, fds, &n);
-    if (got != (ssize_t)sizeof order || n != TEMPLATE_OF_SESSION)
-        _exit(0);
+    vessel_take(&order, fds, TEMPLATE_OF_SESSION);
     agent_cost(agent, "handover", order.sent_us);
     if (laz_os_dup_onto(fds[TEMPLATE_CHANNEL], AGENT_CHANNEL) < 0 ||
         dup2(fds[TEMPLATE_OUT], STDOUT_FILENO) < 0 || dup2(fds[TEMPLATE_ERR], STDERR_FILENO) < 0)
         rc = laz_error_os(err, errno, "the session's descriptors cannot be set");
     agent->channel.fd = rc ? fds[TEMPLATE_CHANNEL] : AGENT_CHANNEL;
-    for (size_t i = 0; i < n && !rc; i++)
+    for (size_t i = 0; i < TEMPLATE_OF_SESSION && !rc; i++)
         close(fds[i]);
     return rc;
 }
@@ -264,9 +269,8 @@ static int template_make_vessel(struct template *t, struct laz_error *err)
     if (laz_os_message_pair(pair))
         return laz_error_os(err, errno, "no way to a session can be made");
     rc = laz_os_clone_apart(&t->vessel, err);
-    if (!rc && t->vessel == 0) {
+    if (!rc && t->vessel == 0)
         return vessel_main(t, pair[1], uid, gid, begun);
-    }
     close(pair[1]);
     t->door = pair[0];
     if (rc)

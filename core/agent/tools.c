@@ -13,14 +13,9 @@
 /* A copy that ends with a NUL and lives as long as `tools`; NULL for NULL. */
 static const char *tools_json(struct agent_tools *tools, const char *raw, size_t len)
 {
-    char *copy = raw ? laz_strndup(raw, len) : NULL;
-
-    if (!copy) {
-        tools->json.failed |= raw != NULL;
+    if (!raw)
         return NULL;
-    }
-    laz_strv_add(&tools->json, copy);
-    free(copy);
+    laz_strv_addf(&tools->json, "%.*s", (int)len, raw);
     return tools->json.failed ? NULL : tools->json.items[tools->json.n - 1];
 }
 

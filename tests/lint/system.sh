@@ -24,7 +24,7 @@ found=$(lint_files -path './core/*.[ch]' | grep -vE '^core/(os|include)/' |
     BEGIN {
         # file: headers that it may include besides; of systems with fork, the first two
         besides["core/agent/reap.c"] = "fcntl sys/wait"
-        besides["core/agent/template.c"] = "fcntl poll sys/wait"
+        besides["core/agent/template.c"] = "fcntl sys/wait"
         besides["core/base/json_number.c"] = "xlocale"
         besides["core/base/random.c"] = "sys/random"
         include = "^[ \t]*#[ \t]*include[ \t]*<"
