@@ -287,16 +287,6 @@ bool laz_call_hand_over(struct laz_call *call)
     return false;
 }
 
-static void call_cancel(struct laz_call *call)
-{
-    const struct laz_provider *provider = call_entry(call)->provider;
-
-    if (call->cancel_fd >= 0)
-        laz_os_wake(call->cancel_fd);
-    if (call->started && provider && LAZ_HAS(provider->ops, cancel))
-        provider->ops->cancel(provider->state, call);
-}
-
 /* The timeout of the tool has passed. */
 static void call_timed_out(void *user)
 {
@@ -385,6 +375,8 @@ int64_t laz_call_id(const struct laz_call *call, bool *has_id)
 
 void laz_call_abandon(struct laz_call *call)
 {
+    const struct laz_provider *provider = call_entry(call)->provider;
+
     call->answered = true;
     if (call->timer)
         laz_timer_cancel(call->timer);
@@ -393,8 +385,12 @@ void laz_call_abandon(struct laz_call *call)
         call_free(call);
         return;
     }
-    if (!call->posted)
-        call_cancel(call);
+    if (call->posted)
+        return;
+    if (call->cancel_fd >= 0)
+        laz_os_wake(call->cancel_fd);
+    if (provider && LAZ_HAS(provider->ops, cancel))
+        provider->ops->cancel(provider->state, call);
 }
 
 /* ---- tools of an engine --------------------------------------------------------------------- */

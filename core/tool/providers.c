@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* providers.c - the tool providers of an engine: one instance for each [[tools]] table.
  *
- * The address of an instance never changes: the plugin holds its table of services, and entries of
- * the tool set name it as their owner.  An error is reported with its position in the
- * configuration; an error of a tool with that of the table that has its name, if there is one. */
+ * The address of an instance never changes: the plugin holds its table of services, through which
+ * alone it reaches the host, and entries of the tool set point to it.  An error is reported with its
+ * position in the configuration; an error of a tool with that of the table that has its name, if
+ * there is one. */
 #include "tool/tool_parts.h"
 
 #include "base/json.h"

@@ -247,19 +247,14 @@ static bool value_is_listed(const char *list, const char **raw, size_t *len)
     return found;
 }
 
-/* Reports that a value is not one of the enumeration, and lists these. */
+/* Reports that a value is not one of the enumeration, and lists these without their brackets. */
 static int value_not_listed(const char *tool, const struct laz_tool_parameter *parameter,
                             const char *what, struct laz_error *err)
 {
-    size_t len = strlen(parameter->enumeration);
-    struct laz_buf items = LAZ_BUF_INIT;
+    const size_t len = strlen(parameter->enumeration) - 2;
 
-    laz_json_compact(&items, parameter->enumeration, len);
-    len = items.len > 2 ? items.len - 2 : 0;
-    laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': %s '%s' must be one of %.*s", tool, what,
-                  parameter->name, (int)(len > 512 ? 512 : len), len ? items.data + 1 : "");
-    laz_buf_fini(&items);
-    return LAZ_EINVAL;
+    return laz_error_set(err, LAZ_EINVAL, 0, "Tool '%s': %s '%s' must be one of %.*s", tool, what,
+                         parameter->name, (int)(len > 512 ? 512 : len), parameter->enumeration + 1);
 }
 
 static int value_wrong_type(const char *tool, const struct laz_tool_parameter *parameter,

@@ -100,41 +100,31 @@ static void stub_comment(const struct laz_language_stub *stub, const char *prefi
     laz_buf_putc(text, '\n');
 }
 
-/* Appends "integer, default 3, one of 1, 2, 3" and the description. */
-static void stub_describe(const struct laz_language_stub *stub,
-                          const struct laz_tool_parameter *parameter, const char *between,
-                          struct laz_buf *words)
+/* Appends the line of a parameter: "integer, default 3, one of 1, 2, 3" and the description. */
+static void stub_parameter(const struct laz_language_stub *stub,
+                           const struct laz_tool_parameter *parameter, struct laz_buf *text)
 {
-    const char *type = *parameter->type_name ? parameter->type_name : "any value";
+    struct laz_buf words = LAZ_BUF_INIT;
 
-    laz_buf_puts(words, type);
+    laz_buf_puts(&words, stub->before_parameter);
+    stub_name(stub, parameter->name, &words);
+    laz_buf_puts(&words, stub->after_parameter);
+    laz_buf_puts(&words, *parameter->type_name ? parameter->type_name : "any value");
     if (parameter->default_value) {
-        laz_buf_puts(words, ", default ");
-        stub_value(stub, parameter->default_value, words);
+        laz_buf_puts(&words, ", default ");
+        stub_value(stub, parameter->default_value, &words);
     } else if (!parameter->required) {
-        laz_buf_puts(words, ", optional");
+        laz_buf_puts(&words, ", optional");
     }
     if (parameter->enumeration) {
         struct laz_language_stub bare = *stub;
         bare.list_open = bare.list_close = "";
-        laz_buf_puts(words, ", one of ");
-        stub_value(&bare, parameter->enumeration, words);
+        laz_buf_puts(&words, ", one of ");
+        stub_value(&bare, parameter->enumeration, &words);
     }
     if (*parameter->description)
-        laz_buf_printf(words, "%s%s", between, parameter->description);
-}
-
-static void stub_parameter_comment(const struct laz_language_stub *stub, const char *prefix,
-                                   const char *before, const struct laz_tool_parameter *parameter,
-                                   const char *after, struct laz_buf *text)
-{
-    struct laz_buf words = LAZ_BUF_INIT;
-
-    laz_buf_puts(&words, before);
-    stub_name(stub, parameter->name, &words);
-    laz_buf_puts(&words, after);
-    stub_describe(stub, parameter, ": ", &words);
-    stub_comment(stub, prefix, laz_buf_text(&words), text);
+        laz_buf_printf(&words, ": %s", parameter->description);
+    stub_comment(stub, stub->parameter_line, laz_buf_text(&words), text);
     text->failed |= words.failed;
     laz_buf_fini(&words);
 }
@@ -217,8 +207,7 @@ static void stub_documentation(const struct laz_language_stub *stub, const char 
     if (tool->n_parameters && stub->before_parameters)
         laz_buf_puts(text, stub->before_parameters);
     for (size_t i = 0; i < tool->n_parameters; i++)
-        stub_parameter_comment(stub, stub->parameter_line, stub->before_parameter,
-                               &tool->parameters[i], stub->after_parameter, text);
+        stub_parameter(stub, &tool->parameters[i], text);
     laz_buf_puts(text, stub->after);
 }
 

@@ -98,15 +98,6 @@ static int name_check(const char *tool, const char *parameter, const struct laz_
 
 /* ---- one parameter -------------------------------------------------------------------------- */
 
-static void parameter_fini(struct laz_tool_parameter *parameter)
-{
-    free(parameter->name);
-    free(parameter->type_name);
-    free(parameter->description);
-    free(parameter->default_value);
-    free(parameter->enumeration);
-}
-
 /* Members of a parameter's object; the first ones are texts. */
 enum { MEMBER_REQUIRED = 3, MEMBER_DEFAULT, MEMBER_ENUM, MEMBERS };
 
@@ -299,8 +290,14 @@ static int parameter_parse(struct laz_tool_parameter *parameter, const char *too
 
 static void entry_fini(struct laz_tool_entry *entry)
 {
-    for (size_t i = 0; i < entry->n_parameters; i++)
-        parameter_fini(&entry->parameters[i]);
+    for (size_t i = 0; i < entry->n_parameters; i++) {
+        struct laz_tool_parameter *parameter = &entry->parameters[i];
+        free(parameter->name);
+        free(parameter->type_name);
+        free(parameter->description);
+        free(parameter->default_value);
+        free(parameter->enumeration);
+    }
     free(entry->parameters);
     free(entry->name);
     free(entry->description);
