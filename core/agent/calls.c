@@ -79,23 +79,16 @@ static size_t open_count(struct agent_calls *calls)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-static int calls_fail(struct agent_calls *calls, const char **error, int code)
-{
-    *error = calls->failed.failed ? "out of memory" : laz_buf_text(&calls->failed);
-    return code;
-}
-
 /* May the code call a tool now? */
-static int calls_allowed(struct agent *agent, const char **error)
+static int calls_allowed(const struct agent *agent, const char **error)
 {
-    laz_buf_clear(&agent->calls.failed);
     if (agent_is_forked(agent))
-        laz_buf_puts(&agent->calls.failed, "tools cannot be called from a forked process");
+        *error = "tools cannot be called from a forked process";
     else if (!agent->request)
-        laz_buf_puts(&agent->calls.failed, "tools can be called during an execution only");
+        *error = "tools can be called during an execution only";
     else
         return 0;
-    return calls_fail(&agent->calls, error, LAZ_EREFUSED);
+    return LAZ_EREFUSED;
 }
 
 /* Appends a call to agent->out. Unless it is `inlined`, its arguments are left out: *hole is where
@@ -133,7 +126,8 @@ static int calls_make(struct agent *agent, const struct laz_agent_call *call, bo
     else
         laz_buf_printf(&calls->failed, "Tool '%s': %s", call->tool,
                        rc == LAZ_EBUSY ? "as many calls are open as may be" : "out of memory");
-    return calls_fail(calls, error, rc);
+    *error = calls->failed.failed ? "out of memory" : laz_buf_text(&calls->failed);
+    return rc;
 }
 
 static int calls_send_one(struct agent *agent, const struct laz_agent_call *call, void *user,
@@ -185,23 +179,21 @@ static int calls_line(struct agent *agent, int wait_ms, struct laz_message *repl
     return rc;
 }
 
-/* The text of a reply that is an error. */
-static int calls_error(struct laz_buf *text, int rc, const struct laz_message *reply)
+/* The text of a reply that is an error; it outlives the reply. */
+static const char *calls_error(struct laz_buf *text, int rc, const struct laz_message *reply)
 {
-    laz_buf_clear(text);
     if (rc == LAZ_ENOMEM)
-        laz_buf_puts(text, "not enough memory for the value of the tool");
-    else if (reply->error)
-        laz_buf_append(text, reply->error, reply->error_len);
-    else
-        laz_buf_puts(text, "the tool failed");
-    return rc ? rc : LAZ_EREFUSED;
+        return "not enough memory for the value of the tool";
+    if (!reply->error)
+        return "the tool failed";
+    laz_buf_clear(text);
+    laz_buf_append(text, reply->error, reply->error_len);
+    return text->failed ? "out of memory" : laz_buf_text(text);
 }
 
 static int calls_next(void *data, int wait_ms, void **user, const char **text, size_t *len)
 {
     struct agent *agent = data;
-    struct laz_buf *answered = &agent->calls.answered;
     struct laz_message reply = {.type = LAZ_MESSAGE_REPLY};
     uint64_t id;
     int rc;
@@ -216,9 +208,9 @@ static int calls_next(void *data, int wait_ms, void **user, const char **text, s
         *text = reply.value;
         *len = reply.value_len;
     } else if (rc != LAZ_ETIMEOUT) {
-        rc = calls_error(answered, rc, &reply);
-        *text = answered->failed ? "out of memory" : laz_buf_text(answered);
+        *text = calls_error(&agent->calls.answered, rc, &reply);
         *len = strlen(*text);
+        rc = rc ? rc : LAZ_EREFUSED;
     }
     laz_message_fini(&reply);
     return rc;
@@ -245,8 +237,8 @@ static int calls_alone(struct agent *agent, const char **error)
 
     if (rc || !open_count(&agent->calls))
         return rc;
-    laz_buf_puts(&agent->calls.failed, "another call of a tool is open");
-    return calls_fail(&agent->calls, error, LAZ_EBUSY);
+    *error = "another call of a tool is open";
+    return LAZ_EBUSY;
 }
 
 static int calls_one(void *data, const char *tool, const char *args, size_t args_len,

@@ -35,11 +35,9 @@ static int start_shown(struct agent *agent, struct laz_error *err)
     char *list = laz_os_take_variable("LAZARET_SHOWN", true);
     size_t len = list ? strlen(list) : 0;
     bool failed = list && laz_json_scan(list, len, NULL);
-    struct laz_json_items items = {0};
+    struct laz_json_items items = laz_json_items(list ? list : "[]", list ? len : 2);
     const char *raw;
 
-    if (list && !failed)
-        items = laz_json_items(list, len);
     while (!failed && laz_json_next_item(&items, &raw, &len)) {
         char *path = laz_json_to_string(raw, len, NULL);
         failed = !path;

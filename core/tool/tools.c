@@ -61,9 +61,6 @@ static void name_add_languages(const struct laz_strv *reserved, const char *name
     }
 }
 
-static const char name_rule[] = "a name begins with a letter or a dot, followed by letters, "
-                                "digits, '_' and '.'";
-
 /* Checks a name of a tool (`parameter` NULL) or of one of its parameters. */
 static int name_check(const char *tool, const char *parameter, const struct laz_strv *reserved,
                       struct laz_error *err)
@@ -73,25 +70,22 @@ static int name_check(const char *tool, const char *parameter, const struct laz_
     int ret = 0;
 
     if (!name || !name_is_declarable(name)) {
+        ret = laz_error_set(err, LAZ_EINVAL, 0,
+                            "'%.100s' is not a valid name of a %s: a name begins with a letter or "
+                            "a dot, followed by letters, digits, '_' and '.'",
+                            name ? name : "", parameter ? "parameter" : "tool");
         if (parameter)
-            return laz_error_set(err, LAZ_EINVAL, 0,
-                                 "Tool '%s': '%.100s' is not a valid name of a parameter: %s", tool,
-                                 parameter, name_rule);
-        return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is not a valid name of a tool: %s",
-                             name ? name : "", name_rule);
+            laz_error_prefix(err, "Tool '%s': ", tool);
+        return ret;
     }
     name_add_languages(reserved, name, &languages);
     if (languages.failed)
         ret = laz_error_nomem(err);
-    else if (languages.len && parameter)
-        ret = laz_error_set(err, LAZ_EINVAL, 0,
-                            "Tool '%s': parameter '%s' is a reserved word of %s: choose another "
-                            "name",
-                            tool, name, languages.data);
     else if (languages.len)
         ret = laz_error_set(err, LAZ_EINVAL, 0,
-                            "Tool '%s': the name is a reserved word of %s: choose another name",
-                            name, languages.data);
+                            "Tool '%s': %s%s%s is a reserved word of %s: choose another name", tool,
+                            parameter ? "parameter '" : "the name", parameter ? parameter : "",
+                            parameter ? "'" : "", languages.data);
     laz_buf_fini(&languages);
     return ret;
 }
