@@ -7,7 +7,6 @@
 #include "session/pool.h"
 #include "session/session.h"
 #include "box/trial.h"
-#include "tool/lend.h"
 
 /* ---- callbacks of the driver (driver.h) ------------------------------------------------------ */
 
