@@ -7,22 +7,9 @@
  * leave (laz_box_shared.leaving). */
 #include "box/box_parts.h"
 
-#include "base/json.h"
-#include "base/random.h"
-#include "box/shared.h"
-#include "box/template.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
-#include "os/peer.h"
-#include "os/pidfd.h"
-#include "os/process.h"
 #include "os/signals.h"
-#include "os/sockets.h"
-#include "os/spawner.h"
-#include "os/uids.h"
-#include "os/usage.h"
-#include "os/users.h"
-#include "wire/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,4 +320,16 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
         return LAZ_EOS;
     laz_timer_start(box->patience, laz_box_token_ms(box->shared));
     return 0;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+void laz_box_shared_fini(struct laz_box_shared *shared)
+{
+    laz_buf_fini(&shared->choice.options);
+    free(shared->choice.name);
+    laz_programs_store_fini(&shared->programs);
+    laz_strv_fini(&shared->unmet);
+    laz_cgroups_free(shared->groups);
+    laz_uids_free(shared->uids);
 }

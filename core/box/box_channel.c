@@ -15,10 +15,7 @@
 #include "os/io.h"
 #include "os/peer.h"
 #include "os/pidfd.h"
-#include "os/process.h"
 #include "os/sockets.h"
-#include "os/spawner.h"
-#include "os/usage.h"
 #include "os/users.h"
 
 #include <errno.h>

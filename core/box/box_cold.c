@@ -3,13 +3,9 @@
  * Side: host.  Input trusted: yes (what the kernel says of processes). */
 #include "box/box_parts.h"
 
-#include "os/cgroup.h"
 #include "os/io.h"
 #include "os/pidfd.h"
-#include "os/process.h"
 #include "os/signals.h"
-#include "os/spawner.h"
-#include "os/uids.h"
 
 static ssize_t cold_read(struct laz_box *box, void *room, size_t len)
 {

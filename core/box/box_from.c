@@ -10,17 +10,13 @@
  * which every process that was given it has closed. */
 #include "box/box_parts.h"
 
-#include "base/json.h"
 #include "base/random.h"
 #include "box/template.h"
-#include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/pidfd.h"
-#include "os/process.h"
 #include "os/process_tree.h"
 #include "os/signals.h"
-#include "os/usage.h"
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };
 

@@ -9,9 +9,7 @@
  * the start is refused where the settings require the group. */
 #include "box/box_parts.h"
 
-#include "os/cgroup.h"
 #include "os/process_tree.h"
-#include "os/spawner.h"
 
 #define BOX_OWN_MEMORY    ((uint64_t)8 << 20)
 #define BOX_OWN_PROCESSES 2

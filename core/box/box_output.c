@@ -3,7 +3,6 @@
  * Side: host.  Input trusted: no (bytes of any process in the box). */
 #include "box/box_parts.h"
 
-#include "box/shared.h"
 #include "os/descriptors.h"
 #include "os/io.h"
 

@@ -8,7 +8,6 @@
 #define LAZ_BOX_BOX_PARTS_H
 
 #include "box/box.h"
-#include "box/shared.h"
 #include "wire/table.h"
 
 struct laz_box_kind {

@@ -4,13 +4,7 @@
  * Side: host.  Input trusted: no (the words of its programs). */
 #include "box/box_parts.h"
 
-#include "box/shared.h"
-#include "box/template.h"
-#include "os/cgroup.h"
-#include "os/pidfd.h"
-#include "os/spawner.h"
 #include "os/system.h"
-#include "os/usage.h"
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {

@@ -8,22 +8,15 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "box/shared.h"
-#include "box/template.h"
-#include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
-#include "os/process.h"
 #include "os/programs.h"
 #include "os/signals.h"
 #include "os/sockets.h"
-#include "os/spawner.h"
 #include "os/system.h"
 #include "os/trust.h"
-#include "os/uids.h"
-#include "os/usage.h"
 #include "os/users.h"
 
 #include <errno.h>

@@ -15,16 +15,12 @@
 
 #include "base/clock.h"
 #include "base/fsm.h"
-#include "base/json.h"
 #include "base/random.h"
 #include "base/visible.h"
 #include "box/box_parts.h"
-#include "os/cgroup.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "os/spawner.h"
 #include "os/users.h"
-#include "wire/message.h"
 
 #include <errno.h>
 #include <stdio.h>

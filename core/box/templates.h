@@ -4,7 +4,7 @@
 #ifndef LAZ_BOX_TEMPLATES_H
 #define LAZ_BOX_TEMPLATES_H
 
-#include "box/shared.h"
+#include "box/box.h"
 #include "box/template.h"
 
 enum template_state {

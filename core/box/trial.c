@@ -12,13 +12,95 @@
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
  * What it takes becomes the engine's choice at its end, not before. */
-#include "box/trial.h"
+#include "box/box.h"
 
-#include "box/choice.h"
 #include "os/system.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv *wanted,
+                            const char *platform, struct laz_strv *names)
+{
+    for (size_t i = 0; i < wanted->n; i++)
+        if (strcmp(wanted->items[i], "auto") == 0)
+            laz_registry_automatic(registry, platform, names);
+        else
+            laz_strv_add(names, wanted->items[i]);
+}
+
+/* Fills *choice with this backend, if it is installed, made for this system, and has valid options.
+ */
+static int choice_take(struct laz_box_shared *shared, const char *name,
+                       struct laz_backend_choice *choice, struct laz_error *err)
+{
+    const struct laz_plugin *plugin;
+    char where[96];
+
+    int rc = laz_registry_find(shared->registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
+    if (rc)
+        return rc;
+    const struct laz_backend_ops *ops = plugin->ops;
+    if (!laz_backend_is_for(ops, laz_os_platform()))
+        return laz_error_set(err, LAZ_ENOENT, 0,
+                             "sandbox.backend: %s is made for %s and not for %s", name,
+                             ops->platforms, laz_os_platform());
+    snprintf(where, sizeof where, "sandbox.%.64s", name);
+    laz_buf_fini(&choice->options);
+    rc = laz_settings_check_options(laz_settings_plugin_table(shared->settings, "sandbox", name),
+                                    plugin->options, where, NULL, &choice->options, err);
+    if (rc)
+        return rc;
+    free(choice->name);
+    choice->name = laz_strdup(name);
+    choice->ops = ops;
+    choice->require = shared->values->sandbox.require;
+    return choice->name ? 0 : laz_error_nomem(err);
+}
+
+/* No backend works, by `why`: that error, or, where sandbox.strict is false, no box at all. */
+static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
+                       const struct laz_error *why, struct laz_error *err)
+{
+    if (shared->values->sandbox.strict) {
+        if (err)
+            *err = *why;
+        return why->code;
+    }
+    struct laz_error no_none = {0};
+    int rc = choice_take(shared, "none", choice, &no_none);
+    choice->require = 0;
+    if (rc)
+        return laz_error_set(err, no_none.code, no_none.os_errno, "%s; without a sandbox: %s",
+                             why->text, no_none.text);
+    laz_log(&shared->driver->log, LAZ_LOG_WARNING,
+            "no sandbox: %s; the code runs WITHOUT ISOLATION because sandbox.strict is false",
+            why->text);
+    return 0;
+}
+
+/* Does the failure say that this system does not have the backend? A backend that is broken or has
+ * wrong options does not say so, nor do a cancel, exhausted memory or descriptors, and uids that
+ * are all in use (LAZ_EBUSY): none of them may lead to another backend, which may be weaker.
+ * `taken`: by choice_take. */
+static bool choice_goes_on(bool taken, const struct laz_error *why)
+{
+    return !laz_error_is_shortage(why) && why->code != LAZ_ECANCELLED && why->code != LAZ_EBUSY &&
+           (taken || why->code == LAZ_ENOENT);
+}
+
+int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
+                   struct laz_error *err)
+{
+    *choice = &shared->choice;
+    return shared->choice.ops
+               ? 0
+               : laz_error_set(err, LAZ_ESETUP, 0, "no backend of sandbox.backend works");
+}
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -168,7 +250,7 @@ static void trial_note(struct laz_backend_trial *trial, bool taken)
 {
     const char *name = trial->names.items[trial->next - 1];
 
-    trial->goes_on = laz_choice_goes_on(taken, &trial->last);
+    trial->goes_on = choice_goes_on(taken, &trial->last);
     if (trial->names.n > 1)
         laz_buf_printf(&trial->why, "%s%s: ", trial->why.len ? "; " : "", name);
     laz_buf_puts(&trial->why, trial->last.text);
@@ -186,8 +268,8 @@ static enum trial_end trial_none(struct laz_backend_trial *trial)
         return TRIAL_FAILED;
     if (trial->why.len)
         laz_error_set(&all, all.code, all.os_errno, "%s", laz_buf_text(&trial->why));
-    return laz_choice_none(trial->shared, &trial->choice, &all, &trial->last) ? TRIAL_FAILED
-                                                                              : TRIAL_TOOK;
+    return choice_none(trial->shared, &trial->choice, &all, &trial->last) ? TRIAL_FAILED
+                                                                          : TRIAL_TOOK;
 }
 
 /* Takes the next candidate that works, or begins to try it. */
@@ -196,10 +278,11 @@ static enum trial_end trial_next(struct laz_backend_trial *trial)
     while (trial->next < trial->names.n && trial->goes_on) {
         size_t candidate = trial->next++;
         trial->choice.next = trial->next;
-        int rc = laz_choice_take(trial->shared, trial->names.items[candidate], &trial->choice,
-                                 &trial->last);
+        int rc =
+            choice_take(trial->shared, trial->names.items[candidate], &trial->choice, &trial->last);
         bool taken = !rc;
-        if (taken && !laz_choice_needs_trial(trial->shared, candidate))
+        /* the first is taken without a trial, unless what comes after it is no box at all */
+        if (taken && candidate == 0 && trial->shared->values->sandbox.strict)
             return TRIAL_TOOK;
         if (taken && !trial_start(trial, &trial->choice, &trial->last))
             return TRIAL_GOES_ON;
@@ -215,7 +298,7 @@ static enum trial_end trial_of_present(struct laz_backend_trial *trial, int rc)
 
     if (!rc)
         present->proven = true;
-    if (present->proven || !laz_choice_goes_on(true, &trial->last))
+    if (present->proven || !choice_goes_on(true, &trial->last))
         return TRIAL_STANDS; /* it came up, or a session of it, or the failure is not its own */
     laz_log(&trial->shared->driver->log, LAZ_LOG_WARNING, "backend %s: %s", present->name,
             trial->last.text);

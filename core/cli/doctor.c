@@ -11,13 +11,12 @@
 #include "base/enforce.h"
 #include "base/limits.h"
 #include "base/path.h"
-#include "box/choice.h"
+#include "box/box.h"
 #include "box/template.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 #include "os/system.h"
 #include "settings/settings.h"
-#include "box/trial.h"
 
 #include <stdlib.h>
 #include <string.h>

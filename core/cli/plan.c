@@ -7,7 +7,6 @@
 
 #include "base/enforce.h"
 #include "box/box.h"
-#include "box/choice.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "engine/engine.h"

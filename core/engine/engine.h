@@ -4,7 +4,7 @@
 #ifndef LAZ_ENGINE_ENGINE_H
 #define LAZ_ENGINE_ENGINE_H
 
-#include "box/shared.h"
+#include "box/box.h"
 #include "loop/driver.h"
 #include "os/spawner.h"
 #include "plugin/plugin.h"

@@ -11,7 +11,6 @@
 #include "session/session_fsm.h"
 #include "session/verdict.h"
 #include "wire/message.h"
-#include "box/trial.h"
 
 #include <lazaret/lazaret.h>
 #include <stdatomic.h>

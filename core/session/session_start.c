@@ -8,7 +8,7 @@
 #include "session/session.h"
 
 #include "session/audit_events.h"
-#include "box/trial.h"
+#include "session/execution.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "session/audit_events.h"
 #include "session/pool.h"
 #include "session/session.h"
-#include "box/trial.h"
 
 /* ---- callbacks of the driver (driver.h) ------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #ifndef LAZ_SESSION_SHARED_H
 #define LAZ_SESSION_SHARED_H
 
-#include "box/shared.h"
+#include "box/box.h"
 #include "loop/driver.h"
 #include "tool/tool.h"
 

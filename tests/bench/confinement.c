@@ -17,7 +17,7 @@
 #include "os/system.h"
 #include "os/uids.h"
 #include "os/users.h"
-#include "box/trial.h"
+#include "box/box.h"
 
 #include <signal.h>
 

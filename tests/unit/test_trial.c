@@ -3,9 +3,7 @@
  * functions of a box that a trial calls are here, and a test decides how a box ends. */
 #include "unit.h"
 
-#include "box/choice.h"
-#include "box/shared.h"
-#include "box/trial.h"
+#include "box/box.h"
 #include "os/system.h"
 
 #include <errno.h>

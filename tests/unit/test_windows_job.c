@@ -5,7 +5,7 @@
 
 #include "backends.h"
 #include "base/json.h"
-#include "box/choice.h"
+#include "box/box.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "os/spawner.h"
