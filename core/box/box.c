@@ -275,6 +275,7 @@ static void box_free(struct laz_box *box)
         laz_os_remove_tree(box->folder);
     laz_buf_fini(&box->complaint);
     laz_plan_free(box->plan);
+    free(box->runtime_file);
     free(box->folder);
     free(box->socket_name);
     memset(box->token, 0, sizeof box->token);

@@ -137,15 +137,12 @@ struct laz_box_owner {
 
 /* What a box is for. */
 struct laz_box_purpose {
-    const struct laz_runtime_info *runtime; /* NULL: the trial of a backend */
-    const char *backend;
-    const struct laz_backend_ops *ops;
-    const struct laz_strv *read; /* further host paths visible in it; may be NULL */
-    const char *options;         /* of the backend, JSON */
-    uint32_t require;
-    bool is_template;                 /* its agent makes sessions, and runs no code itself */
-    const struct laz_box_kind *kind;  /* NULL: it is started cold */
-    struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
+    const struct laz_runtime_info *runtime;  /* NULL: the trial of a backend */
+    const struct laz_backend_choice *choice; /* NULL: it comes from a template */
+    const struct laz_strv *read;             /* further host paths visible in it; may be NULL */
+    bool is_template;                        /* its agent makes sessions, and runs no code itself */
+    const struct laz_box_kind *kind;         /* NULL: it is started cold */
+    struct laz_template *template_of;        /* where it comes from, by that kind; else NULL */
 };
 
 struct laz_box {
@@ -161,6 +158,7 @@ struct laz_box {
     char *socket_name; /* the agent connects to it; NULL: nothing */
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
     struct laz_plan *plan;
+    char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
     struct laz_process process;
@@ -234,12 +232,9 @@ static inline bool laz_box_has_turned(const struct laz_box *box)
     return laz_box_life_had(&box->life, LAZ_BOX_EVENT_TURN);
 }
 
-/* Begins its start. Errors leave nothing behind. All that follows is reported to the owner.
- * *runtime_file: the runtime plugin's path as the agent will see it, a new string (untouched for a
- * trial). */
+/* Begins its start. Errors leave nothing behind. All that follows is reported to the owner. */
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
-                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **box,
-                  struct laz_error *err);
+                  const struct laz_box_owner *owner, struct laz_box **box, struct laz_error *err);
 /* Its owner knows it to be up, which proves its backend. */
 void laz_box_settle(struct laz_box *box);
 

@@ -51,11 +51,11 @@ void laz_box_close_ends(struct laz_box_ends *ends)
 /* ---- the kind ------------------------------------------------------------------------------- */
 
 static int from_start(struct laz_box *box, const struct laz_box_purpose *purpose,
-                      char **runtime_file, struct laz_error *err)
+                      struct laz_error *err)
 {
     box->purpose = *purpose;
     box->from = purpose->template_of;
-    return laz_template_spawn(purpose->template_of, box, runtime_file, err);
+    return laz_template_spawn(purpose->template_of, box, err);
 }
 
 /* All of the token comes from one process. */

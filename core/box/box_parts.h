@@ -16,9 +16,8 @@ struct laz_box_kind {
     bool runs_backend;
     /* As long as its process is unknown, the end of its status pipe is its end. */
     bool ends_with_status;
-    /* Begins a start in a new box: it is spawned, or waits. *runtime_file: as laz_box_start. */
-    int (*start)(struct laz_box *box, const struct laz_box_purpose *purpose, char **runtime_file,
-                 struct laz_error *err);
+    /* Begins a start in a new box: it is spawned, or waits. */
+    int (*start)(struct laz_box *box, const struct laz_box_purpose *purpose, struct laz_error *err);
     /* As laz_os_read on its channel, until it is authenticated. */
     ssize_t (*read)(struct laz_box *box, void *room, size_t len);
     /* The token was shown: is the sender the right process? From here on that is known. NULL: the
@@ -85,7 +84,7 @@ void laz_box_free_channel(struct laz_box *box);
 
 /* laz_box_kind.start of a cold box. */
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
-                       char **runtime_file, struct laz_error *err);
+                       struct laz_error *err);
 /* One that waits for a template, or was refused by it, is started without: later reports are as if
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);

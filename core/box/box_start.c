@@ -49,7 +49,7 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
         rc = start_folder(box, "socket", err);
     if (!rc && purpose->is_template)
         rc = start_folder(box, "empty", err);
-    if (rc || laz_backend_has_own_files(purpose->ops))
+    if (rc || laz_backend_has_own_files(purpose->choice->ops))
         return rc;
     return start_folder(box, "home", err);
 }
@@ -105,10 +105,13 @@ static int start_trial(struct laz_plan *plan, struct laz_error *err)
 
 /* The plan, from the settings and what is particular to this session. */
 static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose,
-                      char **runtime_file, struct laz_error *err)
+                      struct laz_error *err)
 {
     static const char *const probe[] = {"--probe", NULL}, *const template[] = {"--template", NULL};
     struct laz_box_shared *shared = box->shared;
+    const struct laz_backend_choice *choice = purpose->choice;
+    /* where there need be no sandbox, a trial finds out whether there is a box at all */
+    uint32_t require = purpose->runtime || shared->values->sandbox.strict ? choice->require : 0;
     struct laz_policy_box *policy = NULL;
     const struct laz_programs_found *programs = NULL;
     char *agent = NULL, *staged = NULL;
@@ -122,9 +125,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         rc = laz_stage_file(shared->folder, shared->agent, box->uid, true, &agent, err);
     if (!rc && purpose->runtime)
         rc = laz_stage_file(shared->folder, purpose->runtime->file, box->uid, false, &staged, err);
-    if (!rc && purpose->runtime && laz_backend_hides_files(purpose->ops))
+    if (!rc && purpose->runtime && laz_backend_hides_files(choice->ops))
         rc = laz_programs_find(&shared->programs, purpose->runtime, box->uid,
-                               laz_backend_has_own_files(purpose->ops), purpose->read, &programs,
+                               laz_backend_has_own_files(choice->ops), purpose->read, &programs,
                                err);
     if (rc)
         goto out;
@@ -145,19 +148,19 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .empty = empty,
     };
     rc = laz_policy_new(shared->values, purpose->runtime, &session,
-                        laz_backend_has_own_files(purpose->ops), laz_os_platform(),
-                        purpose->options, strlen(purpose->options), &policy, err);
+                        laz_backend_has_own_files(choice->ops), laz_os_platform(),
+                        laz_buf_text(&choice->options), choice->options.len, &policy, err);
     if (!rc)
-        rc = laz_plan_make_held(purpose->ops, purpose->backend, &policy->policy,
-                                purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
+        rc = laz_plan_make_held(choice->ops, choice->name, &policy->policy,
+                                purpose->runtime ? &box->host : NULL, require, box->folder,
                                 &box->plan, err);
     if (!rc)
         laz_box_tell_unmet(box);
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
-        *runtime_file = laz_strdup(laz_policy_runtime_file(policy));
-        rc = *runtime_file ? 0 : laz_error_nomem(err);
+        box->runtime_file = laz_strdup(laz_policy_runtime_file(policy));
+        rc = box->runtime_file ? 0 : laz_error_nomem(err);
     }
 out:
     laz_policy_free(policy);
@@ -238,7 +241,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
     char *home = NULL; /* else the backend brings it to its home */
     int rc = fds ? 0 : laz_error_nomem(err);
 
-    if (!rc && !laz_backend_has_own_files(purpose->ops)) {
+    if (!rc && !laz_backend_has_own_files(purpose->choice->ops)) {
         home = laz_strdupf("%s/home", box->folder);
         rc = home ? 0 : laz_error_nomem(err);
     }
@@ -307,7 +310,7 @@ static int start_group(struct laz_box *box, const struct laz_box_purpose *purpos
 }
 
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
-                       char **runtime_file, struct laz_error *err)
+                       struct laz_error *err)
 {
     int rc = 0;
 
@@ -321,7 +324,7 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     if (!rc && purpose->runtime)
         rc = start_group(box, purpose, err);
     if (!rc)
-        rc = start_plan(box, purpose, runtime_file, err);
+        rc = start_plan(box, purpose, err);
     if (purpose->is_template)
         box->host = (struct laz_plan_host){0};
     if (!rc)
@@ -360,14 +363,13 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
 }
 
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
-                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **out,
-                  struct laz_error *err)
+                  const struct laz_box_owner *owner, struct laz_box **out, struct laz_error *err)
 {
     struct laz_box *box = start_box(shared, purpose->kind);
 
     if (!box)
         return laz_error_nomem(err);
-    int rc = box->kind->start(box, purpose, runtime_file, err);
+    int rc = box->kind->start(box, purpose, err);
     if (rc == LAZ_EREFUSED && box->from && shared->values->pool.warm != LAZ_WARM_TEMPLATE)
         rc = laz_box_turn_cold(box, err); /* it may enforce less than its template declares */
     if (rc) {
@@ -382,26 +384,16 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err)
 {
     struct laz_box_purpose purpose = box->purpose;
-    const struct laz_backend_choice *choice;
-    char *runtime_file = NULL; /* as it was: the backend is the template's */
 
     laz_box_step(box, LAZ_BOX_EVENT_TURN);
-    laz_plan_free(box->plan);
+    laz_plan_free(box->plan); /* all that the backend decides, which may be another by now */
+    free(box->runtime_file);
     box->plan = NULL;
+    box->runtime_file = NULL;
     box->kind->leave(box);
     box->kind = &laz_box_cold;
     box->from = NULL;
     box->uid = LAZ_SPAWN_SAME_ID;
-    int rc = laz_box_chosen(box->shared, &choice, err);
-    if (!rc) {
-        purpose.kind = NULL;
-        purpose.template_of = NULL;
-        purpose.backend = choice->name;
-        purpose.ops = choice->ops;
-        purpose.options = laz_buf_text(&choice->options);
-        purpose.require = choice->require;
-        rc = laz_box_start_cold(box, &purpose, &runtime_file, err);
-    }
-    free(runtime_file);
-    return rc;
+    int rc = laz_box_chosen(box->shared, &purpose.choice, err);
+    return rc ? rc : laz_box_start_cold(box, &purpose, err);
 }

@@ -286,18 +286,18 @@ static void template_pump(struct laz_template *t)
     }
 }
 
-int laz_template_spawn(struct laz_template *t, struct laz_box *box, char **runtime_file,
-                       struct laz_error *err)
+int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_error *err)
 {
     struct laz_box **last = &t->waiting;
 
     t->boxes++;
     box->uid = t->uid;
     int rc = laz_plan_of_session(t->box->plan, t->confine, &box->plan, err);
-    if (!rc && runtime_file && !(*runtime_file = laz_strdup(t->runtime_file)))
-        rc = laz_error_nomem(err);
     if (rc)
         return rc;
+    box->runtime_file = laz_strdup(t->box->runtime_file);
+    if (!box->runtime_file)
+        return laz_error_nomem(err);
     t->made += !t->is_trying;
     if (t->is_trying || (!t->waiting && template_can_send(t)))
         return template_send(t, box, err);
@@ -399,7 +399,6 @@ static void template_try(struct laz_template *t)
         .user = t, .authenticated = trial_came, .broken = trial_broken, .ended = trial_ended};
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
-        .ops = t->ops,
         .kind = &laz_box_from_template,
         .template_of = t,
     };
@@ -407,7 +406,7 @@ static void template_try(struct laz_template *t)
 
     template_step(t, TEMPLATE_TRY);
     t->is_trying = true;
-    int rc = laz_box_start(t->shared, &purpose, &owner, NULL, &t->trial, &why);
+    int rc = laz_box_start(t->shared, &purpose, &owner, &t->trial, &why);
     t->is_trying = false;
     if (rc)
         laz_template_lose(t, why.code, why.text);
@@ -422,7 +421,7 @@ static bool template_init_text(const struct laz_template *t, struct laz_buf *lin
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
         .is_template = true,
-        .options = {.runtime_file = t->runtime_file,
+        .options = {.runtime_file = t->box->runtime_file,
                     .libraries = t->kind->runtime->libraries,
                     .max_message = (int64_t)values->session.max_message_size,
                     .max_value = (int64_t)values->session.max_value_size,
@@ -573,14 +572,11 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
     t->ops = choice->ops;
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
-        .backend = choice->name,
-        .ops = choice->ops,
+        .choice = choice,
         .read = &t->kind->read,
-        .options = laz_buf_text(&choice->options),
-        .require = choice->require,
         .is_template = true,
     };
-    return laz_box_start(shared, &purpose, &owner, &t->runtime_file, &t->box, err);
+    return laz_box_start(shared, &purpose, &owner, &t->box, err);
 }
 
 static void template_unlink(struct laz_template *t)
@@ -605,7 +601,6 @@ void laz_template_free(struct laz_template *t)
     laz_timer_stop(t->timer);
     laz_box_release(t->box);
     laz_cgroup_free(t->group);
-    free(t->runtime_file);
     free(t->confine);
     free(t->tools);
     free(t);

@@ -46,9 +46,8 @@ void laz_templates_free(struct laz_box_shared *shared);
 /* ---- for boxes --------------------------------------------------------------------------------
  */
 
-/* Begins a session in `box`, which is new. It may have to wait. *runtime_file: a new string. */
-int laz_template_spawn(struct laz_template *template, struct laz_box *box, char **runtime_file,
-                       struct laz_error *err);
+/* Begins a session in `box`, which is new. It may have to wait. */
+int laz_template_spawn(struct laz_template *template, struct laz_box *box, struct laz_error *err);
 /* A box of it is freed, or turned cold. */
 void laz_template_leave(struct laz_template *template, struct laz_box *box);
 /* A process of it did what it never does: it is ended, with all that came from it. */

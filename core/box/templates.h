@@ -35,7 +35,7 @@ struct laz_template {
     bool fades; /* it is asked for no more sessions, and lost with the last of those it made */
     struct laz_box *box;               /* its own; NULL: released */
     const struct laz_backend_ops *ops; /* of its box: the engine's choice may change */
-    char *runtime_file, *confine, *tools;
+    char *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
     struct laz_cgroup *group;  /* of the next session, which it has received; NULL: none yet */
     uint32_t uid;

@@ -188,10 +188,7 @@ static int trial_start(struct laz_backend_trial *trial, const struct laz_backend
 {
     struct laz_box_shared *shared = trial->shared;
     const struct laz_box_purpose purpose = {
-        .backend = choice->name,
-        .ops = choice->ops,
-        .options = laz_buf_text(&choice->options),
-        .require = shared->values->sandbox.strict ? choice->require : 0,
+        .choice = choice,
     };
     const struct laz_box_owner owner = {.user = trial, .ended = trial_ended};
 
@@ -199,7 +196,7 @@ static int trial_start(struct laz_backend_trial *trial, const struct laz_backend
         trial->timer = laz_timer_new(shared->driver->loop, trial_late, trial);
     if (!trial->timer)
         return laz_error_nomem(err);
-    int rc = laz_box_start(shared, &purpose, &owner, NULL, &trial->box, err);
+    int rc = laz_box_start(shared, &purpose, &owner, &trial->box, err);
     if (!rc)
         laz_timer_start(trial->timer, laz_box_token_ms(shared));
     return rc;

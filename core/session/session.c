@@ -50,7 +50,6 @@ void laz_session_destroy(struct laz_session *session)
     laz_timer_stop(session->guard.timer);
     laz_buf_fini(&session->runtime_options);
     laz_strv_fini(&session->runtime_paths);
-    free(session->runtime_file);
     free(session->tools_json);
     free(session->isolation);
     free(session);

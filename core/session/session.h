@@ -47,7 +47,6 @@ struct laz_session {
     struct laz_strv runtime_paths;  /* values of LAZ_OPT_PATHS options: visible in the box */
     enum laz_session_state state;
     struct laz_box *box;      /* NULL: none */
-    char *runtime_file;       /* path of the runtime plugin inside the box */
     struct laz_error failure; /* why the box or its start failed; code 0: it did not */
     bool on_record;           /* the audit log has its start, and not its close */
     bool warm;                /* starts from a template, as pool.warm says */

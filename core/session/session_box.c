@@ -40,7 +40,7 @@ static void session_send_init(struct laz_session *session)
     const struct laz_message init = {
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
-        .options = {.runtime_file = session->runtime_file,
+        .options = {.runtime_file = session->box->runtime_file,
                     .libraries = session->runtime->libraries,
                     .max_message = (int64_t)values->session.max_message_size,
                     .max_value = (int64_t)values->session.max_value_size,
@@ -239,22 +239,16 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         struct laz_box_purpose purpose = {
             .runtime = session->runtime,
             .read = &session->runtime_paths,
-            .backend = choice->name,
-            .ops = choice->ops,
-            .options = laz_buf_text(&choice->options),
-            .require = choice->require,
+            .choice = choice,
         };
         const struct laz_template_source source = {session->runtime,
                                                    laz_buf_text(&session->runtime_options),
                                                    &session->runtime_paths, session->tools_json};
-        free(session->runtime_file);
-        session->runtime_file = NULL;
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose.template_of, err);
         purpose.kind = purpose.template_of ? &laz_box_from_template : NULL;
         if (!rc)
-            rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->runtime_file,
-                               &session->box, err);
+            rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->box, err);
     }
     if (rc) {
         laz_session_event(session, LAZ_EVENT_GONE);

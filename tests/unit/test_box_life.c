@@ -45,9 +45,9 @@ static struct {
 /* ---- the kind ------------------------------------------------------------------------------- */
 
 static int mock_begin(struct laz_box *box, const struct laz_box_purpose *purpose,
-                      char **runtime_file, struct laz_error *err)
+                      struct laz_error *err)
 {
-    (void)purpose, (void)runtime_file;
+    (void)purpose;
     if (world.start == FAILS_AT_ONCE)
         return laz_error_set(err, LAZ_ESETUP, 0, "no program");
     if (world.start == WAITS) {
@@ -177,7 +177,7 @@ static int world_open(enum mock_start start)
     world.shared.driver = &world.driver;
     world.shared.values = &world.values;
     world.shared.death_ms = DEATH_MS;
-    int rc = laz_box_start(&world.shared, &purpose, &owner, NULL, &world.box, &err);
+    int rc = laz_box_start(&world.shared, &purpose, &owner, &world.box, &err);
     return rc;
 }
 

@@ -24,10 +24,8 @@ static struct {
 } mock;
 
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
-                  const struct laz_box_owner *owner, char **runtime_file, struct laz_box **box,
-                  struct laz_error *err)
+                  const struct laz_box_owner *owner, struct laz_box **box, struct laz_error *err)
 {
-    (void)runtime_file;
     if (mock.fails)
         return laz_error_set(err, mock.fails, mock.fails == LAZ_EOS ? EMFILE : 0, "no start");
     CU_ASSERT_PTR_NULL_FATAL(mock.box); /* one after the other */
@@ -40,7 +38,7 @@ int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *p
     mock.owner = *owner;
     mock.killed = false;
     mock.started++;
-    snprintf(mock.backend, sizeof mock.backend, "%s", purpose->backend);
+    snprintf(mock.backend, sizeof mock.backend, "%s", purpose->choice->name);
     *box = mock.box;
     return 0;
 }
