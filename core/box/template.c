@@ -298,8 +298,12 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_e
     box->runtime_file = laz_strdup(t->box->runtime_file);
     if (!box->runtime_file)
         return laz_error_nomem(err);
-    t->made += !t->is_trying;
-    if (t->is_trying || (!t->waiting && template_can_send(t)))
+    if (t->is_trying) { /* what is refused proves nothing: it is not started cold instead */
+        rc = template_send(t, box, err);
+        return rc == LAZ_EREFUSED ? laz_error_as(err, LAZ_ESETUP) : rc;
+    }
+    t->made++;
+    if (!t->waiting && template_can_send(t))
         return template_send(t, box, err);
     laz_box_step(box, LAZ_BOX_EVENT_WAIT);
     while (*last)

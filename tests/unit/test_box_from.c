@@ -14,6 +14,7 @@
 #include "os/io.h"
 #include "os/fd_passing.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,18 @@ static struct {
     unsigned came, broken, ended; /* reports of the session's box */
     struct laz_error why;
 } world;
+
+/* ---- control groups ------------------------------------------------------------------------- */
+
+/* This host makes none. */
+int __wrap_laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                                   struct laz_cgroup **group, struct laz_error *err);
+int __wrap_laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+                                   struct laz_cgroup **group, struct laz_error *err)
+{
+    (void)groups, (void)memory_bytes, (void)pids, (void)group;
+    return laz_error_set(err, LAZ_EOS, EACCES, "no group can be made");
+}
 
 /* ---- the template's own box ----------------------------------------------------------------- */
 
@@ -409,6 +422,46 @@ static void a_template_that_has_closed_its_channel_is_lost(void)
     world_close();
 }
 
+static int session_without_group(bool is_trial, struct laz_error *err)
+{
+    static const struct laz_box_owner owner = {0};
+    const struct laz_box_purpose purpose = {
+        .runtime = &world.runtime, .kind = &laz_box_from_template, .template_of = world.template};
+    struct laz_box *box = NULL;
+
+    world.template->host.memory = "cgroup-v2";
+    world.template->is_trying = is_trial;
+    int rc = laz_box_start(&world.shared, &purpose, &owner, &box, err);
+    CU_ASSERT_PTR_NULL(box);
+    world.template->is_trying = false;
+    return rc;
+}
+
+static void a_session_without_its_control_group_is_started_cold(void)
+{
+    struct laz_error err = {0};
+
+    world_open(TEMPLATE_READY, LAZ_WARM_AUTO);
+    CU_ASSERT_EQUAL(session_without_group(false, &err), LAZ_ESETUP);
+    UNIT_TEXT(err.text, "no backend of sandbox.backend works"); /* else it would have come */
+    world_close();
+    world_open(TEMPLATE_READY, LAZ_WARM_TEMPLATE);
+    CU_ASSERT_EQUAL(session_without_group(false, &err), LAZ_EREFUSED);
+    UNIT_TEXT(err.text, "the session gets no control group: no group can be made");
+    world_close();
+}
+
+/* A cold box that came in its place would prove that sessions can come from templates. */
+static void a_trial_without_its_control_group_is_not_started_cold(void)
+{
+    struct laz_error err = {0};
+
+    world_open(TEMPLATE_TRIED, LAZ_WARM_AUTO);
+    CU_ASSERT_EQUAL(session_without_group(true, &err), LAZ_ESETUP);
+    UNIT_TEXT(err.text, "the session gets no control group: no group can be made");
+    world_close();
+}
+
 /* ---- tests: waiting ------------------------------------------------------------------------- */
 
 static struct laz_box *session_waiting(enum laz_warm warm)
@@ -527,6 +580,8 @@ static const struct unit_test tests[] = {
     UNIT(one_that_neither_comes_nor_ends_loses_the_template),
     UNIT(a_release_before_it_came_ends_by_itself),
     UNIT(a_template_that_has_closed_its_channel_is_lost),
+    UNIT(a_session_without_its_control_group_is_started_cold),
+    UNIT(a_trial_without_its_control_group_is_not_started_cold),
     UNIT(one_that_waits_is_asked_for_in_its_turn),
     UNIT(one_that_waits_breaks_when_it_cannot_be_asked_for),
     UNIT(one_that_waits_is_started_cold_when_its_template_is_lost),
