@@ -19,9 +19,9 @@
 #define BOX_LEAVE_MS  10000 /* from the end of its connection to its own */
 #define BOX_REAPER_MS 1000  /* more, for a reaper to end its descendants */
 #define BOX_LAST_MS   100   /* from the last kill to the end of the wait */
+#define BOX_LOOK_MS   20    /* between two looks at a process whose end nothing reports */
 
 static void box_process_ready(void *user, uint32_t events);
-static void box_out_of_patience(void *user);
 
 bool laz_box_step(struct laz_box *box, enum laz_box_event event)
 {
@@ -123,17 +123,30 @@ void laz_box_end(struct laz_box *box)
         box->owner.ended(box->owner.user);
 }
 
+/* Gives its processes this time to end. Where no descriptor reports that, because a start failed
+ * half-way or the watch was refused, they are looked at again and again. */
+static void box_await_end(struct laz_box *box, uint64_t ms)
+{
+    if (!box->process_io && box->process.pid >= 0 && !laz_box_was_reaped(box))
+        (void)laz_box_follow(box, NULL);
+    bool is_reported = box->process_io || box->process.pid < 0;
+    box->end_due_ms = laz_loop_now_ms(box->shared->driver->loop) + ms;
+    laz_timer_start(box->patience, is_reported || ms < BOX_LOOK_MS ? ms : BOX_LOOK_MS);
+}
+
 /* The outermost process is gone, the first one inside is not: that one is watched from here on. */
 static void box_watch_inside(struct laz_box *box)
 {
     laz_io_stop(box->process_io);
     box->process_io =
         laz_io_start(box->shared->driver->loop, box->init_fd, LAZ_IO_READ, box_process_ready, box);
-    if (!laz_box_was_killed(box) ||
-        !box->process_io) /* once, or the end could be put off forever */
-        laz_timer_start(box->patience, box->process_io ? box->shared->death_ms : 0);
-    if (!laz_box_was_killed(box))
-        laz_box_step(box, LAZ_BOX_EVENT_KILL); /* is_over has killed it */
+    if (laz_box_was_killed(box)) { /* its time runs, or the end could be put off forever */
+        if (!box->process_io)
+            laz_timer_start(box->patience, 0);
+        return;
+    }
+    laz_box_step(box, LAZ_BOX_EVENT_KILL); /* is_over has killed it */
+    box_await_end(box, box->shared->death_ms);
 }
 
 static void box_process_ready(void *user, uint32_t events)
@@ -180,14 +193,19 @@ static void box_is_overdue(struct laz_box *box)
     laz_box_end(box);
 }
 
-static void box_out_of_patience(void *user)
+void laz_box_out_of_patience(void *user)
 {
     struct laz_box *box = user;
 
     if (laz_box_is_ended(box))
         return;
     if (laz_box_was_killed(box)) {
-        box_is_overdue(box);
+        if (laz_loop_now_ms(box->shared->driver->loop) >= box->end_due_ms)
+            box_is_overdue(box);
+        else if (box->kind->is_over(box))
+            laz_box_end(box);
+        else
+            laz_timer_start(box->patience, BOX_LOOK_MS);
     } else if (laz_box_has_hung_up(box)) {
         laz_box_fail(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
@@ -205,46 +223,22 @@ static bool box_ends_by_reaper(const struct laz_box *box)
     return box->plan && box->plan->ends_by == LAZ_END_REAP && laz_box_is_known(box);
 }
 
-/* For a process whose end no event of the loop would report. */
-static void box_wait(struct laz_box *box)
-{
-    if (!laz_box_was_reaped(box) && box->process.pid >= 0 &&
-        laz_process_wait(&box->process, box->shared->death_ms, &box->exit))
-        laz_box_step(box, LAZ_BOX_EVENT_REAP);
-}
-
-/* Is there a descriptor that reports its end, and a timer that ends the wait? Where a start failed
- * half-way they may be missing, and are made now. */
-static bool box_can_await_end(struct laz_box *box)
-{
-    struct laz_loop *loop = box->shared->driver->loop;
-
-    if (!box->process_io && box->process.pidfd >= 0)
-        (void)laz_box_follow(box, NULL);
-    if (!box->process_io && !box->status_io)
-        return false;
-    if (!box->patience)
-        box->patience = laz_timer_new(loop, box_out_of_patience, box);
-    return box->patience != NULL;
-}
-
 void laz_box_kill(struct laz_box *box)
 {
     if (laz_box_was_killed(box) || laz_box_is_ended(box))
         return;
+    uint64_t ms = laz_box_is_known(box) ? box->shared->death_ms : laz_box_token_ms(box->shared);
     laz_box_step(box, LAZ_BOX_EVENT_KILL);
-    if (!box_can_await_end(box)) { /* nothing was started, or its end cannot be reported */
-        box->kind->kill(box);
-        box_wait(box);
-        laz_box_end(box);
-    } else if (box_ends_by_reaper(box)) {
+    if (box_ends_by_reaper(box)) {
         laz_process_signal(&box->process, SIGTERM);
-        laz_timer_start(box->patience, box->shared->death_ms + BOX_REAPER_MS);
+        ms += BOX_REAPER_MS;
     } else {
         box->kind->kill(box);
-        laz_timer_start(box->patience, laz_box_is_known(box) ? box->shared->death_ms
-                                                             : laz_box_token_ms(box->shared));
     }
+    if (box->process.pid < 0 && !box->status_io)
+        laz_box_end(box); /* nothing was started */
+    else
+        box_await_end(box, ms);
 }
 
 static void box_unlink(struct laz_box *box)
@@ -311,8 +305,7 @@ int laz_box_follow(struct laz_box *box, struct laz_error *err)
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
 {
-    box->patience = laz_timer_new(box->shared->driver->loop, box_out_of_patience, box);
-    bool ok = box->patience && (box->process.pidfd < 0 || !laz_box_follow(box, NULL)) &&
+    bool ok = (box->process.pidfd < 0 || !laz_box_follow(box, NULL)) &&
               laz_box_watch_channel(box) && (box->process_io || box->channel_io) &&
               laz_box_watch_output(box);
     if (!ok)

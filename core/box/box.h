@@ -164,7 +164,8 @@ struct laz_box {
     struct laz_process process;
     int listener, channel, output[3], status;
     struct laz_io *listener_io, *channel_io, *output_io[3], *status_io, *process_io, *group_io;
-    struct laz_timer *patience; /* for the token; later: for the end */
+    struct laz_timer *patience; /* for the token; later: for the end, or the next look at it */
+    uint64_t end_due_ms;        /* of a box that was killed: then its time to end is over */
     /* of the channel */
     struct laz_timer *line_timer; /* a line that has begun has to end */
     uint64_t line_due_ms;

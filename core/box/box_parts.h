@@ -62,6 +62,8 @@ void laz_box_fail(struct laz_box *box, int code, const char *text);
 void laz_box_break(struct laz_box *box, int code, const char *text);
 /* The agent has closed its connection. */
 void laz_box_hung_up(struct laz_box *box);
+/* box->patience is over: the time for its token, or for its end. */
+void laz_box_out_of_patience(void *user);
 /* Nothing of it runs any more, or nothing more is awaited: reports `ended`. */
 void laz_box_end(struct laz_box *box);
 /* Watches what the spawned process does. */

@@ -346,6 +346,11 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
 
     if (!box)
         return NULL;
+    box->patience = laz_timer_new(shared->driver->loop, laz_box_out_of_patience, box);
+    if (!box->patience) {
+        free(box);
+        return NULL;
+    }
     box->shared = shared;
     box->kind = kind ? kind : &laz_box_cold;
     snprintf(box->name, sizeof box->name, "%u", shared->made++);

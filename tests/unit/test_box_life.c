@@ -12,6 +12,7 @@
 #include "os/io.h"
 #include "os/fd_passing.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,12 @@
 #define DEATH_MS 2000
 #define LAST_MS  100
 #define LEAVE_MS 10000
+#define LOOK_MS  20
 
 static const char token[] = "abcdefghijklmnopqrstuvwxyz012345";
 
 /* How far a start comes. */
-enum mock_start { STARTS, FAILS_AT_ONCE, FAILS_HALF_WAY, WAITS };
+enum mock_start { STARTS, FAILS_AT_ONCE, FAILS_HALF_WAY, FAILS_UNWATCHED, WAITS };
 
 static struct {
     struct laz_driver driver;
@@ -55,10 +57,15 @@ static int mock_begin(struct laz_box *box, const struct laz_box_purpose *purpose
         return 0;
     }
     memcpy(box->token, token, sizeof token);
-    CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&box->process.pidfd, &world.process, NULL), 0);
+    if (world.start == FAILS_UNWATCHED) { /* a descriptor that epoll does not take */
+        box->process.pidfd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        CU_ASSERT_FATAL(box->process.pidfd >= 0);
+    } else {
+        CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&box->process.pidfd, &world.process, NULL), 0);
+    }
     box->process.pid = 1 << 29; /* no process has this number */
     laz_box_step(box, LAZ_BOX_EVENT_SPAWN);
-    if (world.start == FAILS_HALF_WAY)
+    if (world.start != STARTS)
         return laz_error_set(err, LAZ_EOS, 0, "half-way");
     CU_ASSERT_EQUAL_FATAL(laz_os_channel(&box->channel, &world.channel, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_os_cloexec_pipe(&box->output[1], &world.out[1], NULL), 0);
@@ -302,6 +309,39 @@ static void a_start_that_fails_half_way_ends_on_the_loop(void)
     world_close("");
 }
 
+/* It cannot be watched either: nothing waits for it, and its end is found by looking. */
+static void an_end_that_nothing_reports_is_looked_for(void)
+{
+    CU_ASSERT_EQUAL(world_open(FAILS_UNWATCHED), LAZ_EOS);
+    CU_ASSERT(world.kills == 1 && world.left == 0);
+    world.box = world.shared.leaving;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(world.box);
+    world_is(LAZ_BOX_ENDING);
+    world_passes(LOOK_MS);
+    CU_ASSERT_EQUAL(world.left, 0);
+    world.reaped = true;
+    world_passes(LOOK_MS);
+    world_is(LAZ_BOX_REAPED);
+    world.gone = true;
+    world_passes(LOOK_MS - 1);
+    CU_ASSERT_EQUAL(world.left, 0);
+    world_passes(1);
+    world_close("");
+}
+
+static void an_end_that_is_not_found_is_given_up(void)
+{
+    CU_ASSERT_EQUAL(world_open(FAILS_UNWATCHED), LAZ_EOS);
+    world.box = world.shared.leaving;
+    for (int i = 0; i < DEATH_MS / LOOK_MS - 1; i++)
+        world_passes(LOOK_MS);
+    CU_ASSERT_EQUAL(world.kills, 1);
+    world_passes(LOOK_MS);
+    CU_ASSERT_EQUAL(world.kills, 2);
+    world_passes(LAST_MS);
+    world_close("process 536870912 does not end\n");
+}
+
 static void a_wrong_token_breaks_the_start(void)
 {
     CU_ASSERT_EQUAL_FATAL(world_open(STARTS), 0);
@@ -510,6 +550,8 @@ static const struct unit_test tests[] = {
     UNIT(a_box_lives_and_is_closed),
     UNIT(a_start_that_fails_at_once_leaves_nothing),
     UNIT(a_start_that_fails_half_way_ends_on_the_loop),
+    UNIT(an_end_that_nothing_reports_is_looked_for),
+    UNIT(an_end_that_is_not_found_is_given_up),
     UNIT(a_wrong_token_breaks_the_start),
     UNIT(a_token_that_never_comes_breaks_the_start),
     UNIT(a_process_that_ends_before_it_connects_is_reported),
