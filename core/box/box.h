@@ -157,6 +157,7 @@ struct laz_box {
     char *folder;      /* directory of the session: of its socket, its files, its home */
     char *socket_name; /* the agent connects to it; NULL: nothing */
     uint32_t uid;      /* LAZ_SPAWN_SAME_ID: not one of its own */
+    const struct laz_backend_ops *ops; /* whose program it runs; NULL: it is from a template */
     struct laz_plan *plan;
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
@@ -299,11 +300,9 @@ int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error
 /* How the agent itself ended, not what is around it: true, and the number of the signal or 0, and
  * its exit status or -1. False: it is not known. */
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status);
-/* Why no session came of it: the explanation of the backend (`ops`, may be NULL), or the words of
- * its program.
+/* Why no session came of it: the explanation of the backend, or the words of its program.
  * `timed_out`: it was ended because nothing happened. True when the backend knew: then that is all
  * there is to say. */
-bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
-                     struct laz_buf *text);
+bool laz_box_explain(struct laz_box *box, bool timed_out, struct laz_buf *text);
 
 #endif

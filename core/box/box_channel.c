@@ -64,6 +64,11 @@ static void channel_failed(struct laz_box *box, int os_errno)
 
 /* ---- who connects ---------------------------------------------------------------------------- */
 
+uint32_t laz_box_kernel_uid(const struct laz_box *box)
+{
+    return box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
+}
+
 /* Is the peer the process that was started? It is compared by uid, and by pid namespace where the
  * backend's program reports that. The program does so before it lets the agent run, so a peer that
  * connects earlier is another process. */
@@ -77,10 +82,9 @@ static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *
         box->agent_pid = box->process.pid;
         return true;
     }
-    uint32_t expected = box->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : box->uid;
-    if (peer.uid != expected) {
+    if (peer.uid != laz_box_kernel_uid(box)) {
         laz_error_set(why, LAZ_EPROTO, 0, "a process of uid %u connected, uid %u was started",
-                      peer.uid, expected);
+                      peer.uid, laz_box_kernel_uid(box));
         return false;
     }
     if (box->status >= 0)

@@ -85,7 +85,6 @@ static void cold_give_back(struct laz_box *box)
 
 const struct laz_box_kind laz_box_cold = {
     .name = "cold",
-    .runs_backend = true,
     .start = laz_box_start_cold,
     .read = cold_read,
     .is_there = cold_is_there,

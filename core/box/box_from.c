@@ -11,7 +11,7 @@
 #include "box/box_parts.h"
 
 #include "base/random.h"
-#include "box/template.h"
+#include "box/templates.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/pidfd.h"
@@ -66,7 +66,7 @@ static ssize_t from_read(struct laz_box *box, void *room, size_t len)
 
     if (n <= 0)
         return n;
-    if (sender.uid != laz_template_uid(box->from))
+    if (sender.uid != laz_box_kernel_uid(box)) /* the template's */
         sender.pid = -1;
     if (!box->sender)
         box->sender = sender.pid ? sender.pid : -1;
@@ -83,7 +83,7 @@ static int from_admit(struct laz_box *box, struct laz_error *err)
     if (box->sender <= 0)
         return laz_error_set(err, LAZ_EPROTO, 0,
                              "the token came from a process of another user, or from several");
-    int rc = laz_os_adopt(box->sender, laz_template_namespace(box->from), &pidfd, err);
+    int rc = laz_os_adopt(box->sender, box->from->pid_namespace, &pidfd, err);
     if (rc)
         return rc;
     box->process = (struct laz_process){(pid_t)box->sender, pidfd};

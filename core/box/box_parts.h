@@ -12,8 +12,6 @@
 
 struct laz_box_kind {
     const char *name;
-    /* Its outermost process is the program of the backend, which can explain why it failed. */
-    bool runs_backend;
     /* As long as its process is unknown, the end of its status pipe is its end. */
     bool ends_with_status;
     /* Begins a start in a new box: it is spawned, or waits. */
@@ -73,6 +71,8 @@ int laz_box_follow(struct laz_box *box, struct laz_error *err);
 
 /* ---- box_channel.c --------------------------------------------------------------------------- */
 
+/* The uid of its processes, as the kernel reports it. */
+uint32_t laz_box_kernel_uid(const struct laz_box *box);
 /* Starts to watch listener, channel and status pipe, as far as there are any. False: one cannot be
  * watched. */
 bool laz_box_watch_channel(struct laz_box *box);

@@ -68,14 +68,12 @@ bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status)
     return box->kind->agent_end(box, signal, status);
 }
 
-static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend_ops *ops,
-                                   bool timed_out, struct laz_buf *text)
+static bool box_explain_by_backend(struct laz_box *box, bool timed_out, struct laz_buf *text)
 {
     struct laz_buf facts = LAZ_BUF_INIT;
     char sentence[768] = "";
 
-    if (!ops || !LAZ_HAS(ops, explain) || laz_box_was_authenticated(box) ||
-        !box->kind->runs_backend || !box->plan)
+    if (!box->ops || !LAZ_HAS(box->ops, explain) || laz_box_was_authenticated(box) || !box->plan)
         return false; /* it did not fail in the backend's program */
     laz_os_facts("", &facts);
     bool own_end = box->exit.known && !laz_box_was_killed(box);
@@ -90,7 +88,7 @@ static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend
         .timed_out = timed_out,
         .started = box->has_child,
     };
-    int rc = ops->explain(&failure, sentence, sizeof sentence);
+    int rc = box->ops->explain(&failure, sentence, sizeof sentence);
     laz_buf_fini(&facts);
     sentence[sizeof sentence - 1] = '\0'; /* a plugin wrote it */
     if (rc == 0)
@@ -98,13 +96,12 @@ static bool box_explain_by_backend(struct laz_box *box, const struct laz_backend
     return rc == 0;
 }
 
-bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
-                     struct laz_buf *text)
+bool laz_box_explain(struct laz_box *box, bool timed_out, struct laz_buf *text)
 {
     const char *words = laz_buf_text(&box->complaint);
     const char *why = box->kind->why && !box->complaint.len ? box->kind->why(box) : NULL;
 
-    if (box_explain_by_backend(box, ops, timed_out, text))
+    if (box_explain_by_backend(box, timed_out, text))
         return true;
     if (box->complaint.len) {
         size_t len = box->complaint.len;

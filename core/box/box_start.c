@@ -315,6 +315,7 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     int rc = 0;
 
     box->started_us = laz_clock_us();
+    box->ops = purpose->choice->ops;
     if (box->shared->uids)
         rc = laz_uids_take(box->shared->uids, &box->uid, err);
     if (!rc)

@@ -20,22 +20,13 @@
 #include "box/box_parts.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
-#include "os/users.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEMPLATE_OPEN 16u  /* spawns that are not answered; more wait */
 #define TEMPLATE_LINE 1024 /* bytes, more than a message to a template has but for `init` */
-
-/* A spawn that was sent, until its answer. */
-struct template_spawn {
-    struct template_spawn *next;
-    int64_t id;
-    struct laz_box *box; /* NULL: it is gone */
-};
 
 /* ---- states --------------------------------------------------------------------------------- */
 
@@ -118,7 +109,7 @@ static void template_lost_process(struct laz_template *t)
 {
     struct laz_buf text = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    laz_box_explain(t->box, t->ops, false, &text);
+    laz_box_explain(t->box, false, &text);
     laz_visible_line(&line, laz_buf_text(&text), text.len);
     laz_template_lose(t, LAZ_ESETUP, laz_buf_text(&line));
     laz_buf_fini(&text);
@@ -199,22 +190,10 @@ static int template_prepare(struct laz_template *t, struct laz_error *err)
     return laz_error_set(err, LAZ_EREFUSED, 0, "the session gets no control group: %s", why.text);
 }
 
-static int template_request(struct laz_template *t, const struct laz_box *box,
-                            const struct laz_box_ends *ends, struct laz_error *err)
-{
-    const struct laz_message message = {.type = LAZ_MESSAGE_SPAWN,
-                                        .has_id = true,
-                                        .id = t->last_id,
-                                        .token = box->token,
-                                        .token_len = LAZ_TOKEN_LEN};
-
-    return template_say(t, &message, ends->fds, LAZ_BOX_ENDS, err);
-}
-
 /* The first of its spawns has to be answered in time: the sessions behind it wait for that. */
 static void template_time_answer(struct laz_template *t)
 {
-    if (t->spawns && t->state != TEMPLATE_LOST)
+    if (t->n_spawns && t->state != TEMPLATE_LOST)
         laz_timer_start(t->timer, laz_box_token_ms(t->shared));
     else
         laz_timer_cancel(t->timer);
@@ -223,21 +202,22 @@ static void template_time_answer(struct laz_template *t)
 /* Asks for the session: from here on it answers, shows its token, or ends. */
 static int template_send(struct laz_template *t, struct laz_box *box, struct laz_error *err)
 {
-    struct template_spawn *spawn = calloc(1, sizeof *spawn);
+    const struct laz_message message = {.type = LAZ_MESSAGE_SPAWN,
+                                        .has_id = true,
+                                        .id = ++t->last_id,
+                                        .token = box->token,
+                                        .token_len = LAZ_TOKEN_LEN};
     struct laz_box_ends ends;
 
-    if (!spawn)
-        return laz_error_nomem(err);
     int rc = template_prepare(t, err);
     if (!rc)
         rc = laz_box_make_ends(box, &ends, err);
     if (!rc) {
-        spawn->id = ++t->last_id;
         box->group = t->group;
         box->host = t->host;
         rc = laz_box_watch(box, err);
         if (!rc)
-            rc = template_request(t, box, &ends, err);
+            rc = template_say(t, &message, ends.fds, LAZ_BOX_ENDS, err);
         laz_box_close_ends(&ends);
     }
     if (rc == LAZ_EPROTO) {
@@ -246,14 +226,11 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
     }
     if (rc) {
         box->group = NULL; /* still that of the next */
-        free(spawn);
         return rc;
     }
     t->group = NULL;
     laz_box_step(box, LAZ_BOX_EVENT_SPAWN);
-    spawn->box = box;
-    *t->last_spawn = spawn;
-    t->last_spawn = &spawn->next;
+    t->spawns[t->n_spawns] = (struct template_spawn){message.id, box};
     if (t->n_spawns++ == 0)
         template_time_answer(t);
     (void)template_prepare(t, NULL); /* if that fails, the next session tries again and fails */
@@ -291,7 +268,7 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_e
     struct laz_box **last = &t->waiting;
 
     t->boxes++;
-    box->uid = t->uid;
+    box->uid = t->box->uid;
     int rc = laz_plan_of_session(t->box->plan, t->confine, &box->plan, err);
     if (rc)
         return rc;
@@ -316,9 +293,9 @@ void laz_template_leave(struct laz_template *t, struct laz_box *box)
 {
     bool good = laz_box_was_up(box);
 
-    for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next)
-        if (spawn->box == box)
-            spawn->box = NULL;
+    for (unsigned i = 0; i < t->n_spawns; i++)
+        if (t->spawns[i].box == box)
+            t->spawns[i].box = NULL;
     for (struct laz_box **at = &t->waiting; *at; at = &(*at)->next_waiting) {
         if (*at == box) {
             *at = box->next_waiting;
@@ -354,16 +331,6 @@ const char *laz_template_why(struct laz_template *t)
     return t->state == TEMPLATE_LOST ? t->kind->last.text : NULL;
 }
 
-uint32_t laz_template_uid(const struct laz_template *t)
-{
-    return t->uid == LAZ_SPAWN_SAME_ID ? laz_os_uid() : t->uid;
-}
-
-uint64_t laz_template_namespace(const struct laz_template *t)
-{
-    return t->pid_namespace;
-}
-
 /* ---- the trial ------------------------------------------------------------------------------ */
 
 static void trial_came(void *user)
@@ -378,7 +345,8 @@ static void trial_came(void *user)
         t->shared); /* the trial's box is released, and sessions that wait are served */
 }
 
-static void trial_broken(void *user, const struct laz_error *why)
+/* Its own box, or the trial's. */
+static void template_broken(void *user, const struct laz_error *why)
 {
     laz_template_lose(user, why->code, why->text);
 }
@@ -400,7 +368,7 @@ static void trial_ended(void *user)
 static void template_try(struct laz_template *t)
 {
     const struct laz_box_owner owner = {
-        .user = t, .authenticated = trial_came, .broken = trial_broken, .ended = trial_ended};
+        .user = t, .authenticated = trial_came, .broken = template_broken, .ended = trial_ended};
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
         .kind = &laz_box_from_template,
@@ -478,16 +446,11 @@ static void template_ready(struct laz_template *t, const struct laz_message *mes
 /* The next spawn in order. A refusal is the session's, unless it is the trial's. */
 static bool template_answered(struct laz_template *t, const struct laz_message *message)
 {
-    struct template_spawn *spawn = t->spawns;
+    struct laz_box *box = t->spawns[0].box;
 
-    if (!spawn || spawn->id != message->id)
+    if (!t->n_spawns || t->spawns[0].id != message->id)
         return false;
-    struct laz_box *box = spawn->box;
-    t->spawns = spawn->next;
-    if (!t->spawns)
-        t->last_spawn = &t->spawns;
-    t->n_spawns--;
-    free(spawn);
+    memmove(t->spawns, t->spawns + 1, --t->n_spawns * sizeof *t->spawns);
     template_time_answer(t);
     if (message->error && box)
         laz_box_break(box, LAZ_ESETUP, message->error);
@@ -517,11 +480,6 @@ static bool template_line(void *user, char *line, size_t len)
     return t->state != TEMPLATE_LOST;
 }
 
-static void template_broken(void *user, const struct laz_error *why)
-{
-    laz_template_lose(user, why->code, why->text);
-}
-
 static void template_ended(void *user)
 {
     struct laz_template *t = user;
@@ -537,22 +495,15 @@ static void template_ended(void *user)
 static void template_too_late(void *user)
 {
     struct laz_template *t = user;
-    int64_t first = t->spawns ? t->spawns->id : 0;
+    int64_t first = t->spawns[0].id;
 
     if (t->state == TEMPLATE_STARTING) {
         laz_template_lose(t, LAZ_ETIMEOUT, "it was not ready within start_timeout");
         return;
     }
     laz_box_serve(t->box, 0);
-    if (t->state != TEMPLATE_LOST && t->spawns && t->spawns->id == first)
+    if (t->state != TEMPLATE_LOST && t->n_spawns && t->spawns[0].id == first)
         laz_template_lose(t, LAZ_ETIMEOUT, "it does not answer");
-}
-
-/* It executes nothing: what it prints after its start is dropped. */
-static bool template_output(void *user, int stream, const char *data, size_t len)
-{
-    (void)user, (void)stream, (void)data, (void)len;
-    return true;
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
@@ -564,8 +515,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
     const struct laz_box_owner owner = {
         .user = t,
         .authenticated = template_authenticated,
-        .line = template_line,
-        .output = template_output,
+        .line = template_line, /* no output: it executes nothing */
         .broken = template_broken,
         .ended = template_ended,
     };
@@ -573,7 +523,6 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
 
     if (rc)
         return rc;
-    t->ops = choice->ops;
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
         .choice = choice,
@@ -597,11 +546,6 @@ void laz_template_free(struct laz_template *t)
 {
     template_unlink(t);
     template_detach(t);
-    while (t->spawns) {
-        struct template_spawn *spawn = t->spawns;
-        t->spawns = spawn->next;
-        free(spawn);
-    }
     laz_timer_stop(t->timer);
     laz_box_release(t->box);
     laz_cgroup_free(t->group);
@@ -620,14 +564,12 @@ int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind
         return laz_error_nomem(err);
     t->shared = shared;
     t->kind = kind;
-    t->last_spawn = &t->spawns;
     t->next = shared->templates->all;
     shared->templates->all = t;
     t->timer = laz_timer_new(shared->driver->loop, template_too_late, t);
     int rc = t->timer ? template_start_box(t, err) : laz_error_nomem(err);
     if (!rc) {
-        t->uid = t->box->uid;
-        t->host = laz_box_host(shared->groups, t->uid != LAZ_SPAWN_SAME_ID, true);
+        t->host = laz_box_host(shared->groups, t->box->uid != LAZ_SPAWN_SAME_ID, true);
         laz_plan_confine_json(t->box->plan, &confine);
         t->confine = laz_buf_steal(&confine);
         t->tools = laz_strdup(kind->tools);
@@ -654,9 +596,9 @@ static void template_disperse(struct laz_template *t)
     bool may_be_cold = t->shared->values->pool.warm != LAZ_WARM_TEMPLATE && !set->ending;
     struct laz_box *box;
 
-    for (struct template_spawn *spawn = t->spawns; spawn; spawn = spawn->next) {
-        box = spawn->box;
-        spawn->box = NULL;
+    for (unsigned i = 0; i < t->n_spawns; i++) {
+        box = t->spawns[i].box;
+        t->spawns[i].box = NULL;
         if (box && !laz_box_was_authenticated(box) && box != t->trial)
             laz_box_break(box, LAZ_ESETUP, why);
     }

@@ -54,8 +54,5 @@ void laz_template_leave(struct laz_template *template, struct laz_box *box);
 void laz_template_distrust(struct laz_template *template, const char *why);
 /* Why it is lost; NULL: it is not. Borrowed until the next call. */
 const char *laz_template_why(struct laz_template *template);
-uint32_t laz_template_uid(const struct laz_template *template); /* as the kernel reports it */
-/* Of its process ids; 0: not known. */
-uint64_t laz_template_namespace(const struct laz_template *template);
 
 #endif

@@ -7,6 +7,8 @@
 #include "box/box.h"
 #include "box/template.h"
 
+#define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
+
 enum template_state {
     TEMPLATE_STARTING, /* up to its `ready` */
     TEMPLATE_TRIED,    /* whether it can make a session */
@@ -27,22 +29,26 @@ struct template_kind {
     struct laz_error last;                    /* the last failure */
 };
 
+/* A spawn that was sent, until its answer. */
+struct template_spawn {
+    int64_t id;
+    struct laz_box *box; /* NULL: it is gone */
+};
+
 struct laz_template {
     struct laz_template *next;
     struct laz_box_shared *shared;
     struct template_kind *kind;
     enum template_state state;
     bool fades; /* it is asked for no more sessions, and lost with the last of those it made */
-    struct laz_box *box;               /* its own; NULL: released */
-    const struct laz_backend_ops *ops; /* of its box: the engine's choice may change */
+    struct laz_box *box; /* its own; NULL: released */
     char *confine, *tools;
     struct laz_plan_host host; /* what holds each session */
     struct laz_cgroup *group;  /* of the next session, which it has received; NULL: none yet */
-    uint32_t uid;
-    uint64_t pid_namespace;
-    uint64_t made;  /* sessions it was asked for */
-    unsigned boxes; /* of sessions, not freed yet */
-    struct template_spawn *spawns, **last_spawn;
+    uint64_t pid_namespace;    /* of its box; 0: not known */
+    uint64_t made;             /* sessions it was asked for */
+    unsigned boxes;            /* of sessions, not freed yet */
+    struct template_spawn spawns[TEMPLATE_OPEN]; /* in order */
     unsigned n_spawns;
     struct laz_box *waiting;
     struct laz_box *trial; /* NULL: not now */

@@ -211,13 +211,12 @@ static bool trial_came_up(const struct laz_backend_trial *trial)
            (box->plan->status_fd < 0 || box->has_child);
 }
 
-static int trial_explain(const struct laz_backend_trial *trial,
-                         const struct laz_backend_choice *choice, struct laz_error *err)
+static int trial_explain(const struct laz_backend_trial *trial, struct laz_error *err)
 {
     struct laz_box *box = trial->box;
     struct laz_buf text = LAZ_BUF_INIT;
 
-    if (!laz_box_explain(box, choice->ops, trial->is_late, &text) && trial->is_late)
+    if (!laz_box_explain(box, trial->is_late, &text) && trial->is_late)
         laz_error_set(err, LAZ_ESETUP, 0, "a minimal box was not done within %g seconds%s%s",
                       (double)laz_box_token_ms(trial->shared) / 1000.0,
                       box->complaint.len ? ": " : "",
@@ -231,9 +230,7 @@ static int trial_explain(const struct laz_backend_trial *trial,
 /* The box has ended: was it one? Lets go of it. */
 static int trial_judge(struct laz_backend_trial *trial)
 {
-    const struct laz_backend_choice *choice =
-        trial->is_of_present ? &trial->shared->choice : &trial->choice;
-    int rc = trial_came_up(trial) ? 0 : trial_explain(trial, choice, &trial->last);
+    int rc = trial_came_up(trial) ? 0 : trial_explain(trial, &trial->last);
 
     laz_timer_cancel(trial->timer);
     laz_box_release(trial->box);

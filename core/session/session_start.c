@@ -19,8 +19,7 @@ static int session_explain_failure(struct laz_session *session, struct laz_error
 {
     struct laz_buf text = LAZ_BUF_INIT;
     bool told = session->failure.code != 0;
-    bool known = laz_box_explain(session->box, session->start.ops,
-                                 session->failure.code == LAZ_ETIMEOUT, &text);
+    bool known = laz_box_explain(session->box, session->failure.code == LAZ_ETIMEOUT, &text);
 
     if (told && !known && !session->box->complaint.len)
         laz_buf_clear(&text); /* it has only the status of the process that the host killed */

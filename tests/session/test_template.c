@@ -75,7 +75,7 @@ static bool trial_speaks(const struct laz_template *template)
 
 static bool session_is_asked_for(const struct laz_template *template)
 {
-    return template->state == TEMPLATE_READY && template->spawns;
+    return template->state == TEMPLATE_READY && template->n_spawns;
 }
 
 static void start_ends(void *user, struct laz_result *result, const struct laz_error *err)

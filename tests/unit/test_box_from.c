@@ -161,8 +161,6 @@ static void world_open(enum template_state state, enum laz_warm warm)
     t->shared = &world.shared;
     t->kind = &world.kind;
     t->state = state;
-    t->last_spawn = &t->spawns;
-    t->uid = LAZ_SPAWN_SAME_ID;
     t->confine = laz_strdup("{}");
     t->timer = laz_timer_new(world.driver.loop, world_waits, NULL);
     t->box = own_box();
@@ -347,7 +345,7 @@ static void a_session_whose_processes_are_gone_has_ended(void)
     session_is_gone();
     session_is(box, LAZ_BOX_ENDED);
     CU_ASSERT(world.ended == 1 && !world.broken);
-    CU_ASSERT_FALSE(laz_box_explain(box, NULL, false, &words));
+    CU_ASSERT_FALSE(laz_box_explain(box, false, &words));
     UNIT_TEXT(laz_buf_text(&words), "the process ended before it had shown its token");
     laz_buf_fini(&words);
     laz_box_release(box);

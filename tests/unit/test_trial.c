@@ -70,10 +70,9 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
     return 5000;
 }
 
-bool laz_box_explain(struct laz_box *box, const struct laz_backend_ops *ops, bool timed_out,
-                     struct laz_buf *text)
+bool laz_box_explain(struct laz_box *box, bool timed_out, struct laz_buf *text)
 {
-    (void)ops, (void)timed_out;
+    (void)timed_out;
     laz_buf_printf(text, "status %d", box->exit.status);
     return false;
 }
