@@ -37,11 +37,6 @@ void laz_box_settle(struct laz_box *box)
         choice->proven = true; /* else the box is of a choice that was given up */
 }
 
-bool laz_box_is_known(const struct laz_box *box)
-{
-    return box->kind->is_known(box);
-}
-
 uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared)
 {
     return shared->values->session.start_timeout_ms / 2;
@@ -127,9 +122,9 @@ void laz_box_end(struct laz_box *box)
  * half-way or the watch was refused, they are looked at again and again. */
 static void box_await_end(struct laz_box *box, uint64_t ms)
 {
-    if (!box->process_io && box->process.pid >= 0 && !laz_box_was_reaped(box))
+    if (!box->process_io && laz_box_is_known(box) && !laz_box_was_reaped(box))
         (void)laz_box_follow(box, NULL);
-    bool is_reported = box->process_io || box->process.pid < 0;
+    bool is_reported = box->process_io || !laz_box_is_known(box);
     box->end_due_ms = laz_loop_now_ms(box->shared->driver->loop) + ms;
     laz_timer_start(box->patience, is_reported || ms < BOX_LOOK_MS ? ms : BOX_LOOK_MS);
 }
@@ -171,7 +166,7 @@ bool laz_box_look(struct laz_box *box)
  * from. One that never became known is the template's fault. */
 static void box_does_not_end(struct laz_box *box)
 {
-    if (box->process.pid >= 0)
+    if (laz_box_is_known(box))
         laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "process %d does not end",
                 (int)box->process.pid);
     else if (box->kind->distrust)
@@ -183,7 +178,7 @@ static void box_does_not_end(struct laz_box *box)
 static void box_is_overdue(struct laz_box *box)
 {
     box->kind->kill(box);
-    if (box->process.pid >= 0 && !laz_box_life_had(&box->life, LAZ_BOX_EVENT_OVERDUE)) {
+    if (laz_box_is_known(box) && !laz_box_life_had(&box->life, LAZ_BOX_EVENT_OVERDUE)) {
         laz_box_step(box, LAZ_BOX_EVENT_OVERDUE);
         laz_timer_start(box->patience, BOX_LAST_MS);
         return;
@@ -217,6 +212,12 @@ void laz_box_out_of_patience(void *user)
     }
 }
 
+/* Was anything started that has to end before the box is freed? */
+static bool box_is_there(const struct laz_box *box)
+{
+    return laz_box_is_known(box) || box->status_io;
+}
+
 /* A reaper gets the time to end its descendants before it is killed itself. */
 static bool box_ends_by_reaper(const struct laz_box *box)
 {
@@ -235,10 +236,10 @@ void laz_box_kill(struct laz_box *box)
     } else {
         box->kind->kill(box);
     }
-    if (box->process.pid < 0 && !box->status_io)
-        laz_box_end(box); /* nothing was started */
-    else
+    if (box_is_there(box))
         box_await_end(box, ms);
+    else
+        laz_box_end(box);
 }
 
 static void box_unlink(struct laz_box *box)
@@ -284,7 +285,7 @@ void laz_box_release(struct laz_box *box)
         return;
     box->owner = (struct laz_box_owner){0};
     box->released = true;
-    if (laz_box_is_ended(box) || !box->kind->is_there(box)) {
+    if (laz_box_is_ended(box) || !box_is_there(box)) {
         box_free(box);
         return;
     }

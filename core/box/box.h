@@ -207,6 +207,12 @@ static inline bool laz_box_is_waiting(const struct laz_box *box)
 {
     return box->life.state == LAZ_BOX_WAITING;
 }
+/* Is its process known? A session from a template is known with its token; before, no process can
+ * be killed, and it ends when it finds its channel closed. */
+static inline bool laz_box_is_known(const struct laz_box *box)
+{
+    return box->process.pid >= 0;
+}
 /* What has happened to it, in whatever state it is now. */
 static inline bool laz_box_was_authenticated(const struct laz_box *box)
 {
@@ -277,9 +283,6 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared);
  * session.start_timeout (and ten seconds at least, os/process.h). */
 uint64_t laz_box_spawn_ms(const struct laz_box_shared *shared);
 
-/* Is its process known? A session from a template is known with its token; before, no process can
- * be killed, and it ends when it finds its channel closed. */
-bool laz_box_is_known(const struct laz_box *box);
 /* Ends everything inside; `ended` is reported when it is over, after the engine's death_ms at
  * most; of a box that is not known, after the time for its token. */
 void laz_box_kill(struct laz_box *box);

@@ -271,8 +271,9 @@ static void channel_ready(void *user, uint32_t events)
         laz_box_fail(box, LAZ_ENOMEM, "out of memory");
         return;
     }
-    ssize_t n = laz_box_was_authenticated(box) ? laz_os_read(box->channel, room, CHANNEL_READ)
-                                               : box->kind->read(box, room, CHANNEL_READ);
+    ssize_t n = box->kind->read && !laz_box_was_authenticated(box)
+                    ? box->kind->read(box, room, CHANNEL_READ)
+                    : laz_os_read(box->channel, room, CHANNEL_READ);
     if (n > 0) {
         if (box->life.state == LAZ_BOX_SPAWNED) /* a channel that was made with the box */
             laz_box_step(box, LAZ_BOX_EVENT_CONNECT);

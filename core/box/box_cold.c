@@ -3,25 +3,8 @@
  * Side: host.  Input trusted: yes (what the kernel says of processes). */
 #include "box/box_parts.h"
 
-#include "os/io.h"
 #include "os/pidfd.h"
 #include "os/signals.h"
-
-static ssize_t cold_read(struct laz_box *box, void *room, size_t len)
-{
-    return laz_os_read(box->channel, room, len);
-}
-
-static bool cold_is_there(const struct laz_box *box)
-{
-    return box->process.pid >= 0;
-}
-
-static bool cold_is_known(const struct laz_box *box)
-{
-    (void)box;
-    return true; /* from the spawn on; before it there is nothing to be killed */
-}
 
 /* Kills the outermost process, what is still in its group, and the first process of its namespace:
  * until bwrap has set itself up, a kill of the outermost process alone would leave the inner one
@@ -86,9 +69,6 @@ static void cold_give_back(struct laz_box *box)
 const struct laz_box_kind laz_box_cold = {
     .name = "cold",
     .start = laz_box_start_cold,
-    .read = cold_read,
-    .is_there = cold_is_there,
-    .is_known = cold_is_known,
     .kill = cold_kill,
     .is_over = cold_is_over,
     .agent_end = cold_agent_end,

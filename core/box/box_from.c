@@ -105,16 +105,6 @@ static void from_document(struct laz_box *box, const struct laz_wire_status *sta
     }
 }
 
-static bool from_is_there(const struct laz_box *box)
-{
-    return box->process.pid >= 0 || box->status_io;
-}
-
-static bool from_is_known(const struct laz_box *box)
-{
-    return box->process.pid >= 0;
-}
-
 /* With pid 1 all of its namespace ends. Its process group is the template's, and is not signalled.
  * A process that is not known ends when it finds its channel closed: it has no other peer. */
 static void from_kill(struct laz_box *box)
@@ -180,8 +170,6 @@ const struct laz_box_kind laz_box_from_template = {
     .read = from_read,
     .admit = from_admit,
     .document = from_document,
-    .is_there = from_is_there,
-    .is_known = from_is_known,
     .kill = from_kill,
     .is_over = from_is_over,
     .ended = from_ended,

@@ -99,11 +99,6 @@ const char *laz_box_state_name(enum laz_box_state state)
     return state_names[state];
 }
 
-bool laz_box_life_allows(const struct laz_box_life *life, enum laz_box_event event)
-{
-    return laz_fsm_allows(&box_fsm, life->state, event);
-}
-
 bool laz_box_life_step(struct laz_box_life *life, enum laz_box_event event,
                        const struct laz_log *log, const char *name)
 {

@@ -102,7 +102,6 @@ struct laz_box_life {
 };
 
 const char *laz_box_state_name(enum laz_box_state state);
-bool laz_box_life_allows(const struct laz_box_life *life, enum laz_box_event event);
 /* The one setter. False, logged as an error: the event is not allowed, and nothing has changed.
  * `name` is the box's, for the log. */
 bool laz_box_life_step(struct laz_box_life *life, enum laz_box_event event,

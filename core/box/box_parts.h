@@ -16,17 +16,13 @@ struct laz_box_kind {
     bool ends_with_status;
     /* Begins a start in a new box: it is spawned, or waits. */
     int (*start)(struct laz_box *box, const struct laz_box_purpose *purpose, struct laz_error *err);
-    /* As laz_os_read on its channel, until it is authenticated. */
+    /* As laz_os_read on its channel, until it is authenticated. NULL: that. */
     ssize_t (*read)(struct laz_box *box, void *room, size_t len);
     /* The token was shown: is the sender the right process? From here on that is known. NULL: the
      * peer was checked when it connected. */
     int (*admit)(struct laz_box *box, struct laz_error *err);
     /* Takes from a document of the status pipe what only this kind has. NULL: nothing. */
     void (*document)(struct laz_box *box, const struct laz_wire_status *status);
-    /* Was anything started that has to end before the box is freed? */
-    bool (*is_there)(const struct laz_box *box);
-    /* Is its process known, so that it can be killed? */
-    bool (*is_known)(const struct laz_box *box);
     /* Kills all that is known of it. */
     void (*kill)(struct laz_box *box);
     /* Does nothing of it run any more? Reaps its process. */

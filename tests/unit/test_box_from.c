@@ -54,12 +54,6 @@ int __wrap_laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_b
 
 /* ---- the template's own box ----------------------------------------------------------------- */
 
-static bool own_is_there(const struct laz_box *box)
-{
-    (void)box;
-    return true;
-}
-
 static void own_kill(struct laz_box *box)
 {
     (void)box;
@@ -79,8 +73,6 @@ static void own_give_back(struct laz_box *box)
 
 static const struct laz_box_kind own_kind = {
     .name = "of a template",
-    .is_there = own_is_there,
-    .is_known = own_is_there,
     .kill = own_kill,
     .is_over = own_is_over,
     .give_back = own_give_back,

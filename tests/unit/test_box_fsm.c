@@ -32,10 +32,11 @@ static void each_event_is_allowed_or_refused_in_each_state(void)
         for (int event = 0; event < LAZ_BOX_EVENTS; event++) {
             struct laz_box_life life = {(enum laz_box_state)state, 0};
             bool may = allowed[state] & 1u << event;
-            if (laz_box_life_allows(&life, (enum laz_box_event)event) != may)
-                printf("\n    event %d in state '%s'", event, laz_box_state_name(life.state));
-            CU_ASSERT_EQUAL(laz_box_life_allows(&life, (enum laz_box_event)event), may);
-            CU_ASSERT_EQUAL(laz_box_life_step(&life, (enum laz_box_event)event, NULL, "x"), may);
+            bool was = laz_box_life_step(&life, (enum laz_box_event)event, NULL, "x");
+            if (was != may)
+                printf("\n    event %d in state '%s'", event,
+                       laz_box_state_name((enum laz_box_state)state));
+            CU_ASSERT_EQUAL(was, may);
             CU_ASSERT_EQUAL(life.had, may ? 1u << event : 0u);
             CU_ASSERT(may || life.state == (enum laz_box_state)state);
         }

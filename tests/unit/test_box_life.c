@@ -9,7 +9,6 @@
 
 #include "box/box_parts.h"
 #include "os/descriptors.h"
-#include "os/io.h"
 #include "os/fd_passing.h"
 
 #include <fcntl.h>
@@ -36,7 +35,7 @@ static struct {
     struct laz_box *box;
     enum mock_start start;
     int channel, process, inside, out[3], status; /* the far ends */
-    bool known, reaped, gone;                     /* what the kind says */
+    bool reaped, gone;                            /* what the kind says */
     unsigned kills, left;
     unsigned authenticated, lines, broken, ended; /* reports */
     char line[64];
@@ -78,22 +77,6 @@ static int mock_begin(struct laz_box *box, const struct laz_box_purpose *purpose
     return laz_box_watch(box, err);
 }
 
-static ssize_t mock_read(struct laz_box *box, void *room, size_t len)
-{
-    return laz_os_read(box->channel, room, len);
-}
-
-static bool mock_is_there(const struct laz_box *box)
-{
-    return box->process.pidfd >= 0;
-}
-
-static bool mock_is_known(const struct laz_box *box)
-{
-    (void)box;
-    return world.known;
-}
-
 static void mock_kill(struct laz_box *box)
 {
     (void)box;
@@ -117,9 +100,6 @@ static const struct laz_box_kind mock_kind = {
     .name = "mock",
     .ends_with_status = true,
     .start = mock_begin,
-    .read = mock_read,
-    .is_there = mock_is_there,
-    .is_known = mock_is_known,
     .kill = mock_kill,
     .is_over = mock_is_over,
     .leave = mock_leave,
@@ -176,7 +156,6 @@ static int world_open(enum mock_start start)
     memset(&world, 0, sizeof world);
     world.channel = world.process = world.inside = world.out[1] = world.out[2] = world.status = -1;
     world.start = start;
-    world.known = true;
     CU_ASSERT_EQUAL_FATAL(laz_loop_new(&world.driver.loop, NULL), 0);
     laz_loop_hold_clock(world.driver.loop);
     world.driver.log = (struct laz_log){world_log, &world.log, LAZ_LOG_ERROR};
@@ -459,7 +438,7 @@ static void a_box_that_ends_at_the_last_kill_is_not_given_up(void)
 static void an_unknown_process_ends_with_its_status(void)
 {
     CU_ASSERT_EQUAL_FATAL(world_open(STARTS), 0);
-    world.known = false;
+    world.box->process.pid = -1;
     laz_box_kill(world.box);
     world_passes(DEATH_MS);
     world_is(LAZ_BOX_ENDING); /* it has the time for a token */
