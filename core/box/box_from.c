@@ -28,15 +28,11 @@ int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz
     if (!rc)
         rc = laz_os_channel(&box->channel, &ends->fds[FROM_CHANNEL], err);
     if (!rc)
-        rc = laz_os_cloexec_pipe(&box->output[1], &ends->fds[FROM_STDOUT], err);
+        rc = laz_box_pipe(&box->output[1], &ends->fds[FROM_STDOUT], err);
     if (!rc)
-        rc = laz_os_cloexec_pipe(&box->output[2], &ends->fds[FROM_STDERR], err);
+        rc = laz_box_pipe(&box->output[2], &ends->fds[FROM_STDERR], err);
     if (!rc)
-        rc = laz_os_cloexec_pipe(&box->status, &ends->fds[FROM_STATUS], err);
-    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
-        rc = laz_os_nonblock(box->output[stream], true, err);
-    if (!rc)
-        rc = laz_os_nonblock(box->status, true, err);
+        rc = laz_box_pipe(&box->status, &ends->fds[FROM_STATUS], err);
     if (rc)
         laz_box_close_ends(ends);
     return rc;

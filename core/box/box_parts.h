@@ -83,6 +83,8 @@ void laz_box_free_channel(struct laz_box *box);
 /* laz_box_kind.start of a cold box. */
 int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpose,
                        struct laz_error *err);
+/* A pipe whose end on this side does not block. */
+int laz_box_pipe(int *own, int *other, struct laz_error *err);
 /* One that waits for a template, or was refused by it, is started without: later reports are as if
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);

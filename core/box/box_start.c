@@ -69,21 +69,21 @@ static int start_listener(struct laz_box *box, struct laz_error *err)
 /* Staging would make an executable copy of any file: so the agent is checked before. */
 static int start_check_agent(const char *agent, struct laz_error *err)
 {
-    static const char hint[] = "install lazaret, or set LAZARET_AGENT to the path of lazaret-agent";
+    const char *why = NULL;
     struct laz_look look;
+    int failed = 0;
 
     if (!laz_os_is_absolute(agent))
-        return laz_error_set(err, LAZ_ESETUP, 0,
-                             "the agent %s cannot be used: not an absolute path; %s", agent, hint);
-    int failed = laz_os_look(agent, true, &look);
-    if (failed)
-        return laz_error_set(err, LAZ_ESETUP, failed, "the agent %s cannot be used: %s; %s", agent,
-                             strerror(failed), hint);
-    if (!laz_os_can_execute(agent))
-        return laz_error_set(err, LAZ_ESETUP, 0,
-                             "the agent %s cannot be used: it is not a program that can be "
-                             "executed; %s",
-                             agent, hint);
+        why = "not an absolute path";
+    else if ((failed = laz_os_look(agent, true, &look)) != 0)
+        why = strerror(failed);
+    else if (!laz_os_can_execute(agent))
+        why = "it is not a program that can be executed";
+    if (why)
+        return laz_error_set(err, LAZ_ESETUP, failed,
+                             "the agent %s cannot be used: %s; install lazaret, or set "
+                             "LAZARET_AGENT to the path of lazaret-agent",
+                             agent, why);
     if (laz_trust_file(agent, err)) {
         laz_error_prefix(err, "the agent %s cannot be used: ", agent);
         return laz_error_as(err, LAZ_ESETUP);
@@ -230,45 +230,47 @@ static int start_spawn(struct laz_box *box, struct laz_spawn *spawn, struct laz_
     return laz_box_lacks_limits(box, missing, err);
 }
 
+int laz_box_pipe(int *own, int *other, struct laz_error *err)
+{
+    int rc = laz_os_cloexec_pipe(own, other, err);
+
+    return rc ? rc : laz_os_nonblock(*own, true, err);
+}
+
 static int start_process(struct laz_box *box, const struct laz_box_purpose *purpose,
                          struct laz_error *err)
 {
+    static const char *const nothing[] = {NULL};
     struct laz_plan *plan = box->plan;
     struct laz_spawn_fd *fds = calloc(4 + plan->n_data, sizeof *fds);
-    size_t n = 0;
-    int ends[3] = {-1, -1, -1}, status = -1;
+    size_t n = 3;
     struct laz_cgroup_door door = {.into = -1};
     char *home = NULL; /* else the backend brings it to its home */
-    int rc = fds ? 0 : laz_error_nomem(err);
+    int rc = 0;
 
-    if (!rc && !laz_backend_has_own_files(purpose->choice->ops)) {
+    if (!fds)
+        return laz_error_nomem(err);
+    fds[0] = (struct laz_spawn_fd){laz_os_take_end(box->listener), 0};
+    fds[1] = (struct laz_spawn_fd){-1, 1};
+    fds[2] = (struct laz_spawn_fd){-1, 2};
+    if (!laz_backend_has_own_files(purpose->choice->ops)) {
         home = laz_strdupf("%s/home", box->folder);
         rc = home ? 0 : laz_error_nomem(err);
     }
-    if (rc)
-        goto out;
-    rc = laz_os_cloexec_pipe(&box->output[1], &ends[1], err);
-    if (!rc)
-        rc = laz_os_cloexec_pipe(&box->output[2], &ends[2], err);
-    ends[0] = laz_os_take_end(box->listener);
-    fds[n++] = (struct laz_spawn_fd){ends[0], 0};
-    fds[n++] = (struct laz_spawn_fd){ends[1], 1};
-    fds[n++] = (struct laz_spawn_fd){ends[2], 2};
+    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
+        rc = laz_box_pipe(&box->output[stream], &fds[stream].parent, err);
     if (!rc && plan->status_fd >= 0) {
-        rc = laz_os_cloexec_pipe(&box->status, &status, err);
-        fds[n++] = (struct laz_spawn_fd){status, plan->status_fd};
+        fds[n] = (struct laz_spawn_fd){-1, plan->status_fd};
+        rc = laz_box_pipe(&box->status, &fds[n++].parent, err);
     }
-    size_t first_data = n;
     for (size_t i = 0; i < plan->n_data && !rc; i++) {
         fds[n] = (struct laz_spawn_fd){-1, plan->data[i].child_fd};
         rc = laz_os_data_fd(plan->data[i].what, laz_buf_text(&plan->data[i].content),
-                            plan->data[i].content.len, &fds[n].parent, err);
-        n++;
+                            plan->data[i].content.len, &fds[n++].parent, err);
     }
     if (!rc && box->group)
         rc = laz_cgroup_open(box->group, &door, err);
     if (!rc) {
-        static const char *const nothing[] = {NULL};
         struct laz_spawn spawn = {
             .argv = (const char *const *)plan->argv.items,
             .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
@@ -288,12 +290,8 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
         rc = start_spawn(box, &spawn, err);
     }
     laz_cgroup_close(&door);
-    for (size_t i = first_data; i < n; i++)
-        laz_os_close(&fds[i].parent);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        laz_os_close(&ends[i]);
-    laz_os_close(&status);
-out:
+    while (n)
+        laz_os_close(&fds[--n].parent);
     free(home);
     free(fds);
     return rc;
@@ -334,10 +332,6 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
         rc = start_program(box->shared->registry, box->plan, err);
     if (!rc)
         rc = start_process(box, purpose, err);
-    for (int stream = LAZ_STDOUT; stream <= LAZ_STDERR && !rc; stream++)
-        rc = laz_os_nonblock(box->output[stream], true, err);
-    if (!rc && box->status >= 0)
-        rc = laz_os_nonblock(box->status, true, err);
     return rc ? rc : laz_box_watch(box, err);
 }
 
