@@ -11,6 +11,7 @@
 #include "os/directories.h"
 #include "os/signals.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +54,17 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
 
 /* A process that has not shown its token runs no untrusted code yet. If it breaks a rule, the
  * template it came from cannot be relied on. */
-void laz_box_fail(struct laz_box *box, int code, const char *text)
+void laz_box_fail(struct laz_box *box, int code, const char *format, ...)
 {
     struct laz_error err = {0};
+    char text[sizeof err.text];
+    va_list values;
 
     if (laz_box_is_ended(box))
         return;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
     laz_error_set(&err, code, 0, "%s", text);
     if (box->kind->distrust && !laz_box_was_authenticated(box) &&
         (code == LAZ_EPROTO || code == LAZ_ETIMEOUT))
@@ -72,7 +78,7 @@ void laz_box_fail(struct laz_box *box, int code, const char *text)
 void laz_box_break(struct laz_box *box, int code, const char *text)
 {
     if (box->channel >= 0)
-        laz_box_fail(box, code, text);
+        laz_box_fail(box, code, "%s", text);
 }
 
 void laz_box_hung_up(struct laz_box *box)
@@ -103,8 +109,7 @@ void laz_box_end(struct laz_box *box)
     if (laz_box_is_ended(box))
         return;
     laz_box_note_end_of_reaper(box);
-    if (box->status >= 0)
-        laz_box_read_status(box);
+    laz_box_read_status(box);
     laz_box_drain(box);
     laz_box_step(box, LAZ_BOX_EVENT_END);
     if (box->kind->ended)
@@ -205,10 +210,8 @@ void laz_box_out_of_patience(void *user)
         laz_box_fail(box, LAZ_EPROTO, "the agent closed its connection and did not end");
         laz_box_kill(box);
     } else {
-        char text[80];
-        snprintf(text, sizeof text, "no token was shown within %g seconds",
-                 (double)laz_box_token_ms(box->shared) / 1000.0);
-        laz_box_fail(box, LAZ_ETIMEOUT, text);
+        laz_box_fail(box, LAZ_ETIMEOUT, "no token was shown within %g seconds",
+                     (double)laz_box_token_ms(box->shared) / 1000.0);
     }
 }
 

@@ -19,7 +19,6 @@
 #include "os/users.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,14 +51,10 @@ void laz_box_close_channel(struct laz_box *box)
  * that finds its channel closed ends as if all was well. */
 static void channel_failed(struct laz_box *box, int os_errno)
 {
-    char text[128];
-
-    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET) {
+    if (!os_errno || os_errno == EPIPE || os_errno == ECONNRESET)
         laz_box_hung_up(box);
-        return;
-    }
-    snprintf(text, sizeof text, "its channel failed on this side: %s", strerror(os_errno));
-    laz_box_fail(box, LAZ_EOS, text);
+    else
+        laz_box_fail(box, LAZ_EOS, "its channel failed on this side: %s", strerror(os_errno));
 }
 
 /* ---- who connects ---------------------------------------------------------------------------- */
@@ -87,8 +82,7 @@ static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *
                       peer.uid, laz_box_kernel_uid(box));
         return false;
     }
-    if (box->status >= 0)
-        laz_box_read_status(box);
+    laz_box_read_status(box);
     bool early = box->plan->status_fd >= 0 && !box->has_child;
     if (early ||
         (box->pid_namespace && peer.pid_namespace && peer.pid_namespace != box->pid_namespace) ||
@@ -98,11 +92,6 @@ static bool channel_peer_is_ours(struct laz_box *box, int fd, struct laz_error *
     }
     box->agent_pid = peer.pid;
     return true;
-}
-
-static bool channel_check_token(struct laz_box *box, const char *line, size_t len)
-{
-    return len == LAZ_TOKEN_LEN && laz_equal_constant_time(line, box->token, LAZ_TOKEN_LEN);
 }
 
 static void channel_authenticated(struct laz_box *box)
@@ -135,15 +124,11 @@ static void channel_watch(struct laz_box *box)
 
 static void channel_line_too_long(struct laz_box *box)
 {
-    char text[96];
-
-    if (!laz_box_was_authenticated(box)) {
+    if (!laz_box_was_authenticated(box))
         laz_box_fail(box, LAZ_EPROTO, "a wrong token was shown");
-        return;
-    }
-    snprintf(text, sizeof text, "a message is larger than max_message_size (%zu bytes)",
-             box->in.max);
-    laz_box_fail(box, LAZ_EPROTO, text);
+    else
+        laz_box_fail(box, LAZ_EPROTO, "a message is larger than max_message_size (%zu bytes)",
+                     box->in.max);
 }
 
 /* Serves one line. False: read no more of this box. */
@@ -153,10 +138,10 @@ static bool channel_line(struct laz_box *box, char *line, size_t len)
 
     if (laz_box_was_authenticated(box))
         return box->owner.line && box->owner.line(box->owner.user, line, len);
-    if (!channel_check_token(box, line, len))
+    if (len != LAZ_TOKEN_LEN || !laz_equal_constant_time(line, box->token, LAZ_TOKEN_LEN))
         laz_box_fail(box, LAZ_EPROTO, "a wrong token was shown");
     else if (box->kind->admit && box->kind->admit(box, &why))
-        laz_box_fail(box, why.code, why.text);
+        laz_box_fail(box, why.code, "%s", why.text);
     else
         channel_authenticated(box);
     return laz_box_was_authenticated(box);
@@ -320,13 +305,9 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms)
  * loop again and again. */
 static void channel_not_accepted(struct laz_box *box, int os_errno)
 {
-    char text[128];
-
-    if (os_errno == EAGAIN || os_errno == ECONNABORTED)
-        return;
-    snprintf(text, sizeof text, "the connection of the agent cannot be taken: %s",
-             strerror(os_errno));
-    laz_box_fail(box, LAZ_EOS, text);
+    if (os_errno != EAGAIN && os_errno != ECONNABORTED)
+        laz_box_fail(box, LAZ_EOS, "the connection of the agent cannot be taken: %s",
+                     strerror(os_errno));
 }
 
 static void channel_listener_ready(void *user, uint32_t events)
@@ -347,7 +328,7 @@ static void channel_listener_ready(void *user, uint32_t events)
     }
     if (!channel_peer_is_ours(box, fd, &why)) {
         laz_os_close(&fd);
-        laz_box_fail(box, LAZ_EPROTO, why.text);
+        laz_box_fail(box, LAZ_EPROTO, "%s", why.text);
         return;
     }
     laz_box_step(box, LAZ_BOX_EVENT_CONNECT);
@@ -407,10 +388,9 @@ void laz_box_read_status(struct laz_box *box)
     char *line;
     size_t len;
 
-    for (;;) {
+    while (box->status >= 0) {
         char *room = laz_frame_room(&box->documents, CHANNEL_DOCUMENT);
-        ssize_t n =
-            room && box->status >= 0 ? laz_os_read(box->status, room, CHANNEL_DOCUMENT) : -1;
+        ssize_t n = room ? laz_os_read(box->status, room, CHANNEL_DOCUMENT) : -1;
         if (n == 0)
             return;
         if (n < 0) {

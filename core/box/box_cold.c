@@ -37,8 +37,7 @@ static bool cold_is_over(struct laz_box *box)
 {
     if (!laz_box_was_reaped(box) && !cold_reap(box))
         return false;
-    if (box->status >= 0)
-        laz_box_read_status(box);
+    laz_box_read_status(box);
     laz_os_pidfd_kill(box->init_fd); /* should its parent-death signal not reach it */
     return laz_os_pidfd_has_ended(box->init_fd);
 }

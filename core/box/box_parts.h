@@ -51,7 +51,7 @@ extern const struct laz_box_kind laz_box_cold;
 /* The event has happened; false: the table does not allow it, which was logged. */
 bool laz_box_step(struct laz_box *box, enum laz_box_event event);
 /* Closes the channel and reports `broken`, unless the box has ended. */
-void laz_box_fail(struct laz_box *box, int code, const char *text);
+void laz_box_fail(struct laz_box *box, int code, const char *format, ...) LAZ_PRINTF(3, 4);
 /* The same where the channel is still open: where it is closed, that was reported. */
 void laz_box_break(struct laz_box *box, int code, const char *text);
 /* The agent has closed its connection. */
@@ -74,7 +74,7 @@ uint32_t laz_box_kernel_uid(const struct laz_box *box);
 bool laz_box_watch_channel(struct laz_box *box);
 /* Closes channel and listener. */
 void laz_box_close_channel(struct laz_box *box);
-/* Reads the documents that have come. */
+/* Reads the documents that have come, if there is a status pipe. */
 void laz_box_read_status(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
 

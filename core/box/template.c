@@ -259,7 +259,7 @@ static void template_pump(struct laz_template *t)
         struct laz_box *box = template_take_waiting(t);
         if (laz_box_is_ended(box) || laz_box_was_killed(box) || !template_send(t, box, &why))
             continue;
-        laz_box_fail(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, why.text);
+        laz_box_fail(box, why.code == LAZ_EPROTO ? LAZ_ESETUP : why.code, "%s", why.text);
     }
 }
 
@@ -607,7 +607,7 @@ static void template_disperse(struct laz_template *t)
         if (laz_box_is_ended(box) || laz_box_was_killed(box))
             continue;
         if (!may_be_cold || laz_box_turn_cold(box, &err))
-            laz_box_fail(box, LAZ_ESETUP, err.code ? err.text : why);
+            laz_box_fail(box, LAZ_ESETUP, "%s", err.code ? err.text : why);
     }
 }
 

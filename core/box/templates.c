@@ -78,11 +78,18 @@ static int templates_new(struct laz_box_shared *shared, struct laz_error *err)
     return 0;
 }
 
+static void kind_free(struct template_kind *kind)
+{
+    free(kind->options);
+    free(kind->tools);
+    laz_strv_fini(&kind->read);
+    free(kind);
+}
+
 static struct template_kind *templates_kind(struct laz_box_shared *shared,
                                             const struct laz_template_source *source)
 {
     struct template_kind *kind = shared->templates->kinds;
-    bool failed = false;
 
     while (kind && kind->runtime != source->runtime)
         kind = kind->next;
@@ -92,11 +99,8 @@ static struct template_kind *templates_kind(struct laz_box_shared *shared,
     kind->options = laz_strdup(source->options);
     for (size_t i = 0; source->read && i < source->read->n; i++)
         laz_strv_add(&kind->read, source->read->items[i]);
-    failed = !kind->options || kind->read.failed;
-    if (failed) {
-        free(kind->options);
-        laz_strv_fini(&kind->read);
-        free(kind);
+    if (!kind->options || kind->read.failed) {
+        kind_free(kind);
         return NULL;
     }
     kind->next = shared->templates->kinds;
@@ -250,10 +254,7 @@ void laz_templates_free(struct laz_box_shared *shared)
     while (set->kinds) {
         struct template_kind *kind = set->kinds;
         set->kinds = kind->next;
-        free(kind->options);
-        free(kind->tools);
-        laz_strv_fini(&kind->read);
-        free(kind);
+        kind_free(kind);
     }
     laz_timer_stop(set->tidy);
     free(set->refused);
