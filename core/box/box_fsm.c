@@ -27,62 +27,29 @@ static const char *const event_names[LAZ_BOX_EVENTS] = {
     [LAZ_BOX_EVENT_REAP] = "reap",       [LAZ_BOX_EVENT_END] = "end",
 };
 
-#define TO(state) LAZ_FSM_TO(LAZ_BOX_##state)
+#define TO(state)        LAZ_FSM_TO(LAZ_BOX_##state)
+#define ON(event, state) [LAZ_BOX_EVENT_##event] = TO(state)
+/* What can happen at any time to a box whose process runs. */
+#define WHILE_IT_RUNS ON(BREAK, BROKEN), ON(KILL, ENDING), ON(REAP, REAPED), ON(END, ENDED)
 
 static const unsigned char table[LAZ_BOX_STATES][LAZ_BOX_EVENTS] = {
-    [LAZ_BOX_NEW] = {[LAZ_BOX_EVENT_WAIT] = TO(WAITING),
-                     [LAZ_BOX_EVENT_TURN] = TO(NEW), /* the template refused to serve it */
-                     [LAZ_BOX_EVENT_SPAWN] = TO(SPAWNED),
-                     [LAZ_BOX_EVENT_BREAK] = TO(BROKEN), /* turned, and could not be started */
-                     [LAZ_BOX_EVENT_KILL] = TO(ENDING)},
-    [LAZ_BOX_WAITING] = {[LAZ_BOX_EVENT_TURN] = TO(NEW),
-                         [LAZ_BOX_EVENT_SPAWN] = TO(SPAWNED),
-                         [LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                         [LAZ_BOX_EVENT_KILL] = TO(ENDING)},
-    [LAZ_BOX_SPAWNED] = {[LAZ_BOX_EVENT_CONNECT] = TO(CONNECTED),
-                         [LAZ_BOX_EVENT_HANG_UP] = TO(HUNG_UP),
-                         [LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                         [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                         [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                         [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_CONNECTED] = {[LAZ_BOX_EVENT_TOKEN] = TO(AUTHENTICATED),
-                           [LAZ_BOX_EVENT_HANG_UP] = TO(HUNG_UP),
-                           [LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                           [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                           [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                           [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_AUTHENTICATED] = {[LAZ_BOX_EVENT_SETTLE] = TO(UP),
-                               [LAZ_BOX_EVENT_HANG_UP] = TO(HUNG_UP),
-                               [LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                               [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                               [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                               [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_UP] = {[LAZ_BOX_EVENT_HANG_UP] = TO(HUNG_UP),
-                    [LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                    [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                    [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                    [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_HUNG_UP] = {[LAZ_BOX_EVENT_BREAK] = TO(BROKEN), /* and did not end */
-                         [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                         [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                         [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_BROKEN] = {[LAZ_BOX_EVENT_BREAK] = TO(BROKEN),
-                        [LAZ_BOX_EVENT_KILL] = TO(ENDING),
-                        [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                        [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_ENDING] = {[LAZ_BOX_EVENT_CONNECT] = TO(ENDING), /* killed before it had connected */
-                        [LAZ_BOX_EVENT_HANG_UP] = TO(ENDING),
-                        [LAZ_BOX_EVENT_BREAK] = TO(ENDING),
-                        [LAZ_BOX_EVENT_OVERDUE] = TO(ENDING),
-                        [LAZ_BOX_EVENT_REAP] = TO(REAPED),
-                        [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_REAPED] = {[LAZ_BOX_EVENT_CONNECT] = TO(REAPED),
-                        [LAZ_BOX_EVENT_HANG_UP] = TO(REAPED),
-                        [LAZ_BOX_EVENT_BREAK] = TO(REAPED),
-                        [LAZ_BOX_EVENT_KILL] = TO(REAPED), /* what is left inside */
-                        [LAZ_BOX_EVENT_OVERDUE] = TO(REAPED),
-                        [LAZ_BOX_EVENT_END] = TO(ENDED)},
-    [LAZ_BOX_ENDED] = {[LAZ_BOX_EVENT_REAP] = TO(ENDED)}, /* later than was waited for */
+    [LAZ_BOX_NEW] = {ON(WAIT, WAITING), ON(TURN, NEW),      /* the template refused to serve it */
+                     ON(SPAWN, SPAWNED), ON(BREAK, BROKEN), /* turned, and could not be started */
+                     ON(KILL, ENDING)},
+    [LAZ_BOX_WAITING] = {ON(TURN, NEW), ON(SPAWN, SPAWNED), ON(BREAK, BROKEN), ON(KILL, ENDING)},
+    [LAZ_BOX_SPAWNED] = {ON(CONNECT, CONNECTED), ON(HANG_UP, HUNG_UP), WHILE_IT_RUNS},
+    [LAZ_BOX_CONNECTED] = {ON(TOKEN, AUTHENTICATED), ON(HANG_UP, HUNG_UP), WHILE_IT_RUNS},
+    [LAZ_BOX_AUTHENTICATED] = {ON(SETTLE, UP), ON(HANG_UP, HUNG_UP), WHILE_IT_RUNS},
+    [LAZ_BOX_UP] = {ON(HANG_UP, HUNG_UP), WHILE_IT_RUNS},
+    [LAZ_BOX_HUNG_UP] = {WHILE_IT_RUNS}, /* broken: it did not end */
+    [LAZ_BOX_BROKEN] = {WHILE_IT_RUNS},
+    [LAZ_BOX_ENDING] = {ON(CONNECT, ENDING), /* killed before it had connected */
+                        ON(HANG_UP, ENDING), ON(BREAK, ENDING), ON(OVERDUE, ENDING),
+                        ON(REAP, REAPED), ON(END, ENDED)},
+    [LAZ_BOX_REAPED] = {ON(CONNECT, REAPED), ON(HANG_UP, REAPED), ON(BREAK, REAPED),
+                        ON(KILL, REAPED), /* what is left inside */
+                        ON(OVERDUE, REAPED), ON(END, ENDED)},
+    [LAZ_BOX_ENDED] = {ON(REAP, ENDED)}, /* later than was waited for */
 };
 
 static const struct laz_fsm box_fsm = {

@@ -107,13 +107,12 @@ int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend
 struct laz_backend_trial {
     struct laz_box_shared *shared;
     struct laz_stir stir;
-    struct laz_timer *timer; /* ends the wait for the box */
-    struct laz_box *box;     /* of the candidate that is tried; NULL: none */
-    struct laz_strv names;   /* the candidates */
-    size_t next;             /* number of the next one */
-    bool is_of_present;      /* the engine's choice is tried, since a session of it did not start */
-    bool is_late;            /* the box did not end in time, and was killed */
-    bool goes_on;            /* the last failure lets others be tried */
+    struct laz_box *box;   /* of the candidate that is tried; NULL: none */
+    struct laz_strv names; /* the candidates */
+    size_t next;           /* number of the next one */
+    bool is_of_present;    /* the engine's choice is tried, since a session of it did not start */
+    bool is_late;          /* the box did not end in time, and was killed */
+    bool goes_on;          /* the last failure lets others be tried */
     struct laz_backend_choice choice; /* the last candidate that was taken */
     struct laz_buf why;               /* what is wrong with those that were tried */
     struct laz_error last;            /* the last failure; at the end the answer to askers */
@@ -130,11 +129,13 @@ enum trial_end {
 
 static void trial_advance(struct laz_stir *stir);
 
-static void trial_late(void *user)
+/* The time for a token is over. A box of a trial shows none: it ends before. */
+static void trial_late(void *user, const struct laz_error *why)
 {
     struct laz_backend_trial *trial = user;
 
-    if (!trial->box || laz_box_look(trial->box)) /* it may have ended while the loop stood still */
+    (void)why;
+    if (laz_box_look(trial->box)) /* it may have ended while the loop stood still */
         return;
     trial->is_late = true;
     laz_box_kill(trial->box); /* and its last words are awaited */
@@ -152,7 +153,6 @@ static void trial_free(struct laz_backend_trial *trial)
     if (!trial)
         return;
     laz_driver_unstir(trial->shared->driver, &trial->stir);
-    laz_timer_stop(trial->timer);
     laz_box_release(trial->box);
     laz_strv_fini(&trial->names);
     laz_buf_fini(&trial->choice.options);
@@ -186,20 +186,10 @@ static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **o
 static int trial_start(struct laz_backend_trial *trial, const struct laz_backend_choice *choice,
                        struct laz_error *err)
 {
-    struct laz_box_shared *shared = trial->shared;
-    const struct laz_box_purpose purpose = {
-        .choice = choice,
-    };
-    const struct laz_box_owner owner = {.user = trial, .ended = trial_ended};
+    const struct laz_box_purpose purpose = {.choice = choice};
+    const struct laz_box_owner owner = {.user = trial, .broken = trial_late, .ended = trial_ended};
 
-    if (!trial->timer)
-        trial->timer = laz_timer_new(shared->driver->loop, trial_late, trial);
-    if (!trial->timer)
-        return laz_error_nomem(err);
-    int rc = laz_box_start(shared, &purpose, &owner, &trial->box, err);
-    if (!rc)
-        laz_timer_start(trial->timer, laz_box_token_ms(shared));
-    return rc;
+    return laz_box_start(trial->shared, &purpose, &owner, &trial->box, err);
 }
 
 /* The agent ran and ended well, and where the backend's program reports a box, inside of one. */
@@ -232,7 +222,6 @@ static int trial_judge(struct laz_backend_trial *trial)
 {
     int rc = trial_came_up(trial) ? 0 : trial_explain(trial, &trial->last);
 
-    laz_timer_cancel(trial->timer);
     laz_box_release(trial->box);
     trial->box = NULL;
     trial->is_late = false;

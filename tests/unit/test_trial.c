@@ -319,16 +319,14 @@ static void without_strict_none_is_taken_at_last(void)
 
 static void a_box_that_is_late_is_killed_and_its_end_awaited(void)
 {
+    const struct laz_error late = {.code = LAZ_ETIMEOUT};
     struct asking a;
 
     world_open(true, "one", "two");
     CU_ASSERT_TRUE(asks(&a, false));
     CU_ASSERT_FALSE(asks(&a, true));
-    laz_loop_advance_clock(world.driver.loop, 4999);
-    laz_driver_turn(&world.driver, 0);
     CU_ASSERT_FALSE(mock.killed);
-    laz_loop_advance_clock(world.driver.loop, 1);
-    laz_driver_turn(&world.driver, 0);
+    mock.owner.broken(mock.owner.user, &late);
     CU_ASSERT_TRUE(mock.killed);
     CU_ASSERT_EQUAL(a.told, 0);
     box_ends(0); /* whatever its status is by now */
