@@ -181,6 +181,35 @@ unsigned laz_loop_handles(const struct laz_loop *loop)
     return loop->handles;
 }
 
+/* ---- watches -------------------------------------------------------------------------------- */
+
+struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
+                            void (*ready)(void *user, uint32_t events), void *user)
+{
+    struct laz_io *io = calloc(1, sizeof *io);
+
+    if (!io)
+        return NULL;
+    io->loop = loop;
+    io->fd = fd;
+    io->events = events;
+    io->ready = ready;
+    io->user = user;
+    if (!laz_io_open(io))
+        return NULL;
+    loop->handles++;
+    return io;
+}
+
+void laz_io_stop(struct laz_io *io)
+{
+    if (!io)
+        return;
+    io->loop->handles--;
+    io->stopped = true;
+    laz_io_close(io);
+}
+
 /* ---- timers --------------------------------------------------------------------------------- */
 
 static void timer_due(uv_timer_t *uv)

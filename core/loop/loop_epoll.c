@@ -19,16 +19,6 @@
 
 #define POLLS_BATCH 64
 
-struct laz_io {
-    struct laz_io *next, *previous; /* in polls->all; `next` alone when stopped */
-    struct laz_loop *loop;
-    int fd;
-    uint32_t events; /* LAZ_IO_... */
-    bool stopped;
-    void (*ready)(void *user, uint32_t events);
-    void *user;
-};
-
 struct laz_polls {
     uv_poll_t below; /* must be first: libuv's pointer to it is cast */
     int fd;
@@ -71,29 +61,20 @@ static void polls_ready(uv_poll_t *below, int status, int uv_events)
 
 /* ---- watches -------------------------------------------------------------------------------- */
 
-struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
-                            void (*ready)(void *user, uint32_t events), void *user)
+bool laz_io_open(struct laz_io *io)
 {
-    struct laz_polls *polls = loop->polls;
-    struct laz_io *io = calloc(1, sizeof *io);
+    struct laz_polls *polls = io->loop->polls;
 
-    if (!io)
-        return NULL;
-    io->loop = loop;
-    io->fd = fd;
-    io->events = events;
-    io->ready = ready;
-    io->user = user;
-    if (!laz_os_epoll_add(polls->fd, fd, events & LAZ_IO_READ, events & LAZ_IO_WRITE, io)) {
+    if (!laz_os_epoll_add(polls->fd, io->fd, io->events & LAZ_IO_READ, io->events & LAZ_IO_WRITE,
+                          io)) {
         free(io);
-        return NULL;
+        return false;
     }
     io->next = polls->all;
     if (io->next)
         io->next->previous = io;
     polls->all = io;
-    loop->handles++;
-    return io;
+    return true;
 }
 
 bool laz_io_events(struct laz_io *io, uint32_t events)
@@ -107,17 +88,13 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
     return true;
 }
 
-void laz_io_stop(struct laz_io *io)
+void laz_io_close(struct laz_io *io)
 {
-    if (!io)
-        return;
     struct laz_polls *polls = io->loop->polls;
     struct laz_io **list = laz_os_epoll_remove(polls->fd, io->fd) ? &polls->dead : &polls->stuck;
     *(io->previous ? &io->previous->next : &polls->all) = io->next;
     if (io->next)
         io->next->previous = io->previous;
-    io->loop->handles--;
-    io->stopped = true;
     io->next = *list;
     *list = io;
     if (!polls->dispatching)

@@ -6,13 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct laz_io {
-    uv_poll_t poll;
-    struct laz_loop *loop;
-    void (*ready)(void *user, uint32_t events);
-    void *user;
-};
-
 static void io_ready(uv_poll_t *poll, int status, int events)
 {
     struct laz_io *io = (struct laz_io *)(void *)poll;
@@ -35,29 +28,19 @@ static int io_set(struct laz_io *io, uint32_t events)
         mask |= UV_READABLE;
     if (events & LAZ_IO_WRITE)
         mask |= UV_WRITABLE;
-    return mask ? uv_poll_start(&io->poll, mask, io_ready) : uv_poll_stop(&io->poll);
+    return mask ? uv_poll_start(&io->uv.poll, mask, io_ready) : uv_poll_stop(&io->uv.poll);
 }
 
-struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
-                            void (*ready)(void *user, uint32_t events), void *user)
+bool laz_io_open(struct laz_io *io)
 {
-    struct laz_io *io = calloc(1, sizeof *io);
-
-    if (!io)
-        return NULL;
-    io->loop = loop;
-    io->ready = ready;
-    io->user = user;
-    if (uv_poll_init(&loop->uv, &io->poll, fd)) {
+    if (uv_poll_init(&io->loop->uv, &io->uv.poll, io->fd)) {
         free(io);
-        return NULL;
+        return false;
     }
-    loop->handles++;
-    if (io_set(io, events)) {
-        laz_io_stop(io);
-        return NULL;
-    }
-    return io;
+    if (!io_set(io, io->events))
+        return true;
+    laz_io_close(io);
+    return false;
 }
 
 bool laz_io_events(struct laz_io *io, uint32_t events)
@@ -68,11 +51,8 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
     return rc == 0;
 }
 
-void laz_io_stop(struct laz_io *io)
+void laz_io_close(struct laz_io *io)
 {
-    if (!io)
-        return;
-    io->loop->handles--;
-    uv_poll_stop(&io->poll);
-    uv_close((uv_handle_t *)&io->poll, laz_loop_closed);
+    uv_poll_stop(&io->uv.poll);
+    uv_close((uv_handle_t *)&io->uv.poll, laz_loop_closed);
 }

@@ -20,6 +20,29 @@ struct laz_loop {
     uint64_t now_us;         /* time of the held clock */
 };
 
+/* A watched descriptor. */
+struct laz_io {
+    union { /* must be first: libuv's pointer to it is cast */
+        uv_poll_t poll;
+        uv_async_t woken;
+    } uv;                           /* not with epoll */
+    struct laz_io *next, *previous; /* with epoll: in polls->all; `next` alone when stopped */
+    struct laz_wait *wait;          /* on Windows */
+    struct laz_loop *loop;
+    int fd;
+    uint32_t events; /* LAZ_IO_... */
+    bool stopped;
+    void (*ready)(void *user, uint32_t events);
+    void *user;
+};
+
+/* These two, and laz_io_events, differ by system: loop_epoll.c, loop_poll.c, loop_wait.c. */
+
+/* Begins to watch a new descriptor. False: it cannot be watched, and `io` was freed. */
+bool laz_io_open(struct laz_io *io);
+/* Ends a watch, and frees it once no callback of it is in progress. */
+void laz_io_close(struct laz_io *io);
+
 /* Makes what the watches of a loop share, with its libuv handle. Returns 0 or an error code of
  * libuv; after a failure no handle is open. */
 int laz_loop_polls_new(struct laz_loop *loop);

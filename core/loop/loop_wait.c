@@ -10,22 +10,12 @@
 
 #include <stdlib.h>
 
-struct laz_io {
-    uv_async_t woken;
-    struct laz_loop *loop;
-    struct laz_wait *wait;
-    uint32_t events;
-    bool stopped;
-    void (*ready)(void *user, uint32_t events);
-    void *user;
-};
-
 /* Any thread. */
 static void io_wake(void *user)
 {
     struct laz_io *io = user;
 
-    uv_async_send(&io->woken);
+    uv_async_send(&io->uv.woken);
 }
 
 static void io_arm(struct laz_io *io)
@@ -51,26 +41,16 @@ static void io_woken(uv_async_t *async)
         io_arm(io);
 }
 
-struct laz_io *laz_io_start(struct laz_loop *loop, int fd, uint32_t events,
-                            void (*ready)(void *user, uint32_t events), void *user)
+bool laz_io_open(struct laz_io *io)
 {
-    struct laz_io *io = calloc(1, sizeof *io);
-
-    if (!io)
-        return NULL;
-    io->loop = loop;
-    io->events = events;
-    io->ready = ready;
-    io->user = user;
-    io->wait = laz_wait_new(fd, io_wake, io);
-    if (!io->wait || uv_async_init(&loop->uv, &io->woken, io_woken)) {
+    io->wait = laz_wait_new(io->fd, io_wake, io);
+    if (!io->wait || uv_async_init(&io->loop->uv, &io->uv.woken, io_woken)) {
         laz_wait_free(io->wait);
         free(io);
-        return NULL;
+        return false;
     }
-    loop->handles++;
     io_arm(io);
-    return io;
+    return true;
 }
 
 bool laz_io_events(struct laz_io *io, uint32_t events)
@@ -80,12 +60,8 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
     return true;
 }
 
-void laz_io_stop(struct laz_io *io)
+void laz_io_close(struct laz_io *io)
 {
-    if (!io)
-        return;
-    io->stopped = true;
-    io->loop->handles--;
     laz_wait_free(io->wait);
-    uv_close((uv_handle_t *)&io->woken, laz_loop_closed);
+    uv_close((uv_handle_t *)&io->uv.woken, laz_loop_closed);
 }
