@@ -96,7 +96,7 @@ void laz_box_hung_up(struct laz_box *box)
 void laz_box_be_patient(struct laz_box *box)
 {
     if (!laz_box_was_authenticated(box) && !laz_box_has_hung_up(box) && !laz_box_was_killed(box) &&
-        !laz_box_is_waiting(box))
+        box->life.state != LAZ_BOX_WAITING)
         laz_timer_start(box->patience, laz_box_token_ms(box->shared));
 }
 

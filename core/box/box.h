@@ -141,8 +141,8 @@ struct laz_box_purpose {
     const struct laz_backend_choice *choice; /* NULL: it comes from a template */
     const struct laz_strv *read;             /* further host paths visible in it; may be NULL */
     bool is_template;                        /* its agent makes sessions, and runs no code itself */
-    const struct laz_box_kind *kind;         /* NULL: it is started cold */
-    struct laz_template *template_of;        /* where it comes from, by that kind; else NULL */
+    struct laz_template *template_of;        /* where it comes from; NULL: it is started cold */
+    const struct laz_box_kind *kind;         /* NULL: what follows from that */
 };
 
 struct laz_box {
@@ -202,10 +202,6 @@ struct laz_box {
 static inline bool laz_box_is_ended(const struct laz_box *box)
 {
     return box->life.state == LAZ_BOX_ENDED;
-}
-static inline bool laz_box_is_waiting(const struct laz_box *box)
-{
-    return box->life.state == LAZ_BOX_WAITING;
 }
 /* Is its process known? A session from a template is known with its token; before, no process can
  * be killed, and it ends when it finds its channel closed. */
@@ -270,8 +266,6 @@ bool laz_box_serve(struct laz_box *box, uint64_t ms);
 void laz_box_hear(struct laz_box *box);
 /* Delivers the output that is there now, without waiting. */
 void laz_box_drain(struct laz_box *box);
-/* Does it listen at a file in its directory? Else the agent was given its end. */
-bool laz_box_has_socket(const struct laz_box *box);
 
 /* The time in which a token must come begins anew, because the loop stood still. */
 void laz_box_be_patient(struct laz_box *box);
@@ -294,12 +288,6 @@ void laz_box_release(struct laz_box *box);
 
 /* CPU time and peak memory of the agent so far, as the kernel reports them; 0 where it does not. */
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
-/* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
-void laz_box_tell_unmet(const struct laz_box *box);
-/* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan
- * declares them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs
- * by then, and it has received nothing. */
-int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err);
 /* How the agent itself ended, not what is around it: true, and the number of the signal or 0, and
  * its exit status or -1. False: it is not known. */
 bool laz_box_agent_end(const struct laz_box *box, int *signal, int *status);

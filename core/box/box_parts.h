@@ -44,7 +44,7 @@ struct laz_box_kind {
     void (*leave)(struct laz_box *box);
 };
 
-extern const struct laz_box_kind laz_box_cold;
+extern const struct laz_box_kind laz_box_cold, laz_box_from_template;
 
 /* ---- box.c ----------------------------------------------------------------------------------- */
 
@@ -72,6 +72,8 @@ uint32_t laz_box_kernel_uid(const struct laz_box *box);
 /* Starts to watch listener, channel and status pipe, as far as there are any. False: one cannot be
  * watched. */
 bool laz_box_watch_channel(struct laz_box *box);
+/* Does it listen at a file in its directory? Else the agent was given its end. */
+bool laz_box_has_socket(const struct laz_box *box);
 /* Closes channel and listener. */
 void laz_box_close_channel(struct laz_box *box);
 /* Reads the documents that have come, if there is a status pipe. */
@@ -120,6 +122,12 @@ void laz_box_drop_group(struct laz_box *box);
 
 /* ---- box_report.c ---------------------------------------------------------------------------- */
 
+/* Warns of the limits of the settings that nothing in the box keeps, of each once in an engine. */
+void laz_box_tell_unmet(const struct laz_box *box);
+/* The system does not keep these limits of its job (1 << LAZ_JOB_*): a warning, and the plan
+ * declares them no more; LAZ_ESETUP where they are required, or sandbox.strict. Only the agent runs
+ * by then, and it has received nothing. */
+int laz_box_lacks_limits(struct laz_box *box, uint32_t missing, struct laz_error *err);
 /* Logs that processes of a session may be left, where its reaper was killed and it has no uid of
  * its own. */
 void laz_box_note_end_of_reaper(const struct laz_box *box);

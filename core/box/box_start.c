@@ -335,7 +335,8 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     return rc ? rc : laz_box_watch(box, err);
 }
 
-static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz_box_kind *kind)
+static struct laz_box *start_box(struct laz_box_shared *shared,
+                                 const struct laz_box_purpose *purpose)
 {
     struct laz_box *box = calloc(1, sizeof *box);
 
@@ -347,7 +348,9 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
         return NULL;
     }
     box->shared = shared;
-    box->kind = kind ? kind : &laz_box_cold;
+    box->kind = purpose->kind          ? purpose->kind
+                : purpose->template_of ? &laz_box_from_template
+                                       : &laz_box_cold;
     snprintf(box->name, sizeof box->name, "%u", shared->made++);
     laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
@@ -356,7 +359,6 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     box->agent_fd = box->init_fd = -1;
     box->usage = (struct laz_usage)LAZ_USAGE_INIT;
     box->exit_code = box->agent_pid = box->end_signal = -1;
-    box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
     laz_frame_init(&box->documents, 4096);
     return box;
@@ -365,7 +367,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, struct laz_box **out, struct laz_error *err)
 {
-    struct laz_box *box = start_box(shared, purpose->kind);
+    struct laz_box *box = start_box(shared, purpose);
 
     if (!box)
         return laz_error_nomem(err);

@@ -8,17 +8,7 @@
 #ifndef LAZ_BOX_TEMPLATE_H
 #define LAZ_BOX_TEMPLATE_H
 
-#include "base/buf.h"
-#include "base/error.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-struct laz_box;
-struct laz_box_kind;
-struct laz_box_shared;
-struct laz_runtime_info;
-struct laz_template;
+#include "box/box.h"
 
 /* What sessions of a runtime have in common. Copied. */
 struct laz_template_source {
@@ -27,9 +17,6 @@ struct laz_template_source {
     const struct laz_strv *read; /* paths that they name */
     const char *tools;           /* JSON, as in `init` */
 };
-
-/* Kind of the boxes of such sessions; struct laz_box_purpose names the template. */
-extern const struct laz_box_kind laz_box_from_template;
 
 /* Where a new session comes from, as pool.warm says. *template NULL: it is started cold. A template
  * is started for it where none is there; it need not be ready. Errors: pool.warm is "template" and
@@ -42,17 +29,5 @@ const char *laz_templates_refused(const struct laz_box_shared *shared);
 /* Ends them all; their boxes leave by themselves. Once those are gone: frees. */
 void laz_templates_end(struct laz_box_shared *shared);
 void laz_templates_free(struct laz_box_shared *shared);
-
-/* ---- for boxes --------------------------------------------------------------------------------
- */
-
-/* Begins a session in `box`, which is new. It may have to wait. */
-int laz_template_spawn(struct laz_template *template, struct laz_box *box, struct laz_error *err);
-/* A box of it is freed, or turned cold. */
-void laz_template_leave(struct laz_template *template, struct laz_box *box);
-/* A process of it did what it never does: it is ended, with all that came from it. */
-void laz_template_distrust(struct laz_template *template, const char *why);
-/* Why it is lost; NULL: it is not. Borrowed until the next call. */
-const char *laz_template_why(struct laz_template *template);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.h - what template.c (one of them) and templates.c (all of an engine) share.
+/* templates.h - what template.c (one of them), templates.c (all of an engine) and box_from.c (what
+ * comes from them) share.
  * Side: host. */
 #ifndef LAZ_BOX_TEMPLATES_H
 #define LAZ_BOX_TEMPLATES_H
 
-#include "box/box.h"
 #include "box/template.h"
 
 #define TEMPLATE_OPEN 16u /* spawns that are not answered; more wait */
@@ -80,6 +80,14 @@ void laz_template_lose(struct laz_template *template, int code, const char *why)
 void laz_template_fade(struct laz_template *template);
 /* Notices its end where the loop stood still. */
 void laz_template_look(struct laz_template *template);
+/* Begins a session in `box`, which is new. It may have to wait. */
+int laz_template_spawn(struct laz_template *template, struct laz_box *box, struct laz_error *err);
+/* A box of it is freed, or turned cold. */
+void laz_template_leave(struct laz_template *template, struct laz_box *box);
+/* A process of it did what it never does: it is ended, with all that came from it. */
+void laz_template_distrust(struct laz_template *template, const char *why);
+/* Why it is lost; NULL: it is not. Borrowed until the next call. */
+const char *laz_template_why(struct laz_template *template);
 /* Does what its reports left to do. It may be freed by this. */
 void laz_template_tidy(struct laz_template *template);
 

@@ -246,7 +246,6 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
                                                    &session->runtime_paths, session->tools_json};
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose.template_of, err);
-        purpose.kind = purpose.template_of ? &laz_box_from_template : NULL;
         if (!rc)
             rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->box, err);
     }
