@@ -102,7 +102,42 @@ void laz_box_be_patient(struct laz_box *box)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void box_free(struct laz_box *box);
+static void box_unlink(struct laz_box *box)
+{
+    for (struct laz_box **at = &box->shared->leaving; *at; at = &(*at)->next) {
+        if (*at == box) {
+            *at = box->next;
+            return;
+        }
+    }
+}
+
+static void box_free(struct laz_box *box)
+{
+    box_unlink(box);
+    laz_box_drop_group(box);
+    if (box->kind->give_back)
+        box->kind->give_back(box); /* first: what lives on could fill the directory again */
+    laz_box_free_channel(box);
+    laz_box_close_output(box);
+    laz_io_stop(box->process_io);
+    laz_os_usage_close(&box->usage);
+    laz_os_close(&box->agent_fd);
+    laz_os_close(&box->init_fd);
+    laz_timer_stop(box->patience);
+    laz_process_close(&box->process);
+    if (box->folder)
+        laz_os_remove_tree(box->folder);
+    laz_buf_fini(&box->complaint);
+    laz_plan_free(box->plan);
+    free(box->runtime_file);
+    free(box->folder);
+    free(box->socket_name);
+    memset(box->token, 0, sizeof box->token);
+    if (box->kind->leave)
+        box->kind->leave(box);
+    free(box);
+}
 
 void laz_box_end(struct laz_box *box)
 {
@@ -243,43 +278,6 @@ void laz_box_kill(struct laz_box *box)
         box_await_end(box, ms);
     else
         laz_box_end(box);
-}
-
-static void box_unlink(struct laz_box *box)
-{
-    for (struct laz_box **at = &box->shared->leaving; *at; at = &(*at)->next) {
-        if (*at == box) {
-            *at = box->next;
-            return;
-        }
-    }
-}
-
-static void box_free(struct laz_box *box)
-{
-    box_unlink(box);
-    laz_box_drop_group(box);
-    if (box->kind->give_back)
-        box->kind->give_back(box); /* first: what lives on could fill the directory again */
-    laz_box_free_channel(box);
-    laz_box_close_output(box);
-    laz_io_stop(box->process_io);
-    laz_os_usage_close(&box->usage);
-    laz_os_close(&box->agent_fd);
-    laz_os_close(&box->init_fd);
-    laz_timer_stop(box->patience);
-    laz_process_close(&box->process);
-    if (box->folder)
-        laz_os_remove_tree(box->folder);
-    laz_buf_fini(&box->complaint);
-    laz_plan_free(box->plan);
-    free(box->runtime_file);
-    free(box->folder);
-    free(box->socket_name);
-    memset(box->token, 0, sizeof box->token);
-    if (box->kind->leave)
-        box->kind->leave(box);
-    free(box);
 }
 
 void laz_box_release(struct laz_box *box)

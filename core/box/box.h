@@ -35,8 +35,7 @@ struct laz_backend_trial; /* trial.c */
 struct laz_box_kind;      /* box_parts.h */
 struct laz_template;      /* template.h */
 
-/* ---- what the boxes of an engine share --------------------------------------------------------
- */
+/* ---- what the boxes of an engine share ------------------------------------------------------- */
 
 /* The backend that was chosen, once the first box has been started. */
 struct laz_backend_choice {
@@ -74,8 +73,7 @@ struct laz_box_shared {
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);
 
-/* ---- the backend ------------------------------------------------------------------------------
- */
+/* ---- the backend ----------------------------------------------------------------------------- */
 
 /* Appends the names of `wanted` in order, "auto" replaced by the installed backends of that system
  * ("linux", "darwin", "windows"), best first (laz_registry_automatic). */
@@ -112,8 +110,7 @@ void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *a
 /* Ends a trial that is under way; its askers are answered with LAZ_ECANCELLED. */
 void laz_box_cancel_trial(struct laz_box_shared *shared);
 
-/* ---- boxes ------------------------------------------------------------------------------------
- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 struct laz_box_owner {
     void *user;

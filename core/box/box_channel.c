@@ -204,39 +204,27 @@ size_t laz_box_unread(const struct laz_box *box)
     return box->out.len - box->out_done;
 }
 
-static void channel_flush_some(struct laz_box *box)
-{
-    while (box->out_done < box->out.len) {
-        ssize_t n =
-            laz_os_send(box->channel, box->out.data + box->out_done, box->out.len - box->out_done);
-        if (n == 0) {
-            if (box->out_done > box->out.len / 2) { /* an agent may never read all of it */
-                laz_buf_drop(&box->out, box->out_done);
-                box->out_done = 0;
-            }
-            channel_watch(box);
-            return;
-        }
-        if (n < 0) {
-            channel_failed(box, errno);
-            return;
-        }
-        box->out_done += (size_t)n;
-    }
-    if (box->out.cap > CHANNEL_READ)
-        laz_buf_fini(&box->out);
-    else
-        laz_buf_clear(&box->out);
-    box->out_done = 0;
-    channel_watch(box);
-}
-
 static void channel_flush(struct laz_box *box)
 {
-    size_t unread = laz_box_unread(box);
+    size_t before = box->out_done;
+    ssize_t n = 0;
 
-    channel_flush_some(box);
-    if (box->channel >= 0 && laz_box_unread(box) < unread && box->owner.read_on)
+    while (box->out_done < box->out.len &&
+           (n = laz_os_send(box->channel, box->out.data + box->out_done, laz_box_unread(box))) > 0)
+        box->out_done += (size_t)n;
+    if (n < 0) {
+        channel_failed(box, errno);
+        return;
+    }
+    bool is_read = box->out_done > before;
+    if (box->out_done > box->out.len / 2) { /* an agent may never read all of it */
+        laz_buf_drop(&box->out, box->out_done);
+        box->out_done = 0;
+    }
+    if (!box->out.len)
+        (box->out.cap > CHANNEL_READ ? laz_buf_fini : laz_buf_clear)(&box->out);
+    channel_watch(box);
+    if (is_read && box->channel >= 0 && box->owner.read_on)
         box->owner.read_on(box->owner.user);
 }
 
@@ -321,12 +309,10 @@ static void channel_listener_ready(void *user, uint32_t events)
         channel_not_accepted(box, errno);
         return;
     }
-    if (box->channel >= 0) {
-        laz_os_close(&fd);
-        laz_box_fail(box, LAZ_EPROTO, "a second peer connected before the first showed its token");
-        return;
-    }
-    if (!channel_peer_is_ours(box, fd, &why)) {
+    if (box->channel >= 0)
+        laz_error_set(&why, LAZ_EPROTO, 0,
+                      "a second peer connected before the first showed its token");
+    if (why.code || !channel_peer_is_ours(box, fd, &why)) {
         laz_os_close(&fd);
         laz_box_fail(box, LAZ_EPROTO, "%s", why.text);
         return;
@@ -360,8 +346,7 @@ bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most
     return box->channel >= 0 && !box->out.failed;
 }
 
-/* ---- documents of the backend's program -------------------------------------------------------
- */
+/* ---- documents of the backend's program ------------------------------------------------------ */
 
 static void channel_document(struct laz_box *box, const char *text, size_t len)
 {

@@ -20,28 +20,28 @@
 
 enum { FROM_CHANNEL, FROM_STDOUT, FROM_STDERR, FROM_STATUS };
 
-int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err)
+int laz_box_make_ends(struct laz_box *box, int ends[LAZ_BOX_ENDS], struct laz_error *err)
 {
     for (size_t i = 0; i < LAZ_BOX_ENDS; i++)
-        ends->fds[i] = -1;
+        ends[i] = -1;
     int rc = laz_random_name(box->token, LAZ_TOKEN_LEN, err);
     if (!rc)
-        rc = laz_os_channel(&box->channel, &ends->fds[FROM_CHANNEL], err);
+        rc = laz_os_channel(&box->channel, &ends[FROM_CHANNEL], err);
     if (!rc)
-        rc = laz_box_pipe(&box->output[1], &ends->fds[FROM_STDOUT], err);
+        rc = laz_box_pipe(&box->output[1], &ends[FROM_STDOUT], err);
     if (!rc)
-        rc = laz_box_pipe(&box->output[2], &ends->fds[FROM_STDERR], err);
+        rc = laz_box_pipe(&box->output[2], &ends[FROM_STDERR], err);
     if (!rc)
-        rc = laz_box_pipe(&box->status, &ends->fds[FROM_STATUS], err);
+        rc = laz_box_pipe(&box->status, &ends[FROM_STATUS], err);
     if (rc)
         laz_box_close_ends(ends);
     return rc;
 }
 
-void laz_box_close_ends(struct laz_box_ends *ends)
+void laz_box_close_ends(int ends[LAZ_BOX_ENDS])
 {
     for (size_t i = 0; i < LAZ_BOX_ENDS; i++)
-        laz_os_close(&ends->fds[i]);
+        laz_os_close(&ends[i]);
 }
 
 /* ---- the kind ------------------------------------------------------------------------------- */

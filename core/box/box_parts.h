@@ -94,12 +94,9 @@ int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 /* ---- box_from.c ------------------------------------------------------------------------------ */
 
 #define LAZ_BOX_ENDS 4
-struct laz_box_ends { /* the far ends of a box's channel, streams and status */
-    int fds[LAZ_BOX_ENDS];
-};
-/* Gives the box its own ends, and its token. */
-int laz_box_make_ends(struct laz_box *box, struct laz_box_ends *ends, struct laz_error *err);
-void laz_box_close_ends(struct laz_box_ends *ends);
+/* Gives the box its token and its ends of channel, streams and status; the far ones to `ends`. */
+int laz_box_make_ends(struct laz_box *box, int ends[LAZ_BOX_ENDS], struct laz_error *err);
+void laz_box_close_ends(int ends[LAZ_BOX_ENDS]);
 
 /* ---- box_output.c ---------------------------------------------------------------------------- */
 

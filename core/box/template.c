@@ -207,18 +207,18 @@ static int template_send(struct laz_template *t, struct laz_box *box, struct laz
                                         .id = ++t->last_id,
                                         .token = box->token,
                                         .token_len = LAZ_TOKEN_LEN};
-    struct laz_box_ends ends;
+    int ends[LAZ_BOX_ENDS];
 
     int rc = template_prepare(t, err);
     if (!rc)
-        rc = laz_box_make_ends(box, &ends, err);
+        rc = laz_box_make_ends(box, ends, err);
     if (!rc) {
         box->group = t->group;
         box->host = t->host;
         rc = laz_box_watch(box, err);
         if (!rc)
-            rc = template_say(t, &message, ends.fds, LAZ_BOX_ENDS, err);
-        laz_box_close_ends(&ends);
+            rc = template_say(t, &message, ends, LAZ_BOX_ENDS, err);
+        laz_box_close_ends(ends);
     }
     if (rc == LAZ_EPROTO) {
         laz_template_lose(t, rc, "it closed its connection, or does not read");

@@ -67,8 +67,7 @@ struct laz_templates {
     struct laz_timer *tidy;
 };
 
-/* ---- template.c -------------------------------------------------------------------------------
- */
+/* ---- template.c ------------------------------------------------------------------------------ */
 
 /* Errors leave nothing behind. */
 int laz_template_start(struct laz_box_shared *shared, struct template_kind *kind,
@@ -91,8 +90,7 @@ const char *laz_template_why(struct laz_template *template);
 /* Does what its reports left to do. It may be freed by this. */
 void laz_template_tidy(struct laz_template *template);
 
-/* ---- templates.c ------------------------------------------------------------------------------
- */
+/* ---- templates.c ----------------------------------------------------------------------------- */
 
 /* A failure puts the next start off, but not the first failure in a row. */
 void laz_templates_failed(struct laz_box_shared *shared, struct template_kind *kind, int code,

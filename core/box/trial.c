@@ -283,10 +283,8 @@ static enum trial_end trial_of_present(struct laz_backend_trial *trial, int rc)
         present->proven = true;
     if (present->proven || !choice_goes_on(true, &trial->last))
         return TRIAL_STANDS; /* it came up, or a session of it, or the failure is not its own */
-    laz_log(&trial->shared->driver->log, LAZ_LOG_WARNING, "backend %s: %s", present->name,
-            trial->last.text);
-    laz_buf_printf(&trial->why, "%s: %s", present->name, trial->last.text);
     trial->is_of_present = false;
+    trial_note(trial, true);
     return trial_next(trial);
 }
 
