@@ -17,6 +17,7 @@
 #include "os/pidfd.h"
 #include "os/sockets.h"
 #include "os/users.h"
+#include "wire/table.h"
 
 #include <errno.h>
 #include <string.h>
@@ -358,8 +359,10 @@ static void channel_document(struct laz_box *box, const char *text, size_t len)
         box->exit_code = status.exit_code;
         box->end_signal = 0;
     }
-    if (box->kind->document)
-        box->kind->document(box, &status);
+    if (status.signal > 0 && status.signal < 128) { /* the reaper of a template's session */
+        box->exit_code = 128 + status.signal;       /* as bubblewrap would say it */
+        box->end_signal = (int)status.signal;
+    }
     if (status.has_pid_namespace)
         box->pid_namespace = (uint64_t)status.pid_namespace;
     if (status.has_child_pid && !box->has_child) {
@@ -390,15 +393,15 @@ void laz_box_read_status(struct laz_box *box)
     }
 }
 
-/* Where the process is not known, it has the last copy of that descriptor: the end of its status is
- * its end. */
+/* A process that is not known has the last copy of that descriptor: the end of its status is its
+ * end. */
 static void channel_status_ready(void *user, uint32_t events)
 {
     struct laz_box *box = user;
 
     (void)events;
     laz_box_read_status(box);
-    if (box->kind->ends_with_status && !laz_box_was_authenticated(box) && box->status < 0)
+    if (box->status < 0 && !laz_box_is_known(box))
         laz_box_end(box);
 }
 

@@ -92,15 +92,6 @@ static int from_admit(struct laz_box *box, struct laz_error *err)
     return rc;
 }
 
-/* Its reaper reports how it ended. */
-static void from_document(struct laz_box *box, const struct laz_wire_status *status)
-{
-    if (status->signal > 0 && status->signal < 128) {
-        box->exit_code = 128 + status->signal; /* as bubblewrap would say it */
-        box->end_signal = (int)status->signal;
-    }
-}
-
 /* With pid 1 all of its namespace ends. Its process group is the template's, and is not signalled.
  * A process that is not known ends when it finds its channel closed: it has no other peer. */
 static void from_kill(struct laz_box *box)
@@ -161,11 +152,9 @@ static void from_leave(struct laz_box *box)
 
 const struct laz_box_kind laz_box_from_template = {
     .name = "from a template",
-    .ends_with_status = true,
     .start = from_start,
     .read = from_read,
     .admit = from_admit,
-    .document = from_document,
     .kill = from_kill,
     .is_over = from_is_over,
     .ended = from_ended,

@@ -8,12 +8,9 @@
 #define LAZ_BOX_BOX_PARTS_H
 
 #include "box/box.h"
-#include "wire/table.h"
 
 struct laz_box_kind {
     const char *name;
-    /* As long as its process is unknown, the end of its status pipe is its end. */
-    bool ends_with_status;
     /* Begins a start in a new box: it is spawned, or waits. */
     int (*start)(struct laz_box *box, const struct laz_box_purpose *purpose, struct laz_error *err);
     /* As laz_os_read on its channel, until it is authenticated. NULL: that. */
@@ -21,8 +18,6 @@ struct laz_box_kind {
     /* The token was shown: is the sender the right process? From here on that is known. NULL: the
      * peer was checked when it connected. */
     int (*admit)(struct laz_box *box, struct laz_error *err);
-    /* Takes from a document of the status pipe what only this kind has. NULL: nothing. */
-    void (*document)(struct laz_box *box, const struct laz_wire_status *status);
     /* Kills all that is known of it. */
     void (*kill)(struct laz_box *box);
     /* Does nothing of it run any more? Reaps its process. */

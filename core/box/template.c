@@ -20,6 +20,7 @@
 #include "box/box_parts.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
+#include "wire/message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -98,7 +98,6 @@ static void mock_leave(struct laz_box *box)
 
 static const struct laz_box_kind mock_kind = {
     .name = "mock",
-    .ends_with_status = true,
     .start = mock_begin,
     .kill = mock_kill,
     .is_over = mock_is_over,
