@@ -31,7 +31,7 @@
 
 struct laz_box;
 struct laz_backend_asker;
-struct laz_backend_trial; /* trial.c */
+struct laz_backend_trial; /* box_trial.c */
 struct laz_box_kind;      /* box_parts.h */
 struct laz_template;      /* template.h */
 

@@ -14,7 +14,7 @@ core/wire/document.c landlock        as above, on the page of the protocol
 core/wire/document.c lua             examples of the page
 core/plan/plan_show.c none           the word: no programs
 core/session/session_info.c none     the word: no process and no backend yet
-core/box/trial.c none                what sandbox.strict = false falls back to, said in the log as well
+core/box/box_trial.c none            what sandbox.strict = false falls back to, said in the log as well
 core/os/posix/descriptors.c r        how fdopen opens a file
 core/settings/schema.c python        the default of session.runtime, and texts of the document
 core/settings/schema.c lua           texts of the document

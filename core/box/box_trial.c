@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.c - whether a box of a backend really comes up, and which backend is taken.
+/* box_trial.c - whether a box of a backend really comes up, and which backend is taken.
  * Side: host.  Input trusted: no (what the programs of backends print).
  *
  * The first of the list that works is taken.  Whether one works is tried: it has to build a real
