@@ -320,6 +320,15 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
+                   struct laz_error *err)
+{
+    *choice = &shared->choice;
+    return shared->choice.ops
+               ? 0
+               : laz_error_set(err, LAZ_ESETUP, 0, "no backend of sandbox.backend works");
+}
+
 void laz_box_shared_fini(struct laz_box_shared *shared)
 {
     laz_buf_fini(&shared->choice.options);

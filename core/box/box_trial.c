@@ -93,15 +93,6 @@ static bool choice_goes_on(bool taken, const struct laz_error *why)
            (taken || why->code == LAZ_ENOENT);
 }
 
-int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
-                   struct laz_error *err)
-{
-    *choice = &shared->choice;
-    return shared->choice.ops
-               ? 0
-               : laz_error_set(err, LAZ_ESETUP, 0, "no backend of sandbox.backend works");
-}
-
 /* ---- trials --------------------------------------------------------------------------------- */
 
 struct laz_backend_trial {
