@@ -138,8 +138,8 @@ struct laz_box_purpose {
     const struct laz_backend_choice *choice; /* NULL: it comes from a template */
     const struct laz_strv *read;             /* further host paths visible in it; may be NULL */
     bool is_template;                        /* its agent makes sessions, and runs no code itself */
-    struct laz_template *template_of;        /* where it comes from; NULL: it is started cold */
-    const struct laz_box_kind *kind;         /* NULL: what follows from that */
+    const struct laz_box_kind *kind;         /* NULL: it is started cold */
+    struct laz_template *template_of;        /* where it comes from, by that kind; else NULL */
 };
 
 struct laz_box {

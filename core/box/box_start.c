@@ -335,8 +335,7 @@ int laz_box_start_cold(struct laz_box *box, const struct laz_box_purpose *purpos
     return rc ? rc : laz_box_watch(box, err);
 }
 
-static struct laz_box *start_box(struct laz_box_shared *shared,
-                                 const struct laz_box_purpose *purpose)
+static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz_box_kind *kind)
 {
     struct laz_box *box = calloc(1, sizeof *box);
 
@@ -348,9 +347,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared,
         return NULL;
     }
     box->shared = shared;
-    box->kind = purpose->kind          ? purpose->kind
-                : purpose->template_of ? &laz_box_from_template
-                                       : &laz_box_cold;
+    box->kind = kind ? kind : &laz_box_cold;
     snprintf(box->name, sizeof box->name, "%u", shared->made++);
     laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
@@ -367,7 +364,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared,
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, struct laz_box **out, struct laz_error *err)
 {
-    struct laz_box *box = start_box(shared, purpose);
+    struct laz_box *box = start_box(shared, purpose->kind);
 
     if (!box)
         return laz_error_nomem(err);

@@ -372,6 +372,7 @@ static void template_try(struct laz_template *t)
         .user = t, .authenticated = trial_came, .broken = template_broken, .ended = trial_ended};
     const struct laz_box_purpose purpose = {
         .runtime = t->kind->runtime,
+        .kind = &laz_box_from_template,
         .template_of = t,
     };
     struct laz_error why = {0};

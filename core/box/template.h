@@ -18,11 +18,12 @@ struct laz_template_source {
     const char *tools;           /* JSON, as in `init` */
 };
 
-/* Where a new session comes from, as pool.warm says. *template NULL: it is started cold. A template
- * is started for it where none is there; it need not be ready. Errors: pool.warm is "template" and
- * there can be none (LAZ_EREFUSED, LAZ_ESETUP), or memory or descriptors are exhausted. */
+/* Where a new session comes from, as pool.warm says: sets that in *purpose, or leaves it to be
+ * started cold. A template is started for it where none is there; it need not be ready. Errors:
+ * pool.warm is "template" and there can be none (LAZ_EREFUSED, LAZ_ESETUP), or memory or
+ * descriptors are exhausted. */
 int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
-                     struct laz_template **template, struct laz_error *err);
+                     struct laz_box_purpose *purpose, struct laz_error *err);
 /* Why sessions of this engine do not come from templates, one sentence; NULL: they do, or it was
  * not tried. Borrowed. */
 const char *laz_templates_refused(const struct laz_box_shared *shared);

@@ -7,6 +7,8 @@
  * backend, or by the trial, is not tried again by this engine. */
 #include "box/templates.h"
 
+#include "box/box_parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,12 +190,11 @@ static int templates_look(struct laz_box_shared *shared, struct laz_error *err)
 }
 
 int laz_template_for(struct laz_box_shared *shared, const struct laz_template_source *source,
-                     struct laz_template **template, struct laz_error *err)
+                     struct laz_box_purpose *purpose, struct laz_error *err)
 {
     enum laz_warm warm = shared->values->pool.warm;
     struct laz_error why = {0};
 
-    *template = NULL;
     if (warm == LAZ_WARM_COLD)
         return 0;
     int rc = shared->templates ? 0 : templates_new(shared, err);
@@ -210,7 +211,8 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
     if (!kind->current && !shared->templates->refused)
         rc = kind_start(shared, kind, &kind->current, &why);
     if (!rc && kind->current) {
-        *template = kind->current;
+        purpose->kind = &laz_box_from_template;
+        purpose->template_of = kind->current;
         return 0;
     }
     if (rc && laz_error_is_shortage(&why)) {

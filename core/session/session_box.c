@@ -245,7 +245,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
                                                    laz_buf_text(&session->runtime_options),
                                                    &session->runtime_paths, session->tools_json};
         if (session->warm)
-            rc = laz_template_for(session->shared->boxes, &source, &purpose.template_of, err);
+            rc = laz_template_for(session->shared->boxes, &source, &purpose, err);
         if (!rc)
             rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->box, err);
     }
