@@ -102,19 +102,17 @@ void laz_box_be_patient(struct laz_box *box)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void box_unlink(struct laz_box *box)
+void laz_box_unlink(struct laz_box **list, struct laz_box *box)
 {
-    for (struct laz_box **at = &box->shared->leaving; *at; at = &(*at)->next) {
-        if (*at == box) {
-            *at = box->next;
-            return;
-        }
-    }
+    while (*list && *list != box)
+        list = &(*list)->next;
+    if (*list)
+        *list = box->next;
 }
 
 static void box_free(struct laz_box *box)
 {
-    box_unlink(box);
+    laz_box_unlink(&box->shared->leaving, box);
     laz_box_drop_group(box);
     if (box->kind->give_back)
         box->kind->give_back(box); /* first: what lives on could fill the directory again */

@@ -144,7 +144,7 @@ struct laz_box_purpose {
 
 struct laz_box {
     struct laz_box_shared *shared;
-    struct laz_box *next; /* of those that leave */
+    struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
     char name[12]; /* a number, for the log */
@@ -191,7 +191,6 @@ struct laz_box {
     /* of one from a template */
     struct laz_template *from;      /* NULL: started cold */
     struct laz_box_purpose purpose; /* should it be started cold after all */
-    struct laz_box *next_waiting;   /* for the same template */
     int64_t sender; /* of the token, until it is authenticated; 0: none yet, -1: several */
 };
 

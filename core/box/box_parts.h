@@ -55,6 +55,8 @@ void laz_box_hung_up(struct laz_box *box);
 void laz_box_out_of_patience(void *user);
 /* Nothing of it runs any more, or nothing more is awaited: reports `ended`. */
 void laz_box_end(struct laz_box *box);
+/* Removes it from the list, if it is there. */
+void laz_box_unlink(struct laz_box **list, struct laz_box *box);
 /* Watches what the spawned process does. */
 int laz_box_watch(struct laz_box *box, struct laz_error *err);
 /* Watches box->process, which has become known. */

@@ -248,7 +248,7 @@ static struct laz_box *template_take_waiting(struct laz_template *t)
     struct laz_box *box = t->waiting;
 
     if (box)
-        t->waiting = box->next_waiting;
+        t->waiting = box->next;
     return box;
 }
 
@@ -285,7 +285,7 @@ int laz_template_spawn(struct laz_template *t, struct laz_box *box, struct laz_e
         return template_send(t, box, err);
     laz_box_step(box, LAZ_BOX_EVENT_WAIT);
     while (*last)
-        last = &(*last)->next_waiting;
+        last = &(*last)->next;
     *last = box;
     return 0;
 }
@@ -297,12 +297,7 @@ void laz_template_leave(struct laz_template *t, struct laz_box *box)
     for (unsigned i = 0; i < t->n_spawns; i++)
         if (t->spawns[i].box == box)
             t->spawns[i].box = NULL;
-    for (struct laz_box **at = &t->waiting; *at; at = &(*at)->next_waiting) {
-        if (*at == box) {
-            *at = box->next_waiting;
-            break;
-        }
-    }
+    laz_box_unlink(&t->waiting, box);
     if (t->trial == box)
         t->trial = NULL;
     t->boxes--;
