@@ -66,8 +66,7 @@ struct laz_box_shared {
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;    /* NULL: none was asked for */
     struct laz_box *leaving;            /* released, and not ended yet */
-    unsigned boxes;                     /* names their directories */
-    unsigned made;                      /* names them in the log */
+    unsigned boxes;                     /* names them, in the log, and their directories */
     uint64_t death_ms;                  /* from the kill of a box to its end */
 };
 /* All boxes and templates have ended. */
@@ -147,7 +146,7 @@ struct laz_box {
     struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
-    char name[12]; /* a number, for the log */
+    char name[12]; /* a number */
     bool released; /* it has no owner: it frees itself with its end */
     struct laz_box_owner owner;
     char token[33];

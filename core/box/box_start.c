@@ -39,7 +39,7 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
 {
     bool own_uid = box->uid != LAZ_SPAWN_SAME_ID;
 
-    box->folder = laz_strdupf("%s/b%u", box->shared->folder, box->shared->boxes++);
+    box->folder = laz_strdupf("%s/b%s", box->shared->folder, box->name);
     if (!box->folder)
         return laz_error_nomem(err);
     /* with a uid of its own the session must be able to pass, not to list */
@@ -348,7 +348,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     }
     box->shared = shared;
     box->kind = kind ? kind : &laz_box_cold;
-    snprintf(box->name, sizeof box->name, "%u", shared->made++);
+    snprintf(box->name, sizeof box->name, "%u", shared->boxes++);
     laz_log(&shared->driver->log, LAZ_LOG_DEBUG, "box %s: %s", box->name, box->kind->name);
     box->uid = LAZ_SPAWN_SAME_ID;
     box->process = (struct laz_process)LAZ_PROCESS_INIT;
