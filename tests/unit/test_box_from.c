@@ -43,12 +43,12 @@ static struct {
 /* ---- control groups ------------------------------------------------------------------------- */
 
 /* This host makes none. */
-int __wrap_laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                                   struct laz_cgroup **group, struct laz_error *err);
-int __wrap_laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                                   struct laz_cgroup **group, struct laz_error *err)
+int __wrap_laz_box_new_group(struct laz_box_shared *shared, bool to_enter,
+                             struct laz_cgroup **group, struct laz_error *err);
+int __wrap_laz_box_new_group(struct laz_box_shared *shared, bool to_enter,
+                             struct laz_cgroup **group, struct laz_error *err)
 {
-    (void)groups, (void)memory_bytes, (void)pids, (void)group;
+    (void)shared, (void)to_enter, (void)group;
     return laz_error_set(err, LAZ_EOS, EACCES, "no group can be made");
 }
 
