@@ -62,6 +62,19 @@ static int choice_take(struct laz_box_shared *shared, const char *name,
     return choice->name ? 0 : laz_error_nomem(err);
 }
 
+/* There is no candidate: LAZ_ECONFIG. */
+static int choice_names_none(struct laz_registry *registry, struct laz_error *err)
+{
+    struct laz_buf missing = LAZ_BUF_INIT;
+
+    laz_registry_undeclared(registry, &missing);
+    int rc =
+        laz_error_set(err, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system%s",
+                      laz_buf_text(&missing));
+    laz_buf_fini(&missing);
+    return rc;
+}
+
 /* No backend works, by `why`: that error, or, where sandbox.strict is false, no box at all. */
 static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
                        const struct laz_error *why, struct laz_error *err)
@@ -162,13 +175,14 @@ static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **o
     trial->shared = shared;
     trial->stir.advance = trial_advance;
     trial->goes_on = true;
-    laz_error_set(&trial->last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
     laz_backend_candidates(shared->registry, &shared->values->sandbox.backend, laz_os_platform(),
                            &trial->names);
     if (trial->names.failed) { /* the list is incomplete: do not choose from it */
         trial_free(trial);
         return laz_error_nomem(err);
     }
+    if (!trial->names.n)
+        choice_names_none(shared->registry, &trial->last);
     *out = trial;
     return 0;
 }
