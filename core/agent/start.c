@@ -76,7 +76,7 @@ static int start_connect(struct agent *agent, struct laz_error *err)
     agent_close_descriptors(AGENT_CHANNEL);
     if (agent->role == AGENT_TEMPLATE) {
         agent->socket_folder = laz_strndup(path, (size_t)(strrchr(path, '/') - path));
-        rc = start_shown(agent, err);
+        rc = agent->socket_folder ? start_shown(agent, err) : laz_error_nomem(err);
         if (rc)
             goto out;
     }
