@@ -120,19 +120,21 @@ static void option_unknown(struct cli *cli, const char *word, uint32_t commands)
 {
     struct laz_nearest nearest;
     char name[80];
-    const char *best;
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        if (options[i].name && strncmp(name, "--", 2) == 0 && !strcmp(name + 2, options[i].name)) {
+    const char *bare = strncmp(name, "--", 2) == 0 ? name + 2 : name;
+    laz_nearest_init(&nearest, bare);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (!options[i].name)
+            continue;
+        if (bare != name && strcmp(bare, options[i].name) == 0) {
             cli_problem(cli, "option %s belongs to another subcommand; see lazaret --help", name);
             return;
         }
-    laz_nearest_init(&nearest, name[0] == '-' && name[1] == '-' ? name + 2 : name);
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        if (options[i].name && option_is_for(&options[i], commands))
+        if (option_is_for(&options[i], commands))
             laz_nearest_try(&nearest, options[i].name);
-    best = laz_nearest_best(&nearest);
+    }
+    const char *best = laz_nearest_best(&nearest);
     if (best)
         cli_problem(cli, "unknown option %s; did you mean --%s?", name, best);
     else
@@ -184,18 +186,21 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
 
 static int parse_command(struct cli *cli, const char *name)
 {
-    const char *nearest;
+    struct laz_nearest nearest;
 
-    cli->command = cli_command_find(name);
+    laz_nearest_init(&nearest, name);
+    for (const struct cli_command *command = cli_commands; command->name; command++) {
+        laz_nearest_try(&nearest, command->name);
+        if (strcmp(command->name, name) == 0)
+            cli->command = command;
+    }
     if (cli->command && cli->command->run)
         return 0;
-    if (cli->command) {
+    if (cli->command)
         cli_problem(cli, "%s is not available in this version", name);
-        return CLI_USAGE;
-    }
-    nearest = cli_command_nearest(name);
-    if (nearest)
-        cli_problem(cli, "unknown subcommand %s; did you mean %s?", name, nearest);
+    else if (laz_nearest_best(&nearest))
+        cli_problem(cli, "unknown subcommand %s; did you mean %s?", name,
+                    laz_nearest_best(&nearest));
     else
         cli_problem(cli, "unknown subcommand %s; see lazaret --help", name);
     return CLI_USAGE;
@@ -257,7 +262,6 @@ static void help_options(struct cli *cli, const char *title, uint32_t commands, 
 void cli_help(struct cli *cli)
 {
     const struct cli_command *command = cli->command;
-    size_t n;
 
     if (command) {
         cli_printf(cli, "usage: lazaret %s [options]%s%s\n\n%s\n", command->name,
@@ -267,13 +271,12 @@ void cli_help(struct cli *cli)
         help_options(cli, "\ncommon options:\n", command->bit, true);
         return;
     }
-    command = cli_commands(&n);
     cli_puts(cli, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
                   "Runs code that a language model wrote in a sandbox of the operating system,\n"
                   "with tools of the host as ordinary functions.\n\nsubcommands:\n");
-    for (size_t i = 0; i < n; i++)
-        if (command[i].run)
-            cli_printf(cli, "  %-10s %s\n", command[i].name, command[i].summary);
+    for (command = cli_commands; command->name; command++)
+        if (command->run)
+            cli_printf(cli, "  %-10s %s\n", command->name, command->summary);
     help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
     cli_puts(cli, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
 }
