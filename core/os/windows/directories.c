@@ -8,7 +8,6 @@
 #include "os/directories.h"
 
 #include "os/windows/files.h"
-#include "os/windows/paths.h"
 #include "os/windows/text.h"
 
 #include <stdio.h>

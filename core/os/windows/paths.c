@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "os/current_process.h"
 #include "os/windows/files.h"
-#include "os/windows/paths.h"
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -62,15 +61,6 @@ bool laz_os_config_place(int place, char **path)
 }
 
 /* Sessions have the user of the host: what one can use the other can. */
-bool laz_windows_exists(const char *path)
-{
-    wchar_t *wide = laz_windows_path(path);
-    bool exist = wide && GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES;
-
-    free(wide);
-    return exist;
-}
-
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 {
     (void)uid;
@@ -80,15 +70,9 @@ bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 
 bool laz_os_is_writable(const char *path, uint32_t uid)
 {
-    wchar_t *wide = laz_windows_path(path);
-    HANDLE handle = INVALID_HANDLE_VALUE;
+    HANDLE handle = laz_windows_open(path, GENERIC_WRITE, 0);
 
     (void)uid;
-    if (wide)
-        handle =
-            CreateFileW(wide, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                        NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    free(wide);
     if (handle == INVALID_HANDLE_VALUE)
         return false;
     CloseHandle(handle);

@@ -3,7 +3,6 @@
 #include "os/process_tree.h"
 
 #include "os/windows/descriptors.h"
-#include "os/windows/usage.h"
 
 bool laz_os_tree_can_be_seen(void)
 {

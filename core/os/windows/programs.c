@@ -7,22 +7,10 @@
 
 #include "base/buf.h"
 #include "os/paths.h"
-#include "os/windows/paths.h"
-#include "os/windows/text.h"
+#include "os/windows/files.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool programs_is_one(const char *path)
-{
-    wchar_t *wide = laz_windows_path(path);
-    DWORD type, attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
-    bool is = attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY) &&
-              GetBinaryTypeW(wide, &type);
-
-    free(wide);
-    return is;
-}
 
 /* The path of a program, with ".exe" where that is omitted. NULL: none. */
 static char *programs_path(const char *folder, const char *name)
@@ -32,7 +20,7 @@ static char *programs_path(const char *folder, const char *name)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char *path = folder ? laz_strdupf("%s/%s%s", folder, name, ends[i])
                             : laz_strdupf("%s%s", name, ends[i]);
-        if (path && programs_is_one(path))
+        if (path && laz_os_can_execute(path))
             return laz_windows_slashes(path);
         free(path);
     }

@@ -7,7 +7,7 @@
 #include "os/directories.h"
 #include "os/users.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/text.h"
+#include "os/windows/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +22,12 @@
 static HANDLE folder_lock(const char *folder)
 {
     char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
-    wchar_t *wide = path ? laz_windows_path(path) : NULL;
     HANDLE lock = INVALID_HANDLE_VALUE;
 
-    if (wide)
-        lock = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, NULL, OPEN_ALWAYS,
-                           FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    if (path)
+        lock = laz_windows_create(path, GENERIC_WRITE | DELETE, 0, OPEN_ALWAYS,
+                                  FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE);
     free(path);
-    free(wide);
     return lock;
 }
 
@@ -44,28 +42,20 @@ static bool folder_is_ours(const char *name)
 
 static void folder_clean_stale(const char *parent)
 {
-    WIN32_FIND_DATAW entry;
-    char *pattern = laz_strdupf("%s/" FOLDER_PREFIX "*", parent);
-    wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
-    HANDLE found = wide ? FindFirstFileW(wide, &entry) : INVALID_HANDLE_VALUE;
+    struct laz_strv names = LAZ_STRV_INIT;
 
-    while (found != INVALID_HANDLE_VALUE) {
-        char *name = laz_windows_narrow(entry.cFileName);
-        char *path = name && folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
+    (void)laz_os_list_folder(parent, &names, NULL);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.items[i];
+        char *path = folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
         HANDLE lock = path ? folder_lock(path) : INVALID_HANDLE_VALUE;
         if (lock != INVALID_HANDLE_VALUE) {
             CloseHandle(lock);
             laz_os_remove_tree(path);
         }
-        free(name);
         free(path);
-        if (!FindNextFileW(found, &entry)) {
-            FindClose(found);
-            break;
-        }
     }
-    free(pattern);
-    free(wide);
+    laz_strv_fini(&names);
 }
 
 static char *folder_parent(void)

@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/random.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/sockets.h"
 #include "os/windows/text.h"
 
 #include <errno.h>

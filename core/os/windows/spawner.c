@@ -17,7 +17,6 @@
 #include "os/paths.h"
 #include "os/process.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/process.h"
 #include "os/windows/text.h"
 
 #include <stdlib.h>
@@ -228,7 +227,7 @@ static int start_texts(struct process_start *start, struct laz_error *err)
         start->program = laz_windows_path(spawn->argv[0]);
         start->command = laz_windows_wide(laz_buf_text(&command));
         start->folder = spawn->folder ? laz_windows_path(spawn->folder) : start_root();
-        start->environment = laz_windows_wide_n(block.data, block.len, NULL);
+        start->environment = laz_windows_wide_n(block.data, block.len);
         if (!start->program || !start->command || !start->folder || !start->environment)
             rc =
                 laz_error_set(err, LAZ_EINVAL, 0,

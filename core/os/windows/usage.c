@@ -6,7 +6,6 @@
 #include "os/pidfd.h"
 #include "os/process_tree.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/usage.h"
 
 #include <psapi.h>
 
