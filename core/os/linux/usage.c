@@ -5,7 +5,6 @@
  * its number, and one pread(2) gives all counters. */
 #include "os/usage.h"
 
-#include "os/descriptors.h"
 #include "os/posix/descriptors.h"
 
 #include <fcntl.h>
@@ -21,16 +20,6 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
     *usage =
         (struct laz_usage){.fd = pid > 0 ? laz_posix_above(open(path, O_RDONLY | O_CLOEXEC)) : -1};
     return usage->fd >= 0;
-}
-
-bool laz_os_usage_is_open(const struct laz_usage *usage)
-{
-    return usage->fd >= 0;
-}
-
-void laz_os_usage_close(struct laz_usage *usage)
-{
-    laz_os_close(&usage->fd);
 }
 
 /* Fields 14 utime, 15 stime, 16 cutime, 17 cstime (ticks), 24 rss (pages). */
