@@ -265,23 +265,6 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
 static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
                                   enum doctor_state state)
 {
-    static const struct {
-        uint32_t bits;
-        const char *text;
-    } rows[] = {
-        {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |
-             LAZ_ENFORCE_SIGNALS,
-         "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says what "
-         "one can enforce)"},
-        {LAZ_ENFORCE_SYSCALLS,
-         "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
-         "that confines the agent"},
-    };
-    static const char grouped[] = "use a backend that isolates, on a system with control groups";
-    static const char grouped_weak[] =
-        "let the kernel count the session as a whole, in place of a watchdog that samples it: give "
-        "it a control group; start lazaret as root, or as a user to whom one is delegated "
-        "(systemd-run --user --scope -p Delegate=yes)";
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
         [DOCTOR_UNSET] = "set the limit (limits.*)",
@@ -290,24 +273,32 @@ static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
             "inside proves nothing: run lazaret doctor on a system that allows it",
         [DOCTOR_BROKEN] = "do not rely on this backend here, and report it (SECURITY.md)",
     };
-
     const struct laz_limit *limit = laz_limit_of_bit(bit);
 
+    if (!doctor->acts_are_tried && state == DOCTOR_OPEN)
+        return "no backend keeps it on this system: run lazaret in a container, in a virtual "
+               "machine or in WSL";
+    if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
+        return "it was set and read back from the system; doctor does not try it on this system";
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
-    const char *word = laz_enforce_name(bit), *advice = NULL;
-    if (word)
-        advice = laz_registry_advice(doctor->registry, laz_os_platform(), word);
+    const char *advice =
+        laz_registry_advice(doctor->registry, laz_os_platform(), laz_enforce_name(bit));
     if (advice)
         return advice;
-    if (limit && (limit->kept_by & LAZ_LIMIT_BY_GROUP))
-        return state == DOCTOR_WEAK ? grouped_weak : grouped;
-    if (limit)
+    if (limit && !(limit->kept_by & LAZ_LIMIT_BY_GROUP))
         return "use a backend that isolates";
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].bits & bit)
-            return rows[i].text;
-    return NULL;
+    if (limit && state == DOCTOR_WEAK)
+        return "let the kernel count the session as a whole, in place of a watchdog that samples "
+               "it: give it a control group; start lazaret as root, or as a user to whom one is "
+               "delegated (systemd-run --user --scope -p Delegate=yes)";
+    if (limit)
+        return "use a backend that isolates, on a system with control groups";
+    if (bit == LAZ_ENFORCE_SYSCALLS)
+        return "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a "
+               "backend that confines the agent";
+    return "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says "
+           "what one can enforce)";
 }
 
 static enum doctor_state backend_state(const struct doctor *doctor,
@@ -334,16 +325,6 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     if (failed || !denied)
         return DOCTOR_UNPROVEN;
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
-}
-
-static const char *backend_untried_remedy(const struct doctor *doctor, enum doctor_state state)
-{
-    if (state == DOCTOR_OPEN)
-        return "no backend keeps it on this system: run lazaret in a container, in a virtual "
-               "machine or in WSL";
-    return state == DOCTOR_UNPROVEN
-               ? "it was set and read back from the system; doctor does not try it on this system"
-               : backend_remedy(doctor, 0, state);
 }
 
 /* For systems without acts: reads what a session reports of its box, and tries each runtime. */
@@ -397,9 +378,7 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
     }
     for (unsigned i = 0; laz_enforce_name(1u << i) && !rc; i++) {
         backend->bits[i].state = backend_state(doctor, backend, 1u << i);
-        backend->bits[i].remedy = doctor->acts_are_tried
-                                      ? backend_remedy(doctor, 1u << i, backend->bits[i].state)
-                                      : backend_untried_remedy(doctor, backend->bits[i].state);
+        backend->bits[i].remedy = backend_remedy(doctor, 1u << i, backend->bits[i].state);
     }
     return rc;
 }
