@@ -153,7 +153,7 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
     laz_buf_append(&json, laz_buf_text(&report->json), report->json.len);
     laz_json_end_list(&write);
     laz_json_end_object(&write);
-    cli_print_json(cli, &json);
+    cli_print(cli, &json);
 }
 
 static int audit_verify(struct cli *cli, struct audit_source *source)

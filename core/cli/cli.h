@@ -109,8 +109,6 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
 int cli_inspect(struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
-/* Prints the document and frees it. */
-void cli_print_json(struct cli *cli, struct laz_buf *json);
 
 /* The code to run or check, and the runtime it is for. */
 struct cli_source {
@@ -129,13 +127,14 @@ void cli_source_fini(struct cli_source *source);
 /* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Writes to standard output. After a failure, which is remembered, nothing more is written. */
-void cli_write(struct cli *cli, const char *data, size_t len); /* flushes */
+void cli_puts(struct cli *cli, const char *text);
+void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
+/* A whole text, which ends with a newline if it is not empty; frees it. */
+void cli_print(struct cli *cli, struct laz_buf *text);
 /* Writes output of untrusted code to standard output or standard error: unchanged, or with control
  * characters made visible if that is a terminal. `data` NULL: end of the output. */
 void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
               size_t len);
-void cli_puts(struct cli *cli, const char *text);
-void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written. */
 int cli_finish(struct cli *cli, int status);
 

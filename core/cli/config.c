@@ -47,6 +47,6 @@ int cli_config(struct cli *cli)
     laz_json_begin_list(&list.write, NULL);
     laz_settings_visit(cli->settings, config_json, &list);
     laz_json_end_list(&list.write);
-    cli_print_json(cli, &list.json);
+    cli_print(cli, &list.json);
     return CLI_OK;
 }

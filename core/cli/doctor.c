@@ -45,15 +45,18 @@ static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
 /* Lists the backends of the settings in their order, then the other installed ones. */
 static int doctor_look(struct doctor *doctor, struct laz_error *err)
 {
-    const struct laz_strv *wanted = &doctor->cli->values->sandbox.backend;
+    struct laz_strv wanted = LAZ_STRV_INIT;
 
-    laz_backend_candidates(doctor->registry, wanted, laz_os_platform(), &doctor->wanted);
-    for (size_t i = 0; i < doctor->wanted.n; i++)
-        doctor_note_backend(doctor, doctor->wanted.items[i]);
+    laz_backend_candidates(doctor->registry, &doctor->cli->values->sandbox.backend,
+                           laz_os_platform(), &wanted);
+    for (size_t i = 0; i < wanted.n; i++)
+        doctor_note_backend(doctor, wanted.items[i]);
+    bool failed = wanted.failed;
+    laz_strv_fini(&wanted);
+    doctor->n_wanted = doctor->names.n;
     laz_registry_visit(doctor->registry, doctor_note_plugin, doctor);
     doctor->backends = calloc(doctor->names.n + 1, sizeof *doctor->backends);
-    if (doctor->wanted.failed || doctor->names.failed || doctor->runtimes.failed ||
-        !doctor->backends)
+    if (failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends)
         return laz_error_nomem(err);
     for (size_t i = 0; i < doctor->names.n; i++)
         doctor->backends[i].name = doctor->names.items[i]; /* borrowed */
@@ -96,11 +99,9 @@ static char *doctor_working(const struct doctor *doctor)
 {
     struct laz_buf list = LAZ_BUF_INIT;
 
-    for (size_t i = 0; i < doctor->names.n; i++) {
-        const struct doctor_backend *backend = &doctor->backends[i];
-        if (!backend->problem && laz_strv_has(&doctor->wanted, backend->name))
-            laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", backend->name);
-    }
+    for (size_t i = 0; i < doctor->n_wanted; i++)
+        if (!doctor->backends[i].problem)
+            laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", doctor->names.items[i]);
     if (!list.len)
         return NULL;
     laz_buf_putc(&list, ']');
@@ -268,7 +269,6 @@ static void doctor_fini(struct doctor *doctor)
     }
     free(doctor->backends);
     free(doctor->templates_problem);
-    laz_strv_fini(&doctor->wanted);
     laz_strv_fini(&doctor->names);
     laz_strv_fini(&doctor->runtimes);
     laz_strv_fini(&doctor->problems);

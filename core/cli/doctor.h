@@ -135,8 +135,8 @@ struct doctor {
     struct doctor_bait bait;
     struct doctor_place control;
     struct doctor_try outside[DOCTOR_ACTS]; /* what the control did, tried when first needed */
-    struct laz_strv wanted;                 /* backends that the settings name */
     struct laz_strv names, runtimes;        /* of backends, of runtimes */
+    size_t n_wanted;                        /* backends that the settings name come first */
     struct doctor_backend *backends;        /* one for each name */
     struct doctor_backend *chosen;          /* NULL: none works */
     bool templates_tried;

@@ -232,5 +232,5 @@ void doctor_report_json(struct doctor *doctor)
     laz_json_end_list(&write);
     laz_json_add_uint(&write, "elapsed_ms", laz_clock_ms() - doctor->started_ms);
     laz_json_end_object(&write);
-    cli_print_json(doctor->cli, &json);
+    cli_print(doctor->cli, &json);
 }

@@ -22,7 +22,7 @@ static void output_check(struct cli *cli, bool well)
         cli->output_errno = errno ? errno : EIO;
 }
 
-void cli_write(struct cli *cli, const char *data, size_t len)
+static void output_write(struct cli *cli, const char *data, size_t len)
 {
     if (cli->output_errno)
         return;
@@ -44,7 +44,7 @@ void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const ch
         len = shown.len;
     }
     if (file == stdout && len)
-        cli_write(cli, data, len);
+        output_write(cli, data, len);
     else if (len)
         fwrite(data, 1, len, file);
     laz_buf_fini(&shown);
@@ -67,6 +67,14 @@ void cli_printf(struct cli *cli, const char *format, ...)
     va_end(args);
 }
 
+void cli_print(struct cli *cli, struct laz_buf *text)
+{
+    if (text->len && text->data[text->len - 1] != '\n')
+        laz_buf_putc(text, '\n');
+    output_write(cli, laz_buf_text(text), text->len);
+    laz_buf_fini(text);
+}
+
 int cli_finish(struct cli *cli, int status)
 {
     if (!cli->output_errno) {
@@ -80,12 +88,6 @@ int cli_finish(struct cli *cli, int status)
         return status;
     cli_say("standard output cannot be written: %s", strerror(cli->output_errno));
     return CLI_OUTPUT;
-}
-
-void cli_print_json(struct cli *cli, struct laz_buf *json)
-{
-    cli_printf(cli, "%s\n", laz_buf_text(json));
-    laz_buf_fini(json);
 }
 
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)

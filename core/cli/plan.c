@@ -136,19 +136,6 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
                               &parts->plan, err);
 }
 
-static void plan_show(struct cli *cli, const struct plan_parts *parts)
-{
-    struct laz_buf text = LAZ_BUF_INIT;
-
-    if (cli->json)
-        laz_plan_json(parts->plan, &text);
-    else
-        laz_plan_text(parts->plan, &text);
-    cli_puts(cli, laz_buf_text(&text));
-    cli_write(cli, "\n", text.len && text.data[text.len - 1] != '\n' ? 1 : 0);
-    laz_buf_fini(&text);
-}
-
 int cli_plan(struct cli *cli)
 {
     struct plan_parts parts = {
@@ -156,6 +143,7 @@ int cli_plan(struct cli *cli)
         .platform = cli->platform ? cli->platform : laz_os_platform(),
         .stand_in = plan_stand_ins,
     };
+    struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0}, refusal = {0};
     int status = cli_registry(cli, false, &parts.registry);
 
@@ -170,7 +158,8 @@ int cli_plan(struct cli *cli)
         plan_make(&parts, &refusal, &err) != 0) {
         status = cli_fail(cli, &err);
     } else {
-        plan_show(cli, &parts);
+        (cli->json ? laz_plan_json : laz_plan_text)(parts.plan, &text);
+        cli_print(cli, &text);
         if (refusal.code)
             status = cli_fail(cli, &refusal);
     }

@@ -224,7 +224,7 @@ int cli_plugins(struct cli *cli)
         status = CLI_USAGE;
     } else if (cli->json) {
         laz_json_end_list(&list.write);
-        cli_print_json(cli, &list.json);
+        cli_print(cli, &list.json);
     }
     laz_buf_fini(&list.json);
     laz_registry_free(registry);

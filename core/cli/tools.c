@@ -71,13 +71,10 @@ int cli_tools(struct cli *cli)
 
     if (status)
         return status;
-    if (toolbox_open(cli, &box, &err) != 0 || toolbox_format(&box, format, &text, &err) != 0) {
+    if (toolbox_open(cli, &box, &err) != 0 || toolbox_format(&box, format, &text, &err) != 0)
         status = cli_fail(cli, &err);
-    } else {
-        cli_puts(cli, laz_buf_text(&text));
-        if (text.len && text.data[text.len - 1] != '\n')
-            cli_puts(cli, "\n");
-    }
+    else
+        cli_print(cli, &text);
     laz_buf_fini(&text);
     toolbox_close(&box);
     return status;
