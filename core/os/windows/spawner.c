@@ -77,10 +77,10 @@ static void job_read_back(HANDLE job, struct laz_job_values *found)
                                    NULL))
         return;
     found->flags = limits.BasicLimitInformation.LimitFlags;
-    found->active_processes = limits.BasicLimitInformation.ActiveProcessLimit;
-    found->user_time = limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart;
-    found->process_memory_bytes = limits.ProcessMemoryLimit;
-    found->job_memory_bytes = limits.JobMemoryLimit;
+    found->of[LAZ_JOB_NPROC] = limits.BasicLimitInformation.ActiveProcessLimit;
+    found->of[LAZ_JOB_CPU] = (uint64_t)limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart;
+    found->of[LAZ_JOB_PROCESS_MEMORY] = limits.ProcessMemoryLimit;
+    found->of[LAZ_JOB_MEMORY] = limits.JobMemoryLimit;
 }
 
 /* Windows nests jobs only where none of them restricts the user interface, and the program that
@@ -103,10 +103,10 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
         return laz_windows_fail(err, "no job object for %s could be made", spawn->argv[0]);
     laz_job_values_make(spawn->job ? spawn->job : &none, &asked);
     limits.BasicLimitInformation.LimitFlags = asked.flags;
-    limits.BasicLimitInformation.ActiveProcessLimit = asked.active_processes;
-    limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart = asked.user_time;
-    limits.ProcessMemoryLimit = (SIZE_T)asked.process_memory_bytes;
-    limits.JobMemoryLimit = (SIZE_T)asked.job_memory_bytes;
+    limits.BasicLimitInformation.ActiveProcessLimit = (DWORD)asked.of[LAZ_JOB_NPROC];
+    limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart = (LONGLONG)asked.of[LAZ_JOB_CPU];
+    limits.ProcessMemoryLimit = (SIZE_T)asked.of[LAZ_JOB_PROCESS_MEMORY];
+    limits.JobMemoryLimit = (SIZE_T)asked.of[LAZ_JOB_MEMORY];
     if (!SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits)) {
         int rc = laz_windows_fail(err, "the job object for %s cannot be limited", spawn->argv[0]);
         CloseHandle(job);
