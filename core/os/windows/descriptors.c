@@ -21,36 +21,32 @@ static SRWLOCK fds_lock = SRWLOCK_INIT;
 static struct fds_entry **fds_table;
 static size_t fds_size;
 
+static bool fds_has_events(enum fds_kind kind)
+{
+    return kind == FDS_PIPE || kind == FDS_LISTENER;
+}
+
 static void fds_free_entry(struct fds_entry *entry)
 {
     const bool pending[] = {entry->read_pending, entry->write_pending};
     OVERLAPPED *const calls[] = {&entry->reading, &entry->writing};
     DWORD n;
 
-    if (entry->kind == FDS_PIPE || entry->kind == FDS_LISTENER)
+    if (fds_has_events(entry->kind))
         for (size_t i = 0; i < 2; i++)
             if (pending[i] && entry->handle &&
                 (CancelIoEx(entry->handle, calls[i]) || GetLastError() == ERROR_NOT_FOUND))
                 GetOverlappedResult(entry->handle, calls[i], &n,
                                     TRUE); /* the call has ended: its memory can be freed */
-    if (entry->handle)
-        CloseHandle(entry->handle);
-    if (entry->theirs)
-        CloseHandle(entry->theirs);
-    if (entry->job)
-        CloseHandle(entry->job); /* the last handle: all that runs in it is killed */
-    if (entry->readable)
-        CloseHandle(entry->readable);
-    if (entry->writable)
-        CloseHandle(entry->writable);
+    /* the job: its last handle, all that runs in it is killed */
+    HANDLE const handles[] = {entry->handle, entry->theirs, entry->job, entry->readable,
+                              entry->writable};
+    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+        if (handles[i])
+            CloseHandle(handles[i]);
     free(entry->in);
     free(entry->out);
     free(entry);
-}
-
-static bool fds_has_events(enum fds_kind kind)
-{
-    return kind == FDS_PIPE || kind == FDS_LISTENER;
 }
 
 static struct fds_entry *fds_new_entry(enum fds_kind kind, HANDLE handle)
