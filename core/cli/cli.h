@@ -110,20 +110,6 @@ int cli_inspect(struct cli *cli);
 /* Adds a list of the names of these LAZ_ENFORCE_* bits. */
 void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 
-/* The code to run or check, and the runtime it is for. */
-struct cli_source {
-    struct laz_buf code;
-    const char *name;    /* for messages: the file, "-e", "standard input" */
-    const char *runtime; /* NULL: as the settings say; else borrowed until fini */
-    struct laz_registry *registry;
-};
-#define CLI_SOURCE_INIT                                                                            \
-    {                                                                                              \
-        LAZ_BUF_INIT, NULL, NULL, NULL                                                             \
-    }
-int cli_source_read(struct cli *cli, struct cli_source *source); /* 0 or an exit status (printed) */
-void cli_source_fini(struct cli_source *source);
-
 /* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Writes to standard output. After a failure, which is remembered, nothing more is written. */

@@ -8,11 +8,151 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
+#include "os/descriptors.h"
+#include "os/files.h"
 #include "os/interrupt.h"
 #include "session/result.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SOURCE_MAX ((size_t)64 << 20)
+
+/* ---- the code: from a file, standard input or the command line ------------------------------- */
+
+/* A file's suffix decides the runtime unless --runtime does. A first line that begins with "#!" is
+ * meant for the system and not for the language: it is made empty but kept, so that lines keep
+ * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
+ * the code. */
+struct source {
+    struct laz_buf code;
+    const char *name;    /* for messages: the file, "-e", "standard input" */
+    const char *runtime; /* NULL: as the settings say; else borrowed from the registry */
+    struct laz_registry *registry;
+};
+
+static int source_read_fd(struct cli *cli, struct source *source, int fd)
+{
+    for (;;) {
+        ssize_t n;
+
+        if (!laz_buf_reserve(&source->code, 65536)) {
+            cli_problem(cli, "%s: out of memory", source->name);
+            return CLI_SETUP;
+        }
+        n = read(fd, source->code.data + source->code.len, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
+            return CLI_USAGE;
+        }
+        source->code.len += (size_t)n;
+        source->code.data[source->code.len] = '\0';
+        if (n == 0)
+            return 0;
+        if (source->code.len > SOURCE_MAX) {
+            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
+            return CLI_USAGE;
+        }
+    }
+}
+
+static int source_read_file(struct cli *cli, struct source *source)
+{
+    struct laz_look look;
+    int fd = laz_os_open_file(source->name, true, &look);
+    int status;
+
+    if (fd < 0) {
+        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
+        return CLI_USAGE;
+    }
+    if (look.kind == LAZ_LOOK_FOLDER) {
+        cli_problem(cli, "%s: is a directory", source->name);
+        status = CLI_USAGE;
+    } else {
+        status = source_read_fd(cli, source, fd);
+    }
+    laz_os_close(&fd);
+    return status;
+}
+
+/* Finds the runtime for the file's suffix. For a name without one the settings decide. */
+static int source_find_runtime(struct cli *cli, struct source *source)
+{
+    const char *slash = strrchr(source->name, '/');
+    const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
+    const struct laz_runtime_info *info;
+    int status;
+
+    if (cli->runtime || !dot)
+        return 0;
+    status = cli_registry(cli, true, &source->registry);
+    if (status)
+        return status;
+    info = laz_registry_runtime_for(source->registry, source->name);
+    if (!info) {
+        cli_problem(cli,
+                    "%s: no installed runtime takes files that end in %s; name one with --runtime "
+                    "(lazaret plugins lists them)",
+                    source->name, dot);
+        return CLI_USAGE;
+    }
+    source->runtime = info->name;
+    return 0;
+}
+
+static void source_empty_first_line(struct source *source)
+{
+    const char *text = laz_buf_text(&source->code);
+
+    if (strncmp(text, "#!", 2) == 0)
+        laz_buf_drop(&source->code, strcspn(text, "\n"));
+}
+
+/* 0 or an exit status (printed). */
+static int source_read(struct cli *cli, struct source *source)
+{
+    int status;
+
+    if (cli->code && cli->n_operands) {
+        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (cli->code) {
+        source->name = "-e";
+        laz_buf_puts(&source->code, cli->code);
+        return 0;
+    }
+    if (!cli->n_operands) {
+        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (strcmp(cli->operands[0], "-") == 0) {
+        source->name = "standard input";
+        status = source_read_fd(cli, source, STDIN_FILENO);
+    } else {
+        source->name = cli->operands[0];
+        status = source_read_file(cli, source);
+        if (!status)
+            status = source_find_runtime(cli, source);
+    }
+    source_empty_first_line(source);
+    return status;
+}
+
+static void source_fini(struct source *source)
+{
+    laz_buf_fini(&source->code);
+    laz_registry_free(source->registry);
+}
+
+/* ---- its execution -------------------------------------------------------------------------- */
 
 struct execution {
     struct cli *cli;
@@ -113,7 +253,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
     return laz_verdict_exit_status(laz_result_verdict(result));
 }
 
-static int execute_run(struct cli *cli, struct laz_engine *engine, const struct cli_source *source,
+static int execute_run(struct cli *cli, struct laz_engine *engine, const struct source *source,
                        struct laz_result **result, struct laz_error *err)
 {
     struct execution execution = {.cli = cli, .engine = engine};
@@ -131,7 +271,7 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
     return code;
 }
 
-static int execute_check(struct laz_engine *engine, const struct cli_source *source,
+static int execute_check(struct laz_engine *engine, const struct source *source,
                          struct laz_result **result, struct laz_error *err)
 {
     const struct laz_session_options options = {.size = sizeof options, .runtime = source->runtime};
@@ -159,12 +299,12 @@ int cli_execute(struct cli *cli)
         .log_user = cli->log.user,
         .log_level = cli->log.level,
     };
-    struct cli_source source = CLI_SOURCE_INIT;
+    struct source source = {.code = LAZ_BUF_INIT};
     struct laz_interrupt *interrupt = NULL;
     struct laz_engine *engine = NULL;
     struct laz_result *result = NULL;
     struct laz_error err = {0};
-    int status = cli_source_read(cli, &source);
+    int status = source_read(cli, &source);
 
     if (status)
         goto out;
@@ -180,7 +320,7 @@ out:
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(engine);
-    cli_source_fini(&source);
+    source_fini(&source);
     return status;
 }
 
