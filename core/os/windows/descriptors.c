@@ -182,14 +182,6 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     return laz_error_nomem(err);
 }
 
-int laz_os_nonblock(int fd, bool on, struct laz_error *err)
-{
-    (void)fd; /* only calls that say so in io.h wait */
-    (void)on;
-    (void)err;
-    return 0;
-}
-
 /* A temporary file that is deleted when it is closed; Windows keeps it in memory while it can. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
@@ -217,24 +209,10 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     return laz_error_os(err, failed, "the temporary file for %s could not be filled", name);
 }
 
-void laz_os_close_from(int first, int keep)
-{
-    (void)first; /* a process has only the handles that were listed for it */
-    (void)keep;
-}
-
 int laz_os_dup_onto(int fd, int number)
 {
     (void)fd;
     (void)number;
     errno = ENOSYS; /* a child gets handles, by CreateProcessW */
     return -1;
-}
-
-int laz_os_place(int *fd, int to, struct laz_error *err)
-{
-    (void)fd;
-    (void)to;
-    (void)err;
-    return 0;
 }

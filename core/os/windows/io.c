@@ -157,12 +157,6 @@ HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
     return write ? entry->writable : entry->readable;
 }
 
-int laz_os_watchable(int fd)
-{
-    (void)fd;
-    return -1;
-}
-
 bool laz_os_await(int fd, uint64_t ms)
 {
     struct fds_entry *entry = laz_windows_entry(fd);

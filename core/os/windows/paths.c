@@ -100,14 +100,6 @@ char *laz_os_real_path(const char *path)
     return real;
 }
 
-void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
-                  void *user)
-{
-    (void)path; /* no rules of this system refer to paths */
-    (void)visit;
-    (void)user;
-}
-
 bool laz_os_can_execute(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);

@@ -66,10 +66,3 @@ int laz_os_program_parts(const char *path,
         return 0;
     return laz_error_set(err, LAZ_ENOENT, 0, "%s does not exist", path);
 }
-
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user)
-{
-    (void)visit;
-    (void)user;
-}

@@ -52,14 +52,6 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     return *spawner ? 0 : laz_error_nomem(err);
 }
 
-int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err)
-{
-    (void)spawner;
-    (void)agent;
-    (void)err;
-    return 0; /* a job object ends all of its processes with the host */
-}
-
 void laz_spawner_free(struct laz_spawner *spawner)
 {
     free(spawner);
