@@ -39,33 +39,24 @@ void laz_cgroups_free(struct laz_cgroups *groups)
     (void)groups;
 }
 
-const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what)
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                  bool to_enter)
 {
     (void)groups;
     (void)what;
+    (void)to_enter;
     return NULL;
 }
 
-const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
-                                           enum laz_cgroup_what what)
-{
-    return laz_cgroups_mechanism(groups, what);
-}
-
-int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
                    struct laz_cgroup **group, struct laz_error *err)
 {
     (void)groups;
     (void)memory_bytes;
     (void)pids;
+    (void)to_enter;
     *group = NULL;
     return unsupported_error("control groups", err);
-}
-
-int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                            struct laz_cgroup **group, struct laz_error *err)
-{
-    return laz_cgroup_new(groups, memory_bytes, pids, group, err);
 }
 
 void laz_cgroup_free(struct laz_cgroup *group)

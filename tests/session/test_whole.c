@@ -36,7 +36,7 @@ static const char *counts(enum laz_cgroup_what what)
     const char *by = NULL;
 
     if (laz_cgroups_new(true, &groups, NULL) == 0)
-        by = laz_cgroups_mechanism(groups, what);
+        by = laz_cgroups_mechanism(groups, what, false);
     laz_cgroups_free(groups); /* the name is a constant */
     return by ? by : "watchdog";
 }

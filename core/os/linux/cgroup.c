@@ -9,13 +9,9 @@
  * has few: files that are read once are opened for that.  When memory runs out there is an event:
  * version 2 has POLLPRI on memory.events, which an epoll makes readable; version 1 has an eventfd.
  */
-#include "os/cgroup.h"
-
-#include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/linux/cgroup.h"
-#include "os/linux/cgroup_files.h"
-#include "os/linux/cgroup_places.h"
+#include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
@@ -31,16 +27,11 @@
 #define CGROUP_KEPT_MOST 4
 #define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a kept group may hold */
 
-struct cgroup_part {
-    int version;
-    char *folder;
-};
-
 struct laz_cgroup {
     struct laz_cgroups *owner;
     struct laz_cgroup *next_kept;
     uint64_t memory_bytes, pids; /* its limits */
-    struct cgroup_part parts[LAZ_CGROUP_WHATS];
+    struct cgroup_place parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
     bool is_killed;           /* no process can start in it any more */
@@ -51,8 +42,8 @@ struct laz_cgroup {
     uint64_t ran_out;         /* version 1: how often the event came */
 };
 
-static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
-                                             enum laz_cgroup_what what)
+static const struct cgroup_place *cgroup_part(const struct laz_cgroup *group,
+                                              enum laz_cgroup_what what)
 {
     return group->of[what] < 0 ? NULL : &group->parts[group->of[what]];
 }
@@ -67,12 +58,12 @@ static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups,
                : &groups->places[what];
 }
 
-const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
-                                           enum laz_cgroup_what what)
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                  bool to_enter)
 {
     static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
 
-    return names[cgroup_place(groups, (int)what, true)->version];
+    return groups ? names[cgroup_place(groups, (int)what, to_enter)->version] : NULL;
 }
 
 /* Makes the directories, all with one name that is unused in each place. */
@@ -100,7 +91,7 @@ static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
         if (i < group->n_parts)
             free(folder);
         else
-            group->parts[group->n_parts++] = (struct cgroup_part){place->version, folder};
+            group->parts[group->n_parts++] = (struct cgroup_place){place->version, folder};
     }
     return 0;
 }
@@ -139,7 +130,7 @@ static int cgroup_make(struct laz_cgroup *group)
 }
 
 /* Sets one limit; *file is its name when the kernel rejects it. */
-static int cgroup_set(const struct cgroup_part *part, const char *name, uint64_t value,
+static int cgroup_set(const struct cgroup_place *part, const char *name, uint64_t value,
                       bool optional, const char **file)
 {
     char text[24];
@@ -152,7 +143,7 @@ static int cgroup_set(const struct cgroup_part *part, const char *name, uint64_t
     return os_errno;
 }
 
-static int cgroup_limit_memory(const struct cgroup_part *part, uint64_t bytes, const char **file)
+static int cgroup_limit_memory(const struct cgroup_place *part, uint64_t bytes, const char **file)
 {
     int rc;
 
@@ -172,7 +163,7 @@ static int cgroup_limit_memory(const struct cgroup_part *part, uint64_t bytes, c
                : cgroup_set(part, "memory.memsw.limit_in_bytes", bytes, true, file);
 }
 
-static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_part *part)
+static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_place *part)
 {
     struct epoll_event wanted = {.events = EPOLLPRI};
     char text[32];
@@ -180,8 +171,7 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
     if (part->version == 2) {
         group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
         group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
-        cgroup_pread(group->events, text,
-                     sizeof text); /* content that was not read counts as new */
+        proc_text(group->events, text, sizeof text); /* content that was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
                        epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
                    ? 0
@@ -199,8 +189,8 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_par
 
 static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 {
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
+    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
     int rc = 0;
 
     if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT)
@@ -213,8 +203,8 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 /* Opens the files that report the usage of the group. */
 static int cgroup_watch(struct laz_cgroup *group, const char **file)
 {
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     int rc = 0;
 
     if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT) {
@@ -249,12 +239,34 @@ static void cgroup_drop(struct laz_cgroup *group)
     free(group);
 }
 
-static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                      bool to_enter, struct laz_cgroup **out, struct laz_error *err)
+/* One that was kept, with these limits; NULL: there is none. */
+static struct laz_cgroup *cgroup_take_kept(struct laz_cgroups *groups, uint64_t memory_bytes,
+                                           uint64_t pids)
 {
-    struct laz_cgroup *group = calloc(1, sizeof *group);
+    struct laz_cgroup *kept = groups->kept;
+    const char *file;
+
+    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
+        return NULL;
+    groups->kept = kept->next_kept;
+    groups->n_kept--;
+    if (cgroup_watch(kept, &file) == 0)
+        return kept;
+    cgroup_drop(kept);
+    return NULL;
+}
+
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
+                   struct laz_cgroup **out, struct laz_error *err)
+{
+    struct laz_cgroup *group = to_enter ? cgroup_take_kept(groups, memory_bytes, pids) : NULL;
     const char *file = "";
 
+    if (group) {
+        *out = group;
+        return 0;
+    }
+    group = calloc(1, sizeof *group);
     if (!group)
         return laz_error_nomem(err);
     group->owner = groups;
@@ -279,36 +291,12 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
     return 0;
 }
 
-int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                   struct laz_cgroup **group, struct laz_error *err)
-{
-    return cgroup_new(groups, memory_bytes, pids, false, group, err);
-}
-
-int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                            struct laz_cgroup **group, struct laz_error *err)
-{
-    struct laz_cgroup *kept = groups->kept;
-    const char *file;
-
-    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
-        return cgroup_new(groups, memory_bytes, pids, true, group, err);
-    groups->kept = kept->next_kept;
-    groups->n_kept--;
-    if (cgroup_watch(kept, &file)) {
-        cgroup_drop(kept);
-        return cgroup_new(groups, memory_bytes, pids, true, group, err);
-    }
-    *group = kept;
-    return 0;
-}
-
 /* Is it indistinguishable from a new one? Memory that is freed late would count for the next
  * session. */
 static bool cgroup_is_as_new(struct laz_cgroup *group)
 {
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[32];
 
     if (group->is_killed || laz_cgroup_out_of_memory(group))
@@ -357,14 +345,11 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
 {
     *door = (struct laz_cgroup_door){.into = -1};
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_part *part = &group->parts[i];
-        int fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
-                                    : cgroup_file(part->folder, "tasks", O_WRONLY);
-        if (fd >= 0 && part->version == 2)
-            door->into = fd;
-        else if (fd >= 0 && door->n_tasks < sizeof door->tasks / sizeof *door->tasks)
-            door->tasks[door->n_tasks++] = fd;
-        if (fd < 0) {
+        const struct cgroup_place *part = &group->parts[i];
+        int *fd = part->version == 2 ? &door->into : &door->tasks[door->n_tasks++];
+        *fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
+                                 : cgroup_file(part->folder, "tasks", O_WRONLY);
+        if (*fd < 0) {
             int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
             laz_cgroup_close(door);
             return rc;
@@ -387,7 +372,7 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
 {
     *n = 0;
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_part *part = &group->parts[i];
+        const struct cgroup_place *part = &group->parts[i];
         int fd = cgroup_file(part->folder, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
         if (fd < 0) {
             int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
@@ -402,15 +387,14 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
 
 bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
 {
-    char proc[48], text[8192];
+    char text[8192];
     int found = 0;
 
     if (!group->n_parts)
         return true;
     const char *name = strrchr(group->parts[0].folder, '/');
     size_t len = strlen(name);
-    snprintf(proc, sizeof proc, "/proc/%lld", (long long)pid);
-    if (!cgroup_read(proc, "cgroup", text, sizeof text))
+    if (!proc_read(pid, "cgroup", text, sizeof text))
         return false;
     for (const char *at = text; (at = strstr(at, name)); at += len)
         found += at[len] == '\n';
@@ -435,11 +419,11 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
 {
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
     uint64_t value = 0;
 
-    if (!part || !cgroup_pread(group->cpu_fd, text, sizeof text))
+    if (!part || !proc_text(group->cpu_fd, text, sizeof text))
         return 0;
     if (part->version == 1)
         return strtoull(text, NULL, 10) / 1000; /* nanoseconds */
@@ -450,7 +434,7 @@ uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
 {
     char text[32];
 
-    return cgroup_pread(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+    return proc_text(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
 int laz_cgroup_event_fd(const struct laz_cgroup *group)
@@ -460,14 +444,14 @@ int laz_cgroup_event_fd(const struct laz_cgroup *group)
 
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 {
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     uint64_t value = 0, kills = 0;
     char text[1024];
 
     if (group->event_fd < 0)
         return 0;
     if (part->version == 2) { /* reading it resets the event */
-        if (cgroup_pread(group->events, text, sizeof text))
+        if (proc_text(group->events, text, sizeof text))
             laz_cgroup_counter(text, "oom_kill", &value);
         return value;
     }
@@ -490,7 +474,7 @@ bool laz_cgroup_kill(struct laz_cgroup *group)
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
             return cgroup_kill_all(group->parts[i].folder, 2);
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_PIDS);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_PIDS);
     if (!part && group->n_parts)
         part = &group->parts[0];
     return !part || cgroup_kill_all(part->folder, part->version);

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* cgroup_files.c - reading and writing the files of a control group.  System: Linux.
  * Side: host.  Input trusted: yes (files of the kernel). */
-#include "os/linux/cgroup_files.h"
-
-#include "os/cgroup_text.h"
 #include "os/descriptors.h"
+#include "os/linux/cgroup.h"
+#include "os/linux/proc.h"
 #include "os/pidfd.h"
 #include "os/posix/descriptors.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define CGROUP_KILL_ROUNDS 200
 #define CGROUP_KILL_MS     5
+#define CGROUP_PATH        (CGROUP_FOLDER_MAX + 320)
 
 int cgroup_file(const char *folder, const char *file, int flags)
 {
-    char path[CGROUP_FOLDER_MAX + 320];
+    char path[CGROUP_PATH];
 
     snprintf(path, sizeof path, "%s/%s", folder, file);
     return laz_posix_above(open(path, flags | O_CLOEXEC));
@@ -30,29 +27,16 @@ int cgroup_file(const char *folder, const char *file, int flags)
 
 int cgroup_write(const char *folder, const char *file, const char *text)
 {
-    int fd = cgroup_file(folder, file, O_WRONLY);
-    int os_errno = 0;
+    char path[CGROUP_PATH];
 
-    if (fd < 0)
-        return errno;
-    if (write(fd, text, strlen(text)) < 0)
-        os_errno = errno;
-    (void)close(fd);
-    return os_errno;
-}
-
-bool cgroup_pread(int fd, char *text, size_t size)
-{
-    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
-
-    text[n > 0 ? n : 0] = '\0';
-    return n >= 0;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return proc_write(path, text);
 }
 
 bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
 {
     int fd = cgroup_file(folder, file, O_RDONLY);
-    bool read = cgroup_pread(fd, text, size);
+    bool read = proc_text(fd, text, size);
 
     laz_os_close(&fd);
     return read;
@@ -61,13 +45,10 @@ bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
 /* Kills a process as long as it is in the group: not another one that got its number. */
 static void cgroup_kill_one(pid_t pid, const char *folder)
 {
-    char proc[48], text[8192];
-    int pidfd = laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
+    char text[8192];
+    int pidfd = laz_os_pidfd(pid);
 
-    if (pidfd < 0)
-        return;
-    snprintf(proc, sizeof proc, "/proc/%d", (int)pid);
-    if (cgroup_read(proc, "cgroup", text, sizeof text) &&
+    if (pidfd >= 0 && proc_read(pid, "cgroup", text, sizeof text) &&
         laz_cgroup_is_named(text, strrchr(folder, '/') + 1))
         laz_os_pidfd_kill(pidfd);
     laz_os_close(&pidfd);

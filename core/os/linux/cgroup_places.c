@@ -16,18 +16,13 @@
  * itself, and the more there are the longer it would wait.  So where groups have a share of the
  * processors those of one engine are in one group, the nest, and together get what the host, or any
  * process beside it, gets alone. */
-#include "os/linux/cgroup_places.h"
-
-#include "os/cgroup.h"
-#include "os/cgroup_text.h"
 #include "os/descriptors.h"
+#include "os/directories.h"
 #include "os/files.h"
 #include "os/linux/cgroup.h"
-#include "os/linux/cgroup_files.h"
-#include "os/posix/descriptors.h"
+#include "os/linux/proc.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -180,41 +175,13 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
         places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU, &groups->cpu_to_enter);
 }
 
-/* When a process started, in ticks since the boot (proc(5), fields 3, 20 and 22); 0: not known.
- * `*ended`: it is a zombie without other threads; one whose first thread has ended and others have
- * not is still alive. */
-static uint64_t places_start(uint64_t pid, bool *ended)
-{
-    char folder[48], text[1024];
-    unsigned long long start = 0;
-    long threads;
-    char state;
-
-    *ended = false;
-    snprintf(folder, sizeof folder, "/proc/%llu", (unsigned long long)pid);
-    if (!cgroup_read(folder, "stat", text, sizeof text))
-        return 0;
-    const char *p = strrchr(text, ')');
-    if (!p || sscanf(p + 1,
-                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld "
-                     "%*d %llu",
-                     &state, &threads, &start) != 3)
-        return 0;
-    *ended = state == 'X' || (state == 'Z' && threads <= 1);
-    return start;
-}
-
 /* Is the process in the time namespace of this one? In another one (Linux 5.6) /proc shows a
  * different start of the same process. */
-static bool places_same_time(uint64_t pid)
+static bool places_same_time(int64_t pid)
 {
-    struct stat own, other;
-    char path[48];
+    uint64_t own = proc_namespace(getpid(), "time");
 
-    if (stat("/proc/self/ns/time", &own) != 0)
-        return errno == ENOENT;
-    snprintf(path, sizeof path, "/proc/%llu/ns/time", (unsigned long long)pid);
-    return stat(path, &other) == 0 && own.st_ino == other.st_ino;
+    return own ? proc_namespace(pid, "time") == own : errno == ENOENT;
 }
 
 /* Has the host that made the name certainly ended? Where this cannot be checked, because there are
@@ -222,16 +189,16 @@ static bool places_same_time(uint64_t pid)
  * living host would be killed. */
 static bool places_host_is_gone(const struct laz_cgroup_name *name)
 {
-    bool ended;
+    const pid_t pid = (pid_t)name->pid;
+    struct proc_stat stat;
 
     if (name->pid < 1 || name->pid > INT32_MAX)
         return false;
-    if (kill((pid_t)name->pid, 0) != 0 && errno == ESRCH)
+    if (kill(pid, 0) != 0 && errno == ESRCH)
         return true;
-    uint64_t start = places_start(name->pid, &ended);
-    if (!start)
+    if (!proc_stat(pid, &stat) || !stat.start)
         return false;
-    return start == name->start ? ended : places_same_time(name->pid);
+    return stat.start == name->start ? stat.ended : places_same_time(pid);
 }
 
 /* The lock is in a file that only this user, or root, can write: others can lock it for reading at
@@ -292,44 +259,42 @@ static void places_remove(const char *path, int version, bool kills)
 /* The same for the groups in a nest. */
 static void places_remove_nested(const char *nest, int version, bool kills)
 {
-    struct dirent *entry;
+    struct laz_strv entries = LAZ_STRV_INIT;
     struct laz_cgroup_name name;
-    DIR *dir = laz_posix_opendir(nest);
 
-    while (dir && (entry = readdir(dir))) {
+    (void)laz_os_list_folder(nest, &entries, NULL);
+    for (size_t i = 0; i < entries.n; i++) {
         char path[CGROUP_FOLDER_MAX + 16 + 1024];
-        snprintf(path, sizeof path, "%s/%s", nest, entry->d_name);
-        if (laz_cgroup_name_parse(entry->d_name, &name))
+        snprintf(path, sizeof path, "%s/%s", nest, entries.items[i]);
+        if (laz_cgroup_name_parse(entries.items[i], &name))
             places_remove(path, version, kills);
     }
-    if (dir)
-        (void)closedir(dir);
+    laz_strv_fini(&entries);
 }
 
 /* Removes the groups that hosts of this user left when they died. What is in them is killed if the
  * host was in this pid namespace; of another one not all processes may be visible. */
 static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
 {
-    struct dirent *entry;
-    DIR *dir = laz_posix_opendir(folder);
+    struct laz_strv entries = LAZ_STRV_INIT;
 
-    while (dir && (entry = readdir(dir))) {
+    (void)laz_os_list_folder(folder, &entries, NULL);
+    for (size_t i = 0; i < entries.n; i++) {
         char path[CGROUP_FOLDER_MAX + 16 + 512];
         struct laz_cgroup_name name;
         struct stat st;
-        if (!laz_cgroup_name_parse(entry->d_name, &name))
+        if (!laz_cgroup_name_parse(entries.items[i], &name))
             continue;
         const bool is_here = name.pid_namespace == pid_namespace;
         if (is_here ? !places_host_is_gone(&name) : places_are_used(folder, name.pid_namespace))
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, entries.items[i]);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
             continue;
         places_remove_nested(path, version, is_here);
         places_remove(path, version, is_here);
     }
-    if (dir)
-        (void)closedir(dir);
+    laz_strv_fini(&entries);
 }
 
 /* A host that is started again may be in another group than the one that died, usually beside it.
@@ -338,8 +303,8 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
 static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
 {
     char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
+    struct laz_strv entries = LAZ_STRV_INIT;
     struct laz_cgroup_name name;
-    struct dirent *entry;
     struct stat st;
 
     places_sweep(place->folder, place->version, pid_namespace);
@@ -348,16 +313,15 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
     if (access(above, F_OK) != 0)
         return; /* the mount ends here */
     *strrchr(above, '/') = '\0';
-    DIR *dir = laz_posix_opendir(above);
-    while (dir && (entry = readdir(dir))) {
-        snprintf(path, sizeof path, "%s/%s", above, entry->d_name);
-        if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
-            !laz_cgroup_name_parse(entry->d_name, &name) && strcmp(path, place->folder) != 0 &&
-            lstat(path, &st) == 0 && st.st_nlink > 2)
+    (void)laz_os_list_folder(above, &entries, NULL);
+    for (size_t i = 0; i < entries.n; i++) {
+        snprintf(path, sizeof path, "%s/%s", above, entries.items[i]);
+        if (entries.items[i][0] != '.' && !laz_cgroup_name_parse(entries.items[i], &name) &&
+            strcmp(path, place->folder) != 0 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+            st.st_nlink > 2)
             places_sweep(path, place->version, pid_namespace);
     }
-    if (dir)
-        (void)closedir(dir);
+    laz_strv_fini(&entries);
 }
 
 static struct cgroup_place *places_at(struct laz_cgroups *groups, int what)
@@ -433,7 +397,7 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     struct laz_buf mountinfo = LAZ_BUF_INIT, self = LAZ_BUF_INIT;
     struct laz_cgroups *made = calloc(1, sizeof *made);
     struct laz_error why = {0};
-    struct stat st;
+    struct proc_stat stat;
 
     if (!made)
         return laz_error_nomem(err);
@@ -442,12 +406,11 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
         rc = laz_os_read_file("/proc/self/cgroup", PLACES_TEXT, &self, &why);
     if (rc) {
         made->out_of_memory = laz_error_is_shortage(&why);
-    } else if (places_proc_is_ours() && stat("/proc/self/ns/pid", &st) == 0) {
-        bool ended;
-        made->next.pid_namespace = st.st_ino;
-        made->next.pid = (uint64_t)getpid();
-        made->next.start = places_start(made->next.pid, &ended);
-        if (made->next.start)
+    } else if (places_proc_is_ours() && proc_stat(getpid(), &stat) && stat.start) {
+        made->next = (struct laz_cgroup_name){.pid_namespace = proc_namespace(getpid(), "pid"),
+                                              .pid = (uint64_t)getpid(),
+                                              .start = stat.start};
+        if (made->next.pid_namespace)
             places_find(made, laz_buf_text(&mountinfo), laz_buf_text(&self), look);
     }
     laz_buf_fini(&mountinfo);
@@ -467,13 +430,6 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     *groups = made;
     return 0;
-}
-
-const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what)
-{
-    static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
-
-    return groups ? names[groups->places[what].version] : NULL;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
