@@ -2,7 +2,7 @@
 /* directories.c - removing what its owner has protected; mount options.  System: macOS. */
 #include "os/directories.h"
 
-#include "os/posix/directories.h"
+#include "os/posix/files.h"
 
 #include <fcntl.h>
 #include <sys/attr.h>

@@ -138,7 +138,7 @@ static int append_flock(int fd, int how, uint64_t most_ms)
 int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, uint64_t *size,
                     struct laz_error *err)
 {
-    struct stat held, named;
+    struct stat held;
 
     *reopened = file->fd < 0;
     for (int i = 0; i < APPEND_TRIES; i++) {
@@ -151,8 +151,7 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
                                  "another process keeps the lock of the audit log %s", file->path);
         if (failed)
             return laz_error_os(err, failed, "the audit log %s cannot be locked", file->path);
-        if (fstat(file->fd, &held) == 0 && lstat(file->path, &named) == 0 &&
-            held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
+        if (laz_posix_is_named(file->fd, file->path, &held)) {
             *size = (uint64_t)held.st_size;
             return 0;
         }

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
-#include "os/posix/directories.h"
+#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,17 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     }
     laz_os_close(&fd);
     return rc;
+}
+
+int laz_posix_lock_folder(const char *path, int how)
+{
+    struct stat st;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_uid != geteuid() ||
+                    flock(fd, how | LOCK_NB) != 0 || !laz_posix_is_named(fd, path, &st)))
+        laz_os_close(&fd);
+    return fd;
 }
 
 static int directories_by_name(const void *a, const void *b)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "os/current_process.h"
+#include "os/posix/files.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -121,21 +122,16 @@ char *laz_os_real_path(const char *path)
     return realpath(path, NULL);
 }
 
-/* Visits the link `first` with this text, by the real path of its directory. */
-static void paths_visit_link(const char *first, const char *text,
-                             void (*visit)(void *user, const char *link, const char *text),
-                             void *user)
+char *laz_posix_canonical(const char *path)
 {
-    const char *name = strrchr(first, '/') + 1;
-    char *folder = laz_strndup(first, (size_t)(name - first));
+    const char *name = strrchr(path, '/') + 1;
+    char *folder = laz_strndup(path, (size_t)(name - path));
     char *real = folder ? realpath(folder, NULL) : NULL;
-    char *link = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
+    char *canonical = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
 
-    if (link)
-        visit(user, link, text);
     free(folder);
     free(real);
-    free(link);
+    return canonical;
 }
 
 /* A link that is found is replaced by its text, and the walk starts again. */
@@ -154,7 +150,10 @@ void laz_os_links(const char *path, void (*visit)(void *user, const char *link, 
         if (len > 0) {
             const size_t before = (size_t)(strrchr(first, '/') + 1 - first);
             text[len] = '\0';
-            paths_visit_link(first, text, visit, user);
+            char *link = laz_posix_canonical(first);
+            if (link)
+                visit(user, link, text);
+            free(link);
             next = laz_strdupf("%.*s%s%s", text[0] == '/' ? 0 : (int)before, first, text, way + at);
             free(way);
             way = next;

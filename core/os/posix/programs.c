@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "os/paths.h"
 #include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/posix/programs.h"
 
 #include <lazaret/backend.h>
@@ -113,31 +114,9 @@ static bool programs_is_below_link(const char *path)
     return false;
 }
 
-/* `path` with the links of its directories resolved, but not that of its last part: a new string.
- */
-static char *programs_canonical(const char *path)
+static int programs_wrong(const char *path, int number, struct laz_error *err)
 {
-    char folder[PATH_MAX];
-    const char *name = strrchr(path, '/') + 1;
-    size_t len = (size_t)(name - path);
-
-    if (len >= sizeof folder) {
-        errno = ENAMETOOLONG;
-        return NULL;
-    }
-    memcpy(folder, path, len);
-    folder[len] = '\0';
-    char *real = realpath(folder, NULL);
-    if (!real)
-        return NULL;
-    char *canonical = laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
-    free(real);
-    return canonical;
-}
-
-static int programs_wrong(const struct programs_walk *walk, const char *path, int number)
-{
-    return laz_error_set(walk->err, LAZ_ENOENT, number,
+    return laz_error_set(err, LAZ_ENOENT, number,
                          "%s does not exist or is not a program that can be executed", path);
 }
 
@@ -156,17 +135,17 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
     struct stat st;
     int rc = 0;
 
-    char *here = programs_canonical(*path);
+    char *here = laz_posix_canonical(*path);
     if (!here)
-        return programs_wrong(walk, *path, errno);
+        return programs_wrong(*path, errno, walk->err);
     if (strcmp(here, *path) != 0 && !programs_is_below_link(*path))
         (void)walk->visit(walk->user, LAZ_PATH_SYMLINK, here, *path);
     if (lstat(here, &st) != 0) {
-        rc = programs_wrong(walk, here, errno);
+        rc = programs_wrong(here, errno, walk->err);
     } else if (S_ISLNK(st.st_mode)) {
         ssize_t len = readlink(here, text, sizeof text - 1);
         if (len <= 0) {
-            rc = programs_wrong(walk, here, errno);
+            rc = programs_wrong(here, errno, walk->err);
         } else {
             text[len] = '\0';
             *done = !walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
@@ -182,7 +161,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
         *done = true;
         rc = programs_file(walk, here, depth);
     } else {
-        rc = programs_wrong(walk, here, 0);
+        rc = programs_wrong(here, 0, walk->err);
     }
     free(here);
     return rc;
@@ -195,10 +174,10 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
     int rc = at ? 0 : laz_error_nomem(walk->err);
 
     if (depth > PROGRAMS_DEEP)
-        rc = programs_wrong(walk, path, ELOOP);
+        rc = programs_wrong(path, ELOOP, walk->err);
     for (unsigned i = 0; !rc && !done; i++)
         rc = i < PROGRAMS_LINKS ? programs_step(walk, &at, depth, &done)
-                                : programs_wrong(walk, path, ELOOP);
+                                : programs_wrong(path, ELOOP, walk->err);
     free(at);
     return rc;
 }
@@ -211,7 +190,7 @@ int laz_os_program_parts(const char *path,
     const struct programs_walk walk = {visit, user, err};
 
     if (path[0] != '/')
-        return programs_wrong(&walk, path, 0);
+        return programs_wrong(path, 0, err);
     return programs_follow(&walk, path, 0);
 }
 
@@ -250,9 +229,7 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
         return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
     if (name[0] == '/') {
         if (!laz_os_can_execute(name))
-            return laz_error_set(err, LAZ_ENOENT, 0,
-                                 "%s does not exist or is not a program that can be executed",
-                                 name);
+            return programs_wrong(name, 0, err);
         found = laz_strdup(name);
         goto out;
     }

@@ -12,11 +12,11 @@
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,30 +30,11 @@
 
 static bool folder_is_ours(const char *name)
 {
-    size_t prefix = strlen(FOLDER_PREFIX);
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const size_t prefix = strlen(FOLDER_PREFIX);
 
-    if (strncmp(name, FOLDER_PREFIX, prefix) != 0 || strlen(name) != prefix + FOLDER_RANDOM)
-        return false;
-    for (const char *c = name + prefix; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
-            return false;
-    return true;
-}
-
-/* Opens and locks a directory of this user; -1 when it belongs to another user, or is in use. */
-static int folder_lock(const char *path)
-{
-    struct stat locked, named;
-    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &locked) == 0 && locked.st_uid == geteuid() &&
-        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &named) == 0 &&
-        named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
-        return fd;
-    (void)close(fd);
-    return -1;
+    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
+           strspn(name + prefix, letters) == FOLDER_RANDOM;
 }
 
 static void folder_clean_stale(void)
@@ -69,7 +50,7 @@ static void folder_clean_stale(void)
             continue;
         snprintf(path, sizeof path, FOLDER_PARENT "/%.*s",
                  (int)(strlen(FOLDER_PREFIX) + FOLDER_RANDOM), entry->d_name);
-        int fd = folder_lock(path);
+        int fd = laz_posix_lock_folder(path, LOCK_EX);
         if (fd < 0)
             continue;
         laz_os_remove_tree(path);
@@ -92,7 +73,7 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
         if (!made)
             return laz_error_nomem(err);
         if (mkdir(made, 0700) == 0) {
-            int fd = folder_lock(made);
+            int fd = laz_posix_lock_folder(made, LOCK_EX);
             if (fd >= 0 && fchmod(fd, (mode_t)mode) == 0) {
                 *path = made;
                 *lock_fd = fd;

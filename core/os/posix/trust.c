@@ -13,7 +13,6 @@
 #include "os/paths.h"
 #include "os/posix/descriptors.h"
 #include "os/posix/files.h"
-#include "os/posix/trust.h"
 #include "os/users.h"
 
 #include <errno.h>
