@@ -152,15 +152,6 @@ int laz_os_landlock_enter(int ruleset, struct laz_error *err)
     return unsupported_error("Landlock", err);
 }
 
-int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                    struct laz_landlock *in_force, struct laz_error *err)
-{
-    int ruleset;
-
-    (void)in_force;
-    return laz_os_landlock_make(abi, rules, n, &ruleset, err);
-}
-
 int laz_os_filter(const char *name, struct laz_error *err)
 {
     if (strcmp(name, LAZ_FILTER_SESSION) != 0 && strcmp(name, LAZ_FILTER_SAME_USER) != 0)

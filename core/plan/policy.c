@@ -13,7 +13,6 @@
 #include "base/path.h"
 #include "plan/policy_env.h"
 #include "plan/policy_paths.h"
-#include "os/default_paths.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/paths.h"
