@@ -14,6 +14,7 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
+#include "os/io.h"
 #include "os/linux/descriptors.h"
 #include "os/process.h"
 #include "os/spawner.h"
@@ -375,15 +376,11 @@ static int child_outcome(const struct child_plan *plan, int errors, bool waited,
                          struct laz_error *err)
 {
     struct child_failure failure;
-    ssize_t n;
 
     /* Otherwise a process with the other end could delay this for ever. */
     if (waited && laz_os_nonblock(errors, true, err))
         return LAZ_EOS;
-    do {
-        n = read(errors, &failure, sizeof failure);
-    } while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof failure)
+    if (laz_os_read(errors, &failure, sizeof failure) != (ssize_t)sizeof failure)
         return 0;
     if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
         failure.step = CHILD_EXEC;
