@@ -53,9 +53,9 @@ static const struct cgroup_place *cgroup_part(const struct laz_cgroup *group,
 static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups, int what,
                                                bool to_enter)
 {
-    return to_enter && what == LAZ_CGROUP_CPU && groups->cpu_to_enter.version
-               ? &groups->cpu_to_enter
-               : &groups->places[what];
+    if (to_enter && what == LAZ_CGROUP_CPU && groups->places[CGROUP_CPU_TO_ENTER].version)
+        what = CGROUP_CPU_TO_ENTER;
+    return &groups->places[what];
 }
 
 const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
@@ -129,38 +129,41 @@ static int cgroup_make(struct laz_cgroup *group)
     return os_errno;
 }
 
-/* Sets one limit; *file is its name when the kernel rejects it. */
-static int cgroup_set(const struct cgroup_place *part, const char *name, uint64_t value,
-                      bool optional, const char **file)
+/* The files that limit a group, in the order in which they are set. */
+static const struct cgroup_limit {
+    enum laz_cgroup_what what;
+    int version;
+    const char *file, *value; /* NULL: the limit itself */
+    int ignored[2];           /* errors: the kernel has no such file, or rejects the value */
+} cgroup_limits[] = {
+    {LAZ_CGROUP_MEMORY, 2, "memory.max", NULL, {0}},
+    {LAZ_CGROUP_MEMORY, 2, "memory.swap.max", "0", {ENOENT}},
+    {LAZ_CGROUP_MEMORY, 2, "memory.oom.group", "1", {ENOENT}}, /* Linux 4.19 */
+    {LAZ_CGROUP_MEMORY, 1, "memory.limit_in_bytes", NULL, {0}},
+    /* for kernels that do not count swap */
+    {LAZ_CGROUP_MEMORY, 1, "memory.swappiness", "0", {ENOENT, EINVAL}},
+    {LAZ_CGROUP_MEMORY, 1, "memory.memsw.limit_in_bytes", NULL, {ENOENT}},
+    {LAZ_CGROUP_PIDS, 2, "pids.max", NULL, {0}},
+    {LAZ_CGROUP_PIDS, 1, "pids.max", NULL, {0}},
+};
+
+/* *file: the one that was set last. */
+static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 {
-    char text[24];
-
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    int os_errno = cgroup_write(part->folder, name, text);
-    if (!os_errno || (optional && os_errno == ENOENT))
-        return 0;
-    *file = name;
-    return os_errno;
-}
-
-static int cgroup_limit_memory(const struct cgroup_place *part, uint64_t bytes, const char **file)
-{
-    int rc;
-
-    if (part->version == 2) {
-        rc = cgroup_set(part, "memory.max", bytes, false, file);
-        if (!rc)
-            rc = cgroup_set(part, "memory.swap.max", 0, true, file);
-        return rc ? rc : cgroup_set(part, "memory.oom.group", 1, true, file); /* Linux 4.19 */
+    for (size_t i = 0; i < sizeof cgroup_limits / sizeof *cgroup_limits; i++) {
+        const struct cgroup_limit *row = &cgroup_limits[i];
+        const struct cgroup_place *part = cgroup_part(group, row->what);
+        uint64_t limit = row->what == LAZ_CGROUP_MEMORY ? group->memory_bytes : group->pids;
+        char text[24];
+        if (!part || part->version != row->version || limit == LAZ_CGROUP_NO_LIMIT)
+            continue;
+        snprintf(text, sizeof text, "%llu", (unsigned long long)limit);
+        *file = row->file;
+        int os_errno = cgroup_write(part->folder, *file, row->value ? row->value : text);
+        if (os_errno && os_errno != row->ignored[0] && os_errno != row->ignored[1])
+            return os_errno;
     }
-    rc = cgroup_set(part, "memory.limit_in_bytes", bytes, false, file);
-    if (rc)
-        return rc;
-    rc = cgroup_write(part->folder, "memory.swappiness",
-                      "0"); /* for kernels that do not count swap */
-    return rc && rc != ENOENT && rc != EINVAL
-               ? rc
-               : cgroup_set(part, "memory.memsw.limit_in_bytes", bytes, true, file);
+    return 0;
 }
 
 static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_place *part)
@@ -185,19 +188,6 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_pla
                        : cgroup_write(part->folder, "cgroup.event_control", text);
     laz_os_close(&control);
     return os_errno;
-}
-
-static int cgroup_limit(const struct laz_cgroup *group, const char **file)
-{
-    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_place *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
-    int rc = 0;
-
-    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT)
-        rc = cgroup_limit_memory(memory, group->memory_bytes, file);
-    if (!rc && processes && group->pids != LAZ_CGROUP_NO_LIMIT)
-        rc = cgroup_set(processes, "pids.max", group->pids, false, file);
-    return rc;
 }
 
 /* Opens the files that report the usage of the group. */

@@ -18,12 +18,16 @@ struct cgroup_place {
     char *folder;
 };
 
+/* The places: one for each resource, and that for CPU time of groups to enter, if it is not the
+ * same; see laz_cgroup_new. */
+#define CGROUP_CPU_TO_ENTER LAZ_CGROUP_WHATS
+#define CGROUP_PLACES       (LAZ_CGROUP_WHATS + 1)
+
 struct laz_cgroups {
-    struct cgroup_place places[LAZ_CGROUP_WHATS];
-    struct cgroup_place cpu_to_enter; /* in place of that of version 2; see laz_cgroup_new */
-    char *nest;                       /* the group of all those that have a share; NULL: none */
-    struct laz_cgroup_name next;      /* of the next group */
-    int in_use[LAZ_CGROUP_WHATS + 1]; /* a file of each place, locked as long as this host lives */
+    struct cgroup_place places[CGROUP_PLACES];
+    char *nest;                  /* the group of all those that have a share; NULL: none */
+    struct laz_cgroup_name next; /* of the next group */
+    int in_use[CGROUP_PLACES];   /* a file of each place, locked as long as this host lives */
     int n_in_use;
     struct laz_strv busy;    /* directories that could not be removed yet */
     struct laz_cgroup *kept; /* empty, for the next sessions; see laz_cgroup_free */

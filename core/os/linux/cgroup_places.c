@@ -172,7 +172,8 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
     if (groups->places[LAZ_CGROUP_CPU].version == 2 &&
         groups->places[LAZ_CGROUP_MEMORY].version != 2 &&
         groups->places[LAZ_CGROUP_PIDS].version != 2)
-        places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU, &groups->cpu_to_enter);
+        places_find_v1(groups, mountinfo, self, LAZ_CGROUP_CPU,
+                       &groups->places[CGROUP_CPU_TO_ENTER]);
 }
 
 /* Is the process in the time namespace of this one? In another one (Linux 5.6) /proc shows a
@@ -324,15 +325,10 @@ static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_n
     laz_strv_fini(&entries);
 }
 
-static struct cgroup_place *places_at(struct laz_cgroups *groups, int what)
-{
-    return what < LAZ_CGROUP_WHATS ? &groups->places[what] : &groups->cpu_to_enter;
-}
-
 /* One of the places, or NULL: there is none, or an earlier one is the same. */
-static const struct cgroup_place *places_of(struct laz_cgroups *groups, int what)
+static const struct cgroup_place *places_of(const struct laz_cgroups *groups, int what)
 {
-    const struct cgroup_place *place = places_at(groups, what);
+    const struct cgroup_place *place = &groups->places[what];
 
     for (int i = 0; i < what && place->version; i++)
         if (groups->places[i].version && strcmp(groups->places[i].folder, place->folder) == 0)
@@ -379,8 +375,8 @@ static void places_nest(struct laz_cgroups *groups)
             good = places_controller(groups->nest, controller, false);
     }
     share->folder = NULL;
-    for (int what = 0; what <= LAZ_CGROUP_WHATS && good; what++) {
-        struct cgroup_place *place = places_at(groups, what);
+    for (int what = 0; what < CGROUP_PLACES && good; what++) {
+        struct cgroup_place *place = &groups->places[what];
         if (place != share && (!place->version || strcmp(place->folder, outer) != 0))
             continue;
         free(place->folder);
@@ -415,7 +411,7 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
     }
     laz_buf_fini(&mountinfo);
     laz_buf_fini(&self);
-    for (int what = 0; what <= LAZ_CGROUP_WHATS && !look; what++) {
+    for (int what = 0; what < CGROUP_PLACES && !look; what++) {
         const struct cgroup_place *place = places_of(made, what);
         if (!place)
             continue;
@@ -467,8 +463,7 @@ void laz_cgroups_free(struct laz_cgroups *groups)
     laz_strv_fini(&groups->busy);
     while (groups->n_in_use > 0)
         laz_os_close(&groups->in_use[--groups->n_in_use]);
-    for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
+    for (int what = 0; what < CGROUP_PLACES; what++)
         free(groups->places[what].folder);
-    free(groups->cpu_to_enter.folder);
     free(groups);
 }

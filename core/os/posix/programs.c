@@ -120,15 +120,6 @@ static int programs_wrong(const char *path, int number, struct laz_error *err)
                          "%s does not exist or is not a program that can be executed", path);
 }
 
-/* Where a link leads: a new string. */
-static char *programs_target(const char *link, const char *text)
-{
-    const char *name = strrchr(link, '/') + 1;
-
-    return text[0] == '/' ? laz_strdup(text)
-                          : laz_strdupf("%.*s%s", (int)(name - link), link, text);
-}
-
 static int programs_step(const struct programs_walk *walk, char **path, unsigned depth, bool *done)
 {
     char text[PATH_MAX];
@@ -149,7 +140,8 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
         } else {
             text[len] = '\0';
             *done = !walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
-            char *next = programs_target(here, text);
+            const int before = text[0] == '/' ? 0 : (int)(strrchr(here, '/') + 1 - here);
+            char *next = laz_strdupf("%.*s%s", before, here, text);
             free(*path);
             *path = next;
             rc = next ? 0 : laz_error_nomem(walk->err);
