@@ -230,8 +230,7 @@ static void live_group_limits_processes_and_ends_them(void)
         struct laz_buf said = LAZ_BUF_INIT;
         struct laz_exit how = {0};
         int out = -1, held = -1;
-        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 64 * MIB, rows[i].pids, false, &group, NULL),
-                              0);
+        CU_ASSERT_FATAL(!laz_cgroup_new(groups, 64 * MIB, rows[i].pids, false, &group, NULL));
         CU_ASSERT(groups_left() >= 1);
         start_in(group, line, spawner, &process, &out, &held);
         read_all(out, &said);
@@ -296,9 +295,8 @@ static void nest_of_new(struct laz_cgroups *groups, bool to_enter, char *nest, s
     size_t n = 0;
 
     *nest = '\0';
-    CU_ASSERT_EQUAL_FATAL(
-        laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, to_enter, &group, NULL),
-        0);
+    CU_ASSERT_FATAL(
+        !laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, to_enter, &group, NULL));
     CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
     while (n) {
         char link[48], path[4200] = "";

@@ -60,7 +60,8 @@ bool cgroup_kill_all(const char *folder, int version)
 
     if (version == 2 && cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14 */
         return true;
-    (void)cgroup_write(folder, "pids.max", "0"); /* no new process starts while they are killed */
+    /* no new process starts while they are killed */
+    (void)cgroup_write(folder, "pids.max", "0");
     for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
         if (!cgroup_read(folder, "cgroup.procs", text, sizeof text) || !*text)
             return true;

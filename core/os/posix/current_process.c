@@ -51,9 +51,9 @@ static const struct {
     const char *name;
     int resource;
     rlim_t grace;
-} limits_table[] = {
+} limits_table[] = {{"core", RLIMIT_CORE, 0},
 #define LIMITS_ROW(ID, name, ...) {name, LIMITS_##ID},
-    LAZ_LIMITS(LIMITS_ROW){"core", RLIMIT_CORE, 0},
+                    LAZ_LIMITS(LIMITS_ROW)
 #undef LIMITS_ROW
 };
 

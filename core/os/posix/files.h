@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LAZ_POSIX_LINKS 40 /* on one way, as the kernel follows, path_resolution(7) */
+
 struct laz_buf;
 struct laz_error;
 struct stat;

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATHS_LINKS 40 /* as many as the kernel follows, path_resolution(7) */
-
 /* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
 static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
 {
@@ -142,7 +140,7 @@ void laz_os_links(const char *path, void (*visit)(void *user, const char *link, 
     char text[PATH_MAX];
     unsigned links = 0;
 
-    for (size_t at = 0; way && way[at] && links < PATHS_LINKS;) {
+    for (size_t at = 0; way && way[at] && links < LAZ_POSIX_LINKS;) {
         at += strspn(way + at, "/");
         at += strcspn(way + at, "/");
         char *first = laz_strndup(way, at), *next = NULL;

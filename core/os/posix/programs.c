@@ -28,9 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROGRAMS_LINKS 40   /* as the kernel follows, path_resolution(7) */
-#define PROGRAMS_DEEP  5    /* interpreters of interpreters, execve(2) */
-#define PROGRAMS_HEAD  1024 /* holds the first line, and usually the loader's name */
+#define PROGRAMS_DEEP 5    /* interpreters of interpreters, execve(2) */
+#define PROGRAMS_HEAD 1024 /* holds the first line, and usually the loader's name */
 
 struct programs_walk {
     bool (*visit)(void *user, uint32_t kind, const char *host, const char *box);
@@ -168,8 +167,8 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
     if (depth > PROGRAMS_DEEP)
         rc = programs_wrong(path, ELOOP, walk->err);
     for (unsigned i = 0; !rc && !done; i++)
-        rc = i < PROGRAMS_LINKS ? programs_step(walk, &at, depth, &done)
-                                : programs_wrong(path, ELOOP, walk->err);
+        rc = i < LAZ_POSIX_LINKS ? programs_step(walk, &at, depth, &done)
+                                 : programs_wrong(path, ELOOP, walk->err);
     free(at);
     return rc;
 }

@@ -23,8 +23,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRUST_LINKS 40 /* as the kernel follows, path_resolution(7) */
-
 struct trust_walk {
     const char *path;    /* as it was given */
     char at[PATH_MAX];   /* the path of the directory that was reached */
@@ -180,7 +178,7 @@ static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
     if (len <= 0)
         return len < 0 ? errno : ENOENT;
     text[len] = '\0';
-    if (++walk->links > TRUST_LINKS)
+    if (++walk->links > LAZ_POSIX_LINKS)
         return ELOOP;
     int n = snprintf(whole, sizeof whole, "%s/%s", text, walk->rest);
     if (n < 0 || (size_t)n >= sizeof walk->rest)
