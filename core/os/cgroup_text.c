@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is `word` an item of a comma-separated list? */
-static bool text_lists(const char *list, size_t len, const char *word)
+bool laz_cgroup_lists(const char *list, size_t len, const char *separators, const char *word)
 {
     size_t n = strlen(word);
 
     for (size_t at = 0; at <= len;) {
         size_t part = 0;
-        while (at + part < len && list[at + part] != ',')
+        while (at + part < len && !strchr(separators, list[at + part]))
             part++;
         if (part == n && memcmp(list + at, word, n) == 0)
             return true;
@@ -39,7 +38,7 @@ static char *text_own_path(const char *self, const char *controller)
         const char *path = memchr(names, ':', len - (size_t)(names - line));
         if (!path)
             continue;
-        bool fits = *controller ? text_lists(names, (size_t)(path - names), controller)
+        bool fits = *controller ? laz_cgroup_lists(names, (size_t)(path - names), ",", controller)
                                 : path == names && strncmp(line, "0:", 2) == 0;
         path++;
         if (fits && *path == '/')
@@ -95,7 +94,7 @@ static bool text_is_mount(const char *line, size_t len, const char *controller)
     if (n != 6 || memcmp(field, "cgroup", 6) != 0)
         return false;
     field = text_field(line, len, (unsigned)separator + 2, &n);
-    return text_lists(field, n, controller);
+    return laz_cgroup_lists(field, n, ",", controller);
 }
 
 /* The directory for `path`, when the mount includes it; a new string. */

@@ -49,14 +49,13 @@ static const struct {
 
 /* ---- version 2 ------------------------------------------------------------------------------ */
 
-static bool places_has_word(const char *text, const char *word)
+/* Does a file of the group list the controller? */
+static bool places_lists(const char *folder, const char *file, const char *controller)
 {
-    size_t n = strlen(word);
+    char text[4096];
 
-    for (const char *p = text; (p = strstr(p, word)); p += n)
-        if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
-            return true;
-    return false;
+    return cgroup_read(folder, file, text, sizeof text) &&
+           laz_cgroup_lists(text, strlen(text), " \n", controller);
 }
 
 static bool places_may_write(const char *folder, const char *file)
@@ -83,11 +82,9 @@ static bool places_controller(const char *folder, const char *controller, bool l
 {
     char text[4096], word[16];
 
-    if (cgroup_read(folder, "cgroup.subtree_control", text, sizeof text) &&
-        places_has_word(text, controller))
+    if (places_lists(folder, "cgroup.subtree_control", controller))
         return true;
-    if (!cgroup_read(folder, "cgroup.controllers", text, sizeof text) ||
-        !places_has_word(text, controller))
+    if (!places_lists(folder, "cgroup.controllers", controller))
         return false;
     if (look) /* the root, which has no type, may have processes of its own */
         return places_may_write(folder, "cgroup.subtree_control") &&
