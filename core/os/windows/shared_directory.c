@@ -6,7 +6,7 @@
 
 /* The files that would be staged for sessions need owners and modes, which Windows does not have.
  */
-char *laz_os_shared_folder(void)
+char *laz_os_shared_directory(void)
 {
     return NULL;
 }
