@@ -16,7 +16,6 @@
 #include "os/descriptors.h"
 #include "os/filter.h"
 #include "os/landlock.h"
-#include "os/landlock_text.h"
 #include "wire/table.h"
 
 #include <stdlib.h>

@@ -28,20 +28,12 @@ uint64_t laz_box_memory_limit(const struct laz_limits *limits)
 #endif
 }
 
-static const char *box_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
-                                 bool to_enter)
-{
-    const char *by = laz_cgroups_mechanism(groups, what);
-
-    return by && to_enter ? laz_cgroups_mechanism_to_enter(groups, what) : by;
-}
-
 struct laz_plan_host laz_box_host(const struct laz_cgroups *groups, bool own_uid, bool to_enter)
 {
     return (struct laz_plan_host){
-        .memory = box_mechanism(groups, LAZ_CGROUP_MEMORY, to_enter),
-        .nproc = box_mechanism(groups, LAZ_CGROUP_PIDS, to_enter),
-        .cpu = box_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
+        .memory = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, to_enter),
+        .nproc = laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS, to_enter),
+        .cpu = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU, to_enter),
         .is_watched = laz_os_tree_can_be_seen(),
         .is_out_of_reach = own_uid,
     };
@@ -55,8 +47,7 @@ int laz_box_new_group(struct laz_box_shared *shared, bool to_enter, struct laz_c
                         ? LAZ_UNLIMITED
                         : limits->nproc + BOX_OWN_PROCESSES;
 
-    return (to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
-        shared->groups, laz_box_memory_limit(limits), pids, group, err);
+    return laz_cgroup_new(shared->groups, laz_box_memory_limit(limits), pids, to_enter, group, err);
 }
 
 int laz_box_make_group(struct laz_box *box, struct laz_error *err)

@@ -64,7 +64,7 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
     bait->abstract = laz_strdupf("@lazaret-doctor-%.16s", bait->secret);
     if (!bait->directory || !bait->canary || !bait->fresh || !bait->socket || !bait->abstract)
         return laz_error_nomem(err);
-    if ((rc = laz_os_make_folder(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
+    if ((rc = laz_os_make_directory(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
         (rc = bait_canary(bait, bait->canary, err)) ||
         (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
         (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)))

@@ -70,7 +70,7 @@ static int source_read_file(struct cli *cli, struct source *source)
         cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
         return CLI_USAGE;
     }
-    if (look.kind == LAZ_LOOK_FOLDER) {
+    if (look.kind == LAZ_LOOK_DIRECTORY) {
         cli_problem(cli, "%s: is a directory", source->name);
         status = CLI_USAGE;
     } else {

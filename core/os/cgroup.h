@@ -33,26 +33,21 @@ struct laz_cgroup;
 int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *err);
 /* The groups made with it must have been freed. Waits a moment for those that are still busy. */
 void laz_cgroups_free(struct laz_cgroups *groups);
-/* "cgroup-v2", "cgroup-v1", or NULL. */
-const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what);
-
-/* The same for groups that laz_cgroup_new_to_enter makes. */
-const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
-                                           enum laz_cgroup_what what);
+/* "cgroup-v2", "cgroup-v1", or NULL. `to_enter`: of such a group, see laz_cgroup_new. */
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                  bool to_enter);
 
 /* ---- one session's group -------------------------------------------------------------------- */
 
 #define LAZ_CGROUP_NO_LIMIT UINT64_MAX
 
 /* Makes a group, with the limits for which laz_cgroups_mechanism gave a name. Errors leave nothing
- * behind. */
-int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
+ * behind. `to_enter`: its processes enter by themselves (laz_cgroup_entries). In version 2 the
+ * kernel lets a process in only after a grace period, some ten milliseconds, unless it is born
+ * inside; so what version 1 offers as well is taken from there where other parts are of version 1
+ * anyway. */
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
                    struct laz_cgroup **group, struct laz_error *err);
-/* Makes one whose processes enter by themselves (laz_cgroup_entries). In version 2 the kernel lets
- * a process in only after a grace period, some ten milliseconds, unless it is born inside; so what
- * version 1 offers as well is taken from there where other parts are of version 1 anyway. */
-int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                            struct laz_cgroup **group, struct laz_error *err);
 /* Removes it. One that is still busy is remembered, and removed later. One to enter that is as good
  * as new (empty, no limit was hit, its counters can be reset: version 1) is kept for the next
  * session. */

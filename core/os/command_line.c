@@ -12,25 +12,22 @@
 
 #include "base/utf8.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE_MAX_UNITS 32767u /* of UTF-16, the NUL included */
 
-/* The length of a text in units of UTF-16; 0 and *valid false: it is not UTF-8. */
-static size_t line_units(const char *text, bool *valid)
+/* The length of a text in units of UTF-16; SIZE_MAX: it is not UTF-8. */
+static size_t line_units(const char *text)
 {
     size_t len = strlen(text), units = 0;
 
-    *valid = true;
-    for (size_t i = 0; i < len; units++) {
-        size_t n = laz_utf8_sequence(text + i, len - i);
-        if (!n) {
-            *valid = false;
-            return 0;
-        }
-        units += n == 4; /* a pair of surrogates */
-        i += n;
+    for (size_t i = 0, n; i < len; i += n) {
+        n = laz_utf8_sequence(text + i, len - i);
+        if (!n)
+            return SIZE_MAX;
+        units += n == 4 ? 2 : 1; /* a pair of surrogates */
     }
     return units;
 }
@@ -105,7 +102,6 @@ const char *laz_command_line_refuses(const char *path)
 int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_error *err)
 {
     const size_t start = line->len;
-    bool valid;
 
     if (!argv[0] || !argv[0][0])
         return laz_error_set(err, LAZ_EINVAL, 0, "a command line without a program");
@@ -113,8 +109,7 @@ int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_e
         return laz_error_set(err, LAZ_EINVAL, 0,
                              "%s: the path of a program cannot have a quotation mark", argv[0]);
     for (size_t i = 0; argv[i]; i++) {
-        (void)line_units(argv[i], &valid);
-        if (!valid)
+        if (line_units(argv[i]) == SIZE_MAX)
             return laz_error_set(err, LAZ_EINVAL, 0, "%s: argument %zu is not UTF-8", argv[0], i);
         if (i)
             laz_buf_putc(line, ' ');
@@ -122,7 +117,7 @@ int laz_command_line(const char *const *argv, struct laz_buf *line, struct laz_e
     }
     if (line->failed)
         return laz_error_nomem(err);
-    if (line_units(line->data + start, &valid) >= LINE_MAX_UNITS)
+    if (line_units(line->data + start) >= LINE_MAX_UNITS)
         return laz_error_set(err, LAZ_ETOOBIG, 0,
                              "%s: its arguments are longer than the 32766 characters that Windows "
                              "takes",
@@ -149,12 +144,11 @@ static int line_compare(const void *a, const void *b)
 static int line_check_variable(const char *text, struct laz_error *err)
 {
     size_t name = strcspn(text, "=");
-    bool valid;
-    size_t units = line_units(text, &valid);
+    size_t units = line_units(text);
 
     if (!name || text[name] != '=')
         return laz_error_set(err, LAZ_EINVAL, 0, "environment: \"%s\" is not NAME=VALUE", text);
-    if (!valid)
+    if (units == SIZE_MAX)
         return laz_error_set(err, LAZ_EINVAL, 0, "environment: %.*s is not UTF-8", (int)name, text);
     if (units >= LINE_MAX_UNITS)
         return laz_error_set(err, LAZ_ETOOBIG, 0,

@@ -10,19 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define LAZ_OS_HANDOVER 8 /* descriptors of one message */
+
 /* ---- every POSIX system, in the agent ------------------------------------------------------- */
 
 /* Reads from a blocking Unix socket, with the descriptors that came along (close-on-exec; the
- * caller owns them): at most so many, all of one message. Returns what read(2) returns. */
-#define LAZ_OS_HANDOVER 8
+ * caller owns them): all of one message. Returns what read(2) returns. */
 ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER], size_t *n_fds);
 /* Sends all of a short message with copies of 1 to LAZ_OS_HANDOVER descriptors. False: the peer is
  * gone. */
 bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds);
 
 /* ---- Linux, in the host --------------------------------------------------------------------- */
-
-#define LAZ_PASS_MOST 16 /* descriptors of one message */
 
 /* Two ends of one connection, closed by exec. The host's end does not block, and the kernel notes
  * the sender of what arrives there (unix(7), SO_PASSCRED) until laz_os_forget_senders. */
@@ -42,8 +41,8 @@ struct laz_sender {
 ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *sender);
 void laz_os_forget_senders(int fd);
 
-/* Sends all of it in one message with `n` descriptors, without waiting. 0, or an errno: nothing was
- * sent. */
+/* Sends all of it in one message with 1 to LAZ_OS_HANDOVER descriptors, without waiting. 0, or an
+ * errno: nothing was sent. */
 int laz_os_send_fds(int fd, const void *data, size_t len, const int *fds, size_t n);
 
 #endif

@@ -20,22 +20,18 @@
 #define LAZ_LANDLOCK_DEV      8u /* 'd': read and write existing files, no ioctl(2), make nothing */
 #define LAZ_LANDLOCK_TERMINAL 16u /* 't': the same with ioctl(2), devices to come included */
 
+/* The letters of `rights` (LAZ_LANDLOCK_*), and back; 0: a letter is not known. `text` has room for
+ * 6. */
+void laz_landlock_letters(uint32_t rights, char *text);
+uint32_t laz_landlock_rights(const char *letters);
+
 struct laz_landlock_rule {
     const char *path; /* a file, or a directory with all below it */
     uint32_t rights;  /* LAZ_LANDLOCK_* */
     bool optional;    /* no error when it does not exist or cannot be reached */
 };
 
-/* What is in force: the kernel's own bits. */
-struct laz_landlock {
-    int abi;
-    uint64_t files;   /* LANDLOCK_ACCESS_FS_*: refused except where a rule allows it */
-    uint64_t network; /* LANDLOCK_ACCESS_NET_*: refused */
-    uint64_t scope;   /* LANDLOCK_SCOPE_*: only among confined processes */
-};
-
-#define LAZ_LANDLOCK_NETWORK_ABI 4 /* TCP, Linux 6.7 */
-#define LAZ_LANDLOCK_SCOPE_ABI   6 /* signals and abstract sockets, Linux 6.12 */
+#define LAZ_LANDLOCK_SCOPE_ABI 6 /* signals and abstract sockets, Linux 6.12 */
 
 /* The version of the kernel's interface; 0: it has none, or a filter around this process refuses
  * it. */
@@ -48,8 +44,5 @@ int laz_os_landlock_make(int abi, const struct laz_landlock_rule *rules, size_t 
                          struct laz_error *err);
 /* Confines the calling thread to a set. */
 int laz_os_landlock_enter(int ruleset, struct laz_error *err);
-/* Both at once. *in_force may be NULL. */
-int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                    struct laz_landlock *in_force, struct laz_error *err);
 
 #endif

@@ -23,5 +23,9 @@ void laz_os_system_paths(bool programs,
                          void (*visit)(void *user, uint32_t kind, const char *host,
                                        const char *box),
                          void *user);
+/* The same, for a system of that name and without accessing any. */
+void laz_os_usual_paths(const char *platform, bool programs,
+                        void (*visit)(void *user, uint32_t kind, const char *host, const char *box),
+                        void *user);
 
 #endif

@@ -34,14 +34,11 @@ static int unsupported_error(const char *what, struct laz_error *err)
 
 /* clang-format off */
 GIVES(const char *, laz_cgroups_mechanism, NULL,
-      const struct laz_cgroups *groups, enum laz_cgroup_what what)
-GIVES(const char *, laz_cgroups_mechanism_to_enter, NULL,
-      const struct laz_cgroups *groups, enum laz_cgroup_what what)
+      const struct laz_cgroups *groups, enum laz_cgroup_what what, bool to_enter)
 IGNORES(laz_cgroups_free, struct laz_cgroups *groups)
 FAILS("control groups", laz_cgroup_new, *group = NULL,
-      struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, struct laz_cgroup **group)
-FAILS("control groups", laz_cgroup_new_to_enter, *group = NULL,
-      struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, struct laz_cgroup **group)
+      struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
+      struct laz_cgroup **group)
 IGNORES(laz_cgroup_free, struct laz_cgroup *group)
 FAILS("control groups", laz_cgroup_open, *door = (struct laz_cgroup_door){.into = -1},
       const struct laz_cgroup *group, struct laz_cgroup_door *door)
@@ -60,8 +57,6 @@ GIVES(int, laz_os_landlock_abi, 0, void)
 FAILS("Landlock", laz_os_landlock_make, *ruleset = -1,
       int abi, const struct laz_landlock_rule *rules, size_t n, int *ruleset)
 FAILS("Landlock", laz_os_landlock_enter, , int ruleset)
-FAILS("Landlock", laz_os_landlock, ,
-      int abi, const struct laz_landlock_rule *rules, size_t n, struct laz_landlock *in_force)
 
 /* Templates. */
 GIVES(unsigned, laz_os_threads, 0, void)

@@ -18,11 +18,6 @@ struct laz_warden {
     int fd;        /* connected to it; -1 */
 };
 
-#define LAZ_WARDEN_INIT                                                                            \
-    {                                                                                              \
-        NULL, -1                                                                                   \
-    }
-
 /* ---- in the host, on the spawner's thread --------------------------------------------------- */
 
 /* Is it running, or impossible to have? */

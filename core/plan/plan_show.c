@@ -5,7 +5,7 @@
  * because that is readable. */
 #include "base/enforce.h"
 #include "base/json_write.h"
-#include "os/landlock_text.h"
+#include "os/landlock.h"
 #include "plan/plan.h"
 #include "wire/table.h"
 

@@ -9,7 +9,6 @@
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/landlock.h"
-#include "os/landlock_text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -210,6 +209,17 @@ static void lay_out(void)
     close(fd);
 }
 
+static int confine(int abi, const struct laz_landlock_rule *rules, size_t n, struct laz_error *err)
+{
+    int ruleset, rc = laz_os_landlock_make(abi, rules, n, &ruleset, err);
+
+    if (!rc)
+        rc = laz_os_landlock_enter(ruleset, err);
+    if (ruleset >= 0)
+        close(ruleset);
+    return rc;
+}
+
 /* The errno of the attempt under version `abi` (0: without Landlock). -1: unknown. */
 static int attempt(int abi, const struct laz_landlock_rule *rules, size_t n, int (*try)(void))
 {
@@ -219,8 +229,7 @@ static int attempt(int abi, const struct laz_landlock_rule *rules, size_t n, int
     lay_out();
     pid_t pid = fork();
     if (pid == 0) {
-        if (abi && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-                    laz_os_landlock(abi, rules, n, NULL, &err))) {
+        if (abi && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine(abi, rules, n, &err))) {
             fprintf(stderr, "%s\n", err.text);
             _exit(255);
         }
@@ -430,12 +439,12 @@ static void landlock_says_what_it_cannot_do(void)
     if (skipped())
         return;
     /* None of these confines this process. */
-    CU_ASSERT_EQUAL(laz_os_landlock(kernel, missing, 1, NULL, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(confine(kernel, missing, 1, &err), LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/nowhere cannot be allowed"));
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);
-    CU_ASSERT_EQUAL(laz_os_landlock(kernel + 1, NULL, 0, NULL, &err), LAZ_ESETUP);
+    CU_ASSERT_EQUAL(confine(kernel + 1, NULL, 0, &err), LAZ_ESETUP);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "was asked for, the kernel has"));
-    CU_ASSERT_EQUAL(laz_os_landlock(0, NULL, 0, NULL, &err), LAZ_ESETUP);
+    CU_ASSERT_EQUAL(confine(0, NULL, 0, &err), LAZ_ESETUP);
     lay_out();
     CU_ASSERT_EQUAL(try_read(), 0);
 }
@@ -446,7 +455,7 @@ static int try_without_no_new_privs(void)
 
     if (setresuid(65534, 65534, 65534) != 0 && geteuid() == 0)
         return -1;
-    return laz_os_landlock(kernel, NULL, 0, NULL, &err) ? err.os_errno : 0;
+    return confine(kernel, NULL, 0, &err) ? err.os_errno : 0;
 }
 
 static int try_optional(void)
@@ -454,14 +463,9 @@ static int try_optional(void)
     const struct laz_landlock_rule rules[] = {{in_base("nowhere"), LAZ_LANDLOCK_READ, true},
                                               {in_base("file/below"), LAZ_LANDLOCK_READ, true},
                                               {in_base("file"), LAZ_LANDLOCK_READ, true}};
-    struct laz_landlock in_force = {0};
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (laz_os_landlock(kernel, rules, 3, &in_force, NULL) || in_force.abi != kernel ||
-        !in_force.files || !in_force.network != (kernel < LAZ_LANDLOCK_NETWORK_ABI) ||
-        !in_force.scope != (kernel < LAZ_LANDLOCK_SCOPE_ABI))
-        return 254;
-    return try_read();
+    return confine(kernel, rules, 3, NULL) ? 254 : try_read();
 }
 
 static void live_landlock_passes_over_what_may_be_missing(void)

@@ -55,9 +55,9 @@ int __wrap_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
 bool __real_laz_equal_constant_time(const void *a, const void *b, size_t len);
 bool __wrap_laz_equal_constant_time(const void *a, const void *b, size_t len);
 const char *__real_laz_cgroups_mechanism(const struct laz_cgroups *groups,
-                                         enum laz_cgroup_what what);
+                                         enum laz_cgroup_what what, bool to_enter);
 const char *__wrap_laz_cgroups_mechanism(const struct laz_cgroups *groups,
-                                         enum laz_cgroup_what what);
+                                         enum laz_cgroup_what what, bool to_enter);
 pid_t __real_setsid(void);
 pid_t __wrap_setsid(void);
 void __real_laz_guard_begin(struct laz_execution *execution);
@@ -113,9 +113,9 @@ bool __wrap_laz_equal_constant_time(const void *a, const void *b, size_t len)
 }
 
 const char *__wrap_laz_cgroups_mechanism(const struct laz_cgroups *groups,
-                                         enum laz_cgroup_what what)
+                                         enum laz_cgroup_what what, bool to_enter)
 {
-    return layers_host_lacks("group") ? NULL : __real_laz_cgroups_mechanism(groups, what);
+    return layers_host_lacks("group") ? NULL : __real_laz_cgroups_mechanism(groups, what, to_enter);
 }
 
 void __wrap_laz_guard_begin(struct laz_execution *execution)

@@ -79,7 +79,8 @@ static void cgroup_folder_is_where_the_mount_shows_it(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t top = 0;
-        char *folder = laz_cgroup_folder(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
+        char *folder =
+            laz_cgroup_directory(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
         UNIT_TEXT(folder ? folder : "(none)", rows[i].folder ? rows[i].folder : "(none)");
         if (rows[i].folder)
             CU_ASSERT_EQUAL(top, rows[i].top);
@@ -140,9 +141,9 @@ static void cgroup_names_are_ours_or_nobodys(void)
 static bool groups_of_this_host(struct laz_cgroups **groups)
 {
     CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(false, groups, NULL), 0);
-    if (laz_cgroups_mechanism(*groups, LAZ_CGROUP_MEMORY) &&
-        laz_cgroups_mechanism(*groups, LAZ_CGROUP_PIDS) &&
-        laz_cgroups_mechanism(*groups, LAZ_CGROUP_CPU))
+    if (laz_cgroups_mechanism(*groups, LAZ_CGROUP_MEMORY, false) &&
+        laz_cgroups_mechanism(*groups, LAZ_CGROUP_PIDS, false) &&
+        laz_cgroups_mechanism(*groups, LAZ_CGROUP_CPU, false))
         return true;
     laz_cgroups_free(*groups);
     *groups = NULL;
@@ -230,7 +231,7 @@ static void live_group_limits_processes_and_ends_them(void)
         struct laz_buf said = LAZ_BUF_INIT;
         struct laz_exit how = {0};
         int out = -1, held = -1;
-        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 64 * MIB, rows[i].pids, &group, NULL), 0);
+        CU_ASSERT_FATAL(!laz_cgroup_new(groups, 64 * MIB, rows[i].pids, false, &group, NULL));
         CU_ASSERT(groups_left() >= 1);
         start_in(group, line, spawner, &process, &out, &held);
         read_all(out, &said);
@@ -267,7 +268,7 @@ static void live_group_is_entered_at_once_and_counts(void)
         return;
     CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(
-        laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, &group, NULL), 0);
+        laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, false, &group, NULL), 0);
     CU_ASSERT_EQUAL(laz_cgroup_event_fd(group), -1);
     start_in(group,
              "while read l; do case $l in *lazaret-*) echo $l; esac; done </proc/self/cgroup; "
@@ -295,9 +296,8 @@ static void nest_of_new(struct laz_cgroups *groups, bool to_enter, char *nest, s
     size_t n = 0;
 
     *nest = '\0';
-    CU_ASSERT_EQUAL_FATAL((to_enter ? laz_cgroup_new_to_enter : laz_cgroup_new)(
-                              groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, &group, NULL),
-                          0);
+    CU_ASSERT_FATAL(
+        !laz_cgroup_new(groups, LAZ_CGROUP_NO_LIMIT, LAZ_CGROUP_NO_LIMIT, to_enter, &group, NULL));
     CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
     while (n) {
         char link[48], path[4200] = "";
@@ -320,7 +320,7 @@ static void live_groups_share_the_processors_in_one_nest(void)
 
     if (!groups_of_this_host(&groups))
         return;
-    if (!laz_cgroups_mechanism(groups, LAZ_CGROUP_SHARE)) {
+    if (!laz_cgroups_mechanism(groups, LAZ_CGROUP_SHARE, false)) {
         unit_skip("cgroup-cpu", "no group can have a share of the processors here");
         laz_cgroups_free(groups);
         return;
@@ -348,7 +348,7 @@ static void live_group_is_entered_through_its_files(void)
 
     if (!groups_of_this_host(&groups))
         return;
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_cgroup_entries(group, entries, &n, NULL), 0);
     CU_ASSERT(n >= 1 && n <= LAZ_CGROUP_WHATS);
     CU_ASSERT_FALSE(laz_cgroup_has(group, getpid()));
@@ -422,14 +422,14 @@ static void live_group_is_kept_when_it_is_as_new(void)
 
     if (!groups_of_this_host(&groups))
         return;
-    const char *memory = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_MEMORY);
-    const char *cpu = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_CPU);
-    const char *pids = laz_cgroups_mechanism_to_enter(groups, LAZ_CGROUP_PIDS);
+    const char *memory = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, true);
+    const char *cpu = laz_cgroups_mechanism(groups, LAZ_CGROUP_CPU, true);
+    const char *pids = laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS, true);
     const char *const all[] = {memory, cpu, pids};
     bool can_keep = true;
     for (int i = 0; i < 3; i++)
         can_keep = can_keep && (!all[i] || strcmp(all[i], "cgroup-v1") == 0);
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
     for (int i = 0; i < 3; i++) {
         /* neither its memory nor its usage is carried over */
         CU_ASSERT(!memory || i == 0 || laz_cgroup_peak_bytes(group) < 2 * MIB);
@@ -440,17 +440,17 @@ static void live_group_is_kept_when_it_is_as_new(void)
         if (i)
             CU_ASSERT_EQUAL(strcmp(first, next) == 0, can_keep);
         laz_cgroup_free(group);
-        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 32 * MIB, 20, &group, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, true, &group, NULL), 0);
     }
     /* with other limits, or after a kill, a different group is made */
     laz_cgroup_free(group);
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 16 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 16 * MIB, 20, true, &group, NULL), 0);
     live_use(group, next, sizeof next);
     CU_ASSERT(strcmp(first, next) != 0);
     laz_cgroup_kill(group);
     snprintf(first, sizeof first, "%s", next);
     laz_cgroup_free(group);
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new_to_enter(groups, 16 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 16 * MIB, 20, true, &group, NULL), 0);
     live_use(group, next, sizeof next);
     CU_ASSERT(strcmp(first, next) != 0);
     laz_cgroup_free(group);
@@ -470,7 +470,7 @@ static void live_group_tells_that_memory_ran_out(void)
     if (!groups_of_this_host(&groups))
         return;
     CU_ASSERT_EQUAL_FATAL(laz_spawner_new(&spawner, NULL), 0);
-    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, &group, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_cgroup_new(groups, 32 * MIB, 20, false, &group, NULL), 0);
     struct pollfd event = {.fd = laz_cgroup_event_fd(group), .events = POLLIN};
     CU_ASSERT_EQUAL(poll(&event, 1, 0), 0);
     start_in(group, eat, spawner, &process, &out, NULL);
@@ -502,7 +502,7 @@ static void live_groups_of_dead_hosts_are_swept(void)
         struct laz_cgroup *group = NULL;
         struct laz_cgroup_door door;
         bool good = laz_cgroups_new(false, &own, NULL) == 0 &&
-                    laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0 &&
+                    laz_cgroup_new(own, 64 * MIB, 20, false, &group, NULL) == 0 &&
                     laz_cgroup_open(group, &door, NULL) == 0;
         pid_t left = good ? fork() : -1;
         if (left == 0) {
@@ -555,7 +555,7 @@ static void host_in(const char *folder, bool dies)
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         bool good = write(fd, "0", 1) == 1 && laz_cgroups_new(false, &own, NULL) == 0;
         if (dies)
-            _exit(good && laz_cgroup_new(own, MIB, 9, &group, NULL) == 0 ? 0 : 1);
+            _exit(good && laz_cgroup_new(own, MIB, 9, false, &group, NULL) == 0 ? 0 : 1);
         laz_cgroups_free(own);
         _exit(good ? 0 : 1);
     }
@@ -572,7 +572,7 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
 
     if (!groups_of_this_host(&groups))
         return;
-    if (strcmp(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY), "cgroup-v1") != 0) {
+    if (strcmp(laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, false), "cgroup-v1") != 0) {
         /* version 2 delegates only from groups without processes, so all hosts share a place */
         unit_skip("cgroup-v1", "the groups of all hosts are made in one place");
         laz_cgroups_free(groups);
@@ -580,7 +580,7 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     }
     CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL), 0);
-    char *own = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "memory", &top);
+    char *own = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "memory", &top);
     snprintf(a, sizeof a, "%s/test-%d-a", own, (int)getpid());
     snprintf(b, sizeof b, "%s/test-%d-b", own, (int)getpid());
     CU_ASSERT_EQUAL_FATAL(mkdir(a, 0755), 0);
@@ -613,7 +613,7 @@ static bool gives_nothing(void)
     bool nothing = laz_cgroups_new(false, &groups, NULL) == 0;
 
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
-        nothing = nothing && !laz_cgroups_mechanism(groups, what);
+        nothing = nothing && !laz_cgroups_mechanism(groups, what, false);
     laz_cgroups_free(groups);
     return nothing;
 }
@@ -630,7 +630,7 @@ static void without_groups(void)
     HOLDS(mount("none", "/sys/fs/cgroup", "tmpfs", MS_RDONLY, NULL) == 0);
     HOLDS(gives_nothing());
     /* the groups found before have disappeared: an error, and no invalid group */
-    HOLDS(laz_cgroup_new(groups, MIB, 10, &group, &err) == LAZ_EOS && !group);
+    HOLDS(laz_cgroup_new(groups, MIB, 10, false, &group, &err) == LAZ_EOS && !group);
     HOLDS(strstr(err.text, "cannot be made"));
     laz_cgroups_free(groups);
     HOLDS(umount("/sys/fs/cgroup") == 0 && !gives_nothing());

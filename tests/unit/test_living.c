@@ -89,7 +89,7 @@ __attribute__((noreturn)) static void living_be_host(int to, bool first_thread_e
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     HOLDS(laz_cgroups_new(false, &own, NULL) == 0);
-    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0);
+    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, false, &group, NULL) == 0);
     HOLDS(laz_cgroup_open(group, &door, NULL) == 0);
     pid_t in = fork();
     if (in == 0) {
@@ -157,8 +157,8 @@ static bool there_are_groups(void)
     struct laz_cgroups *groups = NULL;
 
     CU_ASSERT_EQUAL_FATAL(laz_cgroups_new(true, &groups, NULL), 0);
-    bool are = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY) &&
-               laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS);
+    bool are = laz_cgroups_mechanism(groups, LAZ_CGROUP_MEMORY, false) &&
+               laz_cgroups_mechanism(groups, LAZ_CGROUP_PIDS, false);
     laz_cgroups_free(groups);
     if (!are)
         unit_skip("root", "no control group can be made here");
@@ -183,7 +183,7 @@ static void sweep_from_below(void)
 
     HOLDS(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL) == 0);
     HOLDS(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL) == 0);
-    char *folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
+    char *folder = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
     if (!folder) { /* version 2 allows no process in a group that delegates controllers */
         printf("    SKIP cpu: no control groups of version 1\n");
         fflush(stdout);
@@ -289,7 +289,7 @@ __attribute__((noreturn)) static void be_apart(int tell)
     HOLDS(mount("proc", "/proc", "proc", 0, NULL) == 0);
     HOLDS(stat("/proc/self/ns/pid", &st) == 0);
     HOLDS(laz_cgroups_new(false, &own, NULL) == 0);
-    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, &group, NULL) == 0);
+    HOLDS(laz_cgroup_new(own, 64 * MIB, 20, false, &group, NULL) == 0);
     const unsigned long long inode = (unsigned long long)st.st_ino;
     HOLDS(write(tell, &inode, sizeof inode) == (ssize_t)sizeof inode);
     living_wait(NULL);

@@ -11,7 +11,7 @@
 #include "os/io.h"
 #include "os/pidfd.h"
 #include "os/posix/descriptors.h"
-#include "os/posix/directories.h"
+#include "os/posix/files.h"
 #include "os/posix/signals.h"
 #include "os/posix/sockets.h"
 #include "os/process_tree.h"

@@ -24,12 +24,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum child_step { CHILD_SESSION, CHILD_USER, CHILD_FOLDER, CHILD_EXEC };
+enum child_step { CHILD_SESSION, CHILD_USER, CHILD_DIRECTORY, CHILD_EXEC };
 
 static const char *const child_steps[] = {
     [CHILD_SESSION] = "it cannot get a session of its own",
     [CHILD_USER] = "its user cannot be set",
-    [CHILD_FOLDER] = "its working directory cannot be entered",
+    [CHILD_DIRECTORY] = "its working directory cannot be entered",
     [CHILD_EXEC] = "it cannot be executed",
 };
 
@@ -64,8 +64,8 @@ static void child_main(const struct child_plan *plan)
     if (spawn->uid != LAZ_SPAWN_SAME_ID && (setgroups(0, NULL) != 0 || setgid(spawn->gid) != 0 ||
                                             setuid(spawn->uid) != 0 || setuid(0) == 0))
         child_fail(plan, CHILD_USER, errno);
-    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
-        child_fail(plan, CHILD_FOLDER, errno);
+    if (chdir(spawn->directory ? spawn->directory : "/") != 0)
+        child_fail(plan, CHILD_DIRECTORY, errno);
     int failed =
         posix_spawn(&self, spawn->argv[0], &plan->actions, &plan->attributes,
                     (char *const *)(uintptr_t)spawn->argv, (char *const *)(uintptr_t)spawn->env);

@@ -2,12 +2,10 @@
 /* system.c - the paths that the loader and interpreters need, and facts about this system.
  * System: macOS.
  *
- * The paths are the default ones of a Mac (core/os/default_paths.c), as far as they exist.  The
+ * The paths are the default ones of a Mac (core/os/system_paths.c), as far as they exist.  The
  * facts have the names of sysctl(3): its version, whether it runs in a virtual machine, and whether
  * this program is translated for another processor.  Nothing depends on them. */
 #include "os/system.h"
-
-#include "os/default_paths.h"
 
 #include <stdint.h>
 #include <string.h>

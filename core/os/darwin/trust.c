@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trust.c - access lists, groups and directories, for the rule for trusted files.  System: macOS.
  */
-#include "os/posix/trust.h"
+#include "os/posix/files.h"
 
 #include "os/posix/descriptors.h"
 

@@ -9,13 +9,9 @@
  * has few: files that are read once are opened for that.  When memory runs out there is an event:
  * version 2 has POLLPRI on memory.events, which an epoll makes readable; version 1 has an eventfd.
  */
-#include "os/cgroup.h"
-
-#include "os/cgroup_text.h"
 #include "os/descriptors.h"
 #include "os/linux/cgroup.h"
-#include "os/linux/cgroup_files.h"
-#include "os/linux/cgroup_places.h"
+#include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
@@ -31,16 +27,11 @@
 #define CGROUP_KEPT_MOST 4
 #define CGROUP_LEFT      ((uint64_t)1 << 20) /* memory that a kept group may hold */
 
-struct cgroup_part {
-    int version;
-    char *folder;
-};
-
 struct laz_cgroup {
     struct laz_cgroups *owner;
     struct laz_cgroup *next_kept;
     uint64_t memory_bytes, pids; /* its limits */
-    struct cgroup_part parts[LAZ_CGROUP_WHATS];
+    struct cgroup_place parts[LAZ_CGROUP_WHATS];
     int n_parts;
     bool is_to_enter;
     bool is_killed;           /* no process can start in it any more */
@@ -51,8 +42,8 @@ struct laz_cgroup {
     uint64_t ran_out;         /* version 1: how often the event came */
 };
 
-static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
-                                             enum laz_cgroup_what what)
+static const struct cgroup_place *cgroup_part(const struct laz_cgroup *group,
+                                              enum laz_cgroup_what what)
 {
     return group->of[what] < 0 ? NULL : &group->parts[group->of[what]];
 }
@@ -62,21 +53,21 @@ static const struct cgroup_part *cgroup_part(const struct laz_cgroup *group,
 static const struct cgroup_place *cgroup_place(const struct laz_cgroups *groups, int what,
                                                bool to_enter)
 {
-    return to_enter && what == LAZ_CGROUP_CPU && groups->cpu_to_enter.version
-               ? &groups->cpu_to_enter
-               : &groups->places[what];
+    if (to_enter && what == LAZ_CGROUP_CPU && groups->places[CGROUP_CPU_TO_ENTER].version)
+        what = CGROUP_CPU_TO_ENTER;
+    return &groups->places[what];
 }
 
-const char *laz_cgroups_mechanism_to_enter(const struct laz_cgroups *groups,
-                                           enum laz_cgroup_what what)
+const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgroup_what what,
+                                  bool to_enter)
 {
     static const char *const names[] = {NULL, "cgroup-v1", "cgroup-v2"};
 
-    return names[cgroup_place(groups, (int)what, true)->version];
+    return groups ? names[cgroup_place(groups, (int)what, to_enter)->version] : NULL;
 }
 
 /* Makes the directories, all with one name that is unused in each place. */
-static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
+static int cgroup_make_directories(struct laz_cgroup *group, const char *name)
 {
     struct laz_cgroups *groups = group->owner;
 
@@ -86,30 +77,30 @@ static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
         group->of[what] = -1;
         if (!place->version)
             continue;
-        char *folder = laz_strdupf("%s/%s", place->folder, name);
-        if (!folder)
+        char *directory = laz_strdupf("%s/%s", place->directory, name);
+        if (!directory)
             return ENOMEM;
-        while (i < group->n_parts && strcmp(group->parts[i].folder, folder) != 0)
+        while (i < group->n_parts && strcmp(group->parts[i].directory, directory) != 0)
             i++;
-        if (i == group->n_parts && mkdir(folder, 0755) != 0) {
+        if (i == group->n_parts && mkdir(directory, 0755) != 0) {
             int os_errno = errno;
-            free(folder);
+            free(directory);
             return os_errno;
         }
         group->of[what] = i;
         if (i < group->n_parts)
-            free(folder);
+            free(directory);
         else
-            group->parts[group->n_parts++] = (struct cgroup_part){place->version, folder};
+            group->parts[group->n_parts++] = (struct cgroup_place){place->version, directory};
     }
     return 0;
 }
 
-static void cgroup_drop_folders(struct laz_cgroup *group)
+static void cgroup_drop_directories(struct laz_cgroup *group)
 {
     for (int i = 0; i < group->n_parts; i++) {
-        cgroup_remove(group->owner, group->parts[i].folder);
-        free(group->parts[i].folder);
+        cgroup_remove(group->owner, group->parts[i].directory);
+        free(group->parts[i].directory);
     }
     group->n_parts = 0;
 }
@@ -131,90 +122,79 @@ static int cgroup_make(struct laz_cgroup *group)
         char name[CGROUP_NAME_SIZE];
         /* several engines of one process count in the same place */
         cgroup_next_name(group->owner, name, sizeof name);
-        os_errno = cgroup_make_folders(group, name);
+        os_errno = cgroup_make_directories(group, name);
         if (os_errno)
-            cgroup_drop_folders(group);
+            cgroup_drop_directories(group);
     }
     return os_errno;
 }
 
-/* Sets one limit; *file is its name when the kernel rejects it. */
-static int cgroup_set(const struct cgroup_part *part, const char *name, uint64_t value,
-                      bool optional, const char **file)
+/* The files that limit a group, in the order in which they are set. */
+static const struct cgroup_limit {
+    enum laz_cgroup_what what;
+    int version;
+    const char *file, *value; /* NULL: the limit itself */
+    int ignored[2];           /* errors: the kernel has no such file, or rejects the value */
+} cgroup_limits[] = {
+    {LAZ_CGROUP_MEMORY, 2, "memory.max", NULL, {0}},
+    {LAZ_CGROUP_MEMORY, 2, "memory.swap.max", "0", {ENOENT}},
+    {LAZ_CGROUP_MEMORY, 2, "memory.oom.group", "1", {ENOENT}}, /* Linux 4.19 */
+    {LAZ_CGROUP_MEMORY, 1, "memory.limit_in_bytes", NULL, {0}},
+    /* for kernels that do not count swap */
+    {LAZ_CGROUP_MEMORY, 1, "memory.swappiness", "0", {ENOENT, EINVAL}},
+    {LAZ_CGROUP_MEMORY, 1, "memory.memsw.limit_in_bytes", NULL, {ENOENT}},
+    {LAZ_CGROUP_PIDS, 2, "pids.max", NULL, {0}},
+    {LAZ_CGROUP_PIDS, 1, "pids.max", NULL, {0}},
+};
+
+/* *file: the one that was set last. */
+static int cgroup_limit(const struct laz_cgroup *group, const char **file)
 {
-    char text[24];
-
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    int os_errno = cgroup_write(part->folder, name, text);
-    if (!os_errno || (optional && os_errno == ENOENT))
-        return 0;
-    *file = name;
-    return os_errno;
-}
-
-static int cgroup_limit_memory(const struct cgroup_part *part, uint64_t bytes, const char **file)
-{
-    int rc;
-
-    if (part->version == 2) {
-        rc = cgroup_set(part, "memory.max", bytes, false, file);
-        if (!rc)
-            rc = cgroup_set(part, "memory.swap.max", 0, true, file);
-        return rc ? rc : cgroup_set(part, "memory.oom.group", 1, true, file); /* Linux 4.19 */
+    for (size_t i = 0; i < sizeof cgroup_limits / sizeof *cgroup_limits; i++) {
+        const struct cgroup_limit *row = &cgroup_limits[i];
+        const struct cgroup_place *part = cgroup_part(group, row->what);
+        uint64_t limit = row->what == LAZ_CGROUP_MEMORY ? group->memory_bytes : group->pids;
+        char text[24];
+        if (!part || part->version != row->version || limit == LAZ_CGROUP_NO_LIMIT)
+            continue;
+        snprintf(text, sizeof text, "%llu", (unsigned long long)limit);
+        *file = row->file;
+        int os_errno = cgroup_write(part->directory, *file, row->value ? row->value : text);
+        if (os_errno && os_errno != row->ignored[0] && os_errno != row->ignored[1])
+            return os_errno;
     }
-    rc = cgroup_set(part, "memory.limit_in_bytes", bytes, false, file);
-    if (rc)
-        return rc;
-    rc = cgroup_write(part->folder, "memory.swappiness",
-                      "0"); /* for kernels that do not count swap */
-    return rc && rc != ENOENT && rc != EINVAL
-               ? rc
-               : cgroup_set(part, "memory.memsw.limit_in_bytes", bytes, true, file);
+    return 0;
 }
 
-static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_part *part)
+static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_place *part)
 {
     struct epoll_event wanted = {.events = EPOLLPRI};
     char text[32];
 
     if (part->version == 2) {
-        group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
+        group->events = cgroup_file(part->directory, "memory.events", O_RDONLY);
         group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
-        cgroup_pread(group->events, text,
-                     sizeof text); /* content that was not read counts as new */
+        proc_text(group->events, text, sizeof text); /* content that was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
                        epoll_ctl(group->event_fd, EPOLL_CTL_ADD, group->events, &wanted) == 0
                    ? 0
                    : errno;
     }
-    int control = cgroup_file(part->folder, "memory.oom_control", O_RDONLY);
+    int control = cgroup_file(part->directory, "memory.oom_control", O_RDONLY);
     group->event_fd = laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     snprintf(text, sizeof text, "%d %d", group->event_fd, control);
     int os_errno = group->event_fd < 0 || control < 0
                        ? errno
-                       : cgroup_write(part->folder, "cgroup.event_control", text);
+                       : cgroup_write(part->directory, "cgroup.event_control", text);
     laz_os_close(&control);
     return os_errno;
-}
-
-static int cgroup_limit(const struct laz_cgroup *group, const char **file)
-{
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *processes = cgroup_part(group, LAZ_CGROUP_PIDS);
-    int rc = 0;
-
-    if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT)
-        rc = cgroup_limit_memory(memory, group->memory_bytes, file);
-    if (!rc && processes && group->pids != LAZ_CGROUP_NO_LIMIT)
-        rc = cgroup_set(processes, "pids.max", group->pids, false, file);
-    return rc;
 }
 
 /* Opens the files that report the usage of the group. */
 static int cgroup_watch(struct laz_cgroup *group, const char **file)
 {
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     int rc = 0;
 
     if (memory && group->memory_bytes != LAZ_CGROUP_NO_LIMIT) {
@@ -223,14 +203,14 @@ static int cgroup_watch(struct laz_cgroup *group, const char **file)
     }
     if (!rc && memory) {
         *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
-        group->peak_fd = cgroup_file(memory->folder, *file, O_RDONLY);
+        group->peak_fd = cgroup_file(memory->directory, *file, O_RDONLY);
         if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
             rc = errno;
     }
     if (rc || !cpu)
         return rc;
     *file = cpu->version == 2 ? "cpu.stat" : "cpuacct.usage";
-    group->cpu_fd = cgroup_file(cpu->folder, *file, O_RDONLY);
+    group->cpu_fd = cgroup_file(cpu->directory, *file, O_RDONLY);
     return group->cpu_fd < 0 ? errno : 0;
 }
 
@@ -245,16 +225,38 @@ static void cgroup_unwatch(struct laz_cgroup *group)
 static void cgroup_drop(struct laz_cgroup *group)
 {
     cgroup_unwatch(group);
-    cgroup_drop_folders(group);
+    cgroup_drop_directories(group);
     free(group);
 }
 
-static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                      bool to_enter, struct laz_cgroup **out, struct laz_error *err)
+/* One that was kept, with these limits; NULL: there is none. */
+static struct laz_cgroup *cgroup_take_kept(struct laz_cgroups *groups, uint64_t memory_bytes,
+                                           uint64_t pids)
 {
-    struct laz_cgroup *group = calloc(1, sizeof *group);
+    struct laz_cgroup *kept = groups->kept;
+    const char *file;
+
+    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
+        return NULL;
+    groups->kept = kept->next_kept;
+    groups->n_kept--;
+    if (cgroup_watch(kept, &file) == 0)
+        return kept;
+    cgroup_drop(kept);
+    return NULL;
+}
+
+int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids, bool to_enter,
+                   struct laz_cgroup **out, struct laz_error *err)
+{
+    struct laz_cgroup *group = to_enter ? cgroup_take_kept(groups, memory_bytes, pids) : NULL;
     const char *file = "";
 
+    if (group) {
+        *out = group;
+        return 0;
+    }
+    group = calloc(1, sizeof *group);
     if (!group)
         return laz_error_nomem(err);
     group->owner = groups;
@@ -269,9 +271,9 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
     if (!os_errno)
         os_errno = cgroup_watch(group, &file);
     if (os_errno) {
-        const char *folder = group->n_parts ? group->parts[0].folder : "a control group";
-        int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", folder, *file ? ": " : "", file,
-                              *file ? "set" : "made");
+        const char *directory = group->n_parts ? group->parts[0].directory : "a control group";
+        int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", directory, *file ? ": " : "",
+                              file, *file ? "set" : "made");
         cgroup_drop(group);
         return rc;
     }
@@ -279,49 +281,25 @@ static int cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_
     return 0;
 }
 
-int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                   struct laz_cgroup **group, struct laz_error *err)
-{
-    return cgroup_new(groups, memory_bytes, pids, false, group, err);
-}
-
-int laz_cgroup_new_to_enter(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t pids,
-                            struct laz_cgroup **group, struct laz_error *err)
-{
-    struct laz_cgroup *kept = groups->kept;
-    const char *file;
-
-    if (!kept || kept->memory_bytes != memory_bytes || kept->pids != pids)
-        return cgroup_new(groups, memory_bytes, pids, true, group, err);
-    groups->kept = kept->next_kept;
-    groups->n_kept--;
-    if (cgroup_watch(kept, &file)) {
-        cgroup_drop(kept);
-        return cgroup_new(groups, memory_bytes, pids, true, group, err);
-    }
-    *group = kept;
-    return 0;
-}
-
 /* Is it indistinguishable from a new one? Memory that is freed late would count for the next
  * session. */
 static bool cgroup_is_as_new(struct laz_cgroup *group)
 {
-    const struct cgroup_part *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
-    const struct cgroup_part *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *memory = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *cpu = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[32];
 
     if (group->is_killed || laz_cgroup_out_of_memory(group))
         return false;
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version != 1 ||
-            !cgroup_read(group->parts[i].folder, "cgroup.procs", text, sizeof text) || *text)
+            !cgroup_read(group->parts[i].directory, "cgroup.procs", text, sizeof text) || *text)
             return false;
-    if (memory && (!cgroup_read(memory->folder, "memory.usage_in_bytes", text, sizeof text) ||
+    if (memory && (!cgroup_read(memory->directory, "memory.usage_in_bytes", text, sizeof text) ||
                    strtoull(text, NULL, 10) > CGROUP_LEFT ||
-                   cgroup_write(memory->folder, "memory.max_usage_in_bytes", "0")))
+                   cgroup_write(memory->directory, "memory.max_usage_in_bytes", "0")))
         return false;
-    return !cpu || cgroup_write(cpu->folder, "cpuacct.usage", "0") == 0;
+    return !cpu || cgroup_write(cpu->directory, "cpuacct.usage", "0") == 0;
 }
 
 /* Making and removing a group costs the kernel as much as a process does. */
@@ -357,15 +335,12 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
 {
     *door = (struct laz_cgroup_door){.into = -1};
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_part *part = &group->parts[i];
-        int fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
-                                    : cgroup_file(part->folder, "tasks", O_WRONLY);
-        if (fd >= 0 && part->version == 2)
-            door->into = fd;
-        else if (fd >= 0 && door->n_tasks < sizeof door->tasks / sizeof *door->tasks)
-            door->tasks[door->n_tasks++] = fd;
-        if (fd < 0) {
-            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+        const struct cgroup_place *part = &group->parts[i];
+        int *fd = part->version == 2 ? &door->into : &door->tasks[door->n_tasks++];
+        *fd = part->version == 2 ? cgroup_file(part->directory, ".", O_RDONLY | O_DIRECTORY)
+                                 : cgroup_file(part->directory, "tasks", O_WRONLY);
+        if (*fd < 0) {
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->directory);
             laz_cgroup_close(door);
             return rc;
         }
@@ -387,10 +362,11 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
 {
     *n = 0;
     for (int i = 0; i < group->n_parts; i++) {
-        const struct cgroup_part *part = &group->parts[i];
-        int fd = cgroup_file(part->folder, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
+        const struct cgroup_place *part = &group->parts[i];
+        int fd =
+            cgroup_file(part->directory, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
         if (fd < 0) {
-            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->directory);
             while (*n)
                 laz_os_close(&fds[--*n]);
             return rc;
@@ -402,15 +378,14 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
 
 bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
 {
-    char proc[48], text[8192];
+    char text[8192];
     int found = 0;
 
     if (!group->n_parts)
         return true;
-    const char *name = strrchr(group->parts[0].folder, '/');
+    const char *name = strrchr(group->parts[0].directory, '/');
     size_t len = strlen(name);
-    snprintf(proc, sizeof proc, "/proc/%lld", (long long)pid);
-    if (!cgroup_read(proc, "cgroup", text, sizeof text))
+    if (!proc_read(pid, "cgroup", text, sizeof text))
         return false;
     for (const char *at = text; (at = strstr(at, name)); at += len)
         found += at[len] == '\n';
@@ -423,10 +398,10 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
     snprintf(number, sizeof number, "%lld", (long long)pid);
     for (int i = 0; i < group->n_parts; i++) {
-        int os_errno = cgroup_write(group->parts[i].folder, "cgroup.procs", number);
+        int os_errno = cgroup_write(group->parts[i].directory, "cgroup.procs", number);
         if (os_errno)
             return laz_error_os(err, os_errno, "a process cannot be put into %s",
-                                group->parts[i].folder);
+                                group->parts[i].directory);
     }
     return 0;
 }
@@ -435,11 +410,11 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
 uint64_t laz_cgroup_cpu_us(const struct laz_cgroup *group)
 {
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_CPU);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_CPU);
     char text[1024];
     uint64_t value = 0;
 
-    if (!part || !cgroup_pread(group->cpu_fd, text, sizeof text))
+    if (!part || !proc_text(group->cpu_fd, text, sizeof text))
         return 0;
     if (part->version == 1)
         return strtoull(text, NULL, 10) / 1000; /* nanoseconds */
@@ -450,7 +425,7 @@ uint64_t laz_cgroup_peak_bytes(const struct laz_cgroup *group)
 {
     char text[32];
 
-    return cgroup_pread(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+    return proc_text(group->peak_fd, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
 int laz_cgroup_event_fd(const struct laz_cgroup *group)
@@ -460,14 +435,14 @@ int laz_cgroup_event_fd(const struct laz_cgroup *group)
 
 uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
 {
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_MEMORY);
     uint64_t value = 0, kills = 0;
     char text[1024];
 
     if (group->event_fd < 0)
         return 0;
     if (part->version == 2) { /* reading it resets the event */
-        if (cgroup_pread(group->events, text, sizeof text))
+        if (proc_text(group->events, text, sizeof text))
             laz_cgroup_counter(text, "oom_kill", &value);
         return value;
     }
@@ -476,7 +451,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
     if (!group->ran_out)
         return 0;
     /* the event comes before the kill, so the count of kills may be behind */
-    if (cgroup_read(part->folder, "memory.oom_control", text, sizeof text))
+    if (cgroup_read(part->directory, "memory.oom_control", text, sizeof text))
         laz_cgroup_counter(text, "oom_kill", &kills);
     return kills > group->ran_out ? kills : group->ran_out;
 }
@@ -489,9 +464,9 @@ bool laz_cgroup_kill(struct laz_cgroup *group)
     /* all parts have the same processes: version 2 kills them best, then the part of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
-            return cgroup_kill_all(group->parts[i].folder, 2);
-    const struct cgroup_part *part = cgroup_part(group, LAZ_CGROUP_PIDS);
+            return cgroup_kill_all(group->parts[i].directory, 2);
+    const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_PIDS);
     if (!part && group->n_parts)
         part = &group->parts[0];
-    return !part || cgroup_kill_all(part->folder, part->version);
+    return !part || cgroup_kill_all(part->directory, part->version);
 }

@@ -1,18 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* cgroup.h - what the places of control groups (cgroup_places.c) need of the groups. */
+/* cgroup.h - between the parts of the control groups: the groups (cgroup.c), where they may be made
+ * (cgroup_places.c), and their files (cgroup_files.c). */
 #ifndef LAZ_OS_LINUX_CGROUP_H
 #define LAZ_OS_LINUX_CGROUP_H
 
-#include "os/linux/cgroup_places.h"
+#include "base/buf.h"
+#include "os/cgroup.h"
+#include "os/cgroup_text.h"
 
-#include <stddef.h>
+#define CGROUP_NAME_SIZE     128
+#define CGROUP_NAME_TRIES    1000
+#define CGROUP_DIRECTORY_MAX 4096
 
-#define CGROUP_NAME_SIZE  128
-#define CGROUP_NAME_TRIES 1000
+/* A directory: of one group, or in which groups are made. */
+struct cgroup_place {
+    int version; /* 0: none */
+    char *directory;
+};
+
+/* The places: one for each resource, and that for CPU time of groups to enter, if it is not the
+ * same; see laz_cgroup_new. */
+#define CGROUP_CPU_TO_ENTER LAZ_CGROUP_WHATS
+#define CGROUP_PLACES       (LAZ_CGROUP_WHATS + 1)
+
+struct laz_cgroups {
+    struct cgroup_place places[CGROUP_PLACES];
+    char *nest;                  /* the group of all those that have a share; NULL: none */
+    struct laz_cgroup_name next; /* of the next group */
+    int in_use[CGROUP_PLACES];   /* a file of each place, locked as long as this host lives */
+    int n_in_use;
+    struct laz_strv busy;    /* directories that could not be removed yet */
+    struct laz_cgroup *kept; /* empty, for the next sessions; see laz_cgroup_free */
+    unsigned n_kept;
+    bool out_of_memory; /* an allocation failed during the search: the places may be incomplete */
+};
+
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* The name of the next group. */
 void cgroup_next_name(struct laz_cgroups *groups, char *name, size_t size);
 /* Removes those that were kept. */
 void cgroup_drop_kept(struct laz_cgroups *groups);
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* Removes a group, or adds it to the busy ones. */
+void cgroup_remove(struct laz_cgroups *groups, const char *directory);
+/* Tries to remove the busy ones again. */
+void cgroup_remove_busy(struct laz_cgroups *groups);
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Opens a file of a group: a descriptor, or -1. */
+int cgroup_file(const char *directory, const char *file, int flags);
+/* Writes a text to a file of a group: the kernel's answer as an errno; 0: accepted. */
+int cgroup_write(const char *directory, const char *file, const char *text);
+/* The text of a file of a group, at most `size` - 1 bytes, "" when there is none; false: an error.
+ */
+bool cgroup_read(const char *directory, const char *file, char *text, size_t size);
+/* Kills all that is in a group. True when nothing is left. */
+bool cgroup_kill_all(const char *directory, int version);
 
 #endif

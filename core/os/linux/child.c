@@ -14,6 +14,7 @@
 
 #include "os/cgroup.h"
 #include "os/descriptors.h"
+#include "os/io.h"
 #include "os/linux/descriptors.h"
 #include "os/process.h"
 #include "os/spawner.h"
@@ -58,7 +59,7 @@ enum child_step {
     CHILD_DESCRIPTORS,
     CHILD_USER,
     CHILD_KEYS,
-    CHILD_FOLDER,
+    CHILD_DIRECTORY,
     CHILD_SIGNAL,
     CHILD_EXEC,
 };
@@ -72,7 +73,7 @@ static const char *const child_steps[] = {
     [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_USER] = "its user cannot be set",
     [CHILD_KEYS] = "it cannot get a keyring of its own",
-    [CHILD_FOLDER] = "its working directory cannot be entered",
+    [CHILD_DIRECTORY] = "its working directory cannot be entered",
     [CHILD_SIGNAL] = "its parent-death signal cannot be set",
     [CHILD_EXEC] = "it cannot be executed",
 };
@@ -231,8 +232,8 @@ static void child_main(struct child_plan *plan)
     child_default_signals();
     child_set_user(plan);
     child_set_keys(plan); /* as the new user, whose quota it counts against */
-    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
-        child_fail(plan, CHILD_FOLDER);
+    if (chdir(spawn->directory ? spawn->directory : "/") != 0)
+        child_fail(plan, CHILD_DIRECTORY);
     if (spawn->death_signal) {
         /* After the change of user, which clears it. The parent is compared afterwards: one that
          * ended in between sends nothing. */

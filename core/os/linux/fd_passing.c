@@ -8,6 +8,7 @@
 #include "os/fd_passing.h"
 
 #include "os/posix/descriptors.h"
+#include "os/posix/sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,32 +98,5 @@ ssize_t laz_os_read_sender(int fd, void *data, size_t len, struct laz_sender *se
 
 int laz_os_send_fds(int fd, const void *data, size_t len, const int *fds, size_t n)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(LAZ_PASS_MOST * sizeof(int))];
-    } control = {0};
-    struct iovec part = {(void *)(uintptr_t)data, len};
-    struct msghdr message = {
-        .msg_iov = &part,
-        .msg_iovlen = 1,
-        .msg_control = &control,
-        .msg_controllen = CMSG_SPACE(n * sizeof(int)),
-    };
-    ssize_t sent;
-
-    if (n == 0 || n > LAZ_PASS_MOST)
-        return EINVAL;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(n * sizeof(int));
-    memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-    do
-        sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (sent < 0 && errno == EINTR);
-    if (sent < 0)
-        return errno;
-    return (size_t)sent == len
-               ? 0
-               : EMSGSIZE; /* a few hundred bytes: the kernel never takes a part of them */
+    return laz_posix_send_fds(fd, data, len, fds, n, MSG_DONTWAIT);
 }

@@ -16,15 +16,9 @@
 
 #ifdef LAZ_FILTER
 #include "os/linux/filter_made.h"
-#define FILTER_OF(name, program)                                                                   \
-    {                                                                                              \
-        name, program, sizeof program / sizeof program[0]                                          \
-    }
+#define FILTER_PROGRAM(program) program, sizeof program / sizeof program[0]
 #else
-#define FILTER_OF(name, program)                                                                   \
-    {                                                                                              \
-        name, NULL, 0                                                                              \
-    }
+#define FILTER_PROGRAM(program) NULL, 0
 #endif
 
 static const struct {
@@ -32,8 +26,8 @@ static const struct {
     const struct sock_filter *program;
     size_t len;
 } filters[] = {
-    FILTER_OF(LAZ_FILTER_SESSION, filter_session),
-    FILTER_OF(LAZ_FILTER_SAME_USER, filter_same_user),
+    {LAZ_FILTER_SESSION, FILTER_PROGRAM(filter_session)},
+    {LAZ_FILTER_SAME_USER, FILTER_PROGRAM(filter_same_user)},
 };
 
 int laz_os_filter(const char *name, struct laz_error *err)

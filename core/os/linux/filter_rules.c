@@ -68,54 +68,14 @@ const struct filter_group filter_groups[] = {
 #define SET_ID     UINT64_C(06000)     /* S_ISUID, S_ISGID */
 #define CREATES    UINT64_C(020000100) /* __O_TMPFILE, O_CREAT: only these have a mode */
 #define NAMESPACES UINT64_C(0x7e020000)
-#define IOCTL(number)                                                                              \
-    {                                                                                              \
-        FILTER_BOTH, "ioctl",                                                                      \
-        {                                                                                          \
-            {                                                                                      \
-                1, INT, number                                                                     \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define PRCTL(option)                                                                              \
-    {                                                                                              \
-        FILTER_BOTH, "prctl",                                                                      \
-        {                                                                                          \
-            {                                                                                      \
-                0, INT, option                                                                     \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define OPTION(name)                                                                               \
-    {                                                                                              \
-        FILTER_BOTH, "setsockopt",                                                                 \
-        {                                                                                          \
-            {1, INT, 1},                                                                           \
-            {                                                                                      \
-                2, INT, name                                                                       \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define FCNTL(command)                                                                             \
-    {                                                                                              \
-        FILTER_BOTH, "fcntl",                                                                      \
-        {                                                                                          \
-            {                                                                                      \
-                1, INT, command                                                                    \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define LIMIT(resource)                                                                            \
-    {FILTER_BOTH, "setrlimit", {{0, INT, resource}}},                                              \
-    {                                                                                              \
-        FILTER_BOTH, "prlimit64",                                                                  \
-        {                                                                                          \
-            {0, INT, 0},                                                                           \
-            {                                                                                      \
-                1, INT, resource                                                                   \
-            }                                                                                      \
-        }                                                                                          \
-    }
+/* clang-format off */
+#define IOCTL(number)   {FILTER_BOTH, "ioctl", {{1, INT, number}}}
+#define PRCTL(option)   {FILTER_BOTH, "prctl", {{0, INT, option}}}
+#define OPTION(name)    {FILTER_BOTH, "setsockopt", {{1, INT, 1}, {2, INT, name}}}
+#define FCNTL(command)  {FILTER_BOTH, "fcntl", {{1, INT, command}}}
+#define LIMIT(resource) {FILTER_BOTH, "setrlimit", {{0, INT, resource}}}, \
+                        {FILTER_BOTH, "prlimit64", {{0, INT, 0}, {1, INT, resource}}}
+/* clang-format on */
 
 const struct filter_rule filter_rules[] = {
     /* A set-id file in a directory of the host would give its owner's rights to any user who runs
@@ -159,21 +119,10 @@ const struct filter_rule filter_rules[] = {
     /* Reading any limit, lowering one's own. Not RLIMIT_CORE (4): its value 1 keeps a crash from
      * the host's handler of core dumps, which 0 does not. */
     {FILTER_BOTH, "prlimit64", {{2, ALL, 0}}},
-    LIMIT(0),
-    LIMIT(1),
-    LIMIT(2),
-    LIMIT(3),
-    LIMIT(5),
-    LIMIT(6),
-    LIMIT(7),
-    LIMIT(8),
-    LIMIT(9),
-    LIMIT(10),
-    LIMIT(11),
-    LIMIT(12),
-    LIMIT(13),
-    LIMIT(14),
-    LIMIT(15),
+    /* clang-format off */
+    LIMIT(0), LIMIT(1), LIMIT(2), LIMIT(3), LIMIT(5), LIMIT(6), LIMIT(7), LIMIT(8),
+    LIMIT(9), LIMIT(10), LIMIT(11), LIMIT(12), LIMIT(13), LIMIT(14), LIMIT(15),
+    /* clang-format on */
     /* Not F_SETLEASE: a process of the same user that opens the file, outside as well, would wait
      * for its holder (45 s, fcntl(2)). Not F_NOTIFY, a watch, nor F_SETOWN and F_SETSIG, signals to
      * others. */

@@ -4,9 +4,8 @@
  *
  * A version of the interface is a set of rights that can be refused: what it does not know stays
  * allowed, except that renaming between directories is refused until it can be allowed (version 2).
- * So the caller learns what is in force, and may not ask for more than the kernel has.  The numbers
- * are those of the kernel's own header; the system's header may be older than the running kernel.
- */
+ * So the caller may not ask for more than the kernel has.  The numbers are those of the kernel's
+ * own header; the system's header may be older than the running kernel. */
 #include "os/landlock.h"
 
 #include "os/posix/descriptors.h"
@@ -160,19 +159,4 @@ int laz_os_landlock_enter(int ruleset, struct laz_error *err)
     if (syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0)
         return laz_error_os(err, errno, "Landlock: the rules cannot be put in force");
     return 0;
-}
-
-int laz_os_landlock(int abi, const struct laz_landlock_rule *rules, size_t n,
-                    struct laz_landlock *in_force, struct laz_error *err)
-{
-    const struct landlock_attr attr = landlock_known(abi);
-    int ruleset, rc = laz_os_landlock_make(abi, rules, n, &ruleset, err);
-
-    if (rc)
-        return rc;
-    rc = laz_os_landlock_enter(ruleset, err);
-    (void)close(ruleset);
-    if (!rc && in_force)
-        *in_force = (struct laz_landlock){abi, attr.files, attr.network, attr.scope};
-    return rc;
 }

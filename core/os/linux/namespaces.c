@@ -9,10 +9,10 @@
  * locked stays locked (mount_namespaces(7)). */
 #include "os/namespaces.h"
 
+#include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <malloc.h>
@@ -121,29 +121,18 @@ int laz_os_clone_apart(pid_t *pid, struct laz_error *err)
     return 0;
 }
 
-static int namespaces_write(const char *path, const char *text)
-{
-    int fd = laz_posix_above(open(path, O_WRONLY | O_CLOEXEC));
-    ssize_t n = fd >= 0 ? write(fd, text, strlen(text)) : -1;
-    int failed = errno;
-
-    if (fd >= 0)
-        (void)close(fd);
-    errno = failed;
-    return n == (ssize_t)strlen(text) ? 0 : -1;
-}
-
 int laz_os_map_ids(uint32_t uid, uint32_t gid, struct laz_error *err)
 {
     char uids[40], gids[40];
 
     snprintf(uids, sizeof uids, "%u %u 1", (unsigned)uid, (unsigned)uid);
     snprintf(gids, sizeof gids, "%u %u 1", (unsigned)gid, (unsigned)gid);
-    if (namespaces_write("/proc/self/setgroups", "deny") ||
-        namespaces_write("/proc/self/uid_map", uids) ||
-        namespaces_write("/proc/self/gid_map", gids))
-        return laz_error_os(err, errno, "the user of the session cannot be set");
-    return 0;
+    int failed = proc_write("/proc/self/setgroups", "deny");
+    if (!failed)
+        failed = proc_write("/proc/self/uid_map", uids);
+    if (!failed)
+        failed = proc_write("/proc/self/gid_map", gids);
+    return failed ? laz_error_os(err, failed, "the user of the session cannot be set") : 0;
 }
 
 /* ---- mounts --------------------------------------------------------------------------------- */
@@ -177,7 +166,7 @@ static int namespaces_proc(uint32_t last_pid, struct laz_error *err)
         return laz_error_os(err, errno, "no /proc of the session's own can be mounted");
     /* Without checkpoints in the kernel (CONFIG_CHECKPOINT_RESTORE) ids count from 2. */
     snprintf(pid, sizeof pid, "%u", (unsigned)last_pid);
-    namespaces_write("/proc/sys/kernel/ns_last_pid", pid);
+    (void)proc_write("/proc/sys/kernel/ns_last_pid", pid);
     for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
         if ((mount("/dev/null", covered[i], NULL, MS_BIND, NULL) ||
              mount(NULL, covered[i], NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL)) &&

@@ -8,27 +8,18 @@
  * process (SO_PEERPIDFD, Linux 6.5) shows that it still lives. */
 #include "os/peer.h"
 
+#include "os/descriptors.h"
+#include "os/linux/proc.h"
+#include "os/pidfd.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
-
-/* True while the process behind the descriptor has not ended. */
-static bool peer_is_alive(int pidfd)
-{
-    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-
-    return poll(&ended, 1, 0) == 0;
-}
 
 static int peer_pidfd(int fd, pid_t pid)
 {
@@ -38,23 +29,17 @@ static int peer_pidfd(int fd, pid_t pid)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0)
         return laz_posix_above(pidfd);
     /* Older kernels: the pid of the connecting process, which may have ended since. */
-    return laz_posix_above((int)syscall(SYS_pidfd_open, pid, 0u));
+    return laz_os_pidfd(pid);
 }
 
 static uint64_t peer_namespace(int fd, pid_t pid)
 {
-    char path[64];
-    struct stat st;
-    uint64_t inode = 0;
-    int pidfd = peer_pidfd(fd, pid);
+    struct pollfd ended = {.fd = peer_pidfd(fd, pid), .events = POLLIN};
+    uint64_t inode = proc_namespace(pid, "pid");
+    bool is_alive = ended.fd >= 0 && poll(&ended, 1, 0) == 0;
 
-    if (pidfd < 0)
-        return 0;
-    snprintf(path, sizeof path, "/proc/%ld/ns/pid", (long)pid);
-    if (stat(path, &st) == 0 && peer_is_alive(pidfd))
-        inode = (uint64_t)st.st_ino;
-    (void)close(pidfd);
-    return inode;
+    laz_os_close(&ended.fd);
+    return is_alive ? inode : 0;
 }
 
 int laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err)

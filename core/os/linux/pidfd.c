@@ -8,10 +8,10 @@
 #include "os/pidfd.h"
 
 #include "os/descriptors.h"
+#include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,17 +40,11 @@ int laz_os_pidfd(int64_t pid)
 int laz_os_pidfd_within(int64_t pid, uint64_t pid_namespace)
 {
     int pidfd = laz_os_pidfd(pid);
-    char path[48];
-    struct stat st;
 
-    if (pidfd < 0 || !pid_namespace)
-        return pidfd;
-    snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
     /* the entry in /proc was that of the descriptor only if the process still lives */
-    if (stat(path, &st) != 0 || st.st_ino != pid_namespace || laz_os_pidfd_has_ended(pidfd)) {
-        (void)close(pidfd);
-        return -1;
-    }
+    if (pidfd >= 0 && pid_namespace &&
+        (proc_namespace(pid, "pid") != pid_namespace || laz_os_pidfd_has_ended(pidfd)))
+        laz_os_close(&pidfd);
     return pidfd;
 }
 
@@ -114,11 +108,9 @@ static long pidfd_own_number(int64_t pid)
 static const char *pidfd_check_namespace(int64_t pid, uint64_t above)
 {
     struct stat parent_is;
-    char path[64];
     bool inside = false, first = false;
+    int own = proc_open(pid, "ns/pid");
 
-    snprintf(path, sizeof path, "/proc/%lld/ns/pid", (long long)pid);
-    int own = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
     if (own < 0)
         return "whose pid namespace is unknown";
     int parent = laz_posix_above(ioctl(own, PIDFD_NS_PARENT));

@@ -20,13 +20,6 @@
 #endif
 #define PROCESS_SIGNAL_GROUP (1u << 2) /* PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9 */
 
-/* waitid with the usage of the child, which the C library's wrapper omits. */
-static int process_waitid(int pidfd, siginfo_t *info, int options, struct rusage *usage)
-{
-    info->si_pid = 0;
-    return (int)syscall(SYS_waitid, P_PIDFD, pidfd, info, options, usage);
-}
-
 void laz_process_signal(const struct laz_process *process, int signal)
 {
     if (process->pidfd >= 0)
@@ -66,14 +59,14 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
 {
     struct laz_exit none = {.known = false, .status = -1};
     struct rusage usage = {0};
-    siginfo_t info;
-    int rc;
+    siginfo_t info = {.si_pid = 0};
+    long rc;
 
     if (process->pidfd < 0)
         return false;
-    do {
-        rc = process_waitid(process->pidfd, &info, WEXITED | WNOHANG, &usage);
-    } while (rc < 0 && errno == EINTR);
+    do /* the C library's waitid omits the usage */
+        rc = syscall(SYS_waitid, P_PIDFD, process->pidfd, &info, WEXITED | WNOHANG, &usage);
+    while (rc < 0 && errno == EINTR);
     if (rc == 0 && info.si_pid == 0)
         return false;
     /* Not our child any more: reaped elsewhere, or by an earlier call. */

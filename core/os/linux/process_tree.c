@@ -13,11 +13,11 @@
 
 #include "base/buf.h"
 #include "os/descriptors.h"
+#include "os/linux/proc.h"
 #include "os/posix/descriptors.h"
 #include "os/usage.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,18 +30,6 @@
 struct tree_process {
     int64_t pid, parent;
 };
-
-static bool tree_read(int64_t pid, const char *file, char *text, size_t size)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, file);
-    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
-    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
-    text[n > 0 ? n : 0] = '\0';
-    laz_os_close(&fd);
-    return n >= 0;
-}
 
 bool laz_os_tree_can_be_seen(void)
 {
@@ -71,7 +59,7 @@ static uint64_t tree_memory_quick(int64_t pid)
     static const char *const keys[] = {"RssAnon:", "RssShmem:", "VmSwap:", NULL};
     char text[4096];
 
-    tree_read(pid, "status", text, sizeof text);
+    proc_read(pid, "status", text, sizeof text);
     return tree_sum(text, keys);
 }
 
@@ -84,7 +72,7 @@ static uint64_t tree_memory_exact(const struct tree_process *process)
         syscall(SYS_kcmp, (pid_t)process->parent, (pid_t)process->pid, KCMP_VM, 0, 0) == 0)
         return 0;
     /* not readable, or without such lines (before Linux 5.3) */
-    if (!tree_read(process->pid, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
+    if (!proc_read(process->pid, "smaps_rollup", text, sizeof text) || !strstr(text, keys[0]))
         return tree_memory_quick(process->pid);
     return tree_sum(text, keys);
 }
@@ -92,12 +80,12 @@ static uint64_t tree_memory_exact(const struct tree_process *process)
 /* Appends the children of one thread. */
 static void tree_add_children(int64_t pid, const char *thread, struct laz_buf *tree)
 {
-    char path[64], text[4096], *rest = text;
+    char file[48], text[4096], *rest = text;
     size_t kept = 0;
     ssize_t n;
 
-    snprintf(path, sizeof path, "/proc/%lld/task/%.20s/children", (long long)pid, thread);
-    int fd = laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
+    snprintf(file, sizeof file, "task/%.20s/children", thread);
+    int fd = proc_open(pid, file);
     while (fd >= 0 && (n = read(fd, text + kept, sizeof text - kept - 1)) > 0) {
         text[kept + (size_t)n] = '\0';
         for (rest = text; strchr(rest, ' '); rest = strchr(rest, ' ') + 1) {
@@ -176,13 +164,9 @@ int64_t *laz_os_tree_children(int64_t pid, size_t *n)
 
 int64_t laz_os_tree_parent(int64_t pid)
 {
-    char text[512];
-    long long parent = -1;
+    struct proc_stat stat;
 
-    if (!tree_read(pid, "stat", text, sizeof text))
-        return -1;
-    const char *end = strrchr(text, ')'); /* the name before it may contain any character */
-    return end && sscanf(end + 1, " %*c %lld", &parent) == 1 ? parent : -1;
+    return proc_stat(pid, &stat) ? stat.parent : -1;
 }
 
 int64_t laz_os_tree_first_child(int64_t pid)
@@ -191,7 +175,7 @@ int64_t laz_os_tree_first_child(int64_t pid)
     long long child = -1;
 
     snprintf(file, sizeof file, "task/%lld/children", (long long)pid);
-    if (pid <= 0 || !tree_read(pid, file, text, sizeof text) || sscanf(text, "%lld", &child) != 1)
+    if (pid <= 0 || !proc_read(pid, file, text, sizeof text) || sscanf(text, "%lld", &child) != 1)
         return -1;
     return child;
 }

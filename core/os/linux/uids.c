@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
@@ -48,7 +49,7 @@ struct uids_taken {
 
 struct laz_uids {
     uint32_t first, last;
-    char folder[32];
+    char directory[32];
     struct uids_taken *taken;
     size_t n_taken, cap_taken;
 };
@@ -70,19 +71,11 @@ static bool uids_are_mapped(uint32_t first, uint32_t last)
 
 static bool uids_number(const char *text, size_t len, uint32_t *number)
 {
-    unsigned long long value = 0;
-
-    if (len == 0 || len > 10)
+    if (len == 0 || len > 10 || strspn(text, "0123456789") < len)
         return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        value = value * 10 + (unsigned)(text[i] - '0');
-    }
-    if (value > UINT32_MAX)
-        return false;
+    unsigned long long value = strtoull(text, NULL, 10);
     *number = (uint32_t)value;
-    return true;
+    return value <= UINT32_MAX;
 }
 
 static int uids_range(struct laz_uids *uids, const char *range, struct laz_error *err)
@@ -116,7 +109,7 @@ static int uids_range(struct laz_uids *uids, const char *range, struct laz_error
 }
 
 /* A directory that only root can enter, made when it does not exist. */
-static bool uids_folder(struct laz_uids *uids, const char *path)
+static bool uids_directory(struct laz_uids *uids, const char *path)
 {
     struct stat st;
 
@@ -126,24 +119,8 @@ static bool uids_folder(struct laz_uids *uids, const char *path)
         return false;
     if (access(path, W_OK | X_OK) != 0)
         return false;
-    snprintf(uids->folder, sizeof uids->folder, "%s", path);
+    snprintf(uids->directory, sizeof uids->directory, "%s", path);
     return true;
-}
-
-static void uids_path(const struct laz_uids *uids, uint32_t uid, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%u", uids->folder, uid);
-}
-
-/* False with errno 0: another file has the name. */
-static bool uids_is_named(int fd, const char *path)
-{
-    struct stat locked, named;
-
-    if (fstat(fd, &locked) != 0 || lstat(path, &named) != 0)
-        return false;
-    errno = 0;
-    return locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
 }
 
 /* A new file that is locked before it has its name (open(2), O_TMPFILE), or whoever tidies up could
@@ -152,7 +129,7 @@ static bool uids_is_named(int fd, const char *path)
 static int uids_make_locked(const struct laz_uids *uids, const char *path)
 {
     char own[40];
-    int fd = laz_posix_above(open(uids->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    int fd = laz_posix_above(open(uids->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 
     if (fd < 0)
         return -1;
@@ -170,6 +147,7 @@ static int uids_make_locked(const struct laz_uids *uids, const char *path)
  * (ENOENT) or cannot be locked. */
 static int uids_lock_there(const char *path, int *os_errno)
 {
+    struct stat st;
     int fd = laz_posix_above(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
 
     *os_errno = fd < 0 ? errno : 0;
@@ -177,7 +155,7 @@ static int uids_lock_there(const char *path, int *os_errno)
         return -1;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         /* Returning a uid removes the file: the lock must be on the file that has the name. */
-        if (uids_is_named(fd, path))
+        if (laz_posix_is_named(fd, path, &st))
             return fd;
         *os_errno = errno ? errno : ENOENT;
     } else if (errno != EWOULDBLOCK && errno != EINTR) {
@@ -194,7 +172,7 @@ static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int 
     char path[64];
     int fd = -1;
 
-    uids_path(uids, uid, path, sizeof path);
+    snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
     *os_errno = ENOENT;
     for (int i = 0; i < UIDS_ROUNDS && fd < 0 && *os_errno == ENOENT; i++) {
         fd = uids_make_locked(uids, path);
@@ -220,9 +198,10 @@ static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int 
 static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
 {
     char path[64];
+    struct stat st;
 
-    uids_path(uids, taken->uid, path, sizeof path);
-    if (uids_is_named(taken->lock_fd, path))
+    snprintf(path, sizeof path, "%s/%u", uids->directory, taken->uid);
+    if (laz_posix_is_named(taken->lock_fd, path, &st))
         (void)unlink(path); /* before the lock is released */
     laz_os_close(&taken->lock_fd);
 }
@@ -239,7 +218,7 @@ static bool uids_is_free(uint32_t uid)
  * has processes stays, as a mark of them. */
 static void uids_tidy(const struct laz_uids *uids)
 {
-    DIR *dir = laz_posix_opendir(uids->folder);
+    DIR *dir = laz_posix_opendir(uids->directory);
     struct dirent *entry;
     char path[64];
     uint32_t uid;
@@ -248,7 +227,7 @@ static void uids_tidy(const struct laz_uids *uids)
     for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
         if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
             continue;
-        uids_path(uids, uid, path, sizeof path);
+        snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
         struct uids_taken taken = {uid, uids_lock_there(path, &failed)};
         if (taken.lock_fd >= 0 && uids_is_free(uid))
             uids_unlock(uids, &taken);
@@ -269,7 +248,7 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     if (!made)
         return laz_error_nomem(err);
     rc = uids_range(made, range, err);
-    if (!rc && !uids_folder(made, "/run/lazaret") && !uids_folder(made, "/tmp/lazaret-uids"))
+    if (!rc && !uids_directory(made, "/run/lazaret") && !uids_directory(made, "/tmp/lazaret-uids"))
         rc = laz_error_set(err, LAZ_ESETUP, errno,
                            "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
                            "neither is, or can be made, a directory of root with mode 0700");
@@ -336,7 +315,7 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
     }
     if (failed)
         return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
-                            uids->folder);
+                            uids->directory);
     return laz_error_set(err, LAZ_EBUSY, 0,
                          "all uids from %u to %u are in use: widen sandbox.uids or close sessions",
                          uids->first, uids->last);

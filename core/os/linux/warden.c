@@ -104,10 +104,9 @@ out:
 void laz_warden_end(struct laz_warden *warden)
 {
     const struct warden_word bye = {0};
-    struct pollfd gone = {.fd = warden->fd, .events = POLLIN};
 
     if (warden->fd >= 0 && send(warden->fd, &bye, sizeof bye, MSG_NOSIGNAL) == sizeof bye)
-        (void)poll(&gone, 1, WARDEN_MS); /* ends when it has closed its end */
+        (void)laz_os_await(warden->fd, WARDEN_MS); /* ends when it has closed its end */
     laz_os_close(&warden->fd);
     free(warden->program);
     warden->program = NULL;

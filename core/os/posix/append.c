@@ -31,7 +31,7 @@
 
 /* ---- the place ------------------------------------------------------------------------------ */
 
-static void append_make_folders(char *path)
+static void append_make_directories(char *path)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
@@ -43,23 +43,23 @@ static void append_make_folders(char *path)
 
 static int append_place_is_private(const char *path, struct laz_error *err)
 {
-    char *folder = laz_strdup(path);
+    char *directory = laz_strdup(path);
     int rc = 0;
 
-    if (!folder)
+    if (!directory)
         return laz_error_nomem(err);
-    char *slash = strrchr(folder, '/');
-    if (!slash || folder[0] != '/') {
+    char *slash = strrchr(directory, '/');
+    if (!slash || directory[0] != '/') {
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", path);
         goto out;
     }
-    slash[slash == folder] = '\0';
-    append_make_folders(folder); /* the check of the result reports a failure */
-    rc = laz_trust_folder(folder, err);
+    slash[slash == directory] = '\0';
+    append_make_directories(directory); /* the check of the result reports a failure */
+    rc = laz_trust_directory(directory, err);
     if (rc == LAZ_EREFUSED)
         rc = laz_error_as(err, LAZ_ECONFIG);
 out:
-    free(folder);
+    free(directory);
     return rc;
 }
 
@@ -138,7 +138,7 @@ static int append_flock(int fd, int how, uint64_t most_ms)
 int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, uint64_t *size,
                     struct laz_error *err)
 {
-    struct stat held, named;
+    struct stat held;
 
     *reopened = file->fd < 0;
     for (int i = 0; i < APPEND_TRIES; i++) {
@@ -151,8 +151,7 @@ int laz_append_lock(struct laz_append *file, uint64_t most_ms, bool *reopened, u
                                  "another process keeps the lock of the audit log %s", file->path);
         if (failed)
             return laz_error_os(err, failed, "the audit log %s cannot be locked", file->path);
-        if (fstat(file->fd, &held) == 0 && lstat(file->path, &named) == 0 &&
-            held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
+        if (laz_posix_is_named(file->fd, file->path, &held)) {
             *size = (uint64_t)held.st_size;
             return 0;
         }

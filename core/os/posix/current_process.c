@@ -8,6 +8,7 @@
 #include "os/current_process.h"
 
 #include "base/buf.h"
+#include "base/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,21 +36,25 @@ char *laz_os_take_variable(const char *name, bool wipe)
     return copy;
 }
 
+/* The resource of each limit of base/limits.h, which names it, and how far the hard limit is above
+ * the soft one: a row of that table without its resource does not compile. */
+#define LIMITS_CPU RLIMIT_CPU, 1 /* SIGXCPU distinguishes this end from other kills, by SIGKILL */
+/* RLIMIT_DATA counts writable memory. Address space would count stacks and arenas that are only
+ * reserved, and stop an interpreter at its eleventh thread. */
+#define LIMITS_MEMORY RLIMIT_DATA, 0
+#define LIMITS_FSIZE  RLIMIT_FSIZE, 0
+#define LIMITS_NPROC  RLIMIT_NPROC, 0
+#define LIMITS_NOFILE RLIMIT_NOFILE, 0
+#define LIMITS_STACK  RLIMIT_STACK, 0
+
 static const struct {
     const char *name;
     int resource;
-    rlim_t grace; /* hard limit above the soft one */
-} limits_table[] = {
-    /* The soft limit's SIGXCPU distinguishes this end from other kills; the hard one is SIGKILL. */
-    {"cpu", RLIMIT_CPU, 1},
-    /* RLIMIT_DATA counts writable memory. Address space would count stacks and arenas that are only
-     * reserved, and stop an interpreter at its eleventh thread. */
-    {"memory", RLIMIT_DATA, 0},
-    {"fsize", RLIMIT_FSIZE, 0},
-    {"nproc", RLIMIT_NPROC, 0},
-    {"nofile", RLIMIT_NOFILE, 0},
-    {"stack", RLIMIT_STACK, 0},
-    {"core", RLIMIT_CORE, 0},
+    rlim_t grace;
+} limits_table[] = {{"core", RLIMIT_CORE, 0},
+#define LIMITS_ROW(ID, name, ...) {name, LIMITS_##ID},
+                    LAZ_LIMITS(LIMITS_ROW)
+#undef LIMITS_ROW
 };
 
 /* Does one more process fit below a soft limit of `soft`? */

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "os/posix/descriptors.h"
-#include "os/posix/directories.h"
+#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
@@ -18,14 +18,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIRECTORIES_NAME  24
 #define DIRECTORIES_DEPTH 32 /* descriptors and stack frames that a removal may hold */
 
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err)
+int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
+                          struct laz_error *err)
 {
     int rc = 0, fd = -1;
 
@@ -41,12 +42,23 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     return rc;
 }
 
+int laz_posix_lock_directory(const char *path, int how)
+{
+    struct stat st;
+    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_uid != geteuid() ||
+                    flock(fd, how | LOCK_NB) != 0 || !laz_posix_is_named(fd, path, &st)))
+        laz_os_close(&fd);
+    return fd;
+}
+
 static int directories_by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err)
+int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
 {
     size_t before = names->n;
     DIR *dir = laz_posix_opendir(path);
@@ -90,8 +102,8 @@ static void directories_unlink(int parent, const char *name, int flags)
 
 static void directories_empty(struct directories_removal *removal, int fd, int depth);
 
-static void directories_remove_folder(struct directories_removal *removal, int parent,
-                                      const char *name, int depth)
+static void directories_remove_directory(struct directories_removal *removal, int parent,
+                                         const char *name, int depth)
 {
     char up[DIRECTORIES_NAME + 1]; /* a name that could not be guessed */
 
@@ -129,7 +141,7 @@ static void directories_empty(struct directories_removal *removal, int fd, int d
         if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISDIR(st.st_mode))
-            directories_remove_folder(removal, fd, entry->d_name, depth);
+            directories_remove_directory(removal, fd, entry->d_name, depth);
         else
             directories_unlink(fd, entry->d_name, 0);
     }

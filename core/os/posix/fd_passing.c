@@ -44,7 +44,7 @@ ssize_t laz_os_receive(int fd, void *data, size_t len, int fds[LAZ_OS_HANDOVER],
     return got;
 }
 
-bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds)
+int laz_posix_send_fds(int fd, const void *data, size_t len, const int *fds, size_t n, int flags)
 {
     union {
         struct cmsghdr align;
@@ -54,17 +54,26 @@ bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.room,
-                             .msg_controllen = CMSG_SPACE(n_fds * sizeof(int))};
+                             .msg_controllen = CMSG_SPACE(n * sizeof(int))};
     ssize_t sent;
 
+    if (n == 0 || n > LAZ_OS_HANDOVER)
+        return EINVAL;
     memset(&control, 0, sizeof control);
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-    memcpy(CMSG_DATA(head), fds, n_fds * sizeof(int));
+    head->cmsg_len = CMSG_LEN(n * sizeof(int));
+    memcpy(CMSG_DATA(head), fds, n * sizeof(int));
     do
-        sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+        sent = sendmsg(fd, &message, MSG_NOSIGNAL | flags);
     while (sent < 0 && errno == EINTR);
-    return sent == (ssize_t)len;
+    if (sent < 0)
+        return errno;
+    return (size_t)sent == len ? 0 : EMSGSIZE; /* the kernel takes no part of a short message */
+}
+
+bool laz_os_hand_over(int fd, const void *data, size_t len, const int *fds, size_t n_fds)
+{
+    return laz_posix_send_fds(fd, data, len, fds, n_fds, 0) == 0;
 }

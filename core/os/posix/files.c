@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FILES_LEAST 4096 /* bytes of one read */
+#define FILES_MOST  65536
+
 static int files_create(const char *path, unsigned mode)
 {
     int fd =
@@ -29,6 +32,16 @@ static int files_create(const char *path, unsigned mode)
     return fd;
 }
 
+/* Closes a file that was created, and removes it when it, or that, has failed: 0 or an errno. */
+static int files_finish(int fd, const char *path, int failed)
+{
+    if (close(fd) != 0 && !failed)
+        failed = errno;
+    if (failed)
+        (void)unlink(path);
+    return failed;
+}
+
 int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
                       struct laz_error *err)
 {
@@ -37,44 +50,35 @@ int laz_os_write_file(const char *path, const void *data, size_t len, unsigned m
 
     if (fd < 0)
         return laz_error_os(err, errno, "the file %s cannot be made", path);
-    int failed = laz_os_write_all(fd, data, len, &done);
-    if (close(fd) != 0 && !failed)
-        failed = errno;
-    if (!failed)
-        return 0;
-    (void)unlink(path);
-    return laz_error_os(err, failed, "the file %s cannot be written", path);
+    int failed = files_finish(fd, path, laz_os_write_all(fd, data, len, &done));
+    return failed ? laz_error_os(err, failed, "the file %s cannot be written", path) : 0;
 }
 
-/* Opens a regular file for reading; a pipe with that name does not block. */
-static int files_open_regular(const char *path, struct stat *st, struct laz_error *err)
+/* Opens a regular file for reading; a pipe with that name does not block. A descriptor, or an
+ * error.
+ */
+static int files_open_regular(const char *path, struct laz_error *err)
 {
-    int fd = laz_posix_above(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct laz_look look;
+    int fd = laz_os_open_file(path, false, &look);
 
-    if (fd < 0 || fstat(fd, st) != 0) {
-        laz_error_os(err, errno, "the file %s cannot be read", path);
-        laz_os_close(&fd);
-        return LAZ_EOS;
-    }
-    if (!S_ISREG(st->st_mode)) {
-        (void)close(fd);
-        laz_error_set(err, LAZ_EINVAL, 0, "%s is not a regular file", path);
-        return LAZ_EINVAL;
-    }
-    return fd;
+    if (fd < 0)
+        return laz_error_os(err, errno, "the file %s cannot be read", path);
+    if (look.kind == LAZ_LOOK_FILE)
+        return fd;
+    (void)close(fd);
+    return laz_error_set(err, LAZ_EINVAL, 0, "%s is not a regular file", path);
 }
 
 int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf,
                        struct laz_error *err)
 {
-    struct stat st;
-    size_t start = buf->len, room;
+    const size_t start = buf->len;
     int rc = 0;
 
-    if (fstat(fd, &st) != 0)
-        return laz_error_os(err, errno, "the file %s cannot be read", path);
     for (;;) {
-        room = (uint64_t)st.st_size < 65536 ? 4096 : 65536;
+        size_t had = buf->len - start;
+        size_t room = had < FILES_LEAST ? FILES_LEAST : had < FILES_MOST ? had : FILES_MOST;
         if (!laz_buf_reserve(buf, room)) {
             rc = laz_error_nomem(err);
             break;
@@ -102,8 +106,7 @@ int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf
 
 int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
 {
-    struct stat st;
-    int fd = files_open_regular(path, &st, err);
+    int fd = files_open_regular(path, err);
 
     if (fd < 0)
         return fd;
@@ -115,36 +118,25 @@ int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct l
 int laz_os_copy_file(const char *from, const char *to, unsigned mode, struct laz_error *err)
 {
     char block[32768];
-    struct stat st;
     size_t done;
-    int rc = 0, out = -1, in = files_open_regular(from, &st, err);
+    ssize_t n = 0;
+    int failed = 0, in = files_open_regular(from, err);
 
     if (in < 0)
         return in;
-    out = files_create(to, mode);
+    int out = files_create(to, mode);
     if (out < 0) {
-        rc = laz_error_os(err, errno, "the file %s cannot be made", to);
-        goto out;
+        failed = errno;
+        (void)close(in);
+        return laz_error_os(err, failed, "the file %s cannot be made", to);
     }
-    for (;;) {
-        ssize_t n = read(in, block, sizeof block);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            break;
-        int failed = n < 0 ? errno : laz_os_write_all(out, block, (size_t)n, &done);
-        if (failed) {
-            rc = laz_error_os(err, failed, "%s cannot be copied to %s", from, to);
-            break;
-        }
-    }
-    if (close(out) != 0 && !rc)
-        rc = laz_error_os(err, errno, "%s cannot be copied to %s", from, to);
-    if (rc)
-        (void)unlink(to);
-out:
+    while (!failed && (n = laz_os_read(in, block, sizeof block)) > 0)
+        failed = laz_os_write_all(out, block, (size_t)n, &done);
+    if (!failed)
+        failed = n < 0 ? errno : EAGAIN; /* 0 at its end */
+    failed = files_finish(out, to, failed);
     (void)close(in);
-    return rc;
+    return failed ? laz_error_os(err, failed, "%s cannot be copied to %s", from, to) : 0;
 }
 
 static int64_t look_ns(const struct timespec *time)
@@ -159,7 +151,7 @@ static void look_fill(struct laz_look *look, const struct stat *st)
     laz_posix_times(st, &written, &changed);
     *look = (struct laz_look){
         .kind = S_ISREG(st->st_mode)   ? LAZ_LOOK_FILE
-                : S_ISDIR(st->st_mode) ? LAZ_LOOK_FOLDER
+                : S_ISDIR(st->st_mode) ? LAZ_LOOK_DIRECTORY
                 : S_ISLNK(st->st_mode) ? LAZ_LOOK_LINK
                                        : LAZ_LOOK_OTHER,
         .mode = (unsigned)st->st_mode & 07777,
@@ -196,6 +188,16 @@ int laz_os_open_file(const char *path, bool wait, struct laz_look *look)
     if (fd >= 0)
         look_fill(look, &st);
     return fd;
+}
+
+bool laz_posix_is_named(int fd, const char *path, struct stat *st)
+{
+    struct stat named;
+
+    if (fstat(fd, st) != 0 || lstat(path, &named) != 0)
+        return false;
+    errno = 0;
+    return st->st_ino == named.st_ino && st->st_dev == named.st_dev;
 }
 
 int laz_os_make_link(const char *path, const char *text)

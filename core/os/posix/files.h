@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* files.h - calls for files in which Linux and macOS differ, and reading an open file. */
+/* files.h - files and directories: calls in which Linux and macOS differ, and what several files
+ * use on both. */
 #ifndef LAZ_OS_POSIX_FILES_H
 #define LAZ_OS_POSIX_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define LAZ_POSIX_LINKS 40 /* on one way, as the kernel follows, path_resolution(7) */
 
 struct laz_buf;
 struct laz_error;
@@ -17,5 +22,28 @@ int laz_posix_sync(int fd);
 /* Whole content of a file from here on, at most `max` bytes; `path` for errors. */
 int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf,
                        struct laz_error *err);
+/* Does this path, whose last part is not followed, lead to the open file, whose attributes are in
+ * *st? False with errno 0: another one has the name by now. */
+bool laz_posix_is_named(int fd, const char *path, struct stat *st);
+/* Opens and locks (flock(2)) a directory of this user, without waiting; -1: it is another user's,
+ * it is locked, or another one has the name by now. */
+int laz_posix_lock_directory(const char *path, int how);
+/* The path with the links of its directories resolved, but not that of its last part: a new string,
+ * or NULL with errno. */
+char *laz_posix_canonical(const char *path);
+
+/* Undoes what an owner has done to keep something from being removed: gives all rights to a
+ * directory, clears flags where an owner can set them (macOS). Never through a link. False: it
+ * could do nothing that helps. */
+bool laz_posix_unlock(int parent, const char *name);
+
+/* For the rule for trusted files (os/trust.h): a descriptor of a directory, to look at what is
+ * below it; never through a link. -1: errno. */
+int laz_posix_enter(int parent, const char *name);
+/* May other users write it by an access list, whose rights the mode shows as the group's? True also
+ * when that is not known. */
+bool laz_posix_has_acl(int parent, const char *name);
+/* A group whose members may do what root may. */
+bool laz_posix_is_root_group(uint32_t gid);
 
 #endif

@@ -35,12 +35,18 @@ ssize_t laz_os_read(int fd, void *data, size_t len)
     return n == 0 ? -1 : io_result(n);
 }
 
-static int io_write_all(int fd, const char *data, size_t len, size_t *done)
+/* Writes all of it; `waits`: while a pipe is full. 0 or an errno. */
+static int io_write_all(int fd, const char *data, size_t len, bool waits, size_t *done)
 {
     while (*done < len) {
         ssize_t n = write(fd, data + *done, len - *done);
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EAGAIN && waits) {
+            struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+            (void)poll(&wanted, 1, -1);
+            continue;
+        }
         if (n < 0)
             return errno;
         if (n == 0)
@@ -63,7 +69,7 @@ int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
     sigpending(&pending);
     bool was_pending = sigismember(&pending, SIGXFSZ) == 1;
     pthread_sigmask(SIG_BLOCK, &limit, &before);
-    int failed = io_write_all(fd, data, len, done);
+    int failed = io_write_all(fd, data, len, false, done);
     if (failed && !was_pending && sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1)
         sigwait(&limit, &taken);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -161,21 +167,9 @@ ssize_t laz_os_read_within(int fd, void *data, size_t len, int wait_ms)
 
 bool laz_os_write_waiting(int fd, const void *data, size_t len)
 {
-    const char *text = data;
+    size_t done = 0;
 
-    while (len) {
-        ssize_t n = write(fd, text, len);
-        if (n < 0 && errno == EAGAIN) {
-            struct pollfd wanted = {.fd = fd, .events = POLLOUT};
-            poll(&wanted, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
-            return false;
-        } else if (n > 0) {
-            text += n;
-            len -= (size_t)n;
-        }
-    }
-    return true;
+    return io_write_all(fd, data, len, true, &done) == 0;
 }
 
 /* ---- connections that do not ---------------------------------------------------------------- */

@@ -5,14 +5,13 @@
 
 #include "base/buf.h"
 #include "os/current_process.h"
+#include "os/posix/files.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define PATHS_LINKS 40 /* as many as the kernel follows, path_resolution(7) */
 
 /* Has the user (with one group of the same number) all of these permission bits (4 2 1)? */
 static bool paths_may(const struct stat *st, uint32_t uid, unsigned bits)
@@ -76,15 +75,15 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
 
 bool laz_os_config_place(int place, char **path)
 {
-    const char *folder, *home;
+    const char *directory, *home;
 
     *path = NULL;
     switch (place) {
     case 0:
-        folder = laz_os_getenv("XDG_CONFIG_HOME");
+        directory = laz_os_getenv("XDG_CONFIG_HOME");
         home = laz_os_getenv("HOME");
-        if (laz_os_is_absolute(folder))
-            *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
+        if (laz_os_is_absolute(directory))
+            *path = laz_strdupf("%s/lazaret/lazaret.toml", directory);
         else if (laz_os_is_absolute(home))
             *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
         return true;
@@ -121,21 +120,16 @@ char *laz_os_real_path(const char *path)
     return realpath(path, NULL);
 }
 
-/* Visits the link `first` with this text, by the real path of its directory. */
-static void paths_visit_link(const char *first, const char *text,
-                             void (*visit)(void *user, const char *link, const char *text),
-                             void *user)
+char *laz_posix_canonical(const char *path)
 {
-    const char *name = strrchr(first, '/') + 1;
-    char *folder = laz_strndup(first, (size_t)(name - first));
-    char *real = folder ? realpath(folder, NULL) : NULL;
-    char *link = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
+    const char *name = strrchr(path, '/') + 1;
+    char *directory = laz_strndup(path, (size_t)(name - path));
+    char *real = directory ? realpath(directory, NULL) : NULL;
+    char *canonical = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
 
-    if (link)
-        visit(user, link, text);
-    free(folder);
+    free(directory);
     free(real);
-    free(link);
+    return canonical;
 }
 
 /* A link that is found is replaced by its text, and the walk starts again. */
@@ -146,7 +140,7 @@ void laz_os_links(const char *path, void (*visit)(void *user, const char *link, 
     char text[PATH_MAX];
     unsigned links = 0;
 
-    for (size_t at = 0; way && way[at] && links < PATHS_LINKS;) {
+    for (size_t at = 0; way && way[at] && links < LAZ_POSIX_LINKS;) {
         at += strspn(way + at, "/");
         at += strcspn(way + at, "/");
         char *first = laz_strndup(way, at), *next = NULL;
@@ -154,7 +148,10 @@ void laz_os_links(const char *path, void (*visit)(void *user, const char *link, 
         if (len > 0) {
             const size_t before = (size_t)(strrchr(first, '/') + 1 - first);
             text[len] = '\0';
-            paths_visit_link(first, text, visit, user);
+            char *link = laz_posix_canonical(first);
+            if (link)
+                visit(user, link, text);
+            free(link);
             next = laz_strdupf("%.*s%s%s", text[0] == '/' ? 0 : (int)before, first, text, way + at);
             free(way);
             way = next;

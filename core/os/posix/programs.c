@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "os/paths.h"
 #include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/posix/programs.h"
 
 #include <lazaret/backend.h>
@@ -27,9 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROGRAMS_LINKS 40   /* as the kernel follows, path_resolution(7) */
-#define PROGRAMS_DEEP  5    /* interpreters of interpreters, execve(2) */
-#define PROGRAMS_HEAD  1024 /* holds the first line, and usually the loader's name */
+#define PROGRAMS_DEEP 5    /* interpreters of interpreters, execve(2) */
+#define PROGRAMS_HEAD 1024 /* holds the first line, and usually the loader's name */
 
 struct programs_walk {
     bool (*visit)(void *user, uint32_t kind, const char *host, const char *box);
@@ -113,41 +113,10 @@ static bool programs_is_below_link(const char *path)
     return false;
 }
 
-/* `path` with the links of its directories resolved, but not that of its last part: a new string.
- */
-static char *programs_canonical(const char *path)
+static int programs_wrong(const char *path, int number, struct laz_error *err)
 {
-    char folder[PATH_MAX];
-    const char *name = strrchr(path, '/') + 1;
-    size_t len = (size_t)(name - path);
-
-    if (len >= sizeof folder) {
-        errno = ENAMETOOLONG;
-        return NULL;
-    }
-    memcpy(folder, path, len);
-    folder[len] = '\0';
-    char *real = realpath(folder, NULL);
-    if (!real)
-        return NULL;
-    char *canonical = laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
-    free(real);
-    return canonical;
-}
-
-static int programs_wrong(const struct programs_walk *walk, const char *path, int number)
-{
-    return laz_error_set(walk->err, LAZ_ENOENT, number,
+    return laz_error_set(err, LAZ_ENOENT, number,
                          "%s does not exist or is not a program that can be executed", path);
-}
-
-/* Where a link leads: a new string. */
-static char *programs_target(const char *link, const char *text)
-{
-    const char *name = strrchr(link, '/') + 1;
-
-    return text[0] == '/' ? laz_strdup(text)
-                          : laz_strdupf("%.*s%s", (int)(name - link), link, text);
 }
 
 static int programs_step(const struct programs_walk *walk, char **path, unsigned depth, bool *done)
@@ -156,21 +125,22 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
     struct stat st;
     int rc = 0;
 
-    char *here = programs_canonical(*path);
+    char *here = laz_posix_canonical(*path);
     if (!here)
-        return programs_wrong(walk, *path, errno);
+        return programs_wrong(*path, errno, walk->err);
     if (strcmp(here, *path) != 0 && !programs_is_below_link(*path))
         (void)walk->visit(walk->user, LAZ_PATH_SYMLINK, here, *path);
     if (lstat(here, &st) != 0) {
-        rc = programs_wrong(walk, here, errno);
+        rc = programs_wrong(here, errno, walk->err);
     } else if (S_ISLNK(st.st_mode)) {
         ssize_t len = readlink(here, text, sizeof text - 1);
         if (len <= 0) {
-            rc = programs_wrong(walk, here, errno);
+            rc = programs_wrong(here, errno, walk->err);
         } else {
             text[len] = '\0';
             *done = !walk->visit(walk->user, LAZ_PATH_SYMLINK, text, here);
-            char *next = programs_target(here, text);
+            const int before = text[0] == '/' ? 0 : (int)(strrchr(here, '/') + 1 - here);
+            char *next = laz_strdupf("%.*s%s", before, here, text);
             free(*path);
             *path = next;
             rc = next ? 0 : laz_error_nomem(walk->err);
@@ -182,7 +152,7 @@ static int programs_step(const struct programs_walk *walk, char **path, unsigned
         *done = true;
         rc = programs_file(walk, here, depth);
     } else {
-        rc = programs_wrong(walk, here, 0);
+        rc = programs_wrong(here, 0, walk->err);
     }
     free(here);
     return rc;
@@ -195,10 +165,10 @@ static int programs_follow(const struct programs_walk *walk, const char *path, u
     int rc = at ? 0 : laz_error_nomem(walk->err);
 
     if (depth > PROGRAMS_DEEP)
-        rc = programs_wrong(walk, path, ELOOP);
+        rc = programs_wrong(path, ELOOP, walk->err);
     for (unsigned i = 0; !rc && !done; i++)
-        rc = i < PROGRAMS_LINKS ? programs_step(walk, &at, depth, &done)
-                                : programs_wrong(walk, path, ELOOP);
+        rc = i < LAZ_POSIX_LINKS ? programs_step(walk, &at, depth, &done)
+                                 : programs_wrong(path, ELOOP, walk->err);
     free(at);
     return rc;
 }
@@ -211,17 +181,17 @@ int laz_os_program_parts(const char *path,
     const struct programs_walk walk = {visit, user, err};
 
     if (path[0] != '/')
-        return programs_wrong(&walk, path, 0);
+        return programs_wrong(path, 0, err);
     return programs_follow(&walk, path, 0);
 }
 
 /* ---- directories of programs ---------------------------------------------------------------- */
 
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user)
+void laz_os_program_directories(void (*visit)(void *user, const char *path, bool among_libraries),
+                                void *user)
 {
-    for (size_t i = 0; laz_programs_folders[i]; i++)
-        visit(user, laz_programs_folders[i], false);
+    for (size_t i = 0; laz_programs_directories[i]; i++)
+        visit(user, laz_programs_directories[i], false);
     for (size_t i = 0; laz_programs_among_libraries[i]; i++) {
         glob_t found;
         if (glob(laz_programs_among_libraries[i], GLOB_NOSORT, NULL, &found) != 0)
@@ -238,9 +208,9 @@ void laz_os_program_folders(void (*visit)(void *user, const char *path, bool amo
     }
 }
 
-static const char *const programs_folders[] = {"/usr/local/bin",   "/usr/bin", "/bin",
-                                               "/usr/sbin",        "/sbin",    "/usr/local/sbin",
-                                               "/opt/homebrew/bin"};
+static const char *const programs_directories[] = {
+    "/usr/local/bin",  "/usr/bin",         "/bin", "/usr/sbin", "/sbin",
+    "/usr/local/sbin", "/opt/homebrew/bin"};
 
 int laz_os_find_program(const char *name, char **path, struct laz_error *err)
 {
@@ -250,17 +220,15 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
         return laz_error_set(err, LAZ_ENOENT, 0, "the name of a program is empty");
     if (name[0] == '/') {
         if (!laz_os_can_execute(name))
-            return laz_error_set(err, LAZ_ENOENT, 0,
-                                 "%s does not exist or is not a program that can be executed",
-                                 name);
+            return programs_wrong(name, 0, err);
         found = laz_strdup(name);
         goto out;
     }
     if (strchr(name, '/'))
         return laz_error_set(err, LAZ_ENOENT, 0,
                              "%s is neither an absolute path nor the bare name of a program", name);
-    for (size_t i = 0; i < sizeof programs_folders / sizeof programs_folders[0]; i++) {
-        found = laz_strdupf("%s/%s", programs_folders[i], name);
+    for (size_t i = 0; i < sizeof programs_directories / sizeof programs_directories[0]; i++) {
+        found = laz_strdupf("%s/%s", programs_directories[i], name);
         if (!found || laz_os_can_execute(found))
             goto out;
         free(found);

@@ -12,11 +12,11 @@
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/users.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,52 +24,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER_PARENT "/tmp" /* never $TMPDIR: the path of a socket has about 104 bytes */
-#define FOLDER_PREFIX "lazaret-"
-#define FOLDER_RANDOM 8
+#define DIRECTORY_PARENT "/tmp" /* never $TMPDIR: the path of a socket has about 104 bytes */
+#define DIRECTORY_PREFIX "lazaret-"
+#define DIRECTORY_RANDOM 8
 
-static bool folder_is_ours(const char *name)
+static bool directory_is_ours(const char *name)
 {
-    size_t prefix = strlen(FOLDER_PREFIX);
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const size_t prefix = strlen(DIRECTORY_PREFIX);
 
-    if (strncmp(name, FOLDER_PREFIX, prefix) != 0 || strlen(name) != prefix + FOLDER_RANDOM)
-        return false;
-    for (const char *c = name + prefix; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')))
-            return false;
-    return true;
+    return strncmp(name, DIRECTORY_PREFIX, prefix) == 0 &&
+           strlen(name) == prefix + DIRECTORY_RANDOM &&
+           strspn(name + prefix, letters) == DIRECTORY_RANDOM;
 }
 
-/* Opens and locks a directory of this user; -1 when it belongs to another user, or is in use. */
-static int folder_lock(const char *path)
-{
-    struct stat locked, named;
-    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &locked) == 0 && locked.st_uid == geteuid() &&
-        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &named) == 0 &&
-        named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
-        return fd;
-    (void)close(fd);
-    return -1;
-}
-
-static void folder_clean_stale(void)
+static void directory_clean_stale(void)
 {
     struct dirent *entry;
-    DIR *dir = laz_posix_opendir(FOLDER_PARENT);
+    DIR *dir = laz_posix_opendir(DIRECTORY_PARENT);
 
     if (!dir)
         return;
     while ((entry = readdir(dir))) {
-        char path[sizeof FOLDER_PARENT + sizeof FOLDER_PREFIX + FOLDER_RANDOM + 2];
-        if (!folder_is_ours(entry->d_name))
+        char path[sizeof DIRECTORY_PARENT + sizeof DIRECTORY_PREFIX + DIRECTORY_RANDOM + 2];
+        if (!directory_is_ours(entry->d_name))
             continue;
-        snprintf(path, sizeof path, FOLDER_PARENT "/%.*s",
-                 (int)(strlen(FOLDER_PREFIX) + FOLDER_RANDOM), entry->d_name);
-        int fd = folder_lock(path);
+        snprintf(path, sizeof path, DIRECTORY_PARENT "/%.*s",
+                 (int)(strlen(DIRECTORY_PREFIX) + DIRECTORY_RANDOM), entry->d_name);
+        int fd = laz_posix_lock_directory(path, LOCK_EX);
         if (fd < 0)
             continue;
         laz_os_remove_tree(path);
@@ -78,21 +60,21 @@ static void folder_clean_stale(void)
     (void)closedir(dir);
 }
 
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
 {
-    char name[FOLDER_RANDOM + 1];
+    char name[DIRECTORY_RANDOM + 1];
     unsigned mode = laz_os_is_root() ? 0711 : 0700;
 
-    folder_clean_stale();
+    directory_clean_stale();
     for (int attempt = 0; attempt < 100; attempt++) {
-        int rc = laz_random_name(name, FOLDER_RANDOM, err);
+        int rc = laz_random_name(name, DIRECTORY_RANDOM, err);
         if (rc)
             return rc;
-        char *made = laz_strdupf(FOLDER_PARENT "/" FOLDER_PREFIX "%s", name);
+        char *made = laz_strdupf(DIRECTORY_PARENT "/" DIRECTORY_PREFIX "%s", name);
         if (!made)
             return laz_error_nomem(err);
         if (mkdir(made, 0700) == 0) {
-            int fd = folder_lock(made);
+            int fd = laz_posix_lock_directory(made, LOCK_EX);
             if (fd >= 0 && fchmod(fd, (mode_t)mode) == 0) {
                 *path = made;
                 *lock_fd = fd;
@@ -104,7 +86,7 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
             rc = laz_error_set(
                 err, LAZ_EOS, errno,
                 "the directory %s cannot be made: %s; lazaret keeps the sockets of its "
-                "sessions in " FOLDER_PARENT ", which has to be writable and not "
+                "sessions in " DIRECTORY_PARENT ", which has to be writable and not "
                 "full",
                 made, strerror(errno));
             free(made);
@@ -112,5 +94,5 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
         }
         free(made);
     }
-    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " FOLDER_PARENT);
+    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " DIRECTORY_PARENT);
 }

@@ -17,15 +17,12 @@
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
-#include "os/posix/descriptors.h"
+#include "os/posix/files.h"
 #include "os/trust.h"
 #include "os/users.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -50,18 +47,19 @@ static bool shared_is_place(const char *path)
     struct stat st;
 
     if (lstat(path, &st) != 0 &&
-        (errno != ENOENT || laz_os_make_folder(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ||
+        (errno != ENOENT ||
+         laz_os_make_directory(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ||
          lstat(path, &st) != 0))
         return false;
     return shared_is_ours(&st) && (st.st_mode & mode) == mode;
 }
 
-char *laz_os_shared_folder(void)
+char *laz_os_shared_directory(void)
 {
     const char *runtime = laz_os_is_root() ? "/run" : laz_os_getenv("XDG_RUNTIME_DIR");
     char *path = NULL;
 
-    if (runtime && laz_trust_folder(runtime, NULL) == 0)
+    if (runtime && laz_trust_directory(runtime, NULL) == 0)
         path = laz_strdupf("%s/" SHARED_NAME, runtime);
     if (path && shared_is_place(path) && laz_os_can_execute_below(path))
         return path;
@@ -72,16 +70,12 @@ char *laz_os_shared_folder(void)
 /* Opens and locks; -1 when it does not exist, belongs to another user, or is being removed. */
 static int shared_lock(const char *path, int how)
 {
-    struct stat locked, named;
-    int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat locked;
+    int fd = laz_posix_lock_directory(path, how);
 
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &locked) == 0 && shared_is_ours(&locked) && flock(fd, how | LOCK_NB) == 0 &&
-        lstat(path, &named) == 0 && named.st_ino == locked.st_ino && named.st_dev == locked.st_dev)
-        return fd;
-    (void)close(fd);
-    return -1;
+    if (fd >= 0 && (fstat(fd, &locked) != 0 || !shared_is_ours(&locked)))
+        laz_os_close(&fd);
+    return fd;
 }
 
 int laz_os_shared_use(const char *path)
@@ -103,21 +97,13 @@ char *laz_os_shared_draft(const char *parent)
 
 void laz_os_shared_clean(const char *parent)
 {
-    struct dirent *entry;
-    DIR *dir = laz_posix_opendir(parent);
-    unsigned n = 0;
+    struct laz_strv names = LAZ_STRV_INIT;
 
-    if (!dir)
-        return;
-    while (readdir(dir))
-        n++;
-    const time_t unused = n > SHARED_MANY + 2 ? SHARED_SOON : SHARED_UNUSED;
-    rewinddir(dir);
-    while ((entry = readdir(dir))) {
+    (void)laz_os_list_directory(parent, &names, NULL);
+    const time_t unused = names.n > SHARED_MANY ? SHARED_SOON : SHARED_UNUSED;
+    for (size_t i = 0; i < names.n; i++) {
         struct stat st;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        char *path = laz_strdupf("%s/%s", parent, entry->d_name);
+        char *path = laz_strdupf("%s/%s", parent, names.items[i]);
         int fd = -1;
         if (path && lstat(path, &st) == 0 && time(NULL) - st.st_mtime > unused)
             fd = shared_lock(path, LOCK_EX);
@@ -126,5 +112,5 @@ void laz_os_shared_clean(const char *parent)
         laz_os_close(&fd);
         free(path);
     }
-    (void)closedir(dir);
+    laz_strv_fini(&names);
 }

@@ -4,6 +4,7 @@
 #define LAZ_OS_POSIX_SOCKETS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct msghdr;
@@ -17,5 +18,9 @@ int laz_posix_accepted(int fd);
 bool laz_posix_has_abstract_names(void);
 /* recvmsg(2); descriptors that come along are closed by exec. */
 ssize_t laz_posix_receive(int fd, struct msghdr *message);
+
+/* Sends all of a short message with 1 to LAZ_OS_HANDOVER descriptors (os/fd_passing.h); `flags` of
+ * sendmsg(2). 0 or an errno. Async-signal-safe. */
+int laz_posix_send_fds(int fd, const void *data, size_t len, const int *fds, size_t n, int flags);
 
 #endif

@@ -104,7 +104,7 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     if (!made)
         return laz_error_nomem(err);
     made->last = &made->first;
-    made->warden = (struct laz_warden)LAZ_WARDEN_INIT;
+    made->warden.fd = -1;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wanted, NULL);
     laz_os_condition_init(&made->served);

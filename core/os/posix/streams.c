@@ -33,12 +33,6 @@ static int streams_hold(struct laz_held_streams *held)
     return fd < 0 ? errno : 0;
 }
 
-static void streams_give_back(struct laz_held_streams *held)
-{
-    while (held->n > 0)
-        (void)close(held->fds[--held->n]);
-}
-
 int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
 {
     pthread_mutex_lock(&streams_lock);
@@ -51,7 +45,8 @@ int laz_os_hold_streams(struct laz_held_streams *held, struct laz_error *err)
 
 void laz_os_give_streams_back(struct laz_held_streams *held)
 {
-    streams_give_back(held);
+    while (held->n > 0)
+        (void)close(held->fds[--held->n]);
     pthread_mutex_unlock(&streams_lock);
 }
 

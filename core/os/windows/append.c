@@ -36,7 +36,7 @@ static OVERLAPPED append_place(uint64_t offset)
     return place;
 }
 
-static void append_make_folders(const char *path)
+static void append_make_directories(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);
 
@@ -71,7 +71,7 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
 {
     if (!laz_os_is_absolute(file->path))
         return laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", file->path);
-    append_make_folders(file->path);
+    append_make_directories(file->path);
     HANDLE handle =
         laz_windows_create(file->path, GENERIC_READ | FILE_APPEND_DATA | FILE_WRITE_DATA,
                            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, OPEN_ALWAYS,

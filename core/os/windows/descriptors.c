@@ -185,10 +185,10 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
 /* A temporary file that is deleted when it is closed; Windows keeps it in memory while it can. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
-    wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
+    wchar_t directory[MAX_PATH + 1], path[MAX_PATH + 1];
     size_t done;
 
-    if (!GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"laz", 0, path))
+    if (!GetTempPathW(MAX_PATH, directory) || !GetTempFileNameW(directory, L"laz", 0, path))
         return laz_windows_fail(err, "no temporary file for %s could be made", name);
     HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
                               FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);

@@ -120,7 +120,7 @@ static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
      * way. */
     bool is_link = !follow && (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
     look->kind = is_link                                            ? LAZ_LOOK_LINK
-                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_FOLDER
+                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_DIRECTORY
                                                                     : LAZ_LOOK_FILE;
     look->mode = 0755;
     look->device = info.dwVolumeSerialNumber;

@@ -14,7 +14,7 @@
 const char laz_os_list_separator[] = ";";
 
 /* The directory of the module with this code: the program, or the library in an application. */
-static char *paths_own_folder(void)
+static char *paths_own_directory(void)
 {
     wchar_t wide[32768];
     HMODULE module = NULL;
@@ -22,7 +22,7 @@ static char *paths_own_folder(void)
 
     if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
                                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                           (LPCWSTR)(const void *)paths_own_folder, &module) &&
+                           (LPCWSTR)(const void *)paths_own_directory, &module) &&
         GetModuleFileNameW(module, wide, sizeof wide / sizeof *wide))
         path = laz_windows_slashes(laz_windows_narrow(wide));
     char *end = path ? strrchr(path, '/') : NULL;
@@ -34,7 +34,7 @@ static char *paths_own_folder(void)
 char *laz_os_installed(const char *prefix, const char *path)
 {
     size_t len = strlen(prefix);
-    char *own = strncmp(path, prefix, len) == 0 ? paths_own_folder() : NULL;
+    char *own = strncmp(path, prefix, len) == 0 ? paths_own_directory() : NULL;
     char *end = own ? strrchr(own, '/') : NULL; /* the end of the directory above */
     char *installed =
         end ? laz_strdupf("%.*s%s", (int)(end - own), own, path + len) : laz_strdup(path);
@@ -52,10 +52,10 @@ bool laz_os_is_absolute(const char *path)
 bool laz_os_config_place(int place, char **path)
 {
     static const char *const variables[] = {"APPDATA", "ProgramData"};
-    const char *folder = place < 2 ? laz_os_getenv(variables[place]) : NULL;
+    const char *directory = place < 2 ? laz_os_getenv(variables[place]) : NULL;
 
-    *path = laz_os_is_absolute(folder)
-                ? laz_windows_slashes(laz_strdupf("%s/lazaret/lazaret.toml", folder))
+    *path = laz_os_is_absolute(directory)
+                ? laz_windows_slashes(laz_strdupf("%s/lazaret/lazaret.toml", directory))
                 : NULL;
     return place < 2;
 }

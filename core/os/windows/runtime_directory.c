@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER_PREFIX "lazaret-"
-#define FOLDER_RANDOM 8
-#define FOLDER_LOCK   "/lock"
-#define FOLDER_TRIES  5
+#define DIRECTORY_PREFIX "lazaret-"
+#define DIRECTORY_RANDOM 8
+#define DIRECTORY_LOCK   "/lock"
+#define DIRECTORY_TRIES  5
 
 /* A directory is in use while its file "lock" is open: the file is opened without sharing, and is
  * deleted with its last handle. */
-static HANDLE folder_lock(const char *folder)
+static HANDLE directory_lock(const char *directory)
 {
-    char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
+    char *path = laz_strdupf("%s" DIRECTORY_LOCK, directory);
     HANDLE lock = INVALID_HANDLE_VALUE;
 
     if (path)
@@ -31,24 +31,25 @@ static HANDLE folder_lock(const char *folder)
     return lock;
 }
 
-static bool folder_is_ours(const char *name)
+static bool directory_is_ours(const char *name)
 {
-    size_t prefix = strlen(FOLDER_PREFIX);
+    size_t prefix = strlen(DIRECTORY_PREFIX);
 
-    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
+    return strncmp(name, DIRECTORY_PREFIX, prefix) == 0 &&
+           strlen(name) == prefix + DIRECTORY_RANDOM &&
            strspn(name + prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789") == FOLDER_RANDOM;
+                                 "0123456789") == DIRECTORY_RANDOM;
 }
 
-static void folder_clean_stale(const char *parent)
+static void directory_clean_stale(const char *parent)
 {
     struct laz_strv names = LAZ_STRV_INIT;
 
-    (void)laz_os_list_folder(parent, &names, NULL);
+    (void)laz_os_list_directory(parent, &names, NULL);
     for (size_t i = 0; i < names.n; i++) {
         const char *name = names.items[i];
-        char *path = folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
-        HANDLE lock = path ? folder_lock(path) : INVALID_HANDLE_VALUE;
+        char *path = directory_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
+        HANDLE lock = path ? directory_lock(path) : INVALID_HANDLE_VALUE;
         if (lock != INVALID_HANDLE_VALUE) {
             CloseHandle(lock);
             laz_os_remove_tree(path);
@@ -58,7 +59,7 @@ static void folder_clean_stale(const char *parent)
     laz_strv_fini(&names);
 }
 
-static char *folder_parent(void)
+static char *directory_parent(void)
 {
     wchar_t wide[MAX_PATH + 1];
     DWORD n = GetTempPathW(MAX_PATH, wide);
@@ -70,19 +71,19 @@ static char *folder_parent(void)
     return laz_windows_slashes(laz_windows_narrow(wide));
 }
 
-static int folder_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
+static int directory_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
 {
-    char name[FOLDER_RANDOM + 1];
+    char name[DIRECTORY_RANDOM + 1];
     char *made = NULL;
-    int rc = laz_random_name(name, FOLDER_RANDOM, err);
+    int rc = laz_random_name(name, DIRECTORY_RANDOM, err);
 
     if (!rc) {
-        made = laz_strdupf("%s/" FOLDER_PREFIX "%s", parent, name);
-        rc = made ? laz_os_make_folder(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
+        made = laz_strdupf("%s/" DIRECTORY_PREFIX "%s", parent, name);
+        rc = made ? laz_os_make_directory(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
                   : laz_error_nomem(err);
     }
     if (!rc) {
-        HANDLE lock = folder_lock(made);
+        HANDLE lock = directory_lock(made);
         if (lock == INVALID_HANDLE_VALUE)
             rc = laz_windows_fail(err, "the directory %s cannot be locked", made);
         else if ((*lock_fd = laz_windows_new_fd(FDS_FILE, lock)) < 0)
@@ -99,16 +100,16 @@ static int folder_make(const char *parent, char **path, int *lock_fd, struct laz
 
 /* Another engine that starts may remove the new directory as a stale one before it is locked: then
  * another one is made. */
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
 {
-    char *parent = folder_parent();
+    char *parent = directory_parent();
     int rc = -1;
 
     if (!parent)
         return laz_windows_fail(err, "there is no directory for temporary files");
-    folder_clean_stale(parent);
-    for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
-        rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);
+    directory_clean_stale(parent);
+    for (int attempt = 0; rc && attempt < DIRECTORY_TRIES; attempt++)
+        rc = directory_make(parent, path, lock_fd, attempt + 1 < DIRECTORY_TRIES ? NULL : err);
     free(parent);
     return rc;
 }

@@ -120,7 +120,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
 struct process_start {
     const struct laz_spawn *spawn;
     HANDLE job, streams[3]; /* streams: copies that can be inherited */
-    wchar_t *program, *command, *folder, *environment;
+    wchar_t *program, *command, *directory, *environment;
     LPPROC_THREAD_ATTRIBUTE_LIST attributes;
     bool listed;
 };
@@ -135,7 +135,7 @@ static void start_end(struct process_start *start)
     free(start->attributes);
     free(start->program);
     free(start->command);
-    free(start->folder);
+    free(start->directory);
     free(start->environment);
 }
 
@@ -218,9 +218,9 @@ static int start_texts(struct process_start *start, struct laz_error *err)
     if (!rc) {
         start->program = laz_windows_path(spawn->argv[0]);
         start->command = laz_windows_wide(laz_buf_text(&command));
-        start->folder = spawn->folder ? laz_windows_path(spawn->folder) : start_root();
+        start->directory = spawn->directory ? laz_windows_path(spawn->directory) : start_root();
         start->environment = laz_windows_wide_n(block.data, block.len);
-        if (!start->program || !start->command || !start->folder || !start->environment)
+        if (!start->program || !start->command || !start->directory || !start->environment)
             rc =
                 laz_error_set(err, LAZ_EINVAL, 0,
                               "%s cannot be started: its path, arguments, directory or environment "
@@ -246,7 +246,7 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
                   CREATE_SUSPENDED | (start->spawn->group ? CREATE_NEW_PROCESS_GROUP : 0);
 
     if (!CreateProcessW(start->program, start->command, NULL, NULL, TRUE, flags, start->environment,
-                        start->folder, &info.StartupInfo, &made))
+                        start->directory, &info.StartupInfo, &made))
         return laz_windows_fail(err, "%s cannot be started", start->spawn->argv[0]);
     BOOL inside = FALSE; /* a system that ignores the attribute would report no error */
     int rc = 0;

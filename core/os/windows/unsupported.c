@@ -25,7 +25,7 @@
 GIVES(bool, laz_os_is_root, false, void)
 GIVES(uint32_t, laz_os_uid, 0, void)
 GIVES(bool, laz_os_is_private_group, false, uint32_t gid, uint32_t uid)
-GIVES(char *, laz_os_shared_folder, NULL, void)
+GIVES(char *, laz_os_shared_directory, NULL, void)
 GIVES(int, laz_os_shared_use, -1, const char *path)
 GIVES(char *, laz_os_shared_draft, NULL, const char *parent)
 IGNORES(laz_os_shared_clean, const char *parent)
@@ -53,7 +53,7 @@ GIVES(int64_t, laz_os_tree_parent, -1, int64_t pid)
 /* No backend hides files, and no rules refer to paths: none has to be listed. */
 IGNORES(laz_os_links,
         const char *path, void (*visit)(void *user, const char *link, const char *text), void *user)
-IGNORES(laz_os_program_folders,
+IGNORES(laz_os_program_directories,
         void (*visit)(void *user, const char *path, bool among_libraries), void *user)
 IGNORES(laz_os_system_paths, bool programs,
         void (*visit)(void *user, uint32_t kind, const char *host, const char *box), void *user)

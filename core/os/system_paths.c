@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* default_paths.c - the paths that the loader and the interpreters of a system usually need.
+/* system_paths.c - the paths that the loader and the interpreters of a system usually need.
  *
  * For plans that are made on another system; and on macOS itself, where these paths are the same on
  * every machine.  Most libraries of macOS have no file: they are in the shared cache of the loader,
  * below /System/Cryptexes/OS or, on older systems, /System/Library (dyld(1)).  Of Homebrew the
  * table has what its formulae install (Cellar) and the links to it, for the agent's own libraries
  * and the interpreters; not etc and var, where programs keep their settings and data. */
-#include "os/default_paths.h"
+#include "os/system.h"
 
 #include <lazaret/backend.h>
 

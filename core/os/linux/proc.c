@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* proc.c - reads what /proc shows of a process (proc(5)).  System: Linux.
+ * Side: host.  Input trusted: no (processes choose their names). */
+#include "os/linux/proc.h"
+
+#include "os/descriptors.h"
+#include "os/posix/descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int proc_open(int64_t pid, const char *file)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, file);
+    return laz_posix_above(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+bool proc_text(int fd, char *text, size_t size)
+{
+    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
+
+    text[n > 0 ? n : 0] = '\0';
+    return n >= 0;
+}
+
+bool proc_read(int64_t pid, const char *file, char *text, size_t size)
+{
+    int fd = proc_open(pid, file);
+    bool read = proc_text(fd, text, size);
+
+    laz_os_close(&fd);
+    return read;
+}
+
+int proc_write(const char *path, const char *text)
+{
+    const ssize_t len = (ssize_t)strlen(text);
+    int fd = laz_posix_above(open(path, O_WRONLY | O_CLOEXEC));
+    ssize_t n = fd >= 0 ? write(fd, text, (size_t)len) : -1;
+    int failed = n < 0 ? errno : n < len ? EIO : 0;
+
+    laz_os_close(&fd);
+    return failed;
+}
+
+/* Fields 3 state, 4 ppid, 14 utime, 15 stime, 16 cutime, 17 cstime, 20 num_threads, 22 starttime,
+ * 24 rss. */
+bool proc_stat_text(int fd, struct proc_stat *stat)
+{
+    char text[1024], state;
+    unsigned long long ticks[4], start;
+    long long parent, pages;
+    long threads;
+
+    if (!proc_text(fd, text, sizeof text))
+        return false;
+    const char *p = strrchr(text, ')'); /* the name before it may contain any character */
+    if (!p || sscanf(p + 1,
+                     " %c %lld %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld "
+                     "%*d %llu %*u %lld",
+                     &state, &parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3], &threads, &start,
+                     &pages) != 9)
+        return false;
+    *stat = (struct proc_stat){
+        .ended = state == 'X' || (state == 'Z' && threads <= 1),
+        .parent = parent,
+        .ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3],
+        .start = start,
+        .pages = pages,
+    };
+    return true;
+}
+
+bool proc_stat(int64_t pid, struct proc_stat *stat)
+{
+    int fd = proc_open(pid, "stat");
+    bool known = proc_stat_text(fd, stat);
+
+    laz_os_close(&fd);
+    return known;
+}
+
+uint64_t proc_namespace(int64_t pid, const char *kind)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%lld/ns/%s", (long long)pid, kind);
+    return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
