@@ -27,7 +27,8 @@
 static int start_folder(const struct laz_box *box, const char *name, struct laz_error *err)
 {
     char *path = laz_strdupf("%s/%s", box->folder, name);
-    int rc = path ? laz_os_make_folder(path, 0700, box->uid, box->uid, err) : laz_error_nomem(err);
+    int rc =
+        path ? laz_os_make_directory(path, 0700, box->uid, box->uid, err) : laz_error_nomem(err);
 
     free(path);
     return rc;
@@ -43,8 +44,8 @@ static int start_folders(struct laz_box *box, const struct laz_box_purpose *purp
     if (!box->folder)
         return laz_error_nomem(err);
     /* with a uid of its own the session must be able to pass, not to list */
-    int rc =
-        laz_os_make_folder(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    int rc = laz_os_make_directory(box->folder, own_uid ? 0711 : 0700, LAZ_OS_SAME_ID,
+                                   LAZ_OS_SAME_ID, err);
     if (!rc)
         rc = start_folder(box, "socket", err);
     if (!rc && purpose->is_template)
@@ -276,7 +277,7 @@ static int start_process(struct laz_box *box, const struct laz_box_purpose *purp
             .env = plan->env.n ? (const char *const *)plan->env.items : nothing,
             .fds = fds,
             .n_fds = n,
-            .folder = home,
+            .directory = home,
             .uid = box->uid,
             .gid = box->uid,
             .group = true,

@@ -6,7 +6,6 @@
  * cli_say; --json prints nothing but records, whose form cannot contain control characters. */
 #include "cli/cli.h"
 
-#include "base/json_write.h"
 #include "audit/audit_chain.h"
 #include "audit/audit_line.h"
 #include "os/append.h"
@@ -119,8 +118,7 @@ static bool audit_is_expected(struct cli *cli, const struct laz_audit_verify *ve
         return true;
     if (!cli->json)
         cli_say("%s: the last record has the hash %s, not %s as expected: records were removed "
-                "from the "
-                "end or added",
+                "from the end or added",
                 name, verify->last.hash, cli->expect);
     return false;
 }
@@ -155,8 +153,7 @@ static void audit_conclude(struct cli *cli, struct audit_report *report,
     laz_buf_append(&json, laz_buf_text(&report->json), report->json.len);
     laz_json_end_list(&write);
     laz_json_end_object(&write);
-    cli_printf(cli, "%s\n", laz_buf_text(&json));
-    laz_buf_fini(&json);
+    cli_print(cli, &json);
 }
 
 static int audit_verify(struct cli *cli, struct audit_source *source)
@@ -202,13 +199,14 @@ struct audit_shown {
 static void audit_show_line(struct audit_shown *shown, const char *line, size_t len)
 {
     struct laz_audit_record record;
+    bool well = true;
 
     shown->line++;
-    if (shown->cli->json && laz_audit_record_parse(&record, line, len)) {
+    if (shown->cli->json && laz_audit_record_parse(&record, line, len))
         laz_audit_harmless(&shown->text, line, len); /* no effect on records that lazaret wrote */
-        laz_buf_putc(&shown->text, '\n');
-        cli_puts(shown->cli, laz_buf_text(&shown->text));
-    } else if (!laz_audit_show(line, len, &shown->text)) {
+    else
+        well = laz_audit_show(line, len, &shown->text);
+    if (!well) {
         shown->odd++;
         cli_say("%s:%" PRIu64 ": %s", shown->name, shown->line, laz_buf_text(&shown->text));
     } else {

@@ -11,10 +11,11 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_write.h"
 #include "base/log.h"
 #include "base/visible.h"
-#include "os/interrupt.h"
 #include "plugin/plugin.h"
+#include "settings/settings.h"
 
 #include <lazaret/lazaret.h>
 
@@ -44,6 +45,7 @@ struct cli {
     int n_operands;
     /* Made by cli_load. */
     struct laz_settings *settings;
+    const struct laz_settings_values *values; /* those of `settings` */
     struct laz_log log;
     int output_errno;        /* why standard output cannot be written; 0: it can */
     struct laz_buf problems; /* messages of cli_problem, one a line */
@@ -74,12 +76,9 @@ struct cli_command {
     int (*run)(struct cli *cli); /* its exit status; NULL with bit 0 */
 };
 
-const struct cli_command *cli_commands(size_t *n);
-const struct cli_command *cli_command_find(const char *name);
-const char *cli_command_nearest(const char *name); /* or NULL */
+extern const struct cli_command cli_commands[]; /* ends with a row without a name */
 
-int cli_run(struct cli *cli);
-int cli_check(struct cli *cli);
+int cli_execute(struct cli *cli); /* run and check */
 /* For run and check with --json: prints the object for a failure before the execution began. */
 void cli_answer_failure(struct cli *cli, int status);
 int cli_plugins(struct cli *cli);
@@ -102,33 +101,26 @@ int cli_fail(struct cli *cli, const struct laz_error *err);
 /* Finds the plugins in the directories of the settings. `quiet`: do not report unusable ones. The
  * caller frees *registry. 0 or an exit status (printed). */
 int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry);
-/* Appends a JSON list of the names of these LAZ_ENFORCE_* bits. */
-void cli_enforce_json(uint32_t bits, struct laz_buf *json);
-
-/* The code to run or check, and the runtime it is for. */
-struct cli_source {
-    struct laz_buf code;
-    const char *name;    /* for messages: the file, "-e", "standard input" */
-    const char *runtime; /* NULL: as the settings say; else borrowed until fini */
-    struct laz_registry *registry;
-};
-#define CLI_SOURCE_INIT                                                                            \
-    {                                                                                              \
-        LAZ_BUF_INIT, NULL, NULL, NULL                                                             \
-    }
-int cli_source_read(struct cli *cli, struct cli_source *source); /* 0 or an exit status (printed) */
-void cli_source_fini(struct cli_source *source);
+/* Checks the settings' table of a backend and appends it to `json`, with all defaults. */
+int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struct laz_buf *json,
+                        struct laz_error *err);
+/* Checks the tables of backends, runtimes and tools against the plugins, without starting anything;
+ * prints each mistake. 0 or CLI_USAGE. */
+int cli_inspect(struct cli *cli);
+/* Adds a list of the names of these LAZ_ENFORCE_* bits. */
+void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Writes to standard output. After a failure, which is remembered, nothing more is written. */
-void cli_write(struct cli *cli, const char *data, size_t len); /* flushes */
+void cli_puts(struct cli *cli, const char *text);
+void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
+/* A whole text, which ends with a newline if it is not empty; frees it. */
+void cli_print(struct cli *cli, struct laz_buf *text);
 /* Writes output of untrusted code to standard output or standard error: unchanged, or with control
  * characters made visible if that is a terminal. `data` NULL: end of the output. */
 void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const char *data,
               size_t len);
-void cli_puts(struct cli *cli, const char *text);
-void cli_printf(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
 /* To be called last. Returns `status`, or CLI_OUTPUT (printed) when some output was not written. */
 int cli_finish(struct cli *cli, int status);
 
@@ -137,13 +129,5 @@ int cli_finish(struct cli *cli, int status);
 void cli_say(const char *format, ...) LAZ_PRINTF(1, 2);
 /* The same for the reason of a failure, which --json repeats. */
 void cli_problem(struct cli *cli, const char *format, ...) LAZ_PRINTF(2, 3);
-
-/* ---- interrupt.c ---------------------------------------------------------------------------- */
-
-/* The first request to end the process (os/interrupt.h) cancels the engine, the second ends the
- * process. Call laz_interrupt_block before making the engine and laz_interrupt_free before freeing
- * it. */
-int cli_interrupt_start(struct laz_interrupt *interrupt, struct laz_engine *engine,
-                        struct laz_error *err);
 
 #endif

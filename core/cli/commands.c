@@ -5,11 +5,7 @@
  * available yet and not as unknown. */
 #include "cli/cli.h"
 
-#include "base/nearest.h"
-
-#include <string.h>
-
-static const struct cli_command commands[] = {
+const struct cli_command cli_commands[] = {
     {
         .name = "run",
         .bit = CLI_FOR_RUN,
@@ -20,7 +16,7 @@ static const struct cli_command commands[] = {
                 "decides\nthe runtime, else --runtime or the configuration. Output comes as the "
                 "code writes it; the\nvalue of the last expression is printed as the prompt of the "
                 "language would print it.",
-        .run = cli_run,
+        .run = cli_execute,
     },
     {
         .name = "check",
@@ -29,7 +25,7 @@ static const struct cli_command commands[] = {
         .max_operands = 1,
         .summary = "look for syntax errors and suspicious calls; nothing is run",
         .text = "Reports a syntax error (exit status 1) and calls that the sandbox may refuse.",
-        .run = cli_check,
+        .run = cli_execute,
     },
     {
         .name = "plugins",
@@ -95,28 +91,5 @@ static const struct cli_command commands[] = {
             "standard input. Exit status 1: not intact.",
         .run = cli_audit,
     },
+    {.name = NULL},
 };
-
-const struct cli_command *cli_commands(size_t *n)
-{
-    *n = sizeof commands / sizeof *commands;
-    return commands;
-}
-
-const struct cli_command *cli_command_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-const char *cli_command_nearest(const char *name)
-{
-    struct laz_nearest nearest;
-
-    laz_nearest_init(&nearest, name);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        laz_nearest_try(&nearest, commands[i].name);
-    return laz_nearest_best(&nearest);
-}

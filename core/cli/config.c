@@ -3,10 +3,6 @@
  *
  * The text is a valid file for --config: the keys are dotted TOML keys, the origins comments. */
 #include "cli/cli.h"
-#include "cli/inspect.h"
-
-#include "base/json_write.h"
-#include "settings/settings.h"
 
 #include <string.h>
 
@@ -51,7 +47,6 @@ int cli_config(struct cli *cli)
     laz_json_begin_list(&list.write, NULL);
     laz_settings_visit(cli->settings, config_json, &list);
     laz_json_end_list(&list.write);
-    cli_printf(cli, "%s\n", laz_buf_text(&list.json));
-    laz_buf_fini(&list.json);
+    cli_print(cli, &list.json);
     return CLI_OK;
 }

@@ -13,8 +13,6 @@
 #include "base/path.h"
 #include "box/box.h"
 #include "box/template.h"
-#include "os/interrupt.h"
-#include "os/process.h"
 #include "os/system.h"
 #include "settings/settings.h"
 
@@ -22,68 +20,51 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what there is ----------------------------------------------------------------------------
- */
+/* ---- what there is -------------------------------------------------------------------------- */
+
+static void doctor_note_backend(struct doctor *doctor, const char *name)
+{
+    if (!laz_strv_has(&doctor->names, name))
+        laz_strv_add(&doctor->names, name);
+}
 
 static void doctor_note_plugin(void *user, const struct laz_plugin_entry *entry)
 {
     struct doctor *doctor = user;
-    const struct laz_backend_ops *ops;
 
     if (entry->problem)
         return;
     if (entry->runtime) {
         if (strcmp(entry->runtime->name, "doctor") != 0)
             laz_strv_add(&doctor->runtimes, entry->runtime->name);
-    } else if (entry->plugin && entry->plugin->kind == LAZ_PLUGIN_BACKEND) {
-        ops = entry->plugin->ops;
-        if (laz_backend_is_for(ops, laz_os_platform()) &&
-            !laz_strv_has(&doctor->names, entry->plugin->name))
-            laz_strv_add(&doctor->names, entry->plugin->name);
+    } else if (entry->plugin && entry->plugin->kind == LAZ_PLUGIN_BACKEND &&
+               laz_backend_is_for(entry->plugin->ops, laz_os_platform())) {
+        doctor_note_backend(doctor, entry->plugin->name);
     }
 }
 
 /* Lists the backends of the settings in their order, then the other installed ones. */
-static int doctor_look(struct doctor *doctor)
+static int doctor_look(struct doctor *doctor, struct laz_error *err)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_strv wanted = LAZ_STRV_INIT;
-    struct laz_error err = {0};
-    int status = cli_registry(doctor->cli, false, &doctor->registry);
 
-    if (status)
-        return status;
-    laz_backend_candidates(doctor->registry, &values->sandbox.backend, laz_os_platform(), &wanted);
+    laz_backend_candidates(doctor->registry, &doctor->cli->values->sandbox.backend,
+                           laz_os_platform(), &wanted);
     for (size_t i = 0; i < wanted.n; i++)
-        if (!laz_strv_has(&doctor->names, wanted.items[i]))
-            laz_strv_add(&doctor->names, wanted.items[i]);
+        doctor_note_backend(doctor, wanted.items[i]);
+    bool failed = wanted.failed;
+    laz_strv_fini(&wanted);
+    doctor->n_wanted = doctor->names.n;
     laz_registry_visit(doctor->registry, doctor_note_plugin, doctor);
     doctor->backends = calloc(doctor->names.n + 1, sizeof *doctor->backends);
-    if (wanted.failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends) {
-        laz_error_nomem(&err);
-        status = cli_fail(doctor->cli, &err);
-    }
-    for (size_t i = 0; !status && i < doctor->names.n; i++)
+    if (failed || doctor->names.failed || doctor->runtimes.failed || !doctor->backends)
+        return laz_error_nomem(err);
+    for (size_t i = 0; i < doctor->names.n; i++)
         doctor->backends[i].name = doctor->names.items[i]; /* borrowed */
-    laz_strv_fini(&wanted);
-    return status;
+    return 0;
 }
 
-/* Do the settings make the path visible to code? Then it cannot serve as a secret. */
-static bool doctor_is_shown(void *user, const char *path)
-{
-    const struct laz_settings_values *values = laz_settings_values(user);
-    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
-
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->n; i++)
-            if (laz_path_is_within(path, lists[k]->items[i]))
-                return true;
-    return laz_path_is_below(path, "/usr");
-}
-
-/* ---- trying -----------------------------------------------------------------------------------
- */
+/* ---- trying --------------------------------------------------------------------------------- */
 
 /* Opens the control, a session without isolation and limits, and makes the bait for all
  * sessions. */
@@ -104,8 +85,8 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
     doctor_progress(doctor, unconfined->name, "a session to compare with");
     int rc = doctor_place_open(doctor, open, &doctor->control, err);
     if (!rc)
-        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor_is_shown,
-                              doctor->cli->settings, err);
+        rc = doctor_bait_init(&doctor->bait, doctor->control.engine->folder, doctor->cli->values,
+                              err);
     if (!rc)
         rc = doctor_place_victim(&doctor->control, doctor->bait.secret, err);
     if (rc && rc != LAZ_ESETUP)
@@ -115,15 +96,13 @@ static int doctor_prepare(struct doctor *doctor, struct laz_error *err)
 }
 
 /* The backends of the settings that work, as a TOML list; NULL: none works, or out of memory. */
-static char *doctor_working(const struct doctor *doctor, const struct laz_strv *wanted)
+static char *doctor_working(const struct doctor *doctor)
 {
     struct laz_buf list = LAZ_BUF_INIT;
 
-    for (size_t i = 0; i < doctor->names.n; i++) {
-        const struct doctor_backend *backend = &doctor->backends[i];
-        if (!backend->problem && laz_strv_has(wanted, backend->name))
-            laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", backend->name);
-    }
+    for (size_t i = 0; i < doctor->n_wanted; i++)
+        if (!doctor->backends[i].problem)
+            laz_buf_printf(&list, "%s\"%s\"", list.len ? "," : "[", doctor->names.items[i]);
     if (!list.len)
         return NULL;
     laz_buf_putc(&list, ']');
@@ -134,14 +113,12 @@ static char *doctor_working(const struct doctor *doctor, const struct laz_strv *
  * without isolation. */
 static int doctor_chose_nothing(struct doctor *doctor)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
-
     laz_strv_addf(&doctor->problems, "none of the backends that the settings name works: %s%s",
                   doctor->names.n && doctor->backends[0].problem ? doctor->backends[0].problem
                                                                  : "none is made for this system",
-                  values->sandbox.strict ? ""
-                                         : "; sandbox.strict is false: code would run WITHOUT "
-                                           "ISOLATION");
+                  doctor->cli->values->sandbox.strict
+                      ? ""
+                      : "; sandbox.strict is false: code would run WITHOUT ISOLATION");
     return 0;
 }
 
@@ -181,22 +158,19 @@ static int doctor_ask(struct laz_engine *engine, struct laz_error *err)
 /* The backend that a session would get: of those that work, by the engine's own choice. */
 static int doctor_choose(struct doctor *doctor, struct laz_error *err)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
-    struct laz_strv wanted = LAZ_STRV_INIT;
     struct doctor_place place;
+    char *list = doctor_working(doctor);
 
-    laz_backend_candidates(doctor->registry, &values->sandbox.backend, laz_os_platform(), &wanted);
-    char *list = doctor_working(doctor, &wanted);
-    laz_strv_fini(&wanted);
     if (!list)
         return doctor_chose_nothing(doctor);
     const char *const pairs[] = {"sandbox.backend", list, NULL};
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (!rc) {
         rc = doctor_ask(place.engine, err);
-        if (!rc)
-            doctor->chosen = laz_strdup(place.engine->boxes.choice.name);
-        else if (rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
+        for (size_t i = 0; i < doctor->names.n && !rc; i++)
+            if (strcmp(doctor->names.items[i], place.engine->boxes.choice.name) == 0)
+                doctor->chosen = &doctor->backends[i];
+        if (!doctor->chosen && rc != LAZ_ECANCELLED && rc != LAZ_ENOMEM)
             rc = doctor_chose_nothing(doctor);
         doctor_place_close(&place);
     }
@@ -207,16 +181,17 @@ static int doctor_choose(struct doctor *doctor, struct laz_error *err)
 /* Sessions of a pool may come from a template: tries whether the chosen backend supports one. */
 static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
 {
-    const char *const pairs[] = {"sandbox.backend", doctor->chosen, "pool.warm", "template",
-                                 "pool.preload",    "[]",           NULL};
+    const char *name = doctor->chosen ? doctor->chosen->name : NULL;
+    const char *const pairs[] = {"sandbox.backend", name, "pool.warm", "template",
+                                 "pool.preload",    "[]", NULL};
     const struct laz_session_options options = {
         .size = sizeof options, .runtime = "doctor", .warm = 1};
     struct doctor_place place;
     struct laz_error why = {0};
 
-    if (!doctor->chosen || !doctor->acts_are_tried)
+    if (!name || !doctor->acts_are_tried)
         return 0;
-    doctor_progress(doctor, doctor->chosen, "a template");
+    doctor_progress(doctor, name, "a template");
     int rc = doctor_place_engine(doctor, pairs, &place, err);
     if (rc)
         return rc;
@@ -236,19 +211,16 @@ static int doctor_try_templates(struct doctor *doctor, struct laz_error *err)
     return doctor->templates_problem ? 0 : laz_error_nomem(err);
 }
 
-/* ---- the answer -------------------------------------------------------------------------------
- */
+/* ---- the answer ----------------------------------------------------------------------------- */
 
 static void doctor_judge_bits(struct doctor *doctor, const struct doctor_backend *backend)
 {
-    uint32_t require = laz_settings_values(doctor->cli->settings)->sandbox.require;
+    uint32_t require = doctor->cli->values->sandbox.require;
+    const char *name;
 
-    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+    for (unsigned i = 0; (name = laz_enforce_name(1u << i)); i++) {
         const struct doctor_bit *bit = &backend->bits[i];
-        const char *name = laz_enforce_name(1u << i);
 
-        if (!name)
-            continue;
         if (bit->state == DOCTOR_BROKEN)
             laz_strv_addf(&doctor->problems, "%s promises %s and does not keep it: %s",
                           backend->name, name, bit->remedy);
@@ -262,36 +234,27 @@ static void doctor_judge_bits(struct doctor *doctor, const struct doctor_backend
 
 static void doctor_judge_runtime(struct doctor *doctor, const struct doctor_backend *backend)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
+    const struct laz_settings_values *values = doctor->cli->values;
     const char *name = values->session.runtime, *used = laz_settings_runtime(values);
 
     for (size_t i = 0; i < backend->n_runtimes; i++)
-        if (strcmp(backend->runtimes[i].name, used) == 0 && backend->runtimes[i].problem)
+        if (strcmp(doctor->runtimes.items[i], used) == 0 && backend->runtimes[i])
             laz_strv_addf(&doctor->problems, "the runtime %s does not work with the backend %s: %s",
-                          backend->runtimes[i].name, backend->name, backend->runtimes[i].problem);
+                          used, backend->name, backend->runtimes[i]);
     if (name && !laz_strv_has(&doctor->runtimes, name))
         laz_strv_addf(&doctor->problems, "the runtime %s of the settings cannot be used", name);
 }
 
-static void doctor_judge(struct doctor *doctor)
+static int doctor_judge(struct doctor *doctor, struct laz_error *err)
 {
-    if (doctor->templates_problem &&
-        laz_settings_values(doctor->cli->settings)->pool.warm == LAZ_WARM_TEMPLATE)
+    if (doctor->templates_problem && doctor->cli->values->pool.warm == LAZ_WARM_TEMPLATE)
         laz_strv_addf(&doctor->problems, "pool.warm asks for templates: %s",
                       doctor->templates_problem);
-    for (size_t i = 0; i < doctor->names.n; i++) {
-        const struct doctor_backend *backend = &doctor->backends[i];
-
-        if (!doctor->chosen || strcmp(doctor->chosen, backend->name) != 0)
-            continue;
-        if (backend->problem) {
-            laz_strv_addf(&doctor->problems, "the backend %s does not work: %s", backend->name,
-                          backend->problem);
-        } else {
-            doctor_judge_bits(doctor, backend);
-            doctor_judge_runtime(doctor, backend);
-        }
+    if (doctor->chosen) { /* it is one of those that work */
+        doctor_judge_bits(doctor, doctor->chosen);
+        doctor_judge_runtime(doctor, doctor->chosen);
     }
+    return doctor->problems.failed ? laz_error_nomem(err) : 0;
 }
 
 static void doctor_fini(struct doctor *doctor)
@@ -300,15 +263,12 @@ static void doctor_fini(struct doctor *doctor)
     doctor_place_close(&doctor->control);
     for (size_t i = 0; doctor->backends && i < doctor->names.n; i++) {
         struct doctor_backend *backend = &doctor->backends[i];
-        for (size_t k = 0; k < backend->n_runtimes; k++) {
-            free(backend->runtimes[k].name);
-            free(backend->runtimes[k].problem);
-        }
+        for (size_t k = 0; k < backend->n_runtimes; k++)
+            free(backend->runtimes[k]);
         free(backend->runtimes);
         free(backend->problem);
     }
     free(doctor->backends);
-    free(doctor->chosen);
     free(doctor->templates_problem);
     laz_strv_fini(&doctor->names);
     laz_strv_fini(&doctor->runtimes);
@@ -330,6 +290,21 @@ static int doctor_found_no_session(struct doctor *doctor, struct laz_error *err)
     return failed || doctor->problems.failed ? laz_error_nomem(err) : 0;
 }
 
+static int doctor_try_all(struct doctor *doctor, struct laz_error *err)
+{
+    int rc = doctor_look(doctor, err);
+
+    if (!rc && doctor->acts_are_tried)
+        rc = doctor_prepare(doctor, err);
+    if (rc == LAZ_ESETUP)
+        return doctor_found_no_session(doctor, err);
+    for (size_t i = 0; i < doctor->names.n && !rc; i++)
+        rc = doctor_backend_try(doctor, &doctor->backends[i], err);
+    if (!rc)
+        rc = doctor_choose(doctor, err);
+    return rc ? rc : doctor_try_templates(doctor, err);
+}
+
 int cli_doctor(struct cli *cli)
 {
     struct doctor doctor = {
@@ -345,26 +320,16 @@ int cli_doctor(struct cli *cli)
     int rc = laz_interrupt_block(&interrupt, &err);
     if (!rc) /* also cancels the engines made later */
         rc = laz_interrupt_start(interrupt, doctor_cancel, &doctor, &err);
-    int status = rc ? 0 : doctor_look(&doctor);
+    int status = rc ? cli_fail(cli, &err) : cli_registry(cli, false, &doctor.registry);
 
-    if (!rc && !status && doctor.acts_are_tried)
-        rc = doctor_prepare(&doctor, &err);
-    bool no_session = rc == LAZ_ESETUP;
-    if (no_session)
-        rc = doctor_found_no_session(&doctor, &err);
-    for (size_t i = 0; i < doctor.names.n && !rc && !status && !no_session; i++)
-        rc = doctor_backend_try(&doctor, &doctor.backends[i], &err);
-    if (!rc && !status && !no_session)
-        rc = doctor_choose(&doctor, &err);
-    if (!rc && !status)
-        rc = doctor_try_templates(&doctor, &err);
-    doctor_progress(&doctor, NULL, NULL);
-    if (rc) {
-        status = cli_fail(cli, &err);
-    } else if (!status) {
-        doctor_judge(&doctor);
-        (cli->json ? doctor_report_json : doctor_report)(&doctor);
-        status = doctor.problems.n ? CLI_FAILED : CLI_OK;
+    if (!status) {
+        rc = doctor_try_all(&doctor, &err);
+        doctor_progress(&doctor, NULL, NULL);
+        if (!rc)
+            rc = doctor_judge(&doctor, &err);
+        if (!rc)
+            (cli->json ? doctor_report_json : doctor_report)(&doctor);
+        status = rc ? cli_fail(cli, &err) : doctor.problems.n ? CLI_FAILED : CLI_OK;
     }
     laz_interrupt_free(interrupt); /* before the engines that it cancels */
     doctor_fini(&doctor);

@@ -10,11 +10,12 @@
 
 #include "cli/cli.h"
 #include "engine/engine.h"
+#include "os/interrupt.h"
 #include "os/process.h"
 
 #include <pthread.h>
 
-#define DOCTOR_BITS 32 /* bits without a name are ignored */
+#define DOCTOR_BITS 32 /* at most */
 #define DOCTOR_ACTS 40 /* at most */
 
 /* ---- what is laid out on the host (doctor_bait.c) -------------------------------------------- */
@@ -29,11 +30,10 @@ struct doctor_bait {
     int listeners[3];
 };
 
-/* `below`: an existing directory that any uid can search. `shown`: do the settings make this
- * directory (the home) visible to code? Then it gets no canary. doctor_bait_fini removes
- * everything. */
+/* `below`: an existing directory that any uid can search. The home gets no canary where the
+ * settings make it visible to code. doctor_bait_fini removes everything. */
 int doctor_bait_init(struct doctor_bait *bait, const char *below,
-                     bool (*shown)(void *, const char *), void *user, struct laz_error *err);
+                     const struct laz_settings_values *values, struct laz_error *err);
 void doctor_bait_fini(struct doctor_bait *bait);
 /* Removes the file; true when it existed. */
 bool doctor_bait_take(const char *path);
@@ -81,11 +81,11 @@ struct doctor_act {
     size_t path;      /* offset of a char * in struct doctor_bait; 0: none */
     const char *text;
     int64_t number, among;
-    bool limit; /* tried under small limits */
     enum doctor_part part;
 };
 
-const struct doctor_act *doctor_acts(size_t *n);
+/* Those of a limit are tried under small limits. Rows at the end are free: they have no bit. */
+extern const struct doctor_act doctor_acts[DOCTOR_ACTS];
 /* The value under which the acts of a limit are tried; NULL: nothing is tried for this bit. */
 const char *doctor_small_limit(uint32_t bit);
 
@@ -119,18 +119,13 @@ struct doctor_bit {
     const char *remedy; /* NULL: none is needed */
 };
 
-struct doctor_runtime {
-    char *name;
-    char *problem; /* NULL: it works */
-};
-
 struct doctor_backend {
     char *name;
     char *problem; /* why its box does not start; NULL: it works */
     struct doctor_bit bits[DOCTOR_BITS];
     struct doctor_try inside[DOCTOR_ACTS];
-    struct doctor_runtime *runtimes;
-    size_t n_runtimes;
+    char **runtimes;   /* why each of the doctor's runtimes does not work; NULL: it works */
+    size_t n_runtimes; /* that were tried */
 };
 
 struct doctor {
@@ -141,8 +136,9 @@ struct doctor {
     struct doctor_place control;
     struct doctor_try outside[DOCTOR_ACTS]; /* what the control did, tried when first needed */
     struct laz_strv names, runtimes;        /* of backends, of runtimes */
+    size_t n_wanted;                        /* backends that the settings name come first */
     struct doctor_backend *backends;        /* one for each name */
-    char *chosen;                           /* NULL: none works */
+    struct doctor_backend *chosen;          /* NULL: none works */
     bool templates_tried;
     char *templates_problem;  /* why no session can be made from a template; NULL: it can */
     struct laz_strv problems; /* why the exit status is 1 */

@@ -9,7 +9,6 @@
 #include "cli/doctor.h"
 
 #include "base/json.h"
-#include "base/json_write.h"
 #include "base/limits.h"
 #include "os/process.h"
 
@@ -20,9 +19,9 @@
 #define VICTIM_MS 10000 /* until a signalled process has ended, on a busy machine too */
 
 #define BAIT(member) offsetof(struct doctor_bait, member)
-#define CALL(name)                                                                                 \
+#define CALL(call)                                                                                 \
     {                                                                                              \
-        LAZ_ENFORCE_SYSCALLS, name, "call", 0, name, 0, 0, false, DOCTOR_ALWAYS                    \
+        LAZ_ENFORCE_SYSCALLS, call, "call", .text = call                                           \
     }
 
 /* The acts of limits exceed these values. */
@@ -36,25 +35,16 @@ static const struct {
 
 /* The acts of a bit that is kept for the session as a whole are shared among processes of which
  * none exceeds the limit alone. */
-static const struct doctor_act acts[] = {
-    {LAZ_ENFORCE_FS_READ, "read a file in the home", "read", BAIT(home), NULL, 0, 0, false,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_FS_READ, "read a file that everybody may read", "read", BAIT(canary), NULL, 0, 0,
-     false, DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_FS_WRITE, "write into the home", "write", BAIT(home_new), NULL, 0, 0, false,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_FS_WRITE, "write where everybody may write", "write", BAIT(fresh), NULL, 0, 0,
-     false, DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_NETWORK, "connect to a port of the host", "port", 0, NULL, 0, 0, false,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_NETWORK, "connect to an abstract socket", "socket", BAIT(abstract), NULL, 0, 0,
-     false, DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_NETWORK, "connect to a socket by its path", "socket", BAIT(socket), NULL, 0, 0,
-     false, DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_PROCESSES, "see a process of the host", "see", 0, NULL, 0, 0, false,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_SIGNALS, "signal a process of the host", "signal", 0, NULL, 0, 0, false,
-     DOCTOR_ALWAYS},
+const struct doctor_act doctor_acts[DOCTOR_ACTS] = {
+    {LAZ_ENFORCE_FS_READ, "read a file in the home", "read", .path = BAIT(home)},
+    {LAZ_ENFORCE_FS_READ, "read a file that everybody may read", "read", .path = BAIT(canary)},
+    {LAZ_ENFORCE_FS_WRITE, "write into the home", "write", .path = BAIT(home_new)},
+    {LAZ_ENFORCE_FS_WRITE, "write where everybody may write", "write", .path = BAIT(fresh)},
+    {LAZ_ENFORCE_NETWORK, "connect to a port of the host", .act = "port"},
+    {LAZ_ENFORCE_NETWORK, "connect to an abstract socket", "socket", .path = BAIT(abstract)},
+    {LAZ_ENFORCE_NETWORK, "connect to a socket by its path", "socket", .path = BAIT(socket)},
+    {LAZ_ENFORCE_PROCESSES, "see a process of the host", .act = "see"},
+    {LAZ_ENFORCE_SIGNALS, "signal a process of the host", .act = "signal"},
     CALL("ptrace"),
     CALL("process_vm_readv"),
     CALL("unshare"),
@@ -67,28 +57,19 @@ static const struct doctor_act acts[] = {
     CALL("bpf"),
     CALL("userfaultfd"),
     CALL("io_uring_setup"),
-    {LAZ_ENFORCE_FSIZE, "write 2 MiB, limit 1", "file", 0, "lazaret-doctor-file", 2 << 20, 0, true,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", 0, NULL, 80, 0, true, DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", 0, NULL, 40, 0, true,
-     DOCTOR_ALWAYS},
-    {LAZ_ENFORCE_MEMORY, "use 192 MiB in four processes, limit 128", "memory", 0, NULL, 192 << 20,
-     4, true, DOCTOR_IF_FULL},
-    {LAZ_ENFORCE_MEMORY, "use 192 MiB in one process, limit 128", "memory", 0, NULL, 192 << 20, 0,
-     true, DOCTOR_IF_NOT_FULL},
-    {LAZ_ENFORCE_CPU, "compute 1.6 s in two processes, limit 1", "burn", 0, NULL, 1600, 2, true,
-     DOCTOR_IF_FULL},
-    {LAZ_ENFORCE_CPU, "compute 1.5 s in one process, limit 1", "burn", 0, NULL, 1500, 0, true,
-     DOCTOR_IF_NOT_FULL},
+    {LAZ_ENFORCE_FSIZE, "write 2 MiB, limit 1", "file", .text = "lazaret-doctor-file",
+     .number = 2 << 20},
+    {LAZ_ENFORCE_NOFILE, "open 80 files, limit 48", "files", .number = 80},
+    {LAZ_ENFORCE_NPROC, "run 40 processes, limit 16", "processes", .number = 40},
+    {LAZ_ENFORCE_MEMORY, "use 192 MiB in four processes, limit 128", "memory", .number = 192 << 20,
+     .among = 4, .part = DOCTOR_IF_FULL},
+    {LAZ_ENFORCE_MEMORY, "use 192 MiB in one process, limit 128", "memory", .number = 192 << 20,
+     .part = DOCTOR_IF_NOT_FULL},
+    {LAZ_ENFORCE_CPU, "compute 1.6 s in two processes, limit 1", "burn", .number = 1600, .among = 2,
+     .part = DOCTOR_IF_FULL},
+    {LAZ_ENFORCE_CPU, "compute 1.5 s in one process, limit 1", "burn", .number = 1500,
+     .part = DOCTOR_IF_NOT_FULL},
 };
-
-_Static_assert(sizeof acts / sizeof *acts <= DOCTOR_ACTS, "a table has room for fewer acts");
-
-const struct doctor_act *doctor_acts(size_t *n)
-{
-    *n = sizeof acts / sizeof *acts;
-    return acts;
-}
 
 const char *doctor_small_limit(uint32_t bit)
 {
@@ -103,6 +84,16 @@ static bool act_is(const struct doctor_act *act, const char *word)
     return strcmp(act->act, word) == 0;
 }
 
+/* What the act reads, writes or connects to; NULL: it has no path, or there is nothing. */
+static const char *act_path(const struct doctor_act *act, const struct doctor_bait *bait)
+{
+    const char *path = NULL;
+
+    if (act->path)
+        memcpy(&path, (const char *)bait + act->path, sizeof path);
+    return path;
+}
+
 /* Writes the act as code of the runtime "doctor"; false when it has no target. */
 static bool act_code(const struct doctor_act *act, const struct doctor_bait *bait,
                      const struct doctor_place *place, struct laz_buf *code)
@@ -110,18 +101,13 @@ static bool act_code(const struct doctor_act *act, const struct doctor_bait *bai
     int64_t number = act_is(act, "port")     ? bait->port
                      : act_is(act, "signal") ? place->victim.pid
                                              : act->number;
-    const char *path = NULL;
+    const char *path = act_is(act, "file") ? act->text : act_path(act, bait);
     struct laz_json_write write = {.to = code};
 
+    if (act->path && !path)
+        return false;
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "act", act->act);
-    if (act->path) {
-        memcpy(&path, (const char *)bait + act->path, sizeof path);
-        if (!path)
-            return false;
-    } else if (act_is(act, "file")) {
-        path = act->text;
-    }
     if (path)
         laz_json_add_text(&write, "path", path);
     if (act_is(act, "write") || act_is(act, "see"))
@@ -146,21 +132,17 @@ static void act_judge(struct doctor_place *place, const struct doctor_bait *bait
                       const struct doctor_act *act, const char *value, struct doctor_try *tried)
 {
     struct laz_json *json = laz_json_parse(value, strlen(value), NULL);
-    const struct laz_json *member = json ? laz_json_get(json, "failed") : NULL;
-    const struct laz_json *text = json ? laz_json_get(json, "text") : NULL;
+    const struct laz_json *member = laz_json_get(json, "failed");
+    const char *text = laz_json_string(laz_json_get(json, "text"));
     int failed = member ? (int)laz_json_number(member) : EINVAL;
     bool worked = failed == 0;
 
     if (act_is(act, "read"))
-        worked = worked && text && laz_json_string(text) &&
-                 strcmp(laz_json_string(text), bait->secret) == 0;
+        worked = worked && text && strcmp(text, bait->secret) == 0;
     else if (act_is(act, "signal"))
         worked = worked && laz_process_wait(&place->victim, VICTIM_MS, NULL);
-    else if (act_is(act, "write")) {
-        const char *path = NULL;
-        memcpy(&path, (const char *)bait + act->path, sizeof path);
-        worked = doctor_bait_take(path);
-    }
+    else if (act_is(act, "write"))
+        worked = doctor_bait_take(act_path(act, bait));
     act_note(tried, worked ? DOCTOR_WORKED : DOCTOR_DENIED,
              worked   ? NULL
              : failed ? strerror(failed)

@@ -11,9 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "os/system.h"
-#include "settings/settings.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,21 +28,19 @@ const char *doctor_state_name(enum doctor_state state)
     return names[state];
 }
 
-/* ---- what the plan says -----------------------------------------------------------------------
- */
+/* ---- what the plan says --------------------------------------------------------------------- */
 
 /* The value of the limit that the bit is about; 0 for other bits. */
-static uint64_t backend_limit(const struct laz_limits *limits, uint32_t bit)
+static uint64_t backend_limit(const struct doctor *doctor, uint32_t bit)
 {
     const struct laz_limit *limit = laz_limit_of_bit(bit);
 
-    return limit ? laz_limit_value(limits, limit) : 0;
+    return limit ? laz_limit_value(&doctor->cli->values->limits, limit) : 0;
 }
 
 static bool backend_has_word(const struct laz_json *list, const char *word)
 {
-    for (const struct laz_json *item = list ? laz_json_first(list) : NULL; item;
-         item = laz_json_next(item))
+    for (const struct laz_json *item = laz_json_first(list); item; item = laz_json_next(item))
         if (laz_json_string(item) && strcmp(laz_json_string(item), word) == 0)
             return true;
     return false;
@@ -54,16 +50,15 @@ static bool backend_has_word(const struct laz_json *list, const char *word)
 static void backend_read_plan(struct doctor_backend *backend, const char *isolation)
 {
     struct laz_json *json = isolation ? laz_json_parse(isolation, strlen(isolation), NULL) : NULL;
-    const struct laz_json *enforces = json ? laz_json_get(json, "enforces") : NULL;
-    const struct laz_json *mechanisms = json ? laz_json_get(json, "mechanisms") : NULL;
+    const struct laz_json *enforces = laz_json_get(json, "enforces");
+    const struct laz_json *mechanisms = laz_json_get(json, "mechanisms");
+    const char *name;
 
-    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+    for (unsigned i = 0; (name = laz_enforce_name(1u << i)); i++) {
         struct doctor_bit *bit = &backend->bits[i];
-        const char *name = laz_enforce_name(1u << i);
-        const struct laz_json *how = mechanisms && name ? laz_json_get(mechanisms, name) : NULL;
-        const char *word = how ? laz_json_string(how) : NULL;
+        const char *word = laz_json_string(laz_json_get(mechanisms, name));
 
-        *bit = (struct doctor_bit){.full = name && backend_has_word(enforces, name)};
+        *bit = (struct doctor_bit){.full = backend_has_word(enforces, name)};
         bit->weak = word && !bit->full;
         snprintf(bit->mechanism, sizeof bit->mechanism, "%.*s", (int)sizeof bit->mechanism - 1,
                  word ? word : "");
@@ -71,8 +66,7 @@ static void backend_read_plan(struct doctor_backend *backend, const char *isolat
     laz_json_free(json);
 }
 
-/* ---- trying -----------------------------------------------------------------------------------
- */
+/* ---- trying --------------------------------------------------------------------------------- */
 
 static unsigned backend_index(uint32_t bit)
 {
@@ -86,10 +80,9 @@ static unsigned backend_index(uint32_t bit)
 static bool backend_wants(const struct doctor *doctor, const struct doctor_backend *backend,
                           const struct doctor_act *act)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     bool full = backend->bits[backend_index(act->bit)].full;
 
-    if (act->limit && backend_limit(&values->limits, act->bit) == LAZ_UNLIMITED)
+    if (backend_limit(doctor, act->bit) == LAZ_UNLIMITED)
         return false;
     return act->part == DOCTOR_ALWAYS || (act->part == DOCTOR_IF_FULL) == full;
 }
@@ -120,7 +113,8 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
     struct backend_control control = {.doctor = doctor, .act = act, .tried = outside};
     pthread_t thread;
     bool wanted = outside->came == DOCTOR_UNTRIED;
-    bool apart = wanted && act->limit && !pthread_create(&thread, NULL, backend_control, &control);
+    bool apart = wanted && laz_limit_of_bit(act->bit) &&
+                 !pthread_create(&thread, NULL, backend_control, &control);
 
     if (wanted && !apart)
         backend_control(&control);
@@ -138,15 +132,15 @@ static int backend_act(struct doctor *doctor, struct doctor_place *place,
 static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
                         struct doctor_place *place, bool limits, struct laz_error *err)
 {
-    size_t n;
-    const struct doctor_act *acts = doctor_acts(&n);
     int rc = 0;
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        if (acts[i].limit != limits || !backend_wants(doctor, backend, &acts[i]))
+    for (size_t i = 0; i < DOCTOR_ACTS && doctor_acts[i].bit && !rc; i++) {
+        const struct doctor_act *act = &doctor_acts[i];
+
+        if (limits != (laz_limit_of_bit(act->bit) != NULL) || !backend_wants(doctor, backend, act))
             continue;
-        doctor_progress(doctor, backend->name, acts[i].name);
-        rc = backend_act(doctor, place, &acts[i], &doctor->outside[i], &backend->inside[i], err);
+        doctor_progress(doctor, backend->name, act->name);
+        rc = backend_act(doctor, place, act, &doctor->outside[i], &backend->inside[i], err);
     }
     return rc;
 }
@@ -154,7 +148,6 @@ static int backend_acts(struct doctor *doctor, struct doctor_backend *backend,
 static int backend_small_limits(struct doctor *doctor, struct doctor_backend *backend,
                                 struct laz_error *err)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     const char *pairs[2 * LAZ_N_LIMITS + 3] = {"sandbox.backend", backend->name};
     struct doctor_place place;
     size_t n = 2;
@@ -162,7 +155,7 @@ static int backend_small_limits(struct doctor *doctor, struct doctor_backend *ba
     for (size_t i = 0; i < LAZ_N_LIMITS; i++) {
         const struct laz_limit *limit = &laz_limit_table[i];
         const char *small = doctor_small_limit(limit->bit);
-        if (!small || laz_limit_value(&values->limits, limit) == LAZ_UNLIMITED)
+        if (!small || backend_limit(doctor, limit->bit) == LAZ_UNLIMITED)
             continue;
         pairs[n++] = limit->key;
         pairs[n++] = small;
@@ -253,15 +246,12 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
         return laz_error_nomem(err);
     int rc = laz_engine_add_tool(place->engine, &add, backend_add, NULL, err);
     for (size_t i = 0; i < doctor->runtimes.n && !rc; i++) {
-        struct doctor_runtime *runtime = &backend->runtimes[backend->n_runtimes];
+        const char *name = doctor->runtimes.items[i];
         struct laz_error why = {0};
 
-        doctor_progress(doctor, backend->name, doctor->runtimes.items[i]);
-        runtime->name = laz_strdup(doctor->runtimes.items[i]);
-        if (!runtime->name)
-            return laz_error_nomem(err);
-        backend->n_runtimes++;
-        runtime->problem = backend_runtime(doctor, place, runtime->name, &why);
+        doctor_progress(doctor, backend->name, name);
+        backend->runtimes[i] = backend_runtime(doctor, place, name, &why);
+        backend->n_runtimes = i + 1;
         if (why.code == LAZ_ECANCELLED) {
             *err = why;
             rc = why.code;
@@ -270,31 +260,11 @@ static int backend_runtimes(struct doctor *doctor, struct doctor_backend *backen
     return rc;
 }
 
-/* ---- findings ---------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
                                   enum doctor_state state)
 {
-    static const struct {
-        uint32_t bits;
-        const char *open, *weak;
-    } rows[] = {
-        {LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_PROCESSES |
-             LAZ_ENFORCE_SIGNALS,
-         "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says what "
-         "one can enforce)",
-         NULL},
-        {LAZ_ENFORCE_SYSCALLS,
-         "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a backend "
-         "that confines the agent",
-         NULL},
-    };
-    static const char grouped[] = "use a backend that isolates, on a system with control groups";
-    static const char grouped_weak[] =
-        "let the kernel count the session as a whole, in place of a watchdog that samples it: give "
-        "it a control group; start lazaret as root, or as a user to whom one is delegated "
-        "(systemd-run --user --scope -p Delegate=yes)";
     static const char *const others[] = {
         [DOCTOR_IN_FORCE] = NULL,
         [DOCTOR_UNSET] = "set the limit (limits.*)",
@@ -303,41 +273,46 @@ static const char *backend_remedy(const struct doctor *doctor, uint32_t bit,
             "inside proves nothing: run lazaret doctor on a system that allows it",
         [DOCTOR_BROKEN] = "do not rely on this backend here, and report it (SECURITY.md)",
     };
-
     const struct laz_limit *limit = laz_limit_of_bit(bit);
 
+    if (!doctor->acts_are_tried && state == DOCTOR_OPEN)
+        return "no backend keeps it on this system: run lazaret in a container, in a virtual "
+               "machine or in WSL";
+    if (!doctor->acts_are_tried && state == DOCTOR_UNPROVEN)
+        return "it was set and read back from the system; doctor does not try it on this system";
     if (state != DOCTOR_OPEN && state != DOCTOR_UNPROMISED && state != DOCTOR_WEAK)
         return others[state];
-    const char *word = laz_enforce_name(bit), *advice = NULL;
-    if (word)
-        advice = laz_registry_advice(doctor->registry, laz_os_platform(), word);
+    const char *advice =
+        laz_registry_advice(doctor->registry, laz_os_platform(), laz_enforce_name(bit));
     if (advice)
         return advice;
-    if (limit && (limit->kept_by & LAZ_LIMIT_BY_GROUP))
-        return state == DOCTOR_WEAK ? grouped_weak : grouped;
-    if (limit)
+    if (limit && !(limit->kept_by & LAZ_LIMIT_BY_GROUP))
         return "use a backend that isolates";
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].bits & bit)
-            return state == DOCTOR_WEAK && rows[i].weak ? rows[i].weak : rows[i].open;
-    return NULL;
+    if (limit && state == DOCTOR_WEAK)
+        return "let the kernel count the session as a whole, in place of a watchdog that samples "
+               "it: give it a control group; start lazaret as root, or as a user to whom one is "
+               "delegated (systemd-run --user --scope -p Delegate=yes)";
+    if (limit)
+        return "use a backend that isolates, on a system with control groups";
+    if (bit == LAZ_ENFORCE_SYSCALLS)
+        return "use a build of lazaret with libseccomp, a kernel with seccomp filters, and a "
+               "backend that confines the agent";
+    return "use a backend that keeps it (sandbox.backend = \"auto\"; lazaret plugins NAME says "
+           "what one can enforce)";
 }
 
 static enum doctor_state backend_state(const struct doctor *doctor,
                                        const struct doctor_backend *backend, uint32_t bit)
 {
-    const struct laz_limits *limits = &laz_settings_values(doctor->cli->settings)->limits;
     const struct doctor_bit *promise = &backend->bits[backend_index(bit)];
     unsigned worked = 0, denied = 0, failed = 0;
-    size_t n;
-    const struct doctor_act *acts = doctor_acts(&n);
 
-    if (backend_limit(limits, bit) == LAZ_UNLIMITED)
+    if (backend_limit(doctor, bit) == LAZ_UNLIMITED)
         return DOCTOR_UNSET;
     if (!doctor->acts_are_tried)
         return promise->full || promise->weak ? DOCTOR_UNPROVEN : DOCTOR_OPEN;
-    for (size_t i = 0; i < n; i++) {
-        if (acts[i].bit != bit)
+    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
+        if (doctor_acts[i].bit != bit)
             continue;
         /* an act that succeeds inside needs no control */
         worked += backend->inside[i].came == DOCTOR_WORKED;
@@ -350,16 +325,6 @@ static enum doctor_state backend_state(const struct doctor *doctor,
     if (failed || !denied)
         return DOCTOR_UNPROVEN;
     return promise->full ? DOCTOR_IN_FORCE : promise->weak ? DOCTOR_WEAK : DOCTOR_UNPROMISED;
-}
-
-static const char *backend_untried_remedy(const struct doctor *doctor, enum doctor_state state)
-{
-    if (state == DOCTOR_OPEN)
-        return "no backend keeps it on this system: run lazaret in a container, in a virtual "
-               "machine or in WSL";
-    return state == DOCTOR_UNPROVEN
-               ? "it was set and read back from the system; doctor does not try it on this system"
-               : backend_remedy(doctor, 0, state);
 }
 
 /* For systems without acts: reads what a session reports of its box, and tries each runtime. */
@@ -411,13 +376,9 @@ int doctor_backend_try(struct doctor *doctor, struct doctor_backend *backend, st
         backend->problem = laz_strdup(err->text);
         return 0;
     }
-    for (unsigned i = 0; i < DOCTOR_BITS && !rc; i++) {
-        if (!laz_enforce_name(1u << i))
-            continue;
+    for (unsigned i = 0; laz_enforce_name(1u << i) && !rc; i++) {
         backend->bits[i].state = backend_state(doctor, backend, 1u << i);
-        backend->bits[i].remedy = doctor->acts_are_tried
-                                      ? backend_remedy(doctor, 1u << i, backend->bits[i].state)
-                                      : backend_untried_remedy(doctor, backend->bits[i].state);
+        backend->bits[i].remedy = backend_remedy(doctor, 1u << i, backend->bits[i].state);
     }
     return rc;
 }

@@ -7,6 +7,7 @@
  * which the home's mode may keep out even without a box. */
 #include "cli/doctor.h"
 
+#include "base/path.h"
 #include "base/random.h"
 #include "os/bait.h"
 #include "os/descriptors.h"
@@ -17,28 +18,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bait_file(const char *path, const char *text, struct laz_error *err)
+static int bait_canary(const struct doctor_bait *bait, const char *path, struct laz_error *err)
 {
-    return laz_os_write_file(path, text, strlen(text), 0644, err);
+    return laz_os_write_file(path, bait->secret, strlen(bait->secret), 0644, err);
+}
+
+/* Do the settings make the path visible to code? Then it cannot serve as a secret. */
+static bool bait_is_shown(const struct laz_settings_values *values, const char *path)
+{
+    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (laz_path_is_within(path, lists[k]->items[i]))
+                return true;
+    return laz_path_is_below(path, "/usr");
 }
 
 /* Without a writable home only the other canary is used. */
-static void bait_home(struct doctor_bait *bait, bool (*shown)(void *, const char *), void *user)
+static void bait_home(struct doctor_bait *bait, const struct laz_settings_values *values)
 {
     const char *home = getenv("HOME");
 
-    if (!home || home[0] != '/' || shown(user, home))
+    if (!home || home[0] != '/' || bait_is_shown(values, home))
         return;
     bait->home = laz_strdupf("%s/.lazaret-doctor-%.16s", home, bait->secret);
     bait->home_new = laz_strdupf("%s/.lazaret-doctor-%.16s-new", home, bait->secret);
-    if (bait->home && bait_file(bait->home, bait->secret, NULL)) {
+    if (bait->home && bait_canary(bait, bait->home, NULL)) {
         free(bait->home);
         bait->home = NULL;
     }
 }
 
 int doctor_bait_init(struct doctor_bait *bait, const char *below,
-                     bool (*shown)(void *, const char *), void *user, struct laz_error *err)
+                     const struct laz_settings_values *values, struct laz_error *err)
 {
     *bait = (struct doctor_bait){.listeners = {-1, -1, -1}};
     int rc = laz_random_name(bait->secret, sizeof bait->secret - 1, err);
@@ -51,8 +64,8 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
     bait->abstract = laz_strdupf("@lazaret-doctor-%.16s", bait->secret);
     if (!bait->directory || !bait->canary || !bait->fresh || !bait->socket || !bait->abstract)
         return laz_error_nomem(err);
-    if ((rc = laz_os_make_folder(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
-        (rc = bait_file(bait->canary, bait->secret, err)) ||
+    if ((rc = laz_os_make_directory(bait->directory, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)) ||
+        (rc = bait_canary(bait, bait->canary, err)) ||
         (rc = laz_os_bait_port(&bait->listeners[0], &bait->port, err)) ||
         (rc = laz_os_bait_socket(bait->socket, &bait->listeners[1], err)))
         return rc;
@@ -63,7 +76,7 @@ int doctor_bait_init(struct doctor_bait *bait, const char *below,
     } else if (rc) {
         return rc;
     }
-    bait_home(bait, shown, user);
+    bait_home(bait, values);
     return 0;
 }
 
@@ -72,19 +85,15 @@ void doctor_bait_fini(struct doctor_bait *bait)
     for (size_t i = 0; i < sizeof bait->listeners / sizeof *bait->listeners; i++)
         if (bait->directory)
             laz_os_close(&bait->listeners[i]);
-    if (bait->home)
-        laz_os_remove_tree(bait->home);
-    if (bait->home_new)
-        laz_os_remove_tree(bait->home_new);
-    if (bait->directory)
-        laz_os_remove_tree(bait->directory);
-    free(bait->home);
-    free(bait->home_new);
-    free(bait->directory);
-    free(bait->canary);
-    free(bait->fresh);
-    free(bait->socket);
-    free(bait->abstract);
+    char *const made[] = {bait->home, bait->home_new, bait->directory};
+    char *const others[] = {bait->canary, bait->fresh, bait->socket, bait->abstract};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        if (made[i])
+            laz_os_remove_tree(made[i]);
+        free(made[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        free(others[i]);
     *bait = (struct doctor_bait){0};
 }
 

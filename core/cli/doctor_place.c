@@ -10,7 +10,6 @@
 #include "os/process.h"
 #include "os/signals.h"
 #include "os/spawner.h"
-#include "settings/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +18,20 @@
  * busy. */
 static const struct {
     const char *key, *value;
-    bool optional, yields;
+    bool yields;
 } place_settings[] = {
-    {"sandbox.require", "[]", false, false},
-    {"sandbox.strict", "true", false, false},
-    {"session.pre_execute_hook", "[]", false, false},
-    {"session.timeout", "6", false, true},
-    {"session.deadline", "8", false, true},
-    {"session.start_timeout", "4", false, true},
-    {"session.max_executions", "0", false, false},
-    {"session.max_tool_calls", "0", false, false},
-    {"session.max_code_length", "100000", false, false},
-    {"session.sanitize_errors", "false", false, false},
-    {"session.validate", "false", false, false},
-    {"audit.file", "", true, false},
+    {"sandbox.require", "[]", false},
+    {"sandbox.strict", "true", false},
+    {"session.pre_execute_hook", "[]", false},
+    {"session.timeout", "6", true},
+    {"session.deadline", "8", true},
+    {"session.start_timeout", "4", true},
+    {"session.max_executions", "0", false},
+    {"session.max_tool_calls", "0", false},
+    {"session.max_code_length", "100000", false},
+    {"session.sanitize_errors", "false", false},
+    {"session.validate", "false", false},
+    {"audit.file", "", false},
 };
 
 struct place_key {
@@ -57,14 +56,10 @@ static int place_set(struct laz_settings *settings, const char *const *pairs, st
         struct place_key key = {.key = place_settings[i].key};
         if (place_settings[i].yields)
             laz_settings_visit(settings, place_note_origin, &key);
-        if (key.is_asked_for)
-            continue;
-        rc = laz_settings_set(settings, place_settings[i].key, place_settings[i].value,
-                              place_settings[i].optional ? NULL : err);
-        if (place_settings[i].optional)
-            rc = 0;
+        if (!key.is_asked_for)
+            rc = laz_settings_set(settings, key.key, place_settings[i].value, err);
     }
-    for (; !rc && pairs && *pairs; pairs += 2)
+    for (; !rc && *pairs; pairs += 2)
         rc = laz_settings_set(settings, pairs[0], pairs[1], err);
     return rc;
 }
@@ -136,11 +131,9 @@ int doctor_place_open(struct doctor *doctor, const char *const *pairs, struct do
 
 void doctor_place_close(struct doctor_place *place)
 {
-    struct laz_exit how;
-
     if (place->victim.pidfd >= 0) {
         laz_process_signal(&place->victim, SIGKILL);
-        laz_process_wait(&place->victim, 1000, &how);
+        laz_process_wait(&place->victim, 1000, NULL);
         laz_process_close(&place->victim);
     }
     laz_session_free(place->session);

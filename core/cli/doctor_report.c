@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 #include "base/enforce.h"
-#include "base/json_write.h"
-#include "settings/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +20,7 @@ void doctor_progress(struct doctor *doctor, const char *backend, const char *wha
     fflush(stderr);
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ----------------------------------------------------------------------------- */
 
 /* Prints a line with text that may come from a box; control characters are made visible. */
 static void report_words(struct cli *cli, const char *before, const char *words)
@@ -40,13 +37,11 @@ static void report_acts(struct cli *cli, const struct doctor_backend *backend, u
                         const char *title, enum doctor_came came)
 {
     struct laz_buf list = LAZ_BUF_INIT;
-    size_t n;
-    const struct doctor_act *acts = doctor_acts(&n);
 
-    for (size_t i = 0; i < n; i++) {
-        if (acts[i].bit != bit || backend->inside[i].came != came)
+    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
+        if (doctor_acts[i].bit != bit || backend->inside[i].came != came)
             continue;
-        laz_buf_printf(&list, "%s%s", list.len ? ", " : "", acts[i].name);
+        laz_buf_printf(&list, "%s%s", list.len ? ", " : "", doctor_acts[i].name);
         if (came == DOCTOR_FAILED)
             laz_buf_printf(&list, " (%s)", backend->inside[i].note);
     }
@@ -69,12 +64,12 @@ static void report_bits(const struct doctor *doctor, const struct doctor_backend
     struct cli *cli = doctor->cli;
     bool nothing = report_keeps_nothing(backend);
 
-    for (unsigned i = 0; i < DOCTOR_BITS; i++) {
+    const char *name;
+
+    for (unsigned i = 0; (name = laz_enforce_name(1u << i)); i++) {
         const struct doctor_bit *bit = &backend->bits[i];
-        if (!laz_enforce_name(1u << i))
-            continue;
-        cli_printf(cli, "  %-10s %-15s %s\n", laz_enforce_name(1u << i),
-                   doctor_state_name(bit->state), bit->mechanism[0] ? bit->mechanism : "-");
+        cli_printf(cli, "  %-10s %-15s %s\n", name, doctor_state_name(bit->state),
+                   bit->mechanism[0] ? bit->mechanism : "-");
         if (bit->state == DOCTOR_IN_FORCE || bit->state == DOCTOR_WEAK || !nothing) {
             report_acts(cli, backend, 1u << i, "             possible: ", DOCTOR_WORKED);
             report_acts(cli, backend, 1u << i, "             could not be tried: ", DOCTOR_FAILED);
@@ -87,13 +82,19 @@ static void report_bits(const struct doctor *doctor, const struct doctor_backend
                       "(sandbox.backend = \"auto\" never takes it)\n");
 }
 
-static void report_runtimes(struct cli *cli, const struct doctor_backend *backend)
+/* Prints a line: that something works, or the words that say so of a failure and its problem. */
+static void report_state(struct cli *cli, const char *works, const char *fails, const char *problem)
 {
+    report_words(cli, problem ? fails : works, problem ? problem : "");
+}
+
+static void report_runtimes(const struct doctor *doctor, const struct doctor_backend *backend)
+{
+    struct cli *cli = doctor->cli;
+
     for (size_t i = 0; i < backend->n_runtimes; i++) {
-        const struct doctor_runtime *runtime = &backend->runtimes[i];
-        cli_printf(cli, "  runtime %-10s ", runtime->name);
-        report_words(cli, runtime->problem ? "does not work: " : "works",
-                     runtime->problem ? runtime->problem : "");
+        cli_printf(cli, "  runtime %-10s ", doctor->runtimes.items[i]);
+        report_state(cli, "works", "does not work: ", backend->runtimes[i]);
     }
     if (!backend->n_runtimes)
         cli_puts(cli, "  no runtime is installed (lazaret plugins lists what was found)\n");
@@ -103,9 +104,8 @@ static void report_templates(const struct doctor *doctor)
 {
     if (!doctor->templates_tried)
         return;
-    report_words(doctor->cli,
-                 doctor->templates_problem ? "templates: not in force: " : "templates: in force",
-                 doctor->templates_problem ? doctor->templates_problem : "");
+    report_state(doctor->cli, "templates: in force",
+                 "templates: not in force: ", doctor->templates_problem);
     cli_puts(doctor->cli, "\n");
 }
 
@@ -115,16 +115,15 @@ void doctor_report(struct doctor *doctor)
 
     for (size_t i = 0; i < doctor->names.n; i++) {
         const struct doctor_backend *backend = &doctor->backends[i];
-        bool chosen = doctor->chosen && strcmp(doctor->chosen, backend->name) == 0;
 
-        cli_printf(cli, "backend %s%s\n", backend->name, chosen ? " (chosen by the settings)" : "");
+        cli_printf(cli, "backend %s%s\n", backend->name,
+                   backend == doctor->chosen ? " (chosen by the settings)" : "");
         if (backend->problem) {
             report_words(cli, "  does not work: ", backend->problem);
-            cli_puts(cli, "\n");
-            continue;
+        } else {
+            report_bits(doctor, backend);
+            report_runtimes(doctor, backend);
         }
-        report_bits(doctor, backend);
-        report_runtimes(cli, backend);
         cli_puts(cli, "\n");
     }
     report_templates(doctor);
@@ -138,7 +137,8 @@ void doctor_report(struct doctor *doctor)
     if (!doctor->problems.n && !doctor->acts_are_tried)
         cli_puts(cli, "sandbox.require asks for nothing that is missing\n");
     else if (!doctor->problems.n)
-        cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n", doctor->chosen);
+        cli_printf(cli, "all is well: %s enforces what sandbox.require asks for\n",
+                   doctor->chosen->name);
 }
 
 /* ---- for machines --------------------------------------------------------------------------- */
@@ -161,15 +161,12 @@ static void json_try(struct laz_json_write *write, const char *key, const struct
 static void json_acts(struct laz_json_write *write, const struct doctor *doctor,
                       const struct doctor_backend *backend, uint32_t bit)
 {
-    size_t n;
-    const struct doctor_act *acts = doctor_acts(&n);
-
     laz_json_begin_list(write, "acts");
-    for (size_t i = 0; i < n; i++) {
-        if (acts[i].bit != bit || backend->inside[i].came == DOCTOR_UNTRIED)
+    for (size_t i = 0; i < DOCTOR_ACTS; i++) {
+        if (doctor_acts[i].bit != bit || backend->inside[i].came == DOCTOR_UNTRIED)
             continue;
         laz_json_begin_object(write, NULL);
-        laz_json_add_text(write, "act", acts[i].name);
+        laz_json_add_text(write, "act", doctor_acts[i].name);
         json_try(write, "outside", &doctor->outside[i]);
         json_try(write, "inside", &backend->inside[i]);
         laz_json_end_object(write);
@@ -190,11 +187,10 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
     laz_json_add_text(write, "name", backend->name);
     json_problem(write, !backend->problem, backend->problem);
     laz_json_begin_object(write, "bits");
-    for (unsigned i = 0; i < DOCTOR_BITS && !backend->problem; i++) {
+    const char *name;
+    for (unsigned i = 0; !backend->problem && (name = laz_enforce_name(1u << i)); i++) {
         const struct doctor_bit *bit = &backend->bits[i];
-        if (!laz_enforce_name(1u << i))
-            continue;
-        laz_json_begin_object(write, laz_enforce_name(1u << i));
+        laz_json_begin_object(write, name);
         laz_json_add_text(write, "state", doctor_state_name(bit->state));
         laz_json_add_text(write, "mechanism", bit->mechanism[0] ? bit->mechanism : NULL);
         laz_json_add_text(write, "remedy", bit->remedy);
@@ -204,10 +200,9 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
     laz_json_end_object(write);
     laz_json_begin_list(write, "runtimes");
     for (size_t i = 0; i < backend->n_runtimes; i++) {
-        const struct doctor_runtime *runtime = &backend->runtimes[i];
         laz_json_begin_object(write, NULL);
-        laz_json_add_text(write, "name", runtime->name);
-        json_problem(write, !runtime->problem, runtime->problem);
+        laz_json_add_text(write, "name", doctor->runtimes.items[i]);
+        json_problem(write, !backend->runtimes[i], backend->runtimes[i]);
         laz_json_end_object(write);
     }
     laz_json_end_list(write);
@@ -216,20 +211,18 @@ static void json_backend(struct laz_json_write *write, const struct doctor *doct
 
 void doctor_report_json(struct doctor *doctor)
 {
-    const struct laz_settings_values *values = laz_settings_values(doctor->cli->settings);
     struct laz_buf json = LAZ_BUF_INIT;
     struct laz_json_write write = {.to = &json};
 
     laz_json_begin_object(&write, NULL);
     laz_json_add_bool(&write, "ok", !doctor->problems.n);
-    laz_json_add_text(&write, "chosen", doctor->chosen);
+    laz_json_add_text(&write, "chosen", doctor->chosen ? doctor->chosen->name : NULL);
     laz_json_begin_object(&write, "templates");
     json_problem(&write, doctor->templates_tried && !doctor->templates_problem,
                  doctor->templates_problem);
     laz_json_end_object(&write);
     laz_json_add_bool(&write, "tried", doctor->acts_are_tried);
-    laz_json_add_key(&write, "require");
-    cli_enforce_json(values->sandbox.require, &json);
+    cli_enforce_json(&write, "require", doctor->cli->values->sandbox.require);
     laz_json_add_texts(&write, "problems", &doctor->problems);
     laz_json_begin_list(&write, "backends");
     for (size_t i = 0; i < doctor->names.n; i++) {
@@ -239,6 +232,5 @@ void doctor_report_json(struct doctor *doctor)
     laz_json_end_list(&write);
     laz_json_add_uint(&write, "elapsed_ms", laz_clock_ms() - doctor->started_ms);
     laz_json_end_object(&write);
-    cli_printf(doctor->cli, "%s\n", laz_buf_text(&json));
-    laz_buf_fini(&json);
+    cli_print(doctor->cli, &json);
 }

@@ -8,28 +8,157 @@
 #include "cli/cli.h"
 
 #include "base/json.h"
+#include "os/descriptors.h"
+#include "os/files.h"
+#include "os/interrupt.h"
 #include "session/result.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SOURCE_MAX ((size_t)64 << 20)
+
+/* ---- the code: from a file, standard input or the command line ------------------------------- */
+
+/* A file's suffix decides the runtime unless --runtime does. A first line that begins with "#!" is
+ * meant for the system and not for the language: it is made empty but kept, so that lines keep
+ * their numbers. SOURCE_MAX only protects the command's memory; the session checks the length of
+ * the code. */
+struct source {
+    struct laz_buf code;
+    const char *name;    /* for messages: the file, "-e", "standard input" */
+    const char *runtime; /* NULL: as the settings say; else borrowed from the registry */
+    struct laz_registry *registry;
+};
+
+static int source_read_fd(struct cli *cli, struct source *source, int fd)
+{
+    for (;;) {
+        ssize_t n;
+
+        if (!laz_buf_reserve(&source->code, 65536)) {
+            cli_problem(cli, "%s: out of memory", source->name);
+            return CLI_SETUP;
+        }
+        n = read(fd, source->code.data + source->code.len, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            cli_problem(cli, "%s: cannot be read: %s", source->name, strerror(errno));
+            return CLI_USAGE;
+        }
+        source->code.len += (size_t)n;
+        source->code.data[source->code.len] = '\0';
+        if (n == 0)
+            return 0;
+        if (source->code.len > SOURCE_MAX) {
+            cli_problem(cli, "%s: longer than %zu MiB", source->name, SOURCE_MAX >> 20);
+            return CLI_USAGE;
+        }
+    }
+}
+
+static int source_read_file(struct cli *cli, struct source *source)
+{
+    struct laz_look look;
+    int fd = laz_os_open_file(source->name, true, &look);
+    int status;
+
+    if (fd < 0) {
+        cli_problem(cli, "%s: cannot be opened: %s", source->name, strerror(errno));
+        return CLI_USAGE;
+    }
+    if (look.kind == LAZ_LOOK_DIRECTORY) {
+        cli_problem(cli, "%s: is a directory", source->name);
+        status = CLI_USAGE;
+    } else {
+        status = source_read_fd(cli, source, fd);
+    }
+    laz_os_close(&fd);
+    return status;
+}
+
+/* Finds the runtime for the file's suffix. For a name without one the settings decide. */
+static int source_find_runtime(struct cli *cli, struct source *source)
+{
+    const char *slash = strrchr(source->name, '/');
+    const char *dot = strrchr(slash ? slash + 1 : source->name, '.');
+    const struct laz_runtime_info *info;
+    int status;
+
+    if (cli->runtime || !dot)
+        return 0;
+    status = cli_registry(cli, true, &source->registry);
+    if (status)
+        return status;
+    info = laz_registry_runtime_for(source->registry, source->name);
+    if (!info) {
+        cli_problem(cli,
+                    "%s: no installed runtime takes files that end in %s; name one with --runtime "
+                    "(lazaret plugins lists them)",
+                    source->name, dot);
+        return CLI_USAGE;
+    }
+    source->runtime = info->name;
+    return 0;
+}
+
+static void source_empty_first_line(struct source *source)
+{
+    const char *text = laz_buf_text(&source->code);
+
+    if (strncmp(text, "#!", 2) == 0)
+        laz_buf_drop(&source->code, strcspn(text, "\n"));
+}
+
+/* 0 or an exit status (printed). */
+static int source_read(struct cli *cli, struct source *source)
+{
+    int status;
+
+    if (cli->code && cli->n_operands) {
+        cli_problem(cli, "%s: code comes from -e or from a file, not from both",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (cli->code) {
+        source->name = "-e";
+        laz_buf_puts(&source->code, cli->code);
+        return 0;
+    }
+    if (!cli->n_operands) {
+        cli_problem(cli, "%s: a file, - for standard input, or -e CODE is needed",
+                    cli->command->name);
+        return CLI_USAGE;
+    }
+    if (strcmp(cli->operands[0], "-") == 0) {
+        source->name = "standard input";
+        status = source_read_fd(cli, source, STDIN_FILENO);
+    } else {
+        source->name = cli->operands[0];
+        status = source_read_file(cli, source);
+        if (!status)
+            status = source_find_runtime(cli, source);
+    }
+    source_empty_first_line(source);
+    return status;
+}
+
+static void source_fini(struct source *source)
+{
+    laz_buf_fini(&source->code);
+    laz_registry_free(source->registry);
+}
+
+/* ---- its execution -------------------------------------------------------------------------- */
 
 struct execution {
     struct cli *cli;
     struct laz_engine *engine;
     struct laz_visible shown[LAZ_STDERR + 1]; /* one for each stream */
 };
-
-static int execute_engine(struct cli *cli, struct laz_engine **engine, struct laz_error *err)
-{
-    const struct laz_engine_options options = {
-        .size = sizeof options,
-        .log = cli->log.sink,
-        .log_user = cli->log.user,
-        .log_level = cli->log.level,
-    };
-
-    return laz_engine_new(cli->settings, &options, engine, err);
-}
 
 /* Passes output on as it comes. When standard output fails, cancels the execution, whose result
  * could not be delivered. */
@@ -48,8 +177,7 @@ static void execute_output(void *user, int stream, const char *data, size_t len)
 
 static void execute_warn(const struct laz_json *warnings, const char *name)
 {
-    for (const struct laz_json *w = warnings ? laz_json_first(warnings) : NULL; w;
-         w = laz_json_next(w))
+    for (const struct laz_json *w = laz_json_first(warnings); w; w = laz_json_next(w))
         if (laz_json_string(w))
             cli_say("warning: %s: %s", name, laz_json_string(w));
 }
@@ -58,16 +186,15 @@ static void execute_warn(const struct laz_json *warnings, const char *name)
 static void execute_report_error(const struct laz_json *error, const char *verdict,
                                  const char *name)
 {
-    const struct laz_json *line = laz_json_get(error, "line");
     const struct laz_json *traceback = laz_json_get(error, "traceback");
     const char *message = laz_json_string(laz_json_get(error, "message"));
+    double line = laz_json_number(laz_json_get(error, "line"));
 
-    if (line && laz_json_type(line) == LAZ_JSON_NUMBER && laz_json_number(line) > 0)
-        cli_say("%s: %s:%.0f: %s", verdict, name, laz_json_number(line), message ? message : "");
+    if (line > 0)
+        cli_say("%s: %s:%.0f: %s", verdict, name, line, message ? message : "");
     else
         cli_say("%s: %s: %s", verdict, name, message ? message : "");
-    for (const struct laz_json *t = traceback ? laz_json_first(traceback) : NULL; t;
-         t = laz_json_next(t))
+    for (const struct laz_json *t = laz_json_first(traceback); t; t = laz_json_next(t))
         if (laz_json_string(t))
             cli_say("    %s", laz_json_string(t));
 }
@@ -80,15 +207,15 @@ static void execute_report(struct cli *cli, struct laz_result *result, const cha
         verdict == LAZ_VERDICT_SYNTAX_ERROR ? "syntax error" : laz_verdict_name(verdict);
     const char *text = laz_result_json(result);
     struct laz_json *json = text ? laz_json_parse(text, strlen(text), NULL) : NULL;
-    const struct laz_json *error = json ? laz_json_get(json, "error") : NULL;
+    const struct laz_json *error = laz_json_get(json, "error");
 
-    if (!cli->quiet && json)
+    if (!cli->quiet)
         execute_warn(laz_json_get(json, "warnings"), name);
     if (!cli->quiet && laz_result_is_truncated(result))
         cli_say("warning: output beyond session.max_output_size or session.max_output_lines was "
                 "dropped");
     if (verdict == LAZ_VERDICT_ERROR || verdict == LAZ_VERDICT_SYNTAX_ERROR) {
-        if (error && laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
+        if (laz_json_type(error) == LAZ_JSON_OBJECT_BEGIN)
             execute_report_error(error, words, name);
         else
             cli_say("%s: %s: %s", words, name, laz_result_detail(result));
@@ -102,12 +229,11 @@ static void execute_report(struct cli *cli, struct laz_result *result, const cha
     laz_json_free(json);
 }
 
-static int execute_finish(struct cli *cli, struct laz_result *result, const char *name, bool print)
+static int execute_finish(struct cli *cli, struct laz_result *result, const char *name)
 {
-    const char *text;
+    const char *text = cli->json ? laz_result_json(result) : laz_result_text(result);
 
     if (cli->json) {
-        text = laz_result_json(result);
         if (!text) {
             cli_say("out of memory");
             return CLI_SETUP;
@@ -116,8 +242,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
         cli_printf(cli, "%s\n", text);
     } else {
         struct laz_visible visible = {0};
-        text = laz_result_text(result);
-        if (print && text) {
+        if (cli->command->bit == CLI_FOR_RUN && text) {
             cli_show(cli, stdout, &visible, text, strlen(text));
             cli_show(cli, stdout, &visible, NULL, 0);
             cli_puts(cli, "\n");
@@ -128,7 +253,7 @@ static int execute_finish(struct cli *cli, struct laz_result *result, const char
     return laz_verdict_exit_status(laz_result_verdict(result));
 }
 
-static int execute_run(struct cli *cli, struct laz_engine *engine, const struct cli_source *source,
+static int execute_run(struct cli *cli, struct laz_engine *engine, const struct source *source,
                        struct laz_result **result, struct laz_error *err)
 {
     struct execution execution = {.cli = cli, .engine = engine};
@@ -146,15 +271,13 @@ static int execute_run(struct cli *cli, struct laz_engine *engine, const struct 
     return code;
 }
 
-static int execute_check(struct cli *cli, struct laz_engine *engine,
-                         const struct cli_source *source, struct laz_result **result,
-                         struct laz_error *err)
+static int execute_check(struct laz_engine *engine, const struct source *source,
+                         struct laz_result **result, struct laz_error *err)
 {
     const struct laz_session_options options = {.size = sizeof options, .runtime = source->runtime};
     struct laz_session *session = NULL;
     int code = laz_session_open(engine, &options, &session, err);
 
-    (void)cli;
     if (code == 0)
         code =
             laz_session_check(session, laz_buf_text(&source->code), source->code.len, result, err);
@@ -162,32 +285,42 @@ static int execute_check(struct cli *cli, struct laz_engine *engine,
     return code;
 }
 
-static int execute_command(struct cli *cli,
-                           int (*execute)(struct cli *cli, struct laz_engine *engine,
-                                          const struct cli_source *source,
-                                          struct laz_result **result, struct laz_error *err),
-                           bool print)
+/* Ctrl-C ends an execution, not the command: it still reports and cleans up. */
+static void execute_cancel(void *engine)
 {
-    struct cli_source source = CLI_SOURCE_INIT;
+    laz_engine_cancel(engine); /* no effect on an engine that is not in use yet */
+}
+
+int cli_execute(struct cli *cli)
+{
+    const struct laz_engine_options options = {
+        .size = sizeof options,
+        .log = cli->log.sink,
+        .log_user = cli->log.user,
+        .log_level = cli->log.level,
+    };
+    struct source source = {.code = LAZ_BUF_INIT};
     struct laz_interrupt *interrupt = NULL;
     struct laz_engine *engine = NULL;
     struct laz_result *result = NULL;
     struct laz_error err = {0};
-    int status = cli_source_read(cli, &source);
+    int status = source_read(cli, &source);
 
     if (status)
         goto out;
-    if (laz_interrupt_block(&interrupt, &err) != 0 || execute_engine(cli, &engine, &err) != 0 ||
-        cli_interrupt_start(interrupt, engine, &err) != 0 ||
-        execute(cli, engine, &source, &result, &err) != 0)
+    if (laz_interrupt_block(&interrupt, &err) != 0 ||
+        laz_engine_new(cli->settings, &options, &engine, &err) != 0 ||
+        laz_interrupt_start(interrupt, execute_cancel, engine, &err) != 0 ||
+        (cli->command->bit == CLI_FOR_RUN ? execute_run(cli, engine, &source, &result, &err)
+                                          : execute_check(engine, &source, &result, &err)) != 0)
         status = cli_fail(cli, &err);
     else
-        status = execute_finish(cli, result, source.name, print);
+        status = execute_finish(cli, result, source.name);
 out:
     laz_interrupt_free(interrupt);
     laz_result_free(result);
     laz_engine_free(engine);
-    cli_source_fini(&source);
+    source_fini(&source);
     return status;
 }
 
@@ -219,14 +352,4 @@ void cli_answer_failure(struct cli *cli, int status)
             cli_printf(cli, "%s\n", text);
         laz_result_free(result);
     }
-}
-
-int cli_run(struct cli *cli)
-{
-    return execute_command(cli, execute_run, true);
-}
-
-int cli_check(struct cli *cli)
-{
-    return execute_command(cli, execute_check, false);
 }

@@ -6,10 +6,6 @@
  * name of their own. Every mistake found is reported, not only the first. */
 #include "cli/cli.h"
 
-#include "base/enforce.h"
-#include "base/json.h"
-#include "settings/settings.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +32,18 @@ static void load_log(void *user, uint32_t level, const char *text)
     cli_say("%s%s", level == LAZ_LOG_WARNING ? "warning: " : "", text);
 }
 
-/* Prints the mistakes found by the last load or set. */
-static void load_complain(struct cli *cli, const struct laz_error *err, const char *option)
+static int load_file(struct cli *cli)
 {
-    size_t n = laz_settings_problems(cli->settings);
+    struct laz_error err = {0};
 
+    if (laz_settings_load(cli->settings, cli->config, &err) == 0)
+        return 0;
+    size_t n = laz_settings_problems(cli->settings);
     for (size_t i = 0; i < n; i++)
         cli_problem(cli, "%s", laz_settings_problem(cli->settings, i));
     if (n == 0)
-        cli_problem(cli, "%s%s%s", option ? option : "", option ? ": " : "", err->text);
+        cli_problem(cli, "%s", err.text);
+    return CLI_USAGE;
 }
 
 static int load_set(struct cli *cli, const char *option, const char *key, const char *value)
@@ -80,7 +79,6 @@ static int load_set_pair(struct cli *cli, const char *pair)
 int cli_load(struct cli *cli)
 {
     struct laz_error err = {0};
-    int status = 0;
 
     cli->log = (struct laz_log){
         .sink = load_log,
@@ -90,10 +88,8 @@ int cli_load(struct cli *cli)
     };
     if (laz_settings_new(&cli->settings, &err) != 0)
         return cli_fail(cli, &err);
-    if (laz_settings_load(cli->settings, cli->config, &err) != 0) {
-        load_complain(cli, &err, NULL);
-        status = CLI_USAGE;
-    }
+    cli->values = laz_settings_values(cli->settings);
+    int status = load_file(cli);
     for (size_t i = 0; i < cli->set.n; i++)
         status |= load_set_pair(cli, cli->set.items[i]);
     status |= load_set(cli, "--backend", "sandbox.backend", cli->backend);
@@ -107,28 +103,23 @@ int cli_load(struct cli *cli)
 int cli_registry(struct cli *cli, bool quiet, struct laz_registry **registry)
 {
     static const struct laz_log silent = {0};
-    const struct laz_settings_values *values = laz_settings_values(cli->settings);
     struct laz_error err = {0};
 
-    if (laz_registry_new(&values->plugins.path, quiet ? &silent : &cli->log, registry, &err) != 0)
+    if (laz_registry_new(&cli->values->plugins.path, quiet ? &silent : &cli->log, registry, &err) !=
+        0)
         return cli_fail(cli, &err);
     return 0;
 }
 
-void cli_enforce_json(uint32_t bits, struct laz_buf *json)
+int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struct laz_buf *json,
+                        struct laz_error *err)
 {
-    bool any = false;
+    char *where = laz_strdupf("sandbox.%s", backend->name);
+    int rc = where ? laz_settings_check_options(
+                         laz_settings_plugin_table(cli->settings, "sandbox", backend->name),
+                         backend->options, where, NULL, json, err)
+                   : laz_error_nomem(err);
 
-    laz_buf_putc(json, '[');
-    for (uint32_t i = 0; i < 32; i++) {
-        const char *name = bits >> i & 1 ? laz_enforce_name(1u << i) : NULL;
-
-        if (!name)
-            continue;
-        if (any)
-            laz_buf_putc(json, ',');
-        any = true;
-        laz_json_quote(json, name, strlen(name));
-    }
-    laz_buf_putc(json, ']');
+    free(where);
+    return rc;
 }

@@ -12,49 +12,39 @@
 #include <stdio.h>
 #include <string.h>
 
-enum cli_option_kind {
-    CLI_TEXT, /* const char * */
-    CLI_FLAG, /* bool */
-    CLI_LIST, /* struct laz_strv */
-};
-
 struct cli_option {
     char letter;          /* 0: none */
     const char *name;     /* NULL: none */
     const char *argument; /* its name in help texts; NULL: none */
-    enum cli_option_kind kind;
-    size_t field;
-    uint32_t commands; /* CLI_FOR_* */
+    size_t field;         /* bool without an argument, else const char *; `set` is a list */
+    uint32_t commands;    /* CLI_FOR_* */
     const char *help;
 };
 
 #define FIELD(member) offsetof(struct cli, member)
 
 static const struct cli_option options[] = {
-    {'e', NULL, "CODE", CLI_TEXT, FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
+    {'e', NULL, "CODE", FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
      "the code itself, in place of a file"},
-    {0, "format", "FORMAT", CLI_TEXT, FIELD(format), CLI_FOR_TOOLS,
+    {0, "format", "FORMAT", FIELD(format), CLI_FOR_TOOLS,
      "text, json, r, python, javascript or lua"},
-    {0, "check", NULL, CLI_FLAG, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
-    {0, "platform", "NAME", CLI_TEXT, FIELD(platform), CLI_FOR_PLAN,
-     "the plan for linux, darwin or windows"},
-    {0, "expect", "HASH", CLI_TEXT, FIELD(expect), CLI_FOR_AUDIT,
-     "the hash that the last record must have"},
-    {0, "config", "FILE", CLI_TEXT, FIELD(config), CLI_FOR_ALL,
+    {0, "check", NULL, FIELD(check), CLI_FOR_CONFIG, "print mistakes only"},
+    {0, "platform", "NAME", FIELD(platform), CLI_FOR_PLAN, "the plan for linux, darwin or windows"},
+    {0, "expect", "HASH", FIELD(expect), CLI_FOR_AUDIT, "the hash that the last record must have"},
+    {0, "config", "FILE", FIELD(config), CLI_FOR_ALL,
      "the configuration file, instead of the default ones"},
-    {0, "backend", "NAME", CLI_TEXT, FIELD(backend), CLI_FOR_ALL,
+    {0, "backend", "NAME", FIELD(backend), CLI_FOR_ALL,
      "the backend of the sandbox (sandbox.backend)"},
-    {0, "runtime", "NAME", CLI_TEXT, FIELD(runtime), CLI_FOR_ALL,
+    {0, "runtime", "NAME", FIELD(runtime), CLI_FOR_ALL,
      "the language of the code (session.runtime)"},
-    {0, "timeout", "S", CLI_TEXT, FIELD(timeout), CLI_FOR_ALL,
+    {0, "timeout", "S", FIELD(timeout), CLI_FOR_ALL,
      "seconds the code may run, 0 for no limit (session.timeout)"},
-    {0, "set", "KEY=VALUE", CLI_LIST, FIELD(set), CLI_FOR_ALL, "set any key of the configuration"},
-    {0, "json", NULL, CLI_FLAG, FIELD(json), CLI_FOR_ALL, "print one JSON document"},
-    {'q', "quiet", NULL, CLI_FLAG, FIELD(quiet), CLI_FOR_ALL, "print no warnings"},
-    {'v', "verbose", NULL, CLI_FLAG, FIELD(verbose), CLI_FOR_ALL,
-     "log what is done (session.verbose)"},
-    {0, "version", NULL, CLI_FLAG, FIELD(version), CLI_FOR_ALL, "print the version"},
-    {'h', "help", NULL, CLI_FLAG, FIELD(help), CLI_FOR_ALL, "print this help"},
+    {0, "set", "KEY=VALUE", FIELD(set), CLI_FOR_ALL, "set any key of the configuration"},
+    {0, "json", NULL, FIELD(json), CLI_FOR_ALL, "print one JSON document"},
+    {'q', "quiet", NULL, FIELD(quiet), CLI_FOR_ALL, "print no warnings"},
+    {'v', "verbose", NULL, FIELD(verbose), CLI_FOR_ALL, "log what is done (session.verbose)"},
+    {0, "version", NULL, FIELD(version), CLI_FOR_ALL, "print the version"},
+    {'h', "help", NULL, FIELD(help), CLI_FOR_ALL, "print this help"},
 };
 
 #define N_OPTIONS  (sizeof options / sizeof *options)
@@ -103,36 +93,33 @@ static void option_store(struct cli *cli, const struct cli_option *option, const
 {
     char *field = (char *)cli + option->field;
 
-    switch (option->kind) {
-    case CLI_TEXT:
-        *(const char **)(void *)field = value;
-        break;
-    case CLI_FLAG:
+    if (!option->argument)
         *(bool *)(void *)field = true;
-        break;
-    case CLI_LIST:
-        laz_strv_add((struct laz_strv *)(void *)field, value);
-        break;
-    }
+    else if (option->field == FIELD(set))
+        laz_strv_add(&cli->set, value);
+    else
+        *(const char **)(void *)field = value;
 }
 
 static void option_unknown(struct cli *cli, const char *word, uint32_t commands)
 {
     struct laz_nearest nearest;
     char name[80];
-    const char *best;
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        if (options[i].name && strncmp(name, "--", 2) == 0 && !strcmp(name + 2, options[i].name)) {
+    const char *bare = strncmp(name, "--", 2) == 0 ? name + 2 : name;
+    laz_nearest_init(&nearest, bare);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        if (!options[i].name)
+            continue;
+        if (bare != name && strcmp(bare, options[i].name) == 0) {
             cli_problem(cli, "option %s belongs to another subcommand; see lazaret --help", name);
             return;
         }
-    laz_nearest_init(&nearest, name[0] == '-' && name[1] == '-' ? name + 2 : name);
-    for (size_t i = 0; i < N_OPTIONS; i++)
-        if (options[i].name && option_is_for(&options[i], commands))
+        if (option_is_for(&options[i], commands))
             laz_nearest_try(&nearest, options[i].name);
-    best = laz_nearest_best(&nearest);
+    }
+    const char *best = laz_nearest_best(&nearest);
     if (best)
         cli_problem(cli, "unknown option %s; did you mean --%s?", name, best);
     else
@@ -184,18 +171,21 @@ static int options_read(struct cli *cli, int argc, char **argv, uint32_t command
 
 static int parse_command(struct cli *cli, const char *name)
 {
-    const char *nearest;
+    struct laz_nearest nearest;
 
-    cli->command = cli_command_find(name);
+    laz_nearest_init(&nearest, name);
+    for (const struct cli_command *command = cli_commands; command->name; command++) {
+        laz_nearest_try(&nearest, command->name);
+        if (strcmp(command->name, name) == 0)
+            cli->command = command;
+    }
     if (cli->command && cli->command->run)
         return 0;
-    if (cli->command) {
+    if (cli->command)
         cli_problem(cli, "%s is not available in this version", name);
-        return CLI_USAGE;
-    }
-    nearest = cli_command_nearest(name);
-    if (nearest)
-        cli_problem(cli, "unknown subcommand %s; did you mean %s?", name, nearest);
+    else if (laz_nearest_best(&nearest))
+        cli_problem(cli, "unknown subcommand %s; did you mean %s?", name,
+                    laz_nearest_best(&nearest));
     else
         cli_problem(cli, "unknown subcommand %s; see lazaret --help", name);
     return CLI_USAGE;
@@ -257,7 +247,6 @@ static void help_options(struct cli *cli, const char *title, uint32_t commands, 
 void cli_help(struct cli *cli)
 {
     const struct cli_command *command = cli->command;
-    size_t n;
 
     if (command) {
         cli_printf(cli, "usage: lazaret %s [options]%s%s\n\n%s\n", command->name,
@@ -267,13 +256,12 @@ void cli_help(struct cli *cli)
         help_options(cli, "\ncommon options:\n", command->bit, true);
         return;
     }
-    command = cli_commands(&n);
     cli_puts(cli, "usage: lazaret [options] SUBCOMMAND [options] [arguments]\n\n"
                   "Runs code that a language model wrote in a sandbox of the operating system,\n"
                   "with tools of the host as ordinary functions.\n\nsubcommands:\n");
-    for (size_t i = 0; i < n; i++)
-        if (command[i].run)
-            cli_printf(cli, "  %-10s %s\n", command[i].name, command[i].summary);
+    for (command = cli_commands; command->name; command++)
+        if (command->run)
+            cli_printf(cli, "  %-10s %s\n", command->name, command->summary);
     help_options(cli, "\ncommon options:\n", CLI_FOR_ALL, true);
     cli_puts(cli, "\nFor more see lazaret SUBCOMMAND --help and lazaret(1).\n");
 }

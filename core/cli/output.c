@@ -7,7 +7,7 @@
  * message. */
 #include "cli/cli.h"
 
-#include "base/visible.h"
+#include "base/enforce.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void output_check(struct cli *cli, bool well)
         cli->output_errno = errno ? errno : EIO;
 }
 
-void cli_write(struct cli *cli, const char *data, size_t len)
+static void output_write(struct cli *cli, const char *data, size_t len)
 {
     if (cli->output_errno)
         return;
@@ -44,7 +44,7 @@ void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const ch
         len = shown.len;
     }
     if (file == stdout && len)
-        cli_write(cli, data, len);
+        output_write(cli, data, len);
     else if (len)
         fwrite(data, 1, len, file);
     laz_buf_fini(&shown);
@@ -52,10 +52,7 @@ void cli_show(struct cli *cli, FILE *file, struct laz_visible *visible, const ch
 
 void cli_puts(struct cli *cli, const char *text)
 {
-    if (cli->output_errno)
-        return;
-    errno = 0;
-    output_check(cli, fputs(text, stdout) >= 0);
+    cli_printf(cli, "%s", text);
 }
 
 void cli_printf(struct cli *cli, const char *format, ...)
@@ -68,6 +65,14 @@ void cli_printf(struct cli *cli, const char *format, ...)
     va_start(args, format);
     output_check(cli, vfprintf(stdout, format, args) >= 0);
     va_end(args);
+}
+
+void cli_print(struct cli *cli, struct laz_buf *text)
+{
+    if (text->len && text->data[text->len - 1] != '\n')
+        laz_buf_putc(text, '\n');
+    output_write(cli, laz_buf_text(text), text->len);
+    laz_buf_fini(text);
 }
 
 int cli_finish(struct cli *cli, int status)
@@ -85,21 +90,13 @@ int cli_finish(struct cli *cli, int status)
     return CLI_OUTPUT;
 }
 
-/* Formats into `small` if the text fits (returns NULL), else into a new string that the caller
- * frees. */
-static LAZ_PRINTF(3, 0) char *output_format(char *small, size_t size, const char *format,
-                                            va_list args)
+void cli_enforce_json(struct laz_json_write *write, const char *key, uint32_t bits)
 {
-    va_list again;
-    char *large = NULL;
-    int n;
-
-    va_copy(again, args);
-    n = vsnprintf(small, size, format, args);
-    if (n >= (int)size && vasprintf(&large, format, again) < 0)
-        large = NULL;
-    va_end(again);
-    return large;
+    laz_json_begin_list(write, key);
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (bits & bit)
+            laz_json_add_text(write, NULL, laz_enforce_name(bit));
+    laz_json_end_list(write);
 }
 
 static void output_lines(const char *text)
@@ -123,17 +120,14 @@ static void output_lines(const char *text)
 /* Prints a message; `problems`, unless NULL, also collects it. */
 static LAZ_PRINTF(2, 0) void output_say(struct laz_buf *problems, const char *format, va_list args)
 {
-    char small[4096];
-    char *large = output_format(small, sizeof small, format, args);
-    const char *text = large ? large : small;
+    char *made = NULL;
+    const char *text = vasprintf(&made, format, args) < 0 ? "out of memory" : made;
 
     output_lines(text);
-    if (problems) {
-        if (problems->len)
-            laz_buf_putc(problems, '\n');
-        laz_buf_puts(problems, text);
-    }
-    free(large);
+    if (problems)
+        laz_buf_printf(problems, "%s%s", problems->len ? "\n" : "", text);
+    if (text == made)
+        free(made);
 }
 
 void cli_say(const char *format, ...)

@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 
 #include "base/enforce.h"
-#include "base/json_write.h"
 #include "base/limits.h"
 #include "plan/plan.h"
 #include "os/system.h"
@@ -28,32 +27,22 @@ struct plugins_facts {
     const struct laz_backend_ops *backend;
 };
 
-static const char *plugins_kind(uint32_t kind)
-{
-    static const char *const names[] = {
-        [LAZ_PLUGIN_BACKEND] = "backend",
-        [LAZ_PLUGIN_TOOL] = "tool",
-        [LAZ_PLUGIN_RUNTIME] = "runtime",
-    };
-
-    return kind && kind < sizeof names / sizeof *names ? names[kind] : "?";
-}
-
 static struct plugins_facts plugins_facts(const struct laz_plugin_entry *entry)
 {
     const struct laz_plugin *plugin = entry->plugin;
     const struct laz_runtime_info *runtime = entry->runtime;
+    bool backend = plugin && plugin->kind == LAZ_PLUGIN_BACKEND;
 
     if (runtime)
         return (struct plugins_facts){"runtime",        runtime->name,    runtime->version,
                                       runtime->summary, runtime->options, NULL};
     if (plugin)
-        return (struct plugins_facts){plugins_kind(plugin->kind),
+        return (struct plugins_facts){backend ? "backend" : "tool",
                                       plugin->name,
                                       plugin->version,
                                       plugin->summary,
                                       plugin->options,
-                                      plugin->kind == LAZ_PLUGIN_BACKEND ? plugin->ops : NULL};
+                                      backend ? plugin->ops : NULL};
     return (struct plugins_facts){"?", entry->name, "", "", NULL, NULL};
 }
 
@@ -110,13 +99,12 @@ static void plugins_report_kept_by_host(struct cli *cli)
 
 static void plugins_report_enforced(struct cli *cli, const struct laz_backend_ops *ops)
 {
-    uint32_t bits = ops->can_enforce;
     bool any = false;
 
     cli_puts(cli, "can enforce:");
-    for (uint32_t i = 0; i < 32; i++)
-        if ((bits >> i & 1) && laz_enforce_name(1u << i)) {
-            cli_printf(cli, " %s", laz_enforce_name(1u << i));
+    for (uint32_t bit = 1; laz_enforce_name(bit); bit <<= 1)
+        if (ops->can_enforce & bit) {
+            cli_printf(cli, " %s", laz_enforce_name(bit));
             any = true;
         }
     cli_puts(cli, any ? "\n" : " nothing\n");
@@ -208,8 +196,7 @@ static void plugins_json(void *user, const struct laz_plugin_entry *entry)
     }
     if (facts.backend) {
         laz_json_add_text(write, "platforms", facts.backend->platforms);
-        laz_json_add_key(write, "can_enforce");
-        cli_enforce_json(facts.backend->can_enforce, &list->json);
+        cli_enforce_json(write, "can_enforce", facts.backend->can_enforce);
     }
     plugins_json_options(write, facts.options);
     laz_json_end_object(write);
@@ -237,7 +224,7 @@ int cli_plugins(struct cli *cli)
         status = CLI_USAGE;
     } else if (cli->json) {
         laz_json_end_list(&list.write);
-        cli_printf(cli, "%s\n", laz_buf_text(&list.json));
+        cli_print(cli, &list.json);
     }
     laz_buf_fini(&list.json);
     laz_registry_free(registry);

@@ -5,13 +5,11 @@
  * It makes neither an engine nor a box: the providers only list their tools. Nothing is called, so
  * the services handed to them are never used. */
 #include "cli/cli.h"
-#include "cli/inspect.h"
 
 #include "engine/engine.h"
 #include "tool/tool.h"
 #include "settings/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct cli_toolbox {
@@ -66,53 +64,34 @@ int cli_tools(struct cli *cli)
 
     if (status)
         return status;
-    if (toolbox_open(cli, &box, &err) != 0 || toolbox_format(&box, format, &text, &err) != 0) {
+    if (toolbox_open(cli, &box, &err) != 0 || toolbox_format(&box, format, &text, &err) != 0)
         status = cli_fail(cli, &err);
-    } else {
-        cli_puts(cli, laz_buf_text(&text));
-        if (text.len && text.data[text.len - 1] != '\n')
-            cli_puts(cli, "\n");
-    }
+    else
+        cli_print(cli, &text);
     laz_buf_fini(&text);
     toolbox_close(&box);
     return status;
 }
 
-/* Checks the options in the settings against the plugin's option table. */
-static int inspect_options(struct cli *cli, const struct laz_option *options, const char *section,
-                           const char *name)
-{
-    struct laz_buf json = LAZ_BUF_INIT;
-    struct laz_error err = {0};
-    char *where = laz_strdupf("%s.%s", section, name);
-    int status = 0;
-
-    if (!where)
-        laz_error_nomem(&err);
-    if (!where ||
-        laz_settings_check_options(laz_settings_plugin_table(cli->settings, section, name), options,
-                                   where, NULL, &json, &err) != 0)
-        status = cli_fail(cli, &err);
-    free(where);
-    laz_buf_fini(&json);
-    return status;
-}
-
+/* Checks the backends that have no table, too: one may need an option. */
 static int inspect_backends(struct cli *cli, struct laz_registry *registry)
 {
-    const struct laz_strv *names = &laz_settings_values(cli->settings)->sandbox.backend;
-    struct laz_error err = {0};
+    const struct laz_strv *names = &cli->values->sandbox.backend;
     int status = 0;
 
     for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->items[i];
         const struct laz_plugin *plugin;
+        struct laz_buf json = LAZ_BUF_INIT;
+        struct laz_error err = {0};
 
-        if (strcmp(names->items[i], "auto") == 0)
+        if (strcmp(name, "auto") == 0)
             continue;
-        if (laz_registry_find(registry, LAZ_PLUGIN_BACKEND, names->items[i], &plugin, &err) != 0)
+        if (laz_registry_find(registry, LAZ_PLUGIN_BACKEND, name, &plugin, &err) != 0 ||
+            (!laz_settings_plugin_table(cli->settings, "sandbox", name) &&
+             cli_backend_options(cli, plugin, &json, &err) != 0))
             status |= cli_fail(cli, &err);
-        else if (!laz_settings_plugin_table(cli->settings, "sandbox", names->items[i]))
-            status |= inspect_options(cli, plugin->options, "sandbox", names->items[i]);
+        laz_buf_fini(&json);
     }
     return status;
 }

@@ -166,7 +166,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->driver.log,
                                &engine->registry, err)) ||
         (rc = laz_tables_check(engine->registry, engine->settings, NULL, err)) ||
-        (rc = laz_os_runtime_folder(&engine->folder, &engine->folder_lock, err)) ||
+        (rc = laz_os_runtime_directory(&engine->folder, &engine->folder_lock, err)) ||
         (rc = engine_join(engine, err)))
         goto fail;
     *out = engine;

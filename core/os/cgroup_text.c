@@ -98,14 +98,14 @@ static bool text_is_mount(const char *line, size_t len, const char *controller)
 }
 
 /* The directory for `path`, when the mount includes it; a new string. */
-static char *text_folder(const char *line, size_t len, const char *path, size_t *top)
+static char *text_directory(const char *line, size_t len, const char *path, size_t *top)
 {
     size_t root_len, point_len;
     const char *raw_root = text_field(line, len, 3, &root_len);
     const char *raw_point = text_field(line, len, 4, &point_len);
     char *root = text_unescape(raw_root, root_len);
     char *point = text_unescape(raw_point, point_len);
-    char *folder = NULL;
+    char *directory = NULL;
 
     if (root && point) {
         const char *rest = path;
@@ -113,29 +113,29 @@ static char *text_folder(const char *line, size_t len, const char *path, size_t 
         if (strncmp(path, root, n) == 0 && (path[n] == '/' || path[n] == '\0')) {
             rest += n;
             *top = strlen(point);
-            folder = laz_strdupf("%s%s", point, strcmp(rest, "/") == 0 ? "" : rest);
+            directory = laz_strdupf("%s%s", point, strcmp(rest, "/") == 0 ? "" : rest);
         }
     }
     free(root);
     free(point);
-    return folder;
+    return directory;
 }
 
-char *laz_cgroup_folder(const char *mountinfo, const char *self, const char *controller,
-                        size_t *top)
+char *laz_cgroup_directory(const char *mountinfo, const char *self, const char *controller,
+                           size_t *top)
 {
-    char *path = text_own_path(self, controller), *folder = NULL;
+    char *path = text_own_path(self, controller), *directory = NULL;
 
     /* "/.." begins the path of a group outside of the namespace */
     if (path && !strstr(path, "/../") && strcmp(path, "/..") != 0)
-        for (const char *line = mountinfo; *line && !folder;) {
+        for (const char *line = mountinfo; *line && !directory;) {
             size_t len = strcspn(line, "\n");
             if (text_is_mount(line, len, controller))
-                folder = text_folder(line, len, path, top);
+                directory = text_directory(line, len, path, top);
             line += len + (line[len] == '\n');
         }
     free(path);
-    return folder;
+    return directory;
 }
 
 bool laz_cgroup_counter(const char *text, const char *key, uint64_t *value)

@@ -11,8 +11,8 @@
  * 2), from the texts of /proc/self/mountinfo and /proc/self/cgroup (proc(5), cgroups(7)). NULL when
  * the hierarchy is not mounted, or the group is outside the mounted part. `*top`: length of the
  * mount point in bytes. */
-char *laz_cgroup_folder(const char *mountinfo, const char *self, const char *controller,
-                        size_t *top);
+char *laz_cgroup_directory(const char *mountinfo, const char *self, const char *controller,
+                           size_t *top);
 /* Is the word an item of a list of this length, whose items end with one of the separators? */
 bool laz_cgroup_lists(const char *list, size_t len, const char *separators, const char *word);
 /* A line "KEY NUMBER" of a file of counters. */

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 /* Makes a directory with exactly this mode and owner (LAZ_OS_SAME_ID: the process's own). */
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err);
+int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
+                          struct laz_error *err);
 /* Appends the names of the entries, sorted, without "." and "..". */
-int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err);
-void laz_os_remove_tree(const char *path);         /* follows no link; errors are ignored */
-bool laz_os_can_execute_below(const char *folder); /* its file system is not mounted noexec */
+int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err);
+void laz_os_remove_tree(const char *path);            /* follows no link; errors are ignored */
+bool laz_os_can_execute_below(const char *directory); /* its file system is not mounted noexec */
 
 #endif

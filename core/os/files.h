@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* What is at a path. */
-enum laz_look_kind { LAZ_LOOK_FILE, LAZ_LOOK_FOLDER, LAZ_LOOK_LINK, LAZ_LOOK_OTHER };
+enum laz_look_kind { LAZ_LOOK_FILE, LAZ_LOOK_DIRECTORY, LAZ_LOOK_LINK, LAZ_LOOK_OTHER };
 struct laz_look {
     enum laz_look_kind kind;
     unsigned mode; /* permissions, 07777 as in chmod(1) */

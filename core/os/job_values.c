@@ -8,7 +8,6 @@
 
 #include <lazaret/backend.h>
 
-#include <stdbool.h>
 #include <string.h>
 
 #define JOB_PAGE       UINT64_C(4096)     /* of every processor that Windows runs on today */
@@ -19,14 +18,30 @@
      LAZ_JOB_UI_SYSTEM_PARAMETERS | LAZ_JOB_UI_DISPLAY_SETTINGS | LAZ_JOB_UI_GLOBAL_ATOMS |        \
      LAZ_JOB_UI_DESKTOP | LAZ_JOB_UI_EXIT_WINDOWS)
 
+static uint64_t job_pages(uint64_t bytes)
+{
+    return bytes < JOB_PAGE ? JOB_PAGE : bytes - bytes % JOB_PAGE;
+}
+
+static uint64_t job_time(uint64_t seconds)
+{
+    return seconds > INT64_MAX / JOB_TIME_UNITS ? INT64_MAX : seconds * JOB_TIME_UNITS;
+}
+
+static uint64_t job_count(uint64_t processes)
+{
+    return processes > UINT32_MAX ? UINT32_MAX : processes;
+}
+
 static const struct {
     const char *name;
     uint32_t flag;
+    uint64_t (*value)(uint64_t limit);
 } job_limits[LAZ_JOB_LIMITS] = {
-    [LAZ_JOB_MEMORY] = {"memory", LAZ_JOB_FLAG_MEMORY},
-    [LAZ_JOB_PROCESS_MEMORY] = {"process_memory", LAZ_JOB_FLAG_PROCESS_MEMORY},
-    [LAZ_JOB_CPU] = {"cpu", LAZ_JOB_FLAG_TIME},
-    [LAZ_JOB_NPROC] = {"nproc", LAZ_JOB_FLAG_ACTIVE_PROCESS},
+    [LAZ_JOB_MEMORY] = {"memory", LAZ_JOB_FLAG_MEMORY, job_pages},
+    [LAZ_JOB_PROCESS_MEMORY] = {"process_memory", LAZ_JOB_FLAG_PROCESS_MEMORY, job_pages},
+    [LAZ_JOB_CPU] = {"cpu", LAZ_JOB_FLAG_TIME, job_time},
+    [LAZ_JOB_NPROC] = {"nproc", LAZ_JOB_FLAG_ACTIVE_PROCESS, job_count},
 };
 
 struct laz_job_limits laz_job_limits_none(void)
@@ -52,49 +67,24 @@ const char *laz_job_limit_name(enum laz_job_limit limit)
     return job_limits[limit].name;
 }
 
-static uint64_t job_pages(uint64_t bytes)
-{
-    return bytes < JOB_PAGE ? JOB_PAGE : bytes - bytes % JOB_PAGE;
-}
-
-static int64_t job_time(uint64_t seconds)
-{
-    return seconds > INT64_MAX / JOB_TIME_UNITS ? INT64_MAX : (int64_t)(seconds * JOB_TIME_UNITS);
-}
-
 void laz_job_values_make(const struct laz_job_limits *limits, struct laz_job_values *values)
 {
-    const uint64_t *of = limits->of;
-
     *values = (struct laz_job_values){.flags = JOB_ALWAYS, .ui = JOB_UI};
     for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
-        if (of[i] != LAZ_UNLIMITED)
+        if (limits->of[i] != LAZ_UNLIMITED) {
             values->flags |= job_limits[i].flag;
-    if (values->flags & LAZ_JOB_FLAG_MEMORY)
-        values->job_memory_bytes = job_pages(of[LAZ_JOB_MEMORY]);
-    if (values->flags & LAZ_JOB_FLAG_PROCESS_MEMORY)
-        values->process_memory_bytes = job_pages(of[LAZ_JOB_PROCESS_MEMORY]);
-    if (values->flags & LAZ_JOB_FLAG_TIME)
-        values->user_time = job_time(of[LAZ_JOB_CPU]);
-    if (values->flags & LAZ_JOB_FLAG_ACTIVE_PROCESS)
-        values->active_processes =
-            of[LAZ_JOB_NPROC] > UINT32_MAX ? UINT32_MAX : (uint32_t)of[LAZ_JOB_NPROC];
+            values->of[i] = job_limits[i].value(limits->of[i]);
+        }
 }
 
 uint32_t laz_job_values_missing(const struct laz_job_values *asked,
                                 const struct laz_job_values *found)
 {
-    const bool is_equal[LAZ_JOB_LIMITS] = {
-        [LAZ_JOB_MEMORY] = asked->job_memory_bytes == found->job_memory_bytes,
-        [LAZ_JOB_PROCESS_MEMORY] = asked->process_memory_bytes == found->process_memory_bytes,
-        [LAZ_JOB_CPU] = asked->user_time == found->user_time,
-        [LAZ_JOB_NPROC] = asked->active_processes == found->active_processes,
-    };
     uint32_t missing = 0;
 
     for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
         if ((asked->flags & job_limits[i].flag) &&
-            (!(found->flags & job_limits[i].flag) || !is_equal[i]))
+            (!(found->flags & job_limits[i].flag) || asked->of[i] != found->of[i]))
             missing |= 1u << i;
     return missing;
 }

@@ -23,14 +23,12 @@ struct laz_job_limits {
     uint64_t of[LAZ_JOB_LIMITS]; /* LAZ_UNLIMITED: none */
 };
 
-/* Fields of JOBOBJECT_EXTENDED_LIMIT_INFORMATION, and UIRestrictionsClass of
+/* Fields of JOBOBJECT_EXTENDED_LIMIT_INFORMATION (JobMemoryLimit and ProcessMemoryLimit in bytes,
+ * PerJobUserTimeLimit in 100 ns, ActiveProcessLimit), and UIRestrictionsClass of
  * JOBOBJECT_BASIC_UI_RESTRICTIONS. Those whose flag is not set are 0. */
 struct laz_job_values {
-    uint32_t flags;                /* BasicLimitInformation.LimitFlags */
-    uint32_t active_processes;     /* BasicLimitInformation.ActiveProcessLimit */
-    int64_t user_time;             /* BasicLimitInformation.PerJobUserTimeLimit, in 100 ns */
-    uint64_t process_memory_bytes; /* ProcessMemoryLimit */
-    uint64_t job_memory_bytes;     /* JobMemoryLimit */
+    uint32_t flags; /* BasicLimitInformation.LimitFlags */
+    uint64_t of[LAZ_JOB_LIMITS];
     uint32_t ui; /* not counted as enforced: Windows refuses a job with it where the host itself is
                     in a job; then the job is made without */
 };

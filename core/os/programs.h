@@ -23,7 +23,7 @@ int laz_os_program_parts(const char *path,
                          void *user, struct laz_error *err);
 /* Visits directories of programs, whether they exist or not; `among_libraries`: one that exists in
  * a directory of libraries (/usr/lib/git-core). */
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user);
+void laz_os_program_directories(void (*visit)(void *user, const char *path, bool among_libraries),
+                                void *user);
 
 #endif

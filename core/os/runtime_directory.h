@@ -8,6 +8,6 @@
 /* Makes /tmp/lazaret-XXXXXXXX (mode 0700; 0711 when root, so that sessions with a uid of their own
  * can pass), takes a lock in it, and removes directories of this kind that belong to this uid and
  * are not locked. *lock_fd stays open while the directory is in use. The caller frees *path. */
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err);
+int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err);
 
 #endif

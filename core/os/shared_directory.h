@@ -5,7 +5,7 @@
 
 /* The directory, in which programs can be executed and which sessions of root can pass. NULL: there
  * is no place for one. The caller frees it. */
-char *laz_os_shared_folder(void);
+char *laz_os_shared_directory(void);
 /* A descriptor that keeps a directory in it from being removed; -1: it does not exist, or another
  * user could have changed it. */
 int laz_os_shared_use(const char *path);

@@ -11,7 +11,7 @@
 
 /* What the agent connects to in the session with this directory: a socket in its directory
  * "socket"; on Windows its standard input, which is an end of a pipe. A new string. */
-char *laz_os_socket_name(const char *folder);
+char *laz_os_socket_name(const char *directory);
 /* A listening Unix socket at `path` (mode 0600, owner uid and gid unless LAZ_OS_SAME_ID),
  * non-blocking, backlog of 1. The path must fit sun_path. */
 int laz_os_listen(const char *path, uint32_t uid, uint32_t gid, int *fd, struct laz_error *err);

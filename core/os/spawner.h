@@ -29,8 +29,8 @@ struct laz_spawn {
     const char *const *env;  /* all of it */
     const struct laz_spawn_fd *fds;
     size_t n_fds;
-    const char *folder; /* working directory; NULL: "/" */
-    uint32_t uid;       /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
+    const char *directory; /* working directory; NULL: "/" */
+    uint32_t uid;          /* with gid: set (with no other groups) before exec; LAZ_SPAWN_SAME_ID */
     uint32_t gid;
     bool group;       /* a session and process group of its own (setsid) */
     bool no_priority; /* neither a real-time policy nor a negative nice value of the caller's */

@@ -28,7 +28,7 @@
 /* A file at an absolute path that is loaded or run by this path immediately afterwards. */
 int laz_trust_file(const char *path, struct laz_error *err);
 /* A directory at an absolute path; other users may not write it even if it is sticky. */
-int laz_trust_folder(const char *path, struct laz_error *err);
+int laz_trust_directory(const char *path, struct laz_error *err);
 /* The whole content, at most `max` bytes, of a file that is opened once; also by a relative path.
  */
 int laz_trust_read(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err);

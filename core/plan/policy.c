@@ -171,7 +171,8 @@ static int policy_check_trusted(const struct policy_work *work, const char *key,
 
     if (!work->here || laz_os_look(path, true, &look))
         return 0;
-    if (look.kind == LAZ_LOOK_FOLDER ? !laz_trust_folder(path, err) : !laz_trust_file(path, err))
+    if (look.kind == LAZ_LOOK_DIRECTORY ? !laz_trust_directory(path, err)
+                                        : !laz_trust_file(path, err))
         return 0;
     laz_error_prefix(err, "%s: ", key);
     return laz_error_as(err, LAZ_ECONFIG);

@@ -221,7 +221,7 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
         char *from = laz_strdup(paths->items[i].box);
         char *to = laz_strdupf("%s%zu", LAZ_BOX_WRITE, shown->n / 2);
         bool is_file =
-            laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_FOLDER;
+            laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_DIRECTORY;
         for (size_t k = 0; k < n && !rc && from && to; k++)
             if (laz_path_is_within(paths->items[k].box, from) &&
                 !paths_move(&paths->items[k], from, to))

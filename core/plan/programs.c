@@ -127,7 +127,7 @@ static bool programs_is_large(const char *path)
     struct laz_look look;
 
     return laz_os_look(path, true, &look) == 0 &&
-           (look.kind == LAZ_LOOK_FOLDER || look.size > PROGRAMS_SMALL);
+           (look.kind == LAZ_LOOK_DIRECTORY || look.size > PROGRAMS_SMALL);
 }
 
 static void programs_mark(struct laz_programs *programs)
@@ -336,7 +336,7 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
     }
     if (!rc && !programs->any) {
         struct programs_etc etc = {programs, uid};
-        laz_os_program_folders(programs_folder, programs);
+        laz_os_program_directories(programs_folder, programs);
         if (programs_is_here(platform)) {
             programs_folder(programs, LAZ_PROGRAMS_ETC, false);
             laz_os_system_paths(false, programs_etc_file, &etc);

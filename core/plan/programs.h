@@ -66,7 +66,7 @@ bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
  * inside such a directory. The same is done for /etc. */
 int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
                        size_t n_shown, const char *staged, struct laz_error *err);
-/* The same below laz_os_shared_folder(), made once for all engines that need the same programs.
+/* The same below laz_os_shared_directory(), made once for all engines that need the same programs.
  * *staged is a new string; *lock is a descriptor that the caller keeps open while it uses *staged.
  * False: the caller has to make its own directory. */
 bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,

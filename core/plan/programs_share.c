@@ -44,7 +44,7 @@ static void share_place(struct laz_buf *text, const char *path)
 
     laz_buf_printf(text, "place %s %d\n", path,
                    laz_os_look(path, true, &look) != 0 ? 0
-                   : look.kind == LAZ_LOOK_FOLDER      ? 2
+                   : look.kind == LAZ_LOOK_DIRECTORY   ? 2
                                                        : 1);
 }
 
@@ -109,7 +109,7 @@ bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *co
 {
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_sha256 sha256;
-    char name[LAZ_SHA256_HEX + 1], *parent = laz_os_shared_folder(), *path = NULL;
+    char name[LAZ_SHA256_HEX + 1], *parent = laz_os_shared_directory(), *path = NULL;
 
     *lock = -1;
     if (!parent)

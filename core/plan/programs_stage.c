@@ -94,7 +94,7 @@ static int stage_path(const char *staged, const char *box, char **path, struct l
         int rc = 0;
         *slash = '\0';
         if (laz_os_look(*path, false, &look) != 0)
-            rc = laz_os_make_folder(*path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+            rc = laz_os_make_directory(*path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
         *slash = '/';
         if (rc)
             return rc;
@@ -109,8 +109,8 @@ static int stage_place(const char *path, const char *like, struct laz_error *err
 
     if (laz_os_look(path, false, &look) == 0)
         return 0;
-    if (laz_os_look(like, true, &look) == 0 && look.kind == LAZ_LOOK_FOLDER)
-        return laz_os_make_folder(path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    if (laz_os_look(like, true, &look) == 0 && look.kind == LAZ_LOOK_DIRECTORY)
+        return laz_os_make_directory(path, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     return laz_os_write_file(path, "", 0, 0644, err);
 }
 
@@ -239,7 +239,7 @@ static int stage_fill(struct laz_programs *programs, const struct laz_strv *cons
                       size_t n_shown, const char *staged, struct laz_error *err)
 {
     char *empty = laz_strdupf("%s/" STAGE_EMPTY, staged);
-    int rc = empty ? laz_os_make_folder(empty, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
+    int rc = empty ? laz_os_make_directory(empty, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
                    : laz_error_nomem(err);
 
     free(empty);
@@ -257,7 +257,7 @@ static int stage_fill(struct laz_programs *programs, const struct laz_strv *cons
 int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
                        size_t n_shown, const char *staged, struct laz_error *err)
 {
-    int rc = laz_os_make_folder(staged, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    int rc = laz_os_make_directory(staged, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
 
     if (rc)
         return rc;

@@ -73,7 +73,7 @@ int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool exec
     if (laz_os_look(copy, false, &there) == 0 && there.kind == LAZ_LOOK_FILE)
         goto out;
     if (laz_os_look(into, false, &there) != 0)
-        rc = laz_os_make_folder(into, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+        rc = laz_os_make_directory(into, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
         rc = stage_copy(path, into, copy, execute, err);
 out:

@@ -95,7 +95,7 @@ static int registry_scan(struct laz_registry *registry, const char *directory)
 {
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error why = {0};
-    int rc = laz_os_list_folder(directory, &names, &why);
+    int rc = laz_os_list_directory(directory, &names, &why);
 
     if (rc == LAZ_EOS) {
         laz_strv_add(&registry->refused, why.text);
@@ -129,7 +129,7 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
         return 0;
     if (!must_exist && laz_os_look(directory, true, &look) == ENOENT)
         return 0;
-    if (laz_trust_folder(directory, &why)) {
+    if (laz_trust_directory(directory, &why)) {
         /* this user has no plugins in an installed directory that it cannot enter */
         bool harmless = !must_exist && why.os_errno == EACCES;
         laz_strv_add(&registry->refused, why.text);

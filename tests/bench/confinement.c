@@ -58,10 +58,10 @@ static int confinement_folders(struct confinement *confinement, char *socket, si
         return laz_error_nomem(err);
     snprintf(socket, size, "%s/socket", confinement->folder);
     snprintf(home, sizeof home, "%s/home", confinement->folder);
-    int rc = laz_os_make_folder(confinement->folder, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
+    int rc = laz_os_make_directory(confinement->folder, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
     if (!rc)
-        rc = laz_os_make_folder(socket, 0700, confinement->uid, confinement->uid, err);
-    return rc ? rc : laz_os_make_folder(home, 0700, confinement->uid, confinement->uid, err);
+        rc = laz_os_make_directory(socket, 0700, confinement->uid, confinement->uid, err);
+    return rc ? rc : laz_os_make_directory(home, 0700, confinement->uid, confinement->uid, err);
 }
 
 static void confinement_answered(void *user, int rc, const struct laz_error *why)

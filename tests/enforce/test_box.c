@@ -157,7 +157,7 @@ static void live_bwrap_writes_nowhere_but_home_and_shm(void)
     if (skipped())
         return;
     CU_ASSERT_FATAL(
-        laz_os_make_folder(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        laz_os_make_directory(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     UNIT_TEXT(OUTSIDE("write", in_base("open/x")), "ok");
     unlink(in_base("open/x"));
     UNIT_TEXT(INSIDE("write", in_base("open/x")), errno_line(ENOENT));
@@ -178,7 +178,7 @@ static void live_bwrap_shows_what_the_settings_name(void)
 
     if (skipped())
         return;
-    CU_ASSERT_FATAL(laz_os_make_folder(folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_make_directory(folder, 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(file, "data\n", 5, 0666, NULL) == 0);
     UNIT_TEXT(INSIDE("read", in_base("given/file")), errno_line(ENOENT));
     laz_strv_add(&values.sandbox.read, in_base("given")); /* in /tmp, which the box's home covers */
@@ -204,7 +204,7 @@ static void live_bwrap_bounds_home_and_shm(void)
     snprintf(full, sizeof full, "ok %u %d", TMP_SIZE, ENOSPC);
     snprintf(shm, sizeof shm, "ok %u %d", TMP_SIZE / 4, ENOSPC);
     CU_ASSERT_FATAL(
-        laz_os_make_folder(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        laz_os_make_directory(in_base("open"), 0777, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     UNIT_TEXT(OUTSIDE("fill", in_base("open/x"), "4194304"), "ok 4194304 0");
     UNIT_TEXT(INSIDE("fill", "/tmp/x", "4194304"), full);
     UNIT_TEXT(INSIDE("fill", "/dev/shm/x", "4194304"), shm);
@@ -682,7 +682,7 @@ static bool prepare(void)
         return false;
     snprintf(probe, sizeof probe, "%s/probe", base);
     if (laz_os_copy_file(source, probe, 0755, NULL) ||
-        laz_os_make_folder(in_base("socket"), 0700, box_uid, box_uid, NULL))
+        laz_os_make_directory(in_base("socket"), 0700, box_uid, box_uid, NULL))
         return false;
     struct laz_plan *plan = plan_for(bwrap, args);
     if (!plan)

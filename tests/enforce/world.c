@@ -124,7 +124,7 @@ static bool world_folder(const char *name, const char *file, unsigned mode)
 
     snprintf(path, sizeof path, "%s/%s", world.base, file);
     world_set(name, path);
-    return laz_os_make_folder(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0;
+    return laz_os_make_directory(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0;
 }
 
 static bool world_listen(const char *name, int family, int type, void *address, socklen_t len)

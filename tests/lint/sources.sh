@@ -66,7 +66,6 @@ found=$(printf '%s\n' "$found" | grep -v '^# ')
 # include guard of core/DIR/NAME.h is LAZ_DIR_NAME_H.
 found=$(lint_files -path './core/*.[ch]' | awk -v top="$srcdir" '
     BEGIN {
-        without["core/os/unsupported.c"] = "answers for all that only Linux has"
         without["core/os/linux/filter_make.c"] = "is a program of the build"
         without["core/wire/document.c"] = "is a program of the build"
         exempt = "^core/(plan/stage|session/execute|settings/(check|document|options|values))[.]c$"

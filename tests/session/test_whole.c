@@ -95,8 +95,8 @@ static bool shares_with_others(int64_t pid)
     snprintf(path, sizeof path, "/proc/%lld/cgroup", (long long)pid);
     if (laz_os_read_file(path, 1 << 20, &groups, NULL) == 0 &&
         laz_os_read_file("/proc/self/mountinfo", 1 << 20, &mountinfo, NULL) == 0)
-        folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&groups),
-                                   is_v2 ? "" : "cpu", &top);
+        folder = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&groups),
+                                      is_v2 ? "" : "cpu", &top);
     char *own = folder ? strrchr(folder, '/') : NULL;
     if (own && laz_cgroup_name_parse(own + 1, &name)) {
         *own = '\0';

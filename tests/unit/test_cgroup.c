@@ -79,7 +79,8 @@ static void cgroup_folder_is_where_the_mount_shows_it(void)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t top = 0;
-        char *folder = laz_cgroup_folder(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
+        char *folder =
+            laz_cgroup_directory(rows[i].mountinfo, rows[i].self, rows[i].controller, &top);
         UNIT_TEXT(folder ? folder : "(none)", rows[i].folder ? rows[i].folder : "(none)");
         if (rows[i].folder)
             CU_ASSERT_EQUAL(top, rows[i].top);
@@ -579,7 +580,7 @@ static void live_groups_of_hosts_that_were_beside_are_swept(void)
     }
     CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL), 0);
-    char *own = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "memory", &top);
+    char *own = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "memory", &top);
     snprintf(a, sizeof a, "%s/test-%d-a", own, (int)getpid());
     snprintf(b, sizeof b, "%s/test-%d-b", own, (int)getpid());
     CU_ASSERT_EQUAL_FATAL(mkdir(a, 0755), 0);

@@ -45,20 +45,20 @@ static void limits_become_the_fields_of_windows(void)
         struct laz_job_values values; /* except ui */
     } rows[] = {
         {NONE, NONE, NONE, NONE, {.flags = 0x2400}},
-        {512u << 20, NONE, NONE, NONE, {.flags = 0x2600, .job_memory_bytes = 536870912}},
-        {NONE, 64u << 20, NONE, NONE, {.flags = 0x2500, .process_memory_bytes = 67108864}},
-        {NONE, NONE, 60, NONE, {.flags = 0x2404, .user_time = 600000000}},
-        {NONE, NONE, NONE, 50, {.flags = 0x2408, .active_processes = 50}},
-        {4096, 8192, 1, 1, {0x270c, 1, 10000000, 8192, 4096, 0}},
+        {512u << 20, NONE, NONE, NONE, {.flags = 0x2600, .of[LAZ_JOB_MEMORY] = 536870912}},
+        {NONE, 64u << 20, NONE, NONE, {.flags = 0x2500, .of[LAZ_JOB_PROCESS_MEMORY] = 67108864}},
+        {NONE, NONE, 60, NONE, {.flags = 0x2404, .of[LAZ_JOB_CPU] = 600000000}},
+        {NONE, NONE, NONE, 50, {.flags = 0x2408, .of[LAZ_JOB_NPROC] = 50}},
+        {4096, 8192, 1, 1, {0x270c, {4096, 8192, 10000000, 1}, 0}},
         /* rounded down to pages, at least one */
-        {4097, 8191, NONE, NONE, {0x2700, 0, 0, 4096, 4096, 0}},
-        {1, 0, NONE, NONE, {0x2700, 0, 0, 4096, 4096, 0}},
+        {4097, 8191, NONE, NONE, {0x2700, {4096, 4096, 0, 0}, 0}},
+        {1, 0, NONE, NONE, {0x2700, {4096, 4096, 0, 0}, 0}},
         /* the largest value of the field, never a smaller one and never no limit */
-        {NONE, NONE, 922337203685, NONE, {.flags = 0x2404, .user_time = 9223372036850000000}},
-        {NONE, NONE, 922337203686, NONE, {.flags = 0x2404, .user_time = INT64_MAX}},
-        {NONE, NONE, UINT64_MAX - 1, NONE, {.flags = 0x2404, .user_time = INT64_MAX}},
-        {NONE, NONE, NONE, UINT32_MAX, {.flags = 0x2408, .active_processes = UINT32_MAX}},
-        {NONE, NONE, NONE, (uint64_t)1 << 32, {.flags = 0x2408, .active_processes = UINT32_MAX}},
+        {NONE, NONE, 922337203685, NONE, {.flags = 0x2404, .of[LAZ_JOB_CPU] = 9223372036850000000}},
+        {NONE, NONE, 922337203686, NONE, {.flags = 0x2404, .of[LAZ_JOB_CPU] = INT64_MAX}},
+        {NONE, NONE, UINT64_MAX - 1, NONE, {.flags = 0x2404, .of[LAZ_JOB_CPU] = INT64_MAX}},
+        {NONE, NONE, NONE, UINT32_MAX, {.flags = 0x2408, .of[LAZ_JOB_NPROC] = UINT32_MAX}},
+        {NONE, NONE, NONE, (uint64_t)1 << 32, {.flags = 0x2408, .of[LAZ_JOB_NPROC] = UINT32_MAX}},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -66,10 +66,8 @@ static void limits_become_the_fields_of_windows(void)
         struct laz_job_values values =
             values_of(rows[i].memory, rows[i].process, rows[i].cpu, rows[i].nproc);
         CU_ASSERT_EQUAL(values.flags, expected->flags);
-        CU_ASSERT_EQUAL(values.active_processes, expected->active_processes);
-        CU_ASSERT_EQUAL(values.user_time, expected->user_time);
-        CU_ASSERT_EQUAL(values.process_memory_bytes, expected->process_memory_bytes);
-        CU_ASSERT_EQUAL(values.job_memory_bytes, expected->job_memory_bytes);
+        for (size_t k = 0; k < LAZ_JOB_LIMITS; k++)
+            CU_ASSERT_EQUAL(values.of[k], expected->of[k]);
         CU_ASSERT_EQUAL(values.ui, 0xff);
     }
 }
@@ -103,18 +101,18 @@ static void what_reads_back_otherwise_is_missing(void)
         struct laz_job_values found;
         uint32_t missing;
     } rows[] = {
-        {{0x270c, 50, 600000000, 8192, 4096, 0}, 0}, /* no bit depends on ui */
-        {{0x27ff, 50, 600000000, 8192, 4096, 0}, 0},
-        {{0x250c, 50, 600000000, 8192, 4096, 0}, MEMORY}, /* its flag */
-        {{0x270c, 50, 600000000, 8192, 8192, 0}, MEMORY}, /* its value, larger or smaller */
-        {{0x270c, 50, 600000000, 8192, 0, 0}, MEMORY},
-        {{0x260c, 50, 600000000, 8192, 4096, 0}, PROCESS},
-        {{0x270c, 50, 600000000, 4096, 4096, 0}, PROCESS},
-        {{0x2708, 50, 600000000, 8192, 4096, 0}, CPU},
-        {{0x270c, 50, 600000001, 8192, 4096, 0}, CPU},
-        {{0x2704, 50, 600000000, 8192, 4096, 0}, NPROC},
-        {{0x270c, 51, 600000000, 8192, 4096, 0}, NPROC},
-        {{0x2400, 50, 600000000, 8192, 4096, 0}, MEMORY | PROCESS | CPU | NPROC},
+        {{0x270c, {4096, 8192, 600000000, 50}, 0}, 0}, /* no bit depends on ui */
+        {{0x27ff, {4096, 8192, 600000000, 50}, 0}, 0},
+        {{0x250c, {4096, 8192, 600000000, 50}, 0}, MEMORY}, /* its flag */
+        {{0x270c, {8192, 8192, 600000000, 50}, 0}, MEMORY}, /* its value, larger or smaller */
+        {{0x270c, {0, 8192, 600000000, 50}, 0}, MEMORY},
+        {{0x260c, {4096, 8192, 600000000, 50}, 0}, PROCESS},
+        {{0x270c, {4096, 4096, 600000000, 50}, 0}, PROCESS},
+        {{0x2708, {4096, 8192, 600000000, 50}, 0}, CPU},
+        {{0x270c, {4096, 8192, 600000001, 50}, 0}, CPU},
+        {{0x2704, {4096, 8192, 600000000, 50}, 0}, NPROC},
+        {{0x270c, {4096, 8192, 600000000, 51}, 0}, NPROC},
+        {{0x2400, {4096, 8192, 600000000, 50}, 0}, MEMORY | PROCESS | CPU | NPROC},
     };
     const struct laz_job_values asked = values_of(4096, 8192, 60, 50);
 

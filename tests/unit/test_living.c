@@ -183,7 +183,7 @@ static void sweep_from_below(void)
 
     HOLDS(laz_os_read_file("/proc/self/mountinfo", MIB, &mountinfo, NULL) == 0);
     HOLDS(laz_os_read_file("/proc/self/cgroup", MIB, &self, NULL) == 0);
-    char *folder = laz_cgroup_folder(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
+    char *folder = laz_cgroup_directory(laz_buf_text(&mountinfo), laz_buf_text(&self), "cpu", &top);
     if (!folder) { /* version 2 allows no process in a group that delegates controllers */
         printf("    SKIP cpu: no control groups of version 1\n");
         fflush(stdout);

@@ -55,7 +55,7 @@ static void looking_tells_kind_mode_owner_and_size(void)
     CU_ASSERT_EQUAL(look.written_ns / 1000000000, st.st_mtime);
     CU_ASSERT_EQUAL(look.changed_ns / 1000000000, st.st_ctime);
     CU_ASSERT_EQUAL(laz_os_look(base, true, &look), 0);
-    CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_FOLDER);
+    CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_DIRECTORY);
     CU_ASSERT_EQUAL(laz_os_look("/dev/null", true, &look), 0);
     CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_OTHER);
     CU_ASSERT_EQUAL(laz_os_look(in_base("missing"), true, &look), ENOENT);
@@ -137,12 +137,12 @@ static void names_of_a_folder_are_sorted_and_appended(void)
         put(name, "");
     }
     laz_strv_add(&names, "first");
-    CU_ASSERT_EQUAL(laz_os_list_folder(in_base("folder"), &names, &err), 0);
+    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("folder"), &names, &err), 0);
     CU_ASSERT_EQUAL_FATAL(names.n, sizeof listed / sizeof *listed);
     for (size_t i = 0; i < names.n; i++)
         CU_ASSERT_STRING_EQUAL(names.items[i], listed[i]);
     laz_strv_fini(&names);
-    CU_ASSERT_EQUAL(laz_os_list_folder(in_base("folder/b"), &names, &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("folder/b"), &names, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOTDIR);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "/folder/b: "));
     CU_ASSERT_EQUAL(names.n, 0);

@@ -191,7 +191,7 @@ static void spawn_gives_session_folder_and_environment(void)
     char out[512];
     struct laz_exit how;
     static const char *const env[] = {"A=1", "B=two", NULL};
-    struct run run = {.spawn = {SAME_USER, .group = true, .folder = "/usr", .env = env}};
+    struct run run = {.spawn = {SAME_USER, .group = true, .directory = "/usr", .env = env}};
 
     CU_ASSERT(run_probe(&run, (const char *const[]){"session", NULL}, out, sizeof out, &how));
     UNIT_TEXT(out, "ok 1 1\n");
@@ -356,7 +356,7 @@ static void spawn_reports_the_errno_of_exec(void)
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, EACCES);
     argv[0] = "/bin/true";
-    spawn.folder = "/nonexistent";
+    spawn.directory = "/nonexistent";
     CU_ASSERT_EQUAL(laz_spawner_spawn(spawner, &spawn, &process, &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "directory"));

@@ -160,7 +160,7 @@ static void make_folder_gives_exact_mode_and_owner(void)
 {
     const char *path = in_base("folder");
     mode_t before = umask(0777);
-    int rc = laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL);
+    int rc = laz_os_make_directory(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL);
 
     umask(before);
     if (laz_os_is_root()) { /* other users cannot open files made under a umask of 0777 */
@@ -169,13 +169,14 @@ static void make_folder_gives_exact_mode_and_owner(void)
     }
     laz_os_remove_tree(path);
     CU_ASSERT_FALSE(exists(path));
-    CU_ASSERT_EQUAL(laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
+    CU_ASSERT_EQUAL(laz_os_make_directory(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
     CU_ASSERT_EQUAL(mode_of(path), 0711);
-    CU_ASSERT_EQUAL(laz_os_make_folder(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_os_make_directory(path, 0711, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL),
+                    LAZ_EOS);
     laz_os_remove_tree(path);
     if (laz_os_is_root()) {
         struct stat st;
-        CU_ASSERT_EQUAL(laz_os_make_folder(path, 0700, 12345, 54321, NULL), 0);
+        CU_ASSERT_EQUAL(laz_os_make_directory(path, 0700, 12345, 54321, NULL), 0);
         CU_ASSERT(lstat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 54321);
         laz_os_remove_tree(path);
     }
@@ -270,7 +271,7 @@ static bool leave_folder(void)
     if (pid == 0) {
         char *path, inner[128];
         int lock;
-        if (laz_os_runtime_folder(&path, &lock, NULL) == 0) {
+        if (laz_os_runtime_directory(&path, &lock, NULL) == 0) {
             snprintf(inner, sizeof inner, "%s/tree", path);
             if (make_hostile_tree(inner) == 0)
                 (void)!write(ends[1], path, strlen(path) + 1);
@@ -292,12 +293,12 @@ static void runtime_folder_removes_what_the_dead_left(void)
     char *mine = NULL, *next = NULL;
     int lock = -1, next_lock = -1;
 
-    CU_ASSERT_FATAL(laz_os_runtime_folder(&mine, &lock, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_runtime_directory(&mine, &lock, NULL) == 0);
     CU_ASSERT_EQUAL(strncmp(mine, "/tmp/lazaret-", 13), 0);
     CU_ASSERT_EQUAL(strlen(mine), 21);
     CU_ASSERT_EQUAL(mode_of(mine), laz_os_is_root() ? 0711 : 0700);
     CU_ASSERT_FATAL(leave_folder());
-    CU_ASSERT_FATAL(laz_os_runtime_folder(&next, &next_lock, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_runtime_directory(&next, &next_lock, NULL) == 0);
     while (exists(left_behind)) /* its holder is dead; another host may be removing it right now */
         usleep(1000);
     CU_ASSERT_TRUE(exists(mine)); /* this one is in use */
@@ -315,7 +316,7 @@ static void shared_folders_are_used_by_whoever_owns_them(void)
     const char *folder = in_base("kept"), *link = in_base("kept-link");
 
     CU_ASSERT_EQUAL(laz_os_shared_use(folder), -1);
-    CU_ASSERT_FATAL(laz_os_make_folder(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+    CU_ASSERT_FATAL(laz_os_make_directory(folder, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     int first = laz_os_shared_use(folder), second = laz_os_shared_use(folder);
     CU_ASSERT(first >= 0 && second >= 0); /* any number of users at the same time */
     laz_os_close(&first);
@@ -340,10 +341,10 @@ static void old_shared_folders_are_removed_when_nobody_uses_them(void)
     int held = -1;
 
     CU_ASSERT_FATAL(
-        laz_os_make_folder(in_base("cache"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        laz_os_make_directory(in_base("cache"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        CU_ASSERT_FATAL(
-            laz_os_make_folder(in_base(names[i]), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        CU_ASSERT_FATAL(laz_os_make_directory(in_base(names[i]), 0755, LAZ_OS_SAME_ID,
+                                              LAZ_OS_SAME_ID, NULL) == 0);
         snprintf(file, sizeof file, "%s/file", in_base(names[i]));
         CU_ASSERT_FATAL(laz_os_write_file(file, "x", 1, 0444, NULL) == 0);
         if (i == 1)
@@ -368,7 +369,8 @@ static void old_shared_folders_are_removed_when_nobody_uses_them(void)
     CU_ASSERT_TRUE(exists(in_base("cache/young")));
     for (int i = 0; i < 7; i++) {
         snprintf(file, sizeof file, "%s/%d", in_base("cache"), i);
-        CU_ASSERT_FATAL(laz_os_make_folder(file, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        CU_ASSERT_FATAL(laz_os_make_directory(file, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ==
+                        0);
     }
     laz_os_shared_clean(in_base("cache"));
     CU_ASSERT_FALSE(exists(in_base("cache/young")));
@@ -478,7 +480,7 @@ static void parts_of_a_program_are_links_file_interpreter_and_loader(void)
     char line[400];
 
     CU_ASSERT_FATAL(
-        laz_os_make_folder(in_base("tools"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
+        laz_os_make_directory(in_base("tools"), 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) == 0);
     CU_ASSERT_FATAL(symlink("tools", in_base("other")) == 0);
     CU_ASSERT_FATAL(symlink("script", in_base("tools/name")) == 0);
     CU_ASSERT_FATAL(laz_os_write_file(in_base("tools/script"), "#! /bin/sh -e\n", 14, 0755, NULL) ==

@@ -365,7 +365,7 @@ static bool share(const char *const *names, char **staged)
 
 static void engines_that_need_the_same_share_it(void)
 {
-    char *parent = laz_os_shared_folder(), *first, *again, *changed, path[400], tool[160];
+    char *parent = laz_os_shared_directory(), *first, *again, *changed, path[400], tool[160];
     struct stat st, now;
 
     if (!parent) {

@@ -81,8 +81,8 @@ static void what_nobody_else_can_write_is_relied_on(void)
 {
     build();
     judge_all(NULL);
-    CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to"), NULL), 0);
-    CU_ASSERT_EQUAL(laz_trust_folder("/", NULL), 0);
+    CU_ASSERT_EQUAL(laz_trust_directory(in_base("way/to"), NULL), 0);
+    CU_ASSERT_EQUAL(laz_trust_directory("/", NULL), 0);
     CU_ASSERT_EQUAL(laz_trust_file("/bin/sh", NULL), 0);
 }
 
@@ -165,11 +165,11 @@ static void a_folder_itself_is_nobodys_to_add_to(void)
 
     build();
     CU_ASSERT_EQUAL(chmod(in_base("way/to"), 01777), 0);
-    CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to"), &err), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory(in_base("way/to"), &err), LAZ_EREFUSED);
     CU_ASSERT(strstr(err.text, "every user can write this directory (mode 1777)") != NULL);
-    CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to/up/to"), NULL), LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_trust_folder("/tmp", NULL), LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_trust_folder("/tmp/.", NULL), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory(in_base("way/to/up/to"), NULL), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory("/tmp", NULL), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory("/tmp/.", NULL), LAZ_EREFUSED);
 }
 
 /* POSIX: rights that an access list gives to a user appear in the mode as rights of the group. */
@@ -209,10 +209,10 @@ static void what_is_no_file_is_said(void)
     judge(in_base("way"), "not a regular file");
     CU_ASSERT_EQUAL(mkfifo(in_base("way/pipe"), 0600), 0);
     judge(in_base("way/pipe"), "not a regular file");
-    CU_ASSERT_EQUAL(laz_trust_folder(in_base("way/to/file"), &err), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory(in_base("way/to/file"), &err), LAZ_EREFUSED);
     CU_ASSERT(strstr(err.text, "not a directory") != NULL);
     CU_ASSERT_EQUAL(laz_trust_file("relative", NULL), LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_trust_folder("relative", NULL), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(laz_trust_directory("relative", NULL), LAZ_EREFUSED);
     CU_ASSERT_EQUAL(laz_trust_file(in_base("none"), &err), LAZ_EOS);
     CU_ASSERT_EQUAL(err.os_errno, ENOENT);
     CU_ASSERT_EQUAL(laz_trust_file(in_base("way/to/file/below"), &err), LAZ_EOS);
@@ -266,7 +266,7 @@ static int in_a_namespace(void)
         return 3;
     if (st.st_uid == geteuid()) /* "nobody": unmapped files look like its own */
         return 78;
-    if (laz_trust_file("/bin/sh", NULL) != 0 || laz_trust_folder("/usr/lib", NULL) != 0)
+    if (laz_trust_file("/bin/sh", NULL) != 0 || laz_trust_directory("/usr/lib", NULL) != 0)
         return 4;
     /* its maker cannot be distinguished from root then, which matters below /tmp */
     return laz_trust_file(in_base("way/to/file"), NULL) == LAZ_EREFUSED || geteuid() != STRANGER
@@ -314,7 +314,7 @@ static int shared_folders_of_a_user(void)
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
         if (chmod(in_base("way"), rows[i].above) != 0 || chmod(in_base("way/to"), rows[i].mode))
             return 101;
-        char *path = laz_os_shared_folder();
+        char *path = laz_os_shared_directory();
         bool is_there = path != NULL;
         free(path);
         if (is_there != rows[i].there)

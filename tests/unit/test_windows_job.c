@@ -131,9 +131,9 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
     CU_ASSERT_FALSE(plan->filter.asked || plan->landlock.asked);
     laz_job_values_make(&plan->job, &values);
     CU_ASSERT_EQUAL(values.flags, 0x260c);
-    CU_ASSERT_EQUAL(values.job_memory_bytes, 536870912);
-    CU_ASSERT_EQUAL(values.user_time, 600000000);
-    CU_ASSERT_EQUAL(values.active_processes, 50);
+    CU_ASSERT_EQUAL(values.of[LAZ_JOB_MEMORY], 536870912);
+    CU_ASSERT_EQUAL(values.of[LAZ_JOB_CPU], 600000000);
+    CU_ASSERT_EQUAL(values.of[LAZ_JOB_NPROC], 50);
     laz_plan_free(plan);
 }
 

@@ -258,7 +258,7 @@ static bool make_files(void)
              "command = [\"%s\", \"fail\", \"{name}\"]\n"
              "parameters = { name = { type = \"string\", required = true } }\n",
              log_file, program, program);
-    return !laz_os_make_folder(base, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) &&
+    return !laz_os_make_directory(base, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) &&
            !laz_os_write_file(settings, text, strlen(text), 0600, NULL) &&
            !laz_os_write_file(wrong, "[session]\ntimeuot = 3\n", 22, 0600, NULL);
 }

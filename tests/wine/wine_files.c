@@ -39,7 +39,7 @@ static const char *in_base(const char *name)
 
 static void make_folder(const char *path)
 {
-    CU_ASSERT_EQUAL(laz_os_make_folder(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
+    CU_ASSERT_EQUAL(laz_os_make_directory(path, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL), 0);
 }
 
 static void write_file(const char *path, const char *text)
@@ -71,7 +71,7 @@ static int play_engine(void)
     char *path = NULL;
     int lock = -1;
 
-    if (laz_os_runtime_folder(&path, &lock, NULL))
+    if (laz_os_runtime_directory(&path, &lock, NULL))
         return 1;
     puts(path);
     fflush(stdout);
@@ -146,18 +146,18 @@ static void what_is_there_is_told(void)
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/b"), true, &file), 0);
     CU_ASSERT(file.kind == LAZ_LOOK_FILE && file.size == 3 && file.written_ns > 0);
     CU_ASSERT_EQUAL(laz_os_look(in_base("look"), true, &folder), 0);
-    CU_ASSERT_EQUAL(folder.kind, LAZ_LOOK_FOLDER);
+    CU_ASSERT_EQUAL(folder.kind, LAZ_LOOK_DIRECTORY);
     CU_ASSERT(folder.inode != file.inode);
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/../look/b"), true, &again), 0);
     CU_ASSERT(again.device == file.device && again.inode == file.inode);
     CU_ASSERT_EQUAL(laz_os_look(in_base("look/c"), true, &again), ENOENT);
-    CU_ASSERT_EQUAL(laz_os_list_folder(in_base("look"), &names, NULL), 0);
+    CU_ASSERT_EQUAL(laz_os_list_directory(in_base("look"), &names, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(names.n, 3);
     UNIT_TEXT(names.items[0], "a");
     UNIT_TEXT(names.items[1], "b");
     UNIT_TEXT(names.items[2], "\xc3\xa4");
-    CU_ASSERT(laz_os_list_folder(in_base("look/c"), &names, NULL) != 0);
-    CU_ASSERT(laz_os_list_folder(in_base("look/b"), &names, NULL) != 0);
+    CU_ASSERT(laz_os_list_directory(in_base("look/c"), &names, NULL) != 0);
+    CU_ASSERT(laz_os_list_directory(in_base("look/b"), &names, NULL) != 0);
     laz_strv_fini(&names);
 }
 
@@ -283,7 +283,7 @@ static void a_junction_is_removed_and_not_followed(void)
     CU_ASSERT_EQUAL(laz_os_look(in_base("mine/way"), false, &look), 0);
     CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_LINK);
     CU_ASSERT_EQUAL(laz_os_look(in_base("mine/way"), true, &look), 0);
-    CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_FOLDER);
+    CU_ASSERT_EQUAL(look.kind, LAZ_LOOK_DIRECTORY);
     laz_os_remove_tree(in_base("mine"));
     CU_ASSERT(!exists(in_base("mine")));
     holds(in_base("kept/file"), "kept");
@@ -308,7 +308,7 @@ static void a_folder_in_use_is_left_and_a_stale_one_removed(void)
     make_folder(in_base("lazaret-AbCd0123"));
     write_file(in_base("lazaret-AbCd0123/left"), "x");
     make_folder(in_base("lazaret-of-somebody"));
-    CU_ASSERT_EQUAL_FATAL(laz_os_runtime_folder(&path, &lock, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_runtime_directory(&path, &lock, NULL), 0);
     CU_ASSERT(exists(path) && exists(other));
     CU_ASSERT(!exists(in_base("lazaret-AbCd0123")));
     CU_ASSERT(exists(in_base("lazaret-of-somebody")));
@@ -320,7 +320,7 @@ static void a_folder_in_use_is_left_and_a_stale_one_removed(void)
     CU_ASSERT(laz_process_wait(&child.process, 10000, NULL));
     child_close(&child);
     CU_ASSERT(exists(other));
-    CU_ASSERT_EQUAL_FATAL(laz_os_runtime_folder(&path, &lock, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_runtime_directory(&path, &lock, NULL), 0);
     CU_ASSERT(!exists(other));
     laz_os_close(&lock);
     laz_os_remove_tree(path);
@@ -479,7 +479,7 @@ int main(int argc, char **argv)
     char *narrow = laz_windows_slashes(laz_windows_narrow(temp));
     snprintf(base, sizeof base, "%slaz-test-files-%lu", narrow, GetCurrentProcessId());
     free(narrow);
-    if (laz_os_make_folder(base, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL))
+    if (laz_os_make_directory(base, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL))
         return 99;
     SetEnvironmentVariableA("TMP", base); /* where engines make their directories */
     int status = unit_run("wine_files", tests);

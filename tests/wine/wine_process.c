@@ -319,7 +319,7 @@ static void batch_files_are_not_started(void)
         const char *const argv[] = {path, "x\"&calc&rem \"", NULL};
         const struct laz_spawn spawn = {.argv = argv,
                                         .env = argv + 2,
-                                        .folder = folder,
+                                        .directory = folder,
                                         .uid = LAZ_SPAWN_SAME_ID,
                                         .gid = LAZ_SPAWN_SAME_ID};
         struct laz_process process = LAZ_PROCESS_INIT;

@@ -22,21 +22,15 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum child_step { CHILD_SESSION, CHILD_USER, CHILD_FOLDER, CHILD_EXEC };
+enum child_step { CHILD_SESSION, CHILD_USER, CHILD_DIRECTORY, CHILD_EXEC };
 
 static const char *const child_steps[] = {
     [CHILD_SESSION] = "it cannot get a session of its own",
     [CHILD_USER] = "its user cannot be set",
-    [CHILD_FOLDER] = "its working directory cannot be entered",
+    [CHILD_DIRECTORY] = "its working directory cannot be entered",
     [CHILD_EXEC] = "it cannot be executed",
-};
-
-struct child_failure {
-    int step;
-    int os_errno;
 };
 
 /* All that the child needs, made before it exists. */
@@ -47,14 +41,14 @@ struct child_plan {
     bool has_actions, has_attributes;
     int *moved; /* copies of the descriptors above every number of the child */
     size_t n_moved;
-    int error_fd; /* write end of the pipe for struct child_failure */
+    int error_fd; /* write end of the pipe for struct laz_child_failure */
 };
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
 static void child_fail(const struct child_plan *plan, enum child_step step, int os_errno)
 {
-    struct child_failure failure = {.step = (int)step, .os_errno = os_errno};
+    struct laz_child_failure failure = {.step = (int)step, .os_errno = os_errno};
 
     (void)!write(plan->error_fd, &failure, sizeof failure);
     _exit(127);
@@ -70,8 +64,8 @@ static void child_main(const struct child_plan *plan)
     if (spawn->uid != LAZ_SPAWN_SAME_ID && (setgroups(0, NULL) != 0 || setgid(spawn->gid) != 0 ||
                                             setuid(spawn->uid) != 0 || setuid(0) == 0))
         child_fail(plan, CHILD_USER, errno);
-    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
-        child_fail(plan, CHILD_FOLDER, errno);
+    if (chdir(spawn->directory ? spawn->directory : "/") != 0)
+        child_fail(plan, CHILD_DIRECTORY, errno);
     int failed =
         posix_spawn(&self, spawn->argv[0], &plan->actions, &plan->attributes,
                     (char *const *)(uintptr_t)spawn->argv, (char *const *)(uintptr_t)spawn->env);
@@ -80,31 +74,13 @@ static void child_main(const struct child_plan *plan)
 
 /* ---- in the host ---------------------------------------------------------------------------- */
 
-static int child_check_fds(const struct laz_spawn *spawn, int *above, struct laz_error *err)
-{
-    *above = 3;
-    for (size_t i = 0; i < spawn->n_fds; i++) {
-        int child = spawn->fds[i].child;
-        if (child < 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has the number %d",
-                                 child);
-        for (size_t k = 0; k < i; k++)
-            if (spawn->fds[k].child == child)
-                return laz_error_set(err, LAZ_EINVAL, 0, "descriptor %d of a child is given twice",
-                                     child);
-        if (child >= *above)
-            *above = child + 1;
-    }
-    return 0;
-}
-
 /* Every source is first copied above all numbers of the child: no number that is still needed is
  * overwritten, whatever the numbers are. */
 static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
 {
     const struct laz_spawn *spawn = plan->spawn;
     bool standard[3] = {false, false, false};
-    int above, rc = child_check_fds(spawn, &above, err);
+    int above, rc = laz_child_check_fds(spawn, &above, err);
 
     if (rc)
         return rc;
@@ -171,39 +147,17 @@ static void child_plan_fini(struct child_plan *plan)
         posix_spawnattr_destroy(&plan->attributes);
 }
 
-static void child_discard(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
-/* 0: the program runs. Else an error that describes the step that failed. */
-static int child_outcome(const struct child_plan *plan, int errors, struct laz_error *err)
-{
-    struct child_failure failure;
-    ssize_t n;
-
-    do
-        n = read(errors, &failure, sizeof failure);
-    while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof failure)
-        return 0;
-    if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
-        failure.step = CHILD_EXEC;
-    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", plan->spawn->argv[0],
-                        child_steps[failure.step]);
-}
-
 int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err)
 {
     struct child_plan plan = {.spawn = spawn, .error_fd = -1};
-    int errors = -1;
+    struct laz_child_way way = {spawn, child_steps, sizeof child_steps / sizeof *child_steps,
+                                .errors = -1};
     int rc = child_plan_make(&plan, err);
 
     (void)warden; /* there is none */
 
-    if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
+    if (rc || (rc = laz_os_cloexec_pipe(&way.errors, &plan.error_fd, err)))
         goto out;
     pid_t pid = fork();
     if (pid == 0)
@@ -214,21 +168,9 @@ int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_pro
     }
     laz_os_close(&plan.error_fd);
     process->pidfd = laz_os_pidfd(pid);
-    if (process->pidfd < 0) {
-        rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
-        (void)kill(pid, SIGKILL);
-        if (spawn->group) /* also ends what it has started by now */
-            (void)kill(-pid, SIGKILL);
-        child_discard(pid);
-        goto out;
-    }
-    rc = child_outcome(&plan, errors, err);
-    if (rc)
-        child_discard(pid);
-    else
-        process->pid = pid;
+    rc = laz_child_follow(&way, pid, process, err);
 out:
-    laz_os_close(&errors);
+    laz_os_close(&way.errors);
     child_plan_fini(&plan);
     return rc;
 }

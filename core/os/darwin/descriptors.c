@@ -88,22 +88,16 @@ void laz_os_close_from(int first, int keep)
         ;
 }
 
-static void descriptors_close(int fd)
-{
-    int saved = errno;
-
-    (void)close(fd);
-    errno = saved;
-}
-
 int laz_posix_pipe(int ends[2])
 {
     if (laz_posix_above_both(pipe(ends), ends) != 0)
         return -1;
     if (fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
         return 0;
-    descriptors_close(ends[0]);
-    descriptors_close(ends[1]);
+    int failed = errno;
+    laz_os_close(&ends[0]);
+    laz_os_close(&ends[1]);
+    errno = failed;
     return -1;
 }
 

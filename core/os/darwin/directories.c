@@ -28,9 +28,9 @@ bool laz_posix_unlock(int parent, const char *name)
     return fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW) == 0 && cleared;
 }
 
-bool laz_os_can_execute_below(const char *folder)
+bool laz_os_can_execute_below(const char *directory)
 {
     struct statfs fs;
 
-    return statfs(folder, &fs) == 0 && !(fs.f_flags & MNT_NOEXEC);
+    return statfs(directory, &fs) == 0 && !(fs.f_flags & MNT_NOEXEC);
 }

@@ -9,13 +9,9 @@
  * wait4(2) blocks for that moment. */
 #include "os/process.h"
 
-#include "base/clock.h"
-#include "os/descriptors.h"
 #include "os/pidfd.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -64,36 +60,5 @@ bool laz_process_reap(struct laz_process *process, struct laz_exit *how)
         if (reaped == process->pid)
             process_describe(status, &usage, how);
     }
-    return true;
-}
-
-bool laz_process_wait(struct laz_process *process, uint64_t ms, struct laz_exit *how)
-{
-    uint64_t now = laz_clock_ms();
-    uint64_t end = ms > UINT64_MAX - now ? UINT64_MAX : now + ms;
-    struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
-
-    if (process->pidfd < 0)
-        return false;
-    for (;;) {
-        now = laz_clock_ms();
-        uint64_t left = now < end ? end - now : 0;
-        if (poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left) == 1)
-            return laz_process_reap(process, how);
-        if (left == 0)
-            return false;
-    }
-}
-
-void laz_process_close(struct laz_process *process)
-{
-    laz_os_close(&process->pidfd);
-    process->pid = -1;
-}
-
-bool laz_process_has(const struct laz_process *process, int64_t pid)
-{
-    (void)process;
-    (void)pid;
     return true;
 }

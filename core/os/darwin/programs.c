@@ -21,7 +21,7 @@ void laz_programs_loader(const char *path, int fd, const char *head, size_t n, c
     text[len > 0 ? len : 0] = '\0';
 }
 
-const char *const laz_programs_folders[] = {
+const char *const laz_programs_directories[] = {
     "/usr/bin",
     "/usr/sbin",
     "/bin",

@@ -14,14 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void sockets_close(int fd)
-{
-    int saved = errno;
-
-    (void)close(fd);
-    errno = saved;
-}
-
 int laz_posix_accepted(int fd)
 {
     int on = 1;
@@ -39,7 +31,9 @@ int laz_posix_socket(int family, bool blocking)
     if (fd < 0 ||
         (laz_posix_accepted(fd) == 0 && (blocking || fcntl(fd, F_SETFL, O_NONBLOCK) == 0)))
         return fd;
-    sockets_close(fd);
+    int failed = errno;
+    (void)close(fd);
+    errno = failed;
     return -1;
 }
 

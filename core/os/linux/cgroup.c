@@ -67,7 +67,7 @@ const char *laz_cgroups_mechanism(const struct laz_cgroups *groups, enum laz_cgr
 }
 
 /* Makes the directories, all with one name that is unused in each place. */
-static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
+static int cgroup_make_directories(struct laz_cgroup *group, const char *name)
 {
     struct laz_cgroups *groups = group->owner;
 
@@ -77,30 +77,30 @@ static int cgroup_make_folders(struct laz_cgroup *group, const char *name)
         group->of[what] = -1;
         if (!place->version)
             continue;
-        char *folder = laz_strdupf("%s/%s", place->folder, name);
-        if (!folder)
+        char *directory = laz_strdupf("%s/%s", place->directory, name);
+        if (!directory)
             return ENOMEM;
-        while (i < group->n_parts && strcmp(group->parts[i].folder, folder) != 0)
+        while (i < group->n_parts && strcmp(group->parts[i].directory, directory) != 0)
             i++;
-        if (i == group->n_parts && mkdir(folder, 0755) != 0) {
+        if (i == group->n_parts && mkdir(directory, 0755) != 0) {
             int os_errno = errno;
-            free(folder);
+            free(directory);
             return os_errno;
         }
         group->of[what] = i;
         if (i < group->n_parts)
-            free(folder);
+            free(directory);
         else
-            group->parts[group->n_parts++] = (struct cgroup_place){place->version, folder};
+            group->parts[group->n_parts++] = (struct cgroup_place){place->version, directory};
     }
     return 0;
 }
 
-static void cgroup_drop_folders(struct laz_cgroup *group)
+static void cgroup_drop_directories(struct laz_cgroup *group)
 {
     for (int i = 0; i < group->n_parts; i++) {
-        cgroup_remove(group->owner, group->parts[i].folder);
-        free(group->parts[i].folder);
+        cgroup_remove(group->owner, group->parts[i].directory);
+        free(group->parts[i].directory);
     }
     group->n_parts = 0;
 }
@@ -122,9 +122,9 @@ static int cgroup_make(struct laz_cgroup *group)
         char name[CGROUP_NAME_SIZE];
         /* several engines of one process count in the same place */
         cgroup_next_name(group->owner, name, sizeof name);
-        os_errno = cgroup_make_folders(group, name);
+        os_errno = cgroup_make_directories(group, name);
         if (os_errno)
-            cgroup_drop_folders(group);
+            cgroup_drop_directories(group);
     }
     return os_errno;
 }
@@ -159,7 +159,7 @@ static int cgroup_limit(const struct laz_cgroup *group, const char **file)
             continue;
         snprintf(text, sizeof text, "%llu", (unsigned long long)limit);
         *file = row->file;
-        int os_errno = cgroup_write(part->folder, *file, row->value ? row->value : text);
+        int os_errno = cgroup_write(part->directory, *file, row->value ? row->value : text);
         if (os_errno && os_errno != row->ignored[0] && os_errno != row->ignored[1])
             return os_errno;
     }
@@ -172,7 +172,7 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_pla
     char text[32];
 
     if (part->version == 2) {
-        group->events = cgroup_file(part->folder, "memory.events", O_RDONLY);
+        group->events = cgroup_file(part->directory, "memory.events", O_RDONLY);
         group->event_fd = laz_posix_above(epoll_create1(EPOLL_CLOEXEC));
         proc_text(group->events, text, sizeof text); /* content that was not read counts as new */
         return group->events >= 0 && group->event_fd >= 0 &&
@@ -180,12 +180,12 @@ static int cgroup_watch_memory(struct laz_cgroup *group, const struct cgroup_pla
                    ? 0
                    : errno;
     }
-    int control = cgroup_file(part->folder, "memory.oom_control", O_RDONLY);
+    int control = cgroup_file(part->directory, "memory.oom_control", O_RDONLY);
     group->event_fd = laz_posix_above(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     snprintf(text, sizeof text, "%d %d", group->event_fd, control);
     int os_errno = group->event_fd < 0 || control < 0
                        ? errno
-                       : cgroup_write(part->folder, "cgroup.event_control", text);
+                       : cgroup_write(part->directory, "cgroup.event_control", text);
     laz_os_close(&control);
     return os_errno;
 }
@@ -203,14 +203,14 @@ static int cgroup_watch(struct laz_cgroup *group, const char **file)
     }
     if (!rc && memory) {
         *file = memory->version == 2 ? "memory.peak" : "memory.max_usage_in_bytes";
-        group->peak_fd = cgroup_file(memory->folder, *file, O_RDONLY);
+        group->peak_fd = cgroup_file(memory->directory, *file, O_RDONLY);
         if (group->peak_fd < 0 && errno != ENOENT) /* memory.peak: Linux 5.19 */
             rc = errno;
     }
     if (rc || !cpu)
         return rc;
     *file = cpu->version == 2 ? "cpu.stat" : "cpuacct.usage";
-    group->cpu_fd = cgroup_file(cpu->folder, *file, O_RDONLY);
+    group->cpu_fd = cgroup_file(cpu->directory, *file, O_RDONLY);
     return group->cpu_fd < 0 ? errno : 0;
 }
 
@@ -225,7 +225,7 @@ static void cgroup_unwatch(struct laz_cgroup *group)
 static void cgroup_drop(struct laz_cgroup *group)
 {
     cgroup_unwatch(group);
-    cgroup_drop_folders(group);
+    cgroup_drop_directories(group);
     free(group);
 }
 
@@ -271,9 +271,9 @@ int laz_cgroup_new(struct laz_cgroups *groups, uint64_t memory_bytes, uint64_t p
     if (!os_errno)
         os_errno = cgroup_watch(group, &file);
     if (os_errno) {
-        const char *folder = group->n_parts ? group->parts[0].folder : "a control group";
-        int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", folder, *file ? ": " : "", file,
-                              *file ? "set" : "made");
+        const char *directory = group->n_parts ? group->parts[0].directory : "a control group";
+        int rc = laz_error_os(err, os_errno, "%s%s%s cannot be %s", directory, *file ? ": " : "",
+                              file, *file ? "set" : "made");
         cgroup_drop(group);
         return rc;
     }
@@ -293,13 +293,13 @@ static bool cgroup_is_as_new(struct laz_cgroup *group)
         return false;
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version != 1 ||
-            !cgroup_read(group->parts[i].folder, "cgroup.procs", text, sizeof text) || *text)
+            !cgroup_read(group->parts[i].directory, "cgroup.procs", text, sizeof text) || *text)
             return false;
-    if (memory && (!cgroup_read(memory->folder, "memory.usage_in_bytes", text, sizeof text) ||
+    if (memory && (!cgroup_read(memory->directory, "memory.usage_in_bytes", text, sizeof text) ||
                    strtoull(text, NULL, 10) > CGROUP_LEFT ||
-                   cgroup_write(memory->folder, "memory.max_usage_in_bytes", "0")))
+                   cgroup_write(memory->directory, "memory.max_usage_in_bytes", "0")))
         return false;
-    return !cpu || cgroup_write(cpu->folder, "cpuacct.usage", "0") == 0;
+    return !cpu || cgroup_write(cpu->directory, "cpuacct.usage", "0") == 0;
 }
 
 /* Making and removing a group costs the kernel as much as a process does. */
@@ -337,10 +337,10 @@ int laz_cgroup_open(const struct laz_cgroup *group, struct laz_cgroup_door *door
     for (int i = 0; i < group->n_parts; i++) {
         const struct cgroup_place *part = &group->parts[i];
         int *fd = part->version == 2 ? &door->into : &door->tasks[door->n_tasks++];
-        *fd = part->version == 2 ? cgroup_file(part->folder, ".", O_RDONLY | O_DIRECTORY)
-                                 : cgroup_file(part->folder, "tasks", O_WRONLY);
+        *fd = part->version == 2 ? cgroup_file(part->directory, ".", O_RDONLY | O_DIRECTORY)
+                                 : cgroup_file(part->directory, "tasks", O_WRONLY);
         if (*fd < 0) {
-            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->directory);
             laz_cgroup_close(door);
             return rc;
         }
@@ -363,9 +363,10 @@ int laz_cgroup_entries(const struct laz_cgroup *group, int *fds, size_t *n, stru
     *n = 0;
     for (int i = 0; i < group->n_parts; i++) {
         const struct cgroup_place *part = &group->parts[i];
-        int fd = cgroup_file(part->folder, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
+        int fd =
+            cgroup_file(part->directory, part->version == 2 ? "cgroup.procs" : "tasks", O_WRONLY);
         if (fd < 0) {
-            int rc = laz_error_os(err, errno, "%s cannot be entered", part->folder);
+            int rc = laz_error_os(err, errno, "%s cannot be entered", part->directory);
             while (*n)
                 laz_os_close(&fds[--*n]);
             return rc;
@@ -382,7 +383,7 @@ bool laz_cgroup_has(const struct laz_cgroup *group, int64_t pid)
 
     if (!group->n_parts)
         return true;
-    const char *name = strrchr(group->parts[0].folder, '/');
+    const char *name = strrchr(group->parts[0].directory, '/');
     size_t len = strlen(name);
     if (!proc_read(pid, "cgroup", text, sizeof text))
         return false;
@@ -397,10 +398,10 @@ int laz_cgroup_put(const struct laz_cgroup *group, int64_t pid, struct laz_error
 
     snprintf(number, sizeof number, "%lld", (long long)pid);
     for (int i = 0; i < group->n_parts; i++) {
-        int os_errno = cgroup_write(group->parts[i].folder, "cgroup.procs", number);
+        int os_errno = cgroup_write(group->parts[i].directory, "cgroup.procs", number);
         if (os_errno)
             return laz_error_os(err, os_errno, "a process cannot be put into %s",
-                                group->parts[i].folder);
+                                group->parts[i].directory);
     }
     return 0;
 }
@@ -450,7 +451,7 @@ uint64_t laz_cgroup_out_of_memory(struct laz_cgroup *group)
     if (!group->ran_out)
         return 0;
     /* the event comes before the kill, so the count of kills may be behind */
-    if (cgroup_read(part->folder, "memory.oom_control", text, sizeof text))
+    if (cgroup_read(part->directory, "memory.oom_control", text, sizeof text))
         laz_cgroup_counter(text, "oom_kill", &kills);
     return kills > group->ran_out ? kills : group->ran_out;
 }
@@ -463,9 +464,9 @@ bool laz_cgroup_kill(struct laz_cgroup *group)
     /* all parts have the same processes: version 2 kills them best, then the part of pids */
     for (int i = 0; i < group->n_parts; i++)
         if (group->parts[i].version == 2)
-            return cgroup_kill_all(group->parts[i].folder, 2);
+            return cgroup_kill_all(group->parts[i].directory, 2);
     const struct cgroup_place *part = cgroup_part(group, LAZ_CGROUP_PIDS);
     if (!part && group->n_parts)
         part = &group->parts[0];
-    return !part || cgroup_kill_all(part->folder, part->version);
+    return !part || cgroup_kill_all(part->directory, part->version);
 }

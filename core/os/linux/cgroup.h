@@ -8,14 +8,14 @@
 #include "os/cgroup.h"
 #include "os/cgroup_text.h"
 
-#define CGROUP_NAME_SIZE  128
-#define CGROUP_NAME_TRIES 1000
-#define CGROUP_FOLDER_MAX 4096
+#define CGROUP_NAME_SIZE     128
+#define CGROUP_NAME_TRIES    1000
+#define CGROUP_DIRECTORY_MAX 4096
 
 /* A directory: of one group, or in which groups are made. */
 struct cgroup_place {
     int version; /* 0: none */
-    char *folder;
+    char *directory;
 };
 
 /* The places: one for each resource, and that for CPU time of groups to enter, if it is not the
@@ -45,20 +45,20 @@ void cgroup_drop_kept(struct laz_cgroups *groups);
 /* ---- places --------------------------------------------------------------------------------- */
 
 /* Removes a group, or adds it to the busy ones. */
-void cgroup_remove(struct laz_cgroups *groups, const char *folder);
+void cgroup_remove(struct laz_cgroups *groups, const char *directory);
 /* Tries to remove the busy ones again. */
 void cgroup_remove_busy(struct laz_cgroups *groups);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* Opens a file of a group: a descriptor, or -1. */
-int cgroup_file(const char *folder, const char *file, int flags);
+int cgroup_file(const char *directory, const char *file, int flags);
 /* Writes a text to a file of a group: the kernel's answer as an errno; 0: accepted. */
-int cgroup_write(const char *folder, const char *file, const char *text);
+int cgroup_write(const char *directory, const char *file, const char *text);
 /* The text of a file of a group, at most `size` - 1 bytes, "" when there is none; false: an error.
  */
-bool cgroup_read(const char *folder, const char *file, char *text, size_t size);
+bool cgroup_read(const char *directory, const char *file, char *text, size_t size);
 /* Kills all that is in a group. True when nothing is left. */
-bool cgroup_kill_all(const char *folder, int version);
+bool cgroup_kill_all(const char *directory, int version);
 
 #endif

@@ -15,27 +15,27 @@
 
 #define CGROUP_KILL_ROUNDS 200
 #define CGROUP_KILL_MS     5
-#define CGROUP_PATH        (CGROUP_FOLDER_MAX + 320)
+#define CGROUP_PATH        (CGROUP_DIRECTORY_MAX + 320)
 
-int cgroup_file(const char *folder, const char *file, int flags)
+int cgroup_file(const char *directory, const char *file, int flags)
 {
     char path[CGROUP_PATH];
 
-    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(path, sizeof path, "%s/%s", directory, file);
     return laz_posix_above(open(path, flags | O_CLOEXEC));
 }
 
-int cgroup_write(const char *folder, const char *file, const char *text)
+int cgroup_write(const char *directory, const char *file, const char *text)
 {
     char path[CGROUP_PATH];
 
-    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(path, sizeof path, "%s/%s", directory, file);
     return proc_write(path, text);
 }
 
-bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
+bool cgroup_read(const char *directory, const char *file, char *text, size_t size)
 {
-    int fd = cgroup_file(folder, file, O_RDONLY);
+    int fd = cgroup_file(directory, file, O_RDONLY);
     bool read = proc_text(fd, text, size);
 
     laz_os_close(&fd);
@@ -43,27 +43,27 @@ bool cgroup_read(const char *folder, const char *file, char *text, size_t size)
 }
 
 /* Kills a process as long as it is in the group: not another one that got its number. */
-static void cgroup_kill_one(pid_t pid, const char *folder)
+static void cgroup_kill_one(pid_t pid, const char *directory)
 {
     char text[8192];
     int pidfd = laz_os_pidfd(pid);
 
     if (pidfd >= 0 && proc_read(pid, "cgroup", text, sizeof text) &&
-        laz_cgroup_is_named(text, strrchr(folder, '/') + 1))
+        laz_cgroup_is_named(text, strrchr(directory, '/') + 1))
         laz_os_pidfd_kill(pidfd);
     laz_os_close(&pidfd);
 }
 
-bool cgroup_kill_all(const char *folder, int version)
+bool cgroup_kill_all(const char *directory, int version)
 {
     char text[64 << 10];
 
-    if (version == 2 && cgroup_write(folder, "cgroup.kill", "1") == 0) /* Linux 5.14 */
+    if (version == 2 && cgroup_write(directory, "cgroup.kill", "1") == 0) /* Linux 5.14 */
         return true;
     /* no new process starts while they are killed */
-    (void)cgroup_write(folder, "pids.max", "0");
+    (void)cgroup_write(directory, "pids.max", "0");
     for (int round = 0; round < CGROUP_KILL_ROUNDS; round++) {
-        if (!cgroup_read(folder, "cgroup.procs", text, sizeof text) || !*text)
+        if (!cgroup_read(directory, "cgroup.procs", text, sizeof text) || !*text)
             return true;
         for (char *p = text; *p;) {
             char *end;
@@ -71,10 +71,10 @@ bool cgroup_kill_all(const char *folder, int version)
             if (end == p || *end != '\n')
                 break; /* the last number was cut off: the next round reads it */
             if (pid > 0)
-                cgroup_kill_one((pid_t)pid, folder);
+                cgroup_kill_one((pid_t)pid, directory);
             p = end + 1;
         }
-        if (cgroup_read(folder, "cgroup.procs", text, sizeof text) && *text)
+        if (cgroup_read(directory, "cgroup.procs", text, sizeof text) && *text)
             (void)poll(NULL, 0, CGROUP_KILL_MS);
     }
     return false;

@@ -50,48 +50,48 @@ static const struct {
 /* ---- version 2 ------------------------------------------------------------------------------ */
 
 /* Does a file of the group list the controller? */
-static bool places_lists(const char *folder, const char *file, const char *controller)
+static bool places_lists(const char *directory, const char *file, const char *controller)
 {
     char text[4096];
 
-    return cgroup_read(folder, file, text, sizeof text) &&
+    return cgroup_read(directory, file, text, sizeof text) &&
            laz_cgroup_lists(text, strlen(text), " \n", controller);
 }
 
-static bool places_may_write(const char *folder, const char *file)
+static bool places_may_write(const char *directory, const char *file)
 {
-    char path[CGROUP_FOLDER_MAX + 64];
+    char path[CGROUP_DIRECTORY_MAX + 64];
 
-    snprintf(path, sizeof path, "%s%s%s", folder, *file ? "/" : "", file);
+    snprintf(path, sizeof path, "%s%s%s", directory, *file ? "/" : "", file);
     return access(path, *file ? W_OK : W_OK | X_OK) == 0;
 }
 
 /* Was this part of the tree delegated to this process? */
-static bool places_is_delegated(const char *folder)
+static bool places_is_delegated(const char *directory)
 {
     char mark[8];
 
     if (!laz_os_is_root())
         return true; /* only own files can be written, which is checked anyway */
-    return getxattr(folder, "trusted.delegate", mark, sizeof mark) == 1 && mark[0] == '1';
+    return getxattr(directory, "trusted.delegate", mark, sizeof mark) == 1 && mark[0] == '1';
 }
 
 /* Can groups in this one have the controller? It is enabled where writing its name suffices;
  * `look`: where that would suffice. */
-static bool places_controller(const char *folder, const char *controller, bool look)
+static bool places_controller(const char *directory, const char *controller, bool look)
 {
     char text[4096], word[16];
 
-    if (places_lists(folder, "cgroup.subtree_control", controller))
+    if (places_lists(directory, "cgroup.subtree_control", controller))
         return true;
-    if (!places_lists(folder, "cgroup.controllers", controller))
+    if (!places_lists(directory, "cgroup.controllers", controller))
         return false;
     if (look) /* the root, which has no type, may have processes of its own */
-        return places_may_write(folder, "cgroup.subtree_control") &&
-               (!cgroup_read(folder, "cgroup.type", text, sizeof text) ||
-                (cgroup_read(folder, "cgroup.procs", text, sizeof text) && !*text));
+        return places_may_write(directory, "cgroup.subtree_control") &&
+               (!cgroup_read(directory, "cgroup.type", text, sizeof text) ||
+                (cgroup_read(directory, "cgroup.procs", text, sizeof text) && !*text));
     snprintf(word, sizeof word, "+%s", controller);
-    return cgroup_write(folder, "cgroup.subtree_control", word) == 0;
+    return cgroup_write(directory, "cgroup.subtree_control", word) == 0;
 }
 
 /* Finds the place: the directory itself or one above it, the one with the most controllers; 0: none
@@ -100,54 +100,55 @@ static void places_find_v2(struct laz_cgroups *groups, const char *own, size_t t
 {
     int best = -1;
 
-    char *folder = laz_strdup(own);
-    groups->out_of_memory |= !folder;
-    for (bool first = true; folder; first = false) {
-        bool usable = (first || places_is_delegated(folder)) && places_may_write(folder, "") &&
-                      places_may_write(folder, "cgroup.procs");
-        bool memory = usable && places_controller(folder, "memory", look);
-        bool pids = usable && places_controller(folder, "pids", look);
+    char *directory = laz_strdup(own);
+    groups->out_of_memory |= !directory;
+    for (bool first = true; directory; first = false) {
+        bool usable = (first || places_is_delegated(directory)) &&
+                      places_may_write(directory, "") &&
+                      places_may_write(directory, "cgroup.procs");
+        bool memory = usable && places_controller(directory, "memory", look);
+        bool pids = usable && places_controller(directory, "pids", look);
         if (usable && memory + pids > best) {
             const bool given[] = {[LAZ_CGROUP_MEMORY] = memory,
                                   [LAZ_CGROUP_PIDS] = pids,
                                   [LAZ_CGROUP_CPU] = true,
-                                  [LAZ_CGROUP_SHARE] = places_controller(folder, "cpu", look)};
+                                  [LAZ_CGROUP_SHARE] = places_controller(directory, "cpu", look)};
             best = memory + pids;
             for (int what = 0; what < LAZ_CGROUP_WHATS; what++) {
                 struct cgroup_place *place = &groups->places[what];
-                free(place->folder);
-                place->folder = given[what] ? laz_strdup(folder) : NULL;
-                place->version = place->folder ? 2 : 0;
-                groups->out_of_memory |= given[what] && !place->folder;
+                free(place->directory);
+                place->directory = given[what] ? laz_strdup(directory) : NULL;
+                place->version = place->directory ? 2 : 0;
+                groups->out_of_memory |= given[what] && !place->directory;
             }
         }
-        char *slash = strrchr(folder, '/');
-        if (best == 2 || !slash || (size_t)(slash - folder) < top)
+        char *slash = strrchr(directory, '/');
+        if (best == 2 || !slash || (size_t)(slash - directory) < top)
             break;
         *slash = '\0';
     }
-    free(folder);
+    free(directory);
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* As laz_cgroup_folder, which gives NULL for a missing group and for a failed allocation. */
-static char *places_folder(struct laz_cgroups *groups, const char *mountinfo, const char *self,
-                           const char *controller, size_t *top)
+/* As laz_cgroup_directory, which gives NULL for a missing group and for a failed allocation. */
+static char *places_directory(struct laz_cgroups *groups, const char *mountinfo, const char *self,
+                              const char *controller, size_t *top)
 {
     errno = 0;
-    char *folder = laz_cgroup_folder(mountinfo, self, controller, top);
-    groups->out_of_memory |= !folder && errno == ENOMEM;
-    return folder;
+    char *directory = laz_cgroup_directory(mountinfo, self, controller, top);
+    groups->out_of_memory |= !directory && errno == ENOMEM;
+    return directory;
 }
 
 static void places_find_v1(struct laz_cgroups *groups, const char *mountinfo, const char *self,
                            int what, struct cgroup_place *place)
 {
     size_t top;
-    char *own = places_folder(groups, mountinfo, self, places_controllers[what].v1, &top);
+    char *own = places_directory(groups, mountinfo, self, places_controllers[what].v1, &top);
 
-    if (own && strlen(own) < CGROUP_FOLDER_MAX && places_may_write(own, "")) {
+    if (own && strlen(own) < CGROUP_DIRECTORY_MAX && places_may_write(own, "")) {
         *place = (struct cgroup_place){1, own};
         own = NULL;
     }
@@ -158,9 +159,9 @@ static void places_find(struct laz_cgroups *groups, const char *mountinfo, const
                         bool look)
 {
     size_t top;
-    char *own = places_folder(groups, mountinfo, self, "", &top);
+    char *own = places_directory(groups, mountinfo, self, "", &top);
 
-    if (own && strlen(own) < CGROUP_FOLDER_MAX)
+    if (own && strlen(own) < CGROUP_DIRECTORY_MAX)
         places_find_v2(groups, own, top, look);
     free(own);
     for (int what = 0; what < LAZ_CGROUP_WHATS; what++)
@@ -213,7 +214,7 @@ static struct flock places_lock(short type, uint64_t pid_namespace)
 static void places_use(struct laz_cgroups *groups, const struct cgroup_place *place)
 {
     struct flock lock = places_lock(F_RDLCK, groups->next.pid_namespace);
-    int fd = cgroup_file(place->folder, "cgroup.procs", O_RDONLY);
+    int fd = cgroup_file(place->directory, "cgroup.procs", O_RDONLY);
 
     if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0)
         groups->in_use[groups->n_in_use++] = fd;
@@ -222,10 +223,10 @@ static void places_use(struct laz_cgroups *groups, const struct cgroup_place *pl
 }
 
 /* Does a host of that namespace live, or may it? */
-static bool places_are_used(const char *folder, uint64_t pid_namespace)
+static bool places_are_used(const char *directory, uint64_t pid_namespace)
 {
     struct flock lock = places_lock(F_WRLCK, pid_namespace);
-    int fd = cgroup_file(folder, "cgroup.procs", O_RDONLY);
+    int fd = cgroup_file(directory, "cgroup.procs", O_RDONLY);
     bool used = fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 
     laz_os_close(&fd);
@@ -260,9 +261,9 @@ static void places_remove_nested(const char *nest, int version, bool kills)
     struct laz_strv entries = LAZ_STRV_INIT;
     struct laz_cgroup_name name;
 
-    (void)laz_os_list_folder(nest, &entries, NULL);
+    (void)laz_os_list_directory(nest, &entries, NULL);
     for (size_t i = 0; i < entries.n; i++) {
-        char path[CGROUP_FOLDER_MAX + 16 + 1024];
+        char path[CGROUP_DIRECTORY_MAX + 16 + 1024];
         snprintf(path, sizeof path, "%s/%s", nest, entries.items[i]);
         if (laz_cgroup_name_parse(entries.items[i], &name))
             places_remove(path, version, kills);
@@ -272,21 +273,21 @@ static void places_remove_nested(const char *nest, int version, bool kills)
 
 /* Removes the groups that hosts of this user left when they died. What is in them is killed if the
  * host was in this pid namespace; of another one not all processes may be visible. */
-static void places_sweep(const char *folder, int version, uint64_t pid_namespace)
+static void places_sweep(const char *directory, int version, uint64_t pid_namespace)
 {
     struct laz_strv entries = LAZ_STRV_INIT;
 
-    (void)laz_os_list_folder(folder, &entries, NULL);
+    (void)laz_os_list_directory(directory, &entries, NULL);
     for (size_t i = 0; i < entries.n; i++) {
-        char path[CGROUP_FOLDER_MAX + 16 + 512];
+        char path[CGROUP_DIRECTORY_MAX + 16 + 512];
         struct laz_cgroup_name name;
         struct stat st;
         if (!laz_cgroup_name_parse(entries.items[i], &name))
             continue;
         const bool is_here = name.pid_namespace == pid_namespace;
-        if (is_here ? !places_host_is_gone(&name) : places_are_used(folder, name.pid_namespace))
+        if (is_here ? !places_host_is_gone(&name) : places_are_used(directory, name.pid_namespace))
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entries.items[i]);
+        snprintf(path, sizeof path, "%s/%s", directory, entries.items[i]);
         if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
             continue;
         places_remove_nested(path, version, is_here);
@@ -300,22 +301,22 @@ static void places_sweep(const char *folder, int version, uint64_t pid_namespace
  * no place but the nest of a host above: there are no locks in it. */
 static void places_sweep_around(const struct cgroup_place *place, uint64_t pid_namespace)
 {
-    char above[CGROUP_FOLDER_MAX + 16], path[CGROUP_FOLDER_MAX + 16 + 256];
+    char above[CGROUP_DIRECTORY_MAX + 16], path[CGROUP_DIRECTORY_MAX + 16 + 256];
     struct laz_strv entries = LAZ_STRV_INIT;
     struct laz_cgroup_name name;
     struct stat st;
 
-    places_sweep(place->folder, place->version, pid_namespace);
+    places_sweep(place->directory, place->version, pid_namespace);
     snprintf(above, sizeof above, "%.*s/cgroup.procs",
-             (int)(strrchr(place->folder, '/') - place->folder), place->folder);
+             (int)(strrchr(place->directory, '/') - place->directory), place->directory);
     if (access(above, F_OK) != 0)
         return; /* the mount ends here */
     *strrchr(above, '/') = '\0';
-    (void)laz_os_list_folder(above, &entries, NULL);
+    (void)laz_os_list_directory(above, &entries, NULL);
     for (size_t i = 0; i < entries.n; i++) {
         snprintf(path, sizeof path, "%s/%s", above, entries.items[i]);
         if (entries.items[i][0] != '.' && !laz_cgroup_name_parse(entries.items[i], &name) &&
-            strcmp(path, place->folder) != 0 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+            strcmp(path, place->directory) != 0 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
             st.st_nlink > 2)
             places_sweep(path, place->version, pid_namespace);
     }
@@ -328,7 +329,7 @@ static const struct cgroup_place *places_of(const struct laz_cgroups *groups, in
     const struct cgroup_place *place = &groups->places[what];
 
     for (int i = 0; i < what && place->version; i++)
-        if (groups->places[i].version && strcmp(groups->places[i].folder, place->folder) == 0)
+        if (groups->places[i].version && strcmp(groups->places[i].directory, place->directory) == 0)
             return NULL;
     return place->version ? place : NULL;
 }
@@ -342,7 +343,7 @@ static char *places_make_nest(struct laz_cgroups *groups)
     for (int i = 0; i < CGROUP_NAME_TRIES && os_errno == EEXIST; i++) {
         char name[CGROUP_NAME_SIZE];
         cgroup_next_name(groups, name, sizeof name);
-        char *nest = laz_strdupf("%s/%s", share->folder, name);
+        char *nest = laz_strdupf("%s/%s", share->directory, name);
         groups->out_of_memory |= !nest;
         if (!nest)
             break;
@@ -359,7 +360,7 @@ static char *places_make_nest(struct laz_cgroups *groups)
 static void places_nest(struct laz_cgroups *groups)
 {
     struct cgroup_place *share = &groups->places[LAZ_CGROUP_SHARE];
-    char *outer = share->folder;
+    char *outer = share->directory;
 
     if (!share->version)
         return;
@@ -368,17 +369,17 @@ static void places_nest(struct laz_cgroups *groups)
     for (int what = 0; what < LAZ_CGROUP_WHATS && good; what++) {
         const struct cgroup_place *place = &groups->places[what];
         const char *controller = places_controllers[what].v2;
-        if (place->version == 2 && *controller && strcmp(place->folder, outer) == 0)
+        if (place->version == 2 && *controller && strcmp(place->directory, outer) == 0)
             good = places_controller(groups->nest, controller, false);
     }
-    share->folder = NULL;
+    share->directory = NULL;
     for (int what = 0; what < CGROUP_PLACES && good; what++) {
         struct cgroup_place *place = &groups->places[what];
-        if (place != share && (!place->version || strcmp(place->folder, outer) != 0))
+        if (place != share && (!place->version || strcmp(place->directory, outer) != 0))
             continue;
-        free(place->folder);
-        place->folder = laz_strdup(groups->nest);
-        groups->out_of_memory |= !place->folder;
+        free(place->directory);
+        place->directory = laz_strdup(groups->nest);
+        groups->out_of_memory |= !place->directory;
     }
     if (!good)
         share->version = 0; /* laz_cgroups_free removes what was made */
@@ -427,11 +428,11 @@ int laz_cgroups_new(bool look, struct laz_cgroups **groups, struct laz_error *er
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-void cgroup_remove(struct laz_cgroups *groups, const char *folder)
+void cgroup_remove(struct laz_cgroups *groups, const char *directory)
 {
     /* an ended process can stay in its group for a moment */
-    if (rmdir(folder) != 0 && errno == EBUSY)
-        laz_strv_add(&groups->busy, folder);
+    if (rmdir(directory) != 0 && errno == EBUSY)
+        laz_strv_add(&groups->busy, directory);
 }
 
 void cgroup_remove_busy(struct laz_cgroups *groups)
@@ -461,6 +462,6 @@ void laz_cgroups_free(struct laz_cgroups *groups)
     while (groups->n_in_use > 0)
         laz_os_close(&groups->in_use[--groups->n_in_use]);
     for (int what = 0; what < CGROUP_PLACES; what++)
-        free(groups->places[what].folder);
+        free(groups->places[what].directory);
     free(groups);
 }

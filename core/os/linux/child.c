@@ -36,7 +36,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined SYS_setresuid32 /* 32-bit systems: the plain calls take 16 bits */
@@ -60,7 +59,7 @@ enum child_step {
     CHILD_DESCRIPTORS,
     CHILD_USER,
     CHILD_KEYS,
-    CHILD_FOLDER,
+    CHILD_DIRECTORY,
     CHILD_SIGNAL,
     CHILD_EXEC,
 };
@@ -74,14 +73,9 @@ static const char *const child_steps[] = {
     [CHILD_DESCRIPTORS] = "its descriptors cannot be set",
     [CHILD_USER] = "its user cannot be set",
     [CHILD_KEYS] = "it cannot get a keyring of its own",
-    [CHILD_FOLDER] = "its working directory cannot be entered",
+    [CHILD_DIRECTORY] = "its working directory cannot be entered",
     [CHILD_SIGNAL] = "its parent-death signal cannot be set",
     [CHILD_EXEC] = "it cannot be executed",
-};
-
-struct child_failure {
-    int step;
-    int os_errno;
 };
 
 struct child_fd {
@@ -96,7 +90,7 @@ struct child_plan {
     struct child_fd *fds; /* ordered by `child`; 0, 1 and 2 are there */
     size_t n_fds;
     int above;    /* the first number above those of the child */
-    int error_fd; /* write end of the pipe for struct child_failure */
+    int error_fd; /* write end of the pipe for struct laz_child_failure */
     pid_t parent;
     int warden;   /* -1: none */
     bool entered; /* the child is born in its group of version 2 */
@@ -106,7 +100,7 @@ struct child_plan {
 
 static void child_fail(const struct child_plan *plan, enum child_step step)
 {
-    struct child_failure failure = {.step = (int)step, .os_errno = errno};
+    struct laz_child_failure failure = {.step = (int)step, .os_errno = errno};
 
     (void)!write(plan->error_fd, &failure, sizeof failure);
     _exit(127);
@@ -238,8 +232,8 @@ static void child_main(struct child_plan *plan)
     child_default_signals();
     child_set_user(plan);
     child_set_keys(plan); /* as the new user, whose quota it counts against */
-    if (chdir(spawn->folder ? spawn->folder : "/") != 0)
-        child_fail(plan, CHILD_FOLDER);
+    if (chdir(spawn->directory ? spawn->directory : "/") != 0)
+        child_fail(plan, CHILD_DIRECTORY);
     if (spawn->death_signal) {
         /* After the change of user, which clears it. The parent is compared afterwards: one that
          * ended in between sends nothing. */
@@ -288,15 +282,15 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
 {
     const struct laz_spawn *spawn = plan->spawn;
     bool standard[3] = {false, false, false};
+    int rc = laz_child_check_fds(spawn, &plan->above, err);
 
+    if (rc)
+        return rc;
     plan->fds = calloc(spawn->n_fds + 3, sizeof *plan->fds);
     if (!plan->fds)
         return laz_error_nomem(err);
     for (size_t i = 0; i < spawn->n_fds; i++) {
         int child = spawn->fds[i].child;
-        if (child < 0)
-            return laz_error_set(err, LAZ_EINVAL, 0, "a descriptor of a child has the number %d",
-                                 child);
         if (child < 3)
             standard[child] = true;
         plan->fds[plan->n_fds++] = (struct child_fd){spawn->fds[i].parent, child, -1};
@@ -305,11 +299,6 @@ static int child_plan_fds(struct child_plan *plan, struct laz_error *err)
         if (!standard[i])
             plan->fds[plan->n_fds++] = (struct child_fd){-1, i, -1};
     qsort(plan->fds, plan->n_fds, sizeof *plan->fds, child_compare);
-    for (size_t i = 1; i < plan->n_fds; i++)
-        if (plan->fds[i].child == plan->fds[i - 1].child)
-            return laz_error_set(err, LAZ_EINVAL, 0, "descriptor %d of a child is given twice",
-                                 plan->fds[i].child);
-    plan->above = plan->fds[plan->n_fds - 1].child + 1;
     return 0;
 }
 
@@ -361,62 +350,26 @@ static pid_t child_clone(struct child_plan *plan, int *pidfd, bool *waited)
     return pid;
 }
 
-/* Kills it with what it has started by now: bwrap's inner process would wait for ever. */
-static void child_discard(const struct laz_spawn *spawn, pid_t pid)
-{
-    (void)kill(pid, SIGKILL);
-    if (spawn->group)
-        (void)kill(-pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
-/* 0: the program runs. Else an error that describes the step that failed. */
-static int child_outcome(const struct child_plan *plan, int errors, bool waited,
-                         struct laz_error *err)
-{
-    struct child_failure failure;
-
-    /* Otherwise a process with the other end could delay this for ever. */
-    if (waited && laz_os_nonblock(errors, true, err))
-        return LAZ_EOS;
-    if (laz_os_read(errors, &failure, sizeof failure) != (ssize_t)sizeof failure)
-        return 0;
-    if (failure.step < 0 || (size_t)failure.step >= sizeof child_steps / sizeof child_steps[0])
-        failure.step = CHILD_EXEC;
-    return laz_error_os(err, failure.os_errno, "%s cannot be started: %s", plan->spawn->argv[0],
-                        child_steps[failure.step]);
-}
-
 int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err)
 {
     struct child_plan plan = {
         .main = child_main, .spawn = spawn, .error_fd = -1, .parent = getpid(), .warden = warden};
-    int errors = -1;
-    bool waited;
+    struct laz_child_way way = {spawn, child_steps, sizeof child_steps / sizeof *child_steps,
+                                .errors = -1};
     int rc = child_plan_fds(&plan, err);
 
-    if (rc || (rc = laz_os_cloexec_pipe(&errors, &plan.error_fd, err)))
+    if (rc || (rc = laz_os_cloexec_pipe(&way.errors, &plan.error_fd, err)))
         goto out;
-    pid_t pid = child_clone(&plan, &process->pidfd, &waited);
+    pid_t pid = child_clone(&plan, &process->pidfd, &way.waited);
     if (pid < 0) {
         rc = laz_error_os(err, errno, "no process could be made for %s", spawn->argv[0]);
         goto out;
     }
     laz_os_close(&plan.error_fd);
-    if (process->pidfd < 0) {
-        rc = laz_error_os(err, errno, "%s was started, but cannot be followed", spawn->argv[0]);
-        child_discard(spawn, pid);
-        goto out;
-    }
-    rc = child_outcome(&plan, errors, waited, err);
-    if (rc)
-        child_discard(spawn, pid);
-    else
-        process->pid = pid;
+    rc = laz_child_follow(&way, pid, process, err);
 out:
-    laz_os_close(&errors);
+    laz_os_close(&way.errors);
     laz_os_close(&plan.error_fd);
     free(plan.fds);
     return rc;

@@ -59,9 +59,9 @@ bool laz_posix_is_root_group(uint32_t gid)
     return gid == 0;
 }
 
-bool laz_os_can_execute_below(const char *folder)
+bool laz_os_can_execute_below(const char *directory)
 {
     struct statvfs fs;
 
-    return statvfs(folder, &fs) == 0 && !(fs.f_flag & ST_NOEXEC);
+    return statvfs(directory, &fs) == 0 && !(fs.f_flag & ST_NOEXEC);
 }

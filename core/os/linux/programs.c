@@ -38,7 +38,7 @@ void laz_programs_loader(const char *path, int fd, const char *head, size_t n, c
     }
 }
 
-const char *const laz_programs_folders[] = {
+const char *const laz_programs_directories[] = {
     "/usr/bin",   "/usr/sbin",        "/usr/local/bin", "/usr/local/sbin",    "/bin", "/sbin",
     "/usr/games", "/usr/local/games", "/usr/libexec",   "/usr/local/libexec", NULL,
 };

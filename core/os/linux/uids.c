@@ -49,7 +49,7 @@ struct uids_taken {
 
 struct laz_uids {
     uint32_t first, last;
-    char folder[32];
+    char directory[32];
     struct uids_taken *taken;
     size_t n_taken, cap_taken;
 };
@@ -109,7 +109,7 @@ static int uids_range(struct laz_uids *uids, const char *range, struct laz_error
 }
 
 /* A directory that only root can enter, made when it does not exist. */
-static bool uids_folder(struct laz_uids *uids, const char *path)
+static bool uids_directory(struct laz_uids *uids, const char *path)
 {
     struct stat st;
 
@@ -119,7 +119,7 @@ static bool uids_folder(struct laz_uids *uids, const char *path)
         return false;
     if (access(path, W_OK | X_OK) != 0)
         return false;
-    snprintf(uids->folder, sizeof uids->folder, "%s", path);
+    snprintf(uids->directory, sizeof uids->directory, "%s", path);
     return true;
 }
 
@@ -129,7 +129,7 @@ static bool uids_folder(struct laz_uids *uids, const char *path)
 static int uids_make_locked(const struct laz_uids *uids, const char *path)
 {
     char own[40];
-    int fd = laz_posix_above(open(uids->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    int fd = laz_posix_above(open(uids->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 
     if (fd < 0)
         return -1;
@@ -172,7 +172,7 @@ static int uids_lock(const struct laz_uids *uids, uint32_t uid, bool *made, int 
     char path[64];
     int fd = -1;
 
-    snprintf(path, sizeof path, "%s/%u", uids->folder, uid);
+    snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
     *os_errno = ENOENT;
     for (int i = 0; i < UIDS_ROUNDS && fd < 0 && *os_errno == ENOENT; i++) {
         fd = uids_make_locked(uids, path);
@@ -200,7 +200,7 @@ static void uids_unlock(const struct laz_uids *uids, struct uids_taken *taken)
     char path[64];
     struct stat st;
 
-    snprintf(path, sizeof path, "%s/%u", uids->folder, taken->uid);
+    snprintf(path, sizeof path, "%s/%u", uids->directory, taken->uid);
     if (laz_posix_is_named(taken->lock_fd, path, &st))
         (void)unlink(path); /* before the lock is released */
     laz_os_close(&taken->lock_fd);
@@ -218,7 +218,7 @@ static bool uids_is_free(uint32_t uid)
  * has processes stays, as a mark of them. */
 static void uids_tidy(const struct laz_uids *uids)
 {
-    DIR *dir = laz_posix_opendir(uids->folder);
+    DIR *dir = laz_posix_opendir(uids->directory);
     struct dirent *entry;
     char path[64];
     uint32_t uid;
@@ -227,7 +227,7 @@ static void uids_tidy(const struct laz_uids *uids)
     for (int i = 0; dir && i < UIDS_LOOKED_AT && (entry = readdir(dir)); i++) {
         if (!uids_number(entry->d_name, strlen(entry->d_name), &uid))
             continue;
-        snprintf(path, sizeof path, "%s/%u", uids->folder, uid);
+        snprintf(path, sizeof path, "%s/%u", uids->directory, uid);
         struct uids_taken taken = {uid, uids_lock_there(path, &failed)};
         if (taken.lock_fd >= 0 && uids_is_free(uid))
             uids_unlock(uids, &taken);
@@ -248,7 +248,7 @@ int laz_uids_new(const char *range, struct laz_uids **uids, struct laz_error *er
     if (!made)
         return laz_error_nomem(err);
     rc = uids_range(made, range, err);
-    if (!rc && !uids_folder(made, "/run/lazaret") && !uids_folder(made, "/tmp/lazaret-uids"))
+    if (!rc && !uids_directory(made, "/run/lazaret") && !uids_directory(made, "/tmp/lazaret-uids"))
         rc = laz_error_set(err, LAZ_ESETUP, errno,
                            "uids of sessions are locked in /run/lazaret or /tmp/lazaret-uids, and "
                            "neither is, or can be made, a directory of root with mode 0700");
@@ -315,7 +315,7 @@ int laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err)
     }
     if (failed)
         return laz_error_os(err, failed, "a uid for a session cannot be locked in %s",
-                            uids->folder);
+                            uids->directory);
     return laz_error_set(err, LAZ_EBUSY, 0,
                          "all uids from %u to %u are in use: widen sandbox.uids or close sessions",
                          uids->first, uids->last);

@@ -5,7 +5,6 @@
  * its number, and one pread(2) gives all counters. */
 #include "os/usage.h"
 
-#include "os/descriptors.h"
 #include "os/linux/proc.h"
 
 #include <unistd.h>
@@ -14,16 +13,6 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     *usage = (struct laz_usage){.fd = pid > 0 ? proc_open(pid, "stat") : -1};
     return usage->fd >= 0;
-}
-
-bool laz_os_usage_is_open(const struct laz_usage *usage)
-{
-    return usage->fd >= 0;
-}
-
-void laz_os_usage_close(struct laz_usage *usage)
-{
-    laz_os_close(&usage->fd);
 }
 
 void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)

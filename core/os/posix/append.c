@@ -31,7 +31,7 @@
 
 /* ---- the place ------------------------------------------------------------------------------ */
 
-static void append_make_folders(char *path)
+static void append_make_directories(char *path)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
@@ -43,23 +43,23 @@ static void append_make_folders(char *path)
 
 static int append_place_is_private(const char *path, struct laz_error *err)
 {
-    char *folder = laz_strdup(path);
+    char *directory = laz_strdup(path);
     int rc = 0;
 
-    if (!folder)
+    if (!directory)
         return laz_error_nomem(err);
-    char *slash = strrchr(folder, '/');
-    if (!slash || folder[0] != '/') {
+    char *slash = strrchr(directory, '/');
+    if (!slash || directory[0] != '/') {
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", path);
         goto out;
     }
-    slash[slash == folder] = '\0';
-    append_make_folders(folder); /* the check of the result reports a failure */
-    rc = laz_trust_folder(folder, err);
+    slash[slash == directory] = '\0';
+    append_make_directories(directory); /* the check of the result reports a failure */
+    rc = laz_trust_directory(directory, err);
     if (rc == LAZ_EREFUSED)
         rc = laz_error_as(err, LAZ_ECONFIG);
 out:
-    free(folder);
+    free(directory);
     return rc;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - between the spawner (posix/spawner.c) and the system's way of making a child. */
+/* child.h - between the spawner (posix/spawner.c), the system's way of making a child, and what is
+ * the same in both (posix/child.c). */
 #ifndef LAZ_OS_POSIX_CHILD_H
 #define LAZ_OS_POSIX_CHILD_H
 
@@ -12,5 +13,25 @@
  * also after a failure. */
 int laz_os_child_start(const struct laz_spawn *spawn, int warden, struct laz_process *process,
                        struct laz_error *err);
+
+/* Checks the numbers of the descriptors that the child gets. *above: the first one above them. */
+int laz_child_check_fds(const struct laz_spawn *spawn, int *above, struct laz_error *err);
+
+/* What a child writes into its pipe `errors` when it cannot start its program. */
+struct laz_child_failure {
+    int step;
+    int os_errno;
+};
+struct laz_child_way {
+    const struct laz_spawn *spawn;
+    const char *const *steps; /* texts; the last one also stands for a step that does not exist */
+    size_t n_steps;
+    int errors;
+    bool waited; /* the child has started its program, or ended */
+};
+/* Reads how it went, and kills a child whose program does not run, or that has no pidfd (errno says
+ * why). Else it sets process->pid. */
+int laz_child_follow(const struct laz_child_way *way, pid_t pid, struct laz_process *process,
+                     struct laz_error *err);
 
 #endif

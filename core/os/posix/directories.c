@@ -25,8 +25,8 @@
 #define DIRECTORIES_NAME  24
 #define DIRECTORIES_DEPTH 32 /* descriptors and stack frames that a removal may hold */
 
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err)
+int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
+                          struct laz_error *err)
 {
     int rc = 0, fd = -1;
 
@@ -42,7 +42,7 @@ int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t g
     return rc;
 }
 
-int laz_posix_lock_folder(const char *path, int how)
+int laz_posix_lock_directory(const char *path, int how)
 {
     struct stat st;
     int fd = laz_posix_above(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -58,7 +58,7 @@ static int directories_by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err)
+int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
 {
     size_t before = names->n;
     DIR *dir = laz_posix_opendir(path);
@@ -102,8 +102,8 @@ static void directories_unlink(int parent, const char *name, int flags)
 
 static void directories_empty(struct directories_removal *removal, int fd, int depth);
 
-static void directories_remove_folder(struct directories_removal *removal, int parent,
-                                      const char *name, int depth)
+static void directories_remove_directory(struct directories_removal *removal, int parent,
+                                         const char *name, int depth)
 {
     char up[DIRECTORIES_NAME + 1]; /* a name that could not be guessed */
 
@@ -141,7 +141,7 @@ static void directories_empty(struct directories_removal *removal, int fd, int d
         if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISDIR(st.st_mode))
-            directories_remove_folder(removal, fd, entry->d_name, depth);
+            directories_remove_directory(removal, fd, entry->d_name, depth);
         else
             directories_unlink(fd, entry->d_name, 0);
     }

@@ -151,7 +151,7 @@ static void look_fill(struct laz_look *look, const struct stat *st)
     laz_posix_times(st, &written, &changed);
     *look = (struct laz_look){
         .kind = S_ISREG(st->st_mode)   ? LAZ_LOOK_FILE
-                : S_ISDIR(st->st_mode) ? LAZ_LOOK_FOLDER
+                : S_ISDIR(st->st_mode) ? LAZ_LOOK_DIRECTORY
                 : S_ISLNK(st->st_mode) ? LAZ_LOOK_LINK
                                        : LAZ_LOOK_OTHER,
         .mode = (unsigned)st->st_mode & 07777,

@@ -27,7 +27,7 @@ int laz_posix_read_all(int fd, const char *path, size_t max, struct laz_buf *buf
 bool laz_posix_is_named(int fd, const char *path, struct stat *st);
 /* Opens and locks (flock(2)) a directory of this user, without waiting; -1: it is another user's,
  * it is locked, or another one has the name by now. */
-int laz_posix_lock_folder(const char *path, int how);
+int laz_posix_lock_directory(const char *path, int how);
 /* The path with the links of its directories resolved, but not that of its last part: a new string,
  * or NULL with errno. */
 char *laz_posix_canonical(const char *path);

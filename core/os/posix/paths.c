@@ -75,15 +75,15 @@ bool laz_os_is_writable(const char *path, uint32_t uid)
 
 bool laz_os_config_place(int place, char **path)
 {
-    const char *folder, *home;
+    const char *directory, *home;
 
     *path = NULL;
     switch (place) {
     case 0:
-        folder = laz_os_getenv("XDG_CONFIG_HOME");
+        directory = laz_os_getenv("XDG_CONFIG_HOME");
         home = laz_os_getenv("HOME");
-        if (laz_os_is_absolute(folder))
-            *path = laz_strdupf("%s/lazaret/lazaret.toml", folder);
+        if (laz_os_is_absolute(directory))
+            *path = laz_strdupf("%s/lazaret/lazaret.toml", directory);
         else if (laz_os_is_absolute(home))
             *path = laz_strdupf("%s/.config/lazaret/lazaret.toml", home);
         return true;
@@ -123,11 +123,11 @@ char *laz_os_real_path(const char *path)
 char *laz_posix_canonical(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
-    char *folder = laz_strndup(path, (size_t)(name - path));
-    char *real = folder ? realpath(folder, NULL) : NULL;
+    char *directory = laz_strndup(path, (size_t)(name - path));
+    char *real = directory ? realpath(directory, NULL) : NULL;
     char *canonical = real ? laz_strdupf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name) : NULL;
 
-    free(folder);
+    free(directory);
     free(real);
     return canonical;
 }

@@ -187,11 +187,11 @@ int laz_os_program_parts(const char *path,
 
 /* ---- directories of programs ---------------------------------------------------------------- */
 
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user)
+void laz_os_program_directories(void (*visit)(void *user, const char *path, bool among_libraries),
+                                void *user)
 {
-    for (size_t i = 0; laz_programs_folders[i]; i++)
-        visit(user, laz_programs_folders[i], false);
+    for (size_t i = 0; laz_programs_directories[i]; i++)
+        visit(user, laz_programs_directories[i], false);
     for (size_t i = 0; laz_programs_among_libraries[i]; i++) {
         glob_t found;
         if (glob(laz_programs_among_libraries[i], GLOB_NOSORT, NULL, &found) != 0)
@@ -208,9 +208,9 @@ void laz_os_program_folders(void (*visit)(void *user, const char *path, bool amo
     }
 }
 
-static const char *const programs_folders[] = {"/usr/local/bin",   "/usr/bin", "/bin",
-                                               "/usr/sbin",        "/sbin",    "/usr/local/sbin",
-                                               "/opt/homebrew/bin"};
+static const char *const programs_directories[] = {
+    "/usr/local/bin",  "/usr/bin",         "/bin", "/usr/sbin", "/sbin",
+    "/usr/local/sbin", "/opt/homebrew/bin"};
 
 int laz_os_find_program(const char *name, char **path, struct laz_error *err)
 {
@@ -227,8 +227,8 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
     if (strchr(name, '/'))
         return laz_error_set(err, LAZ_ENOENT, 0,
                              "%s is neither an absolute path nor the bare name of a program", name);
-    for (size_t i = 0; i < sizeof programs_folders / sizeof programs_folders[0]; i++) {
-        found = laz_strdupf("%s/%s", programs_folders[i], name);
+    for (size_t i = 0; i < sizeof programs_directories / sizeof programs_directories[0]; i++) {
+        found = laz_strdupf("%s/%s", programs_directories[i], name);
         if (!found || laz_os_can_execute(found))
             goto out;
         free(found);

@@ -12,7 +12,7 @@ void laz_programs_loader(const char *path, int fd, const char *head, size_t n, c
 
 /* Directories of programs, and patterns (glob(3)) of those among the libraries, where boxes see
  * them unless they are hidden. Both end with NULL. */
-extern const char *const laz_programs_folders[];
+extern const char *const laz_programs_directories[];
 extern const char *const laz_programs_among_libraries[];
 
 #endif

@@ -24,33 +24,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER_PARENT "/tmp" /* never $TMPDIR: the path of a socket has about 104 bytes */
-#define FOLDER_PREFIX "lazaret-"
-#define FOLDER_RANDOM 8
+#define DIRECTORY_PARENT "/tmp" /* never $TMPDIR: the path of a socket has about 104 bytes */
+#define DIRECTORY_PREFIX "lazaret-"
+#define DIRECTORY_RANDOM 8
 
-static bool folder_is_ours(const char *name)
+static bool directory_is_ours(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    const size_t prefix = strlen(FOLDER_PREFIX);
+    const size_t prefix = strlen(DIRECTORY_PREFIX);
 
-    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
-           strspn(name + prefix, letters) == FOLDER_RANDOM;
+    return strncmp(name, DIRECTORY_PREFIX, prefix) == 0 &&
+           strlen(name) == prefix + DIRECTORY_RANDOM &&
+           strspn(name + prefix, letters) == DIRECTORY_RANDOM;
 }
 
-static void folder_clean_stale(void)
+static void directory_clean_stale(void)
 {
     struct dirent *entry;
-    DIR *dir = laz_posix_opendir(FOLDER_PARENT);
+    DIR *dir = laz_posix_opendir(DIRECTORY_PARENT);
 
     if (!dir)
         return;
     while ((entry = readdir(dir))) {
-        char path[sizeof FOLDER_PARENT + sizeof FOLDER_PREFIX + FOLDER_RANDOM + 2];
-        if (!folder_is_ours(entry->d_name))
+        char path[sizeof DIRECTORY_PARENT + sizeof DIRECTORY_PREFIX + DIRECTORY_RANDOM + 2];
+        if (!directory_is_ours(entry->d_name))
             continue;
-        snprintf(path, sizeof path, FOLDER_PARENT "/%.*s",
-                 (int)(strlen(FOLDER_PREFIX) + FOLDER_RANDOM), entry->d_name);
-        int fd = laz_posix_lock_folder(path, LOCK_EX);
+        snprintf(path, sizeof path, DIRECTORY_PARENT "/%.*s",
+                 (int)(strlen(DIRECTORY_PREFIX) + DIRECTORY_RANDOM), entry->d_name);
+        int fd = laz_posix_lock_directory(path, LOCK_EX);
         if (fd < 0)
             continue;
         laz_os_remove_tree(path);
@@ -59,21 +60,21 @@ static void folder_clean_stale(void)
     (void)closedir(dir);
 }
 
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
 {
-    char name[FOLDER_RANDOM + 1];
+    char name[DIRECTORY_RANDOM + 1];
     unsigned mode = laz_os_is_root() ? 0711 : 0700;
 
-    folder_clean_stale();
+    directory_clean_stale();
     for (int attempt = 0; attempt < 100; attempt++) {
-        int rc = laz_random_name(name, FOLDER_RANDOM, err);
+        int rc = laz_random_name(name, DIRECTORY_RANDOM, err);
         if (rc)
             return rc;
-        char *made = laz_strdupf(FOLDER_PARENT "/" FOLDER_PREFIX "%s", name);
+        char *made = laz_strdupf(DIRECTORY_PARENT "/" DIRECTORY_PREFIX "%s", name);
         if (!made)
             return laz_error_nomem(err);
         if (mkdir(made, 0700) == 0) {
-            int fd = laz_posix_lock_folder(made, LOCK_EX);
+            int fd = laz_posix_lock_directory(made, LOCK_EX);
             if (fd >= 0 && fchmod(fd, (mode_t)mode) == 0) {
                 *path = made;
                 *lock_fd = fd;
@@ -85,7 +86,7 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
             rc = laz_error_set(
                 err, LAZ_EOS, errno,
                 "the directory %s cannot be made: %s; lazaret keeps the sockets of its "
-                "sessions in " FOLDER_PARENT ", which has to be writable and not "
+                "sessions in " DIRECTORY_PARENT ", which has to be writable and not "
                 "full",
                 made, strerror(errno));
             free(made);
@@ -93,5 +94,5 @@ int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
         }
         free(made);
     }
-    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " FOLDER_PARENT);
+    return laz_error_set(err, LAZ_EOS, EEXIST, "no directory could be made in " DIRECTORY_PARENT);
 }

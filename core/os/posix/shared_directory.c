@@ -47,18 +47,19 @@ static bool shared_is_place(const char *path)
     struct stat st;
 
     if (lstat(path, &st) != 0 &&
-        (errno != ENOENT || laz_os_make_folder(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ||
+        (errno != ENOENT ||
+         laz_os_make_directory(path, mode, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, NULL) ||
          lstat(path, &st) != 0))
         return false;
     return shared_is_ours(&st) && (st.st_mode & mode) == mode;
 }
 
-char *laz_os_shared_folder(void)
+char *laz_os_shared_directory(void)
 {
     const char *runtime = laz_os_is_root() ? "/run" : laz_os_getenv("XDG_RUNTIME_DIR");
     char *path = NULL;
 
-    if (runtime && laz_trust_folder(runtime, NULL) == 0)
+    if (runtime && laz_trust_directory(runtime, NULL) == 0)
         path = laz_strdupf("%s/" SHARED_NAME, runtime);
     if (path && shared_is_place(path) && laz_os_can_execute_below(path))
         return path;
@@ -70,7 +71,7 @@ char *laz_os_shared_folder(void)
 static int shared_lock(const char *path, int how)
 {
     struct stat locked;
-    int fd = laz_posix_lock_folder(path, how);
+    int fd = laz_posix_lock_directory(path, how);
 
     if (fd >= 0 && (fstat(fd, &locked) != 0 || !shared_is_ours(&locked)))
         laz_os_close(&fd);
@@ -98,7 +99,7 @@ void laz_os_shared_clean(const char *parent)
 {
     struct laz_strv names = LAZ_STRV_INIT;
 
-    (void)laz_os_list_folder(parent, &names, NULL);
+    (void)laz_os_list_directory(parent, &names, NULL);
     const time_t unused = names.n > SHARED_MANY ? SHARED_SOON : SHARED_UNUSED;
     for (size_t i = 0; i < names.n; i++) {
         struct stat st;

@@ -21,9 +21,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-char *laz_os_socket_name(const char *folder)
+char *laz_os_socket_name(const char *directory)
 {
-    return laz_strdupf("%s/socket/ipc.sock", folder);
+    return laz_strdupf("%s/socket/ipc.sock", directory);
 }
 
 int laz_os_take_end(int listener)

@@ -27,7 +27,7 @@ struct trust_walk {
     const char *path;    /* as it was given */
     char at[PATH_MAX];   /* the path of the directory that was reached */
     char rest[PATH_MAX]; /* what is left of it */
-    int folder;          /* the directory that was reached */
+    int directory;       /* the directory that was reached */
     bool is_shared;      /* other users can write there, too: it is sticky */
     uid_t top;           /* the owner of "/" */
     unsigned links;
@@ -46,7 +46,7 @@ static bool trust_is_group(const struct trust_walk *walk, const char *name, cons
 {
     uint32_t gid = (uint32_t)st->st_gid;
 
-    if (laz_posix_has_acl(walk->folder, name))
+    if (laz_posix_has_acl(walk->directory, name))
         return false;
     return laz_posix_is_root_group(gid) || laz_os_is_private_group(gid, (uint32_t)st->st_uid) ||
            laz_os_is_private_group(gid, (uint32_t)geteuid());
@@ -107,7 +107,7 @@ static int trust_failed(const struct trust_walk *walk, int number, struct laz_er
 static int trust_enter(struct trust_walk *walk, const char *name, const struct stat *looked)
 {
     struct stat st;
-    int fd = laz_posix_enter(walk->folder, name);
+    int fd = laz_posix_enter(walk->directory, name);
     int failed = fd < 0 || fstat(fd, &st) != 0 ? errno : 0;
 
     if (!failed && (st.st_dev != looked->st_dev || st.st_ino != looked->st_ino))
@@ -116,8 +116,8 @@ static int trust_enter(struct trust_walk *walk, const char *name, const struct s
         laz_os_close(&fd);
         return failed;
     }
-    laz_os_close(&walk->folder);
-    walk->folder = fd;
+    laz_os_close(&walk->directory);
+    walk->directory = fd;
     return 0;
 }
 
@@ -127,9 +127,9 @@ static int trust_begin(struct trust_walk *walk, bool on_way, struct laz_error *e
 
     strcpy(walk->at, "/");
     walk->is_shared = false;
-    laz_os_close(&walk->folder);
-    walk->folder = laz_posix_enter(AT_FDCWD, "/");
-    if (walk->folder < 0 || fstat(walk->folder, &st) != 0)
+    laz_os_close(&walk->directory);
+    walk->directory = laz_posix_enter(AT_FDCWD, "/");
+    if (walk->directory < 0 || fstat(walk->directory, &st) != 0)
         return trust_failed(walk, errno, err);
     walk->top = st.st_uid;
     return trust_judge(walk, ".", &st, on_way, err);
@@ -173,7 +173,7 @@ static int trust_name(struct trust_walk *walk, const char *name)
 static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
 {
     char text[PATH_MAX], whole[2 * PATH_MAX + 2];
-    ssize_t len = readlinkat(walk->folder, name, text, sizeof text - 1);
+    ssize_t len = readlinkat(walk->directory, name, text, sizeof text - 1);
 
     if (len <= 0)
         return len < 0 ? errno : ENOENT;
@@ -190,24 +190,24 @@ static int trust_link(struct trust_walk *walk, const char *name, bool *absolute)
 
 /* Walks to the last name, which is in `name`, with its attributes in *st; the directory that it is
  * in is open. */
-static int trust_walk(struct trust_walk *walk, bool is_folder, char name[NAME_MAX + 1],
+static int trust_walk(struct trust_walk *walk, bool is_directory, char name[NAME_MAX + 1],
                       struct stat *st, struct laz_error *err)
 {
     bool last = !walk->rest[strspn(walk->rest, "/")];
-    int rc = trust_begin(walk, !last || !is_folder, err), failed = 0;
+    int rc = trust_begin(walk, !last || !is_directory, err), failed = 0;
 
     strcpy(name, ".");
-    if (!rc && last && fstat(walk->folder, st) != 0)
+    if (!rc && last && fstat(walk->directory, st) != 0)
         failed = errno;
     while (!rc && !failed && trust_next(walk, name, &last, &failed)) {
         bool absolute = false;
         if (strcmp(name, ".") != 0)
             failed = trust_name(walk, name);
-        if (!failed && fstatat(walk->folder, name, st, AT_SYMLINK_NOFOLLOW) != 0)
+        if (!failed && fstatat(walk->directory, name, st, AT_SYMLINK_NOFOLLOW) != 0)
             failed = errno;
         if (failed)
             break;
-        rc = trust_judge(walk, name, st, !last || !is_folder, err);
+        rc = trust_judge(walk, name, st, !last || !is_directory, err);
         if (!rc && S_ISLNK(st->st_mode)) {
             failed = trust_link(walk, name, &absolute);
             if (!failed && absolute)
@@ -226,7 +226,7 @@ static int trust_set_out(struct trust_walk *walk, const char *path, struct laz_e
     size_t len = 0;
 
     walk->path = path;
-    walk->folder = -1;
+    walk->directory = -1;
     walk->links = 0;
     if (path[0] != '/') {
         if (!getcwd(walk->rest, sizeof walk->rest))
@@ -241,7 +241,7 @@ static int trust_set_out(struct trust_walk *walk, const char *path, struct laz_e
 }
 
 /* Judges what is at the end of the path. *fd: the file, open for reading; NULL: not needed. */
-static int trust_path(const char *path, bool is_folder, int *fd, struct laz_error *err)
+static int trust_path(const char *path, bool is_directory, int *fd, struct laz_error *err)
 {
     struct trust_walk walk;
     char name[NAME_MAX + 1];
@@ -249,13 +249,13 @@ static int trust_path(const char *path, bool is_folder, int *fd, struct laz_erro
 
     int rc = trust_set_out(&walk, path, err);
     if (!rc)
-        rc = trust_walk(&walk, is_folder, name, &st, err);
-    if (!rc && (is_folder ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
+        rc = trust_walk(&walk, is_directory, name, &st, err);
+    if (!rc && (is_directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
         rc = laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
-                           is_folder ? "directory" : "regular file");
+                           is_directory ? "directory" : "regular file");
     if (!rc && fd) {
-        *fd = laz_posix_above(
-            openat(walk.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        *fd = laz_posix_above(openat(walk.directory, name,
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
         int failed = *fd < 0 || fstat(*fd, &opened) != 0 ? errno : 0;
         if (!failed && (opened.st_dev != st.st_dev || opened.st_ino != st.st_ino))
             failed = ESTALE;
@@ -264,15 +264,15 @@ static int trust_path(const char *path, bool is_folder, int *fd, struct laz_erro
             rc = trust_failed(&walk, failed, err);
         }
     }
-    laz_os_close(&walk.folder);
+    laz_os_close(&walk.directory);
     return rc;
 }
 
-static int trust_absolute(const char *path, bool is_folder, struct laz_error *err)
+static int trust_absolute(const char *path, bool is_directory, struct laz_error *err)
 {
     if (!laz_os_is_absolute(path))
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s: not an absolute path", path);
-    return trust_path(path, is_folder, NULL, err);
+    return trust_path(path, is_directory, NULL, err);
 }
 
 int laz_trust_file(const char *path, struct laz_error *err)
@@ -280,7 +280,7 @@ int laz_trust_file(const char *path, struct laz_error *err)
     return trust_absolute(path, false, err);
 }
 
-int laz_trust_folder(const char *path, struct laz_error *err)
+int laz_trust_directory(const char *path, struct laz_error *err)
 {
     return trust_absolute(path, true, err);
 }

@@ -14,7 +14,7 @@
 #include "os/io.h"
 #include "os/paths.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/text.h"
+#include "os/windows/files.h"
 
 #include <errno.h>
 #include <io.h>
@@ -36,7 +36,7 @@ static OVERLAPPED append_place(uint64_t offset)
     return place;
 }
 
-static void append_make_folders(const char *path)
+static void append_make_directories(const char *path)
 {
     wchar_t *wide = laz_windows_path(path);
 
@@ -71,17 +71,11 @@ int laz_append_open(struct laz_append *file, struct laz_error *err)
 {
     if (!laz_os_is_absolute(file->path))
         return laz_error_set(err, LAZ_ECONFIG, 0, "%s is not an absolute path", file->path);
-    append_make_folders(file->path);
-    wchar_t *wide = laz_windows_path(file->path);
-    if (!wide)
-        return laz_error_nomem(err);
+    append_make_directories(file->path);
     HANDLE handle =
-        CreateFileW(wide, GENERIC_READ | FILE_APPEND_DATA | FILE_WRITE_DATA,
-                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_ALWAYS,
-                    FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    DWORD code = GetLastError();
-    free(wide);
-    SetLastError(code);
+        laz_windows_create(file->path, GENERIC_READ | FILE_APPEND_DATA | FILE_WRITE_DATA,
+                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, OPEN_ALWAYS,
+                           FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE)
         return laz_windows_fail(err, "the audit log %s cannot be opened", file->path);
     int rc = append_is_a_file(file->path, handle, err);
@@ -114,15 +108,9 @@ static int append_lock(int fd, DWORD how, uint64_t most_ms)
 static bool append_is_named(const struct laz_append *file, uint64_t *size)
 {
     BY_HANDLE_FILE_INFORMATION held, named;
-    wchar_t *wide = laz_windows_path(file->path);
-    HANDLE other = INVALID_HANDLE_VALUE;
+    HANDLE other = laz_windows_open(file->path, FILE_READ_ATTRIBUTES, FILE_FLAG_OPEN_REPARSE_POINT);
     bool same = false;
 
-    if (wide)
-        other = CreateFileW(wide, FILE_READ_ATTRIBUTES,
-                            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                            OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT, NULL);
-    free(wide);
     if (other == INVALID_HANDLE_VALUE)
         return false;
     if (GetFileInformationByHandle(other, &named) &&

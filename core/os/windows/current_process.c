@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* current_process.c - variables, privileges and limits of the calling process.  System: Windows. */
+/* current_process.c - variables and limits of the calling process.  System: Windows. */
 #include "os/current_process.h"
 
 #include "base/buf.h"
@@ -28,24 +28,6 @@ char *laz_os_take_variable(const char *name, bool wipe)
         (void)_putenv(none);
     free(none);
     return copy;
-}
-
-int laz_os_no_new_privs(struct laz_error *err)
-{
-    (void)err;
-    return 0; /* no program gains more rights than the process that starts it */
-}
-
-bool laz_os_inherit_orphans(void)
-{
-    return true; /* they stay in the job */
-}
-
-bool laz_os_die_with_parent(int64_t parent, int signal)
-{
-    (void)parent;
-    (void)signal;
-    return true; /* the job does it: the parent has its last handle */
 }
 
 int laz_os_set_limit(const char *name, uint64_t value, struct laz_error *err)

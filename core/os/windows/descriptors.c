@@ -8,7 +8,6 @@
 
 #include "os/io.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/sockets.h"
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -22,36 +21,32 @@ static SRWLOCK fds_lock = SRWLOCK_INIT;
 static struct fds_entry **fds_table;
 static size_t fds_size;
 
+static bool fds_has_events(enum fds_kind kind)
+{
+    return kind == FDS_PIPE || kind == FDS_LISTENER;
+}
+
 static void fds_free_entry(struct fds_entry *entry)
 {
     const bool pending[] = {entry->read_pending, entry->write_pending};
     OVERLAPPED *const calls[] = {&entry->reading, &entry->writing};
     DWORD n;
 
-    if (entry->kind == FDS_PIPE || entry->kind == FDS_LISTENER)
+    if (fds_has_events(entry->kind))
         for (size_t i = 0; i < 2; i++)
             if (pending[i] && entry->handle &&
                 (CancelIoEx(entry->handle, calls[i]) || GetLastError() == ERROR_NOT_FOUND))
                 GetOverlappedResult(entry->handle, calls[i], &n,
                                     TRUE); /* the call has ended: its memory can be freed */
-    if (entry->handle)
-        CloseHandle(entry->handle);
-    if (entry->theirs)
-        CloseHandle(entry->theirs);
-    if (entry->job)
-        CloseHandle(entry->job); /* the last handle: all that runs in it is killed */
-    if (entry->readable)
-        CloseHandle(entry->readable);
-    if (entry->writable)
-        CloseHandle(entry->writable);
+    /* the job: its last handle, all that runs in it is killed */
+    HANDLE const handles[] = {entry->handle, entry->theirs, entry->job, entry->readable,
+                              entry->writable};
+    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+        if (handles[i])
+            CloseHandle(handles[i]);
     free(entry->in);
     free(entry->out);
     free(entry);
-}
-
-static bool fds_has_events(enum fds_kind kind)
-{
-    return kind == FDS_PIPE || kind == FDS_LISTENER;
 }
 
 static struct fds_entry *fds_new_entry(enum fds_kind kind, HANDLE handle)
@@ -187,21 +182,13 @@ int laz_os_cloexec_pipe(int *read_end, int *write_end, struct laz_error *err)
     return laz_error_nomem(err);
 }
 
-int laz_os_nonblock(int fd, bool on, struct laz_error *err)
-{
-    (void)fd; /* only calls that say so in io.h wait */
-    (void)on;
-    (void)err;
-    return 0;
-}
-
 /* A temporary file that is deleted when it is closed; Windows keeps it in memory while it can. */
 int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, struct laz_error *err)
 {
-    wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
+    wchar_t directory[MAX_PATH + 1], path[MAX_PATH + 1];
     size_t done;
 
-    if (!GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"laz", 0, path))
+    if (!GetTempPathW(MAX_PATH, directory) || !GetTempFileNameW(directory, L"laz", 0, path))
         return laz_windows_fail(err, "no temporary file for %s could be made", name);
     HANDLE file = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, CREATE_ALWAYS,
                               FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
@@ -222,24 +209,10 @@ int laz_os_data_fd(const char *name, const void *data, size_t len, int *fd, stru
     return laz_error_os(err, failed, "the temporary file for %s could not be filled", name);
 }
 
-void laz_os_close_from(int first, int keep)
-{
-    (void)first; /* a process has only the handles that were listed for it */
-    (void)keep;
-}
-
 int laz_os_dup_onto(int fd, int number)
 {
     (void)fd;
     (void)number;
     errno = ENOSYS; /* a child gets handles, by CreateProcessW */
     return -1;
-}
-
-int laz_os_place(int *fd, int to, struct laz_error *err)
-{
-    (void)fd;
-    (void)to;
-    (void)err;
-    return 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptors.h - what a descriptor is on Windows.
+/* descriptors.h - what a descriptor is on Windows, and calls for handles.
  *
- * It is a number of the C library for a file, and from FDS_FIRST on one of the table in
+ * A descriptor is a number of the C library for a file, and from FDS_FIRST on one of the table in
  * windows/descriptors.c: pipes, processes and events are no files to the C library. */
 #ifndef LAZ_OS_WINDOWS_DESCRIPTORS_H
 #define LAZ_OS_WINDOWS_DESCRIPTORS_H
 
+#include "os/process_tree.h"
 #include "os/windows/text.h"
 
 #include <stdbool.h>
@@ -45,5 +46,19 @@ struct fds_entry *laz_windows_entry(int fd); /* NULL: not in the table */
 HANDLE laz_windows_handle(int fd);
 /* The job of the process with this id that was started here; NULL: none. Borrowed. */
 HANDLE laz_windows_job_of(int64_t pid);
+
+/* Both ends of a new pipe, neither of which is inherited: ours is for overlapped calls, theirs too
+ * when it goes both ways; else theirs is for plain writing (sockets.c). */
+int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_error *err);
+/* A handle that becomes signalled when the descriptor can be read from (written to); it starts the
+ * overlapped call that signals it. Borrowed (io.c). */
+HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write);
+/* Writes all of it; *done: bytes that were written. 0 or an errno (io.c). */
+int laz_windows_write_all(HANDLE handle, const void *data, size_t len, size_t *done);
+/* CPU time and memory of a process, and of a job: all that were started in it count (usage.c). */
+void laz_windows_usage(HANDLE process, uint64_t *cpu_us, uint64_t *rss_bytes);
+bool laz_windows_job_usage(HANDLE job, struct laz_tree_usage *usage);
+
+#define PROCESS_KILLED 0xC000FE09u /* exit code of what lazaret ends; Windows does not use it */
 
 #endif

@@ -8,7 +8,6 @@
 #include "os/directories.h"
 
 #include "os/windows/files.h"
-#include "os/windows/paths.h"
 #include "os/windows/text.h"
 
 #include <stdio.h>
@@ -23,8 +22,8 @@ static BOOL WINAPI directories_make(LPCWSTR path)
     return CreateDirectoryW(path, NULL);
 }
 
-int laz_os_make_folder(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
-                       struct laz_error *err)
+int laz_os_make_directory(const char *path, unsigned mode, uint32_t uid, uint32_t gid,
+                          struct laz_error *err)
 {
     (void)mode;
     (void)uid;
@@ -39,7 +38,7 @@ static int directories_by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_error *err)
+int laz_os_list_directory(const char *path, struct laz_strv *names, struct laz_error *err)
 {
     char *pattern = laz_strdupf("%s/*", path);
     wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
@@ -75,9 +74,9 @@ int laz_os_list_folder(const char *path, struct laz_strv *names, struct laz_erro
     return rc;
 }
 
-bool laz_os_can_execute_below(const char *folder)
+bool laz_os_can_execute_below(const char *directory)
 {
-    return laz_windows_exists(folder);
+    return laz_windows_exists(directory);
 }
 
 struct directories_removal {
@@ -89,16 +88,16 @@ struct directories_removal {
 static void directories_remove(struct directories_removal *removal, const wchar_t *path,
                                unsigned depth);
 
-static void directories_empty(struct directories_removal *removal, const wchar_t *folder,
+static void directories_empty(struct directories_removal *removal, const wchar_t *directory,
                               unsigned depth)
 {
     WIN32_FIND_DATAW entry;
-    size_t len = wcslen(folder);
+    size_t len = wcslen(directory);
     wchar_t *path = calloc(len + MAX_PATH + 3, sizeof *path);
 
     if (!path)
         return;
-    memcpy(path, folder, len * sizeof *path);
+    memcpy(path, directory, len * sizeof *path);
     wcscpy(path + len, L"\\*");
     HANDLE found = FindFirstFileW(path, &entry);
     while (found != INVALID_HANDLE_VALUE) {

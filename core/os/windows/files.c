@@ -7,6 +7,7 @@
 #include "os/files.h"
 
 #include "base/buf.h"
+#include "os/windows/descriptors.h"
 #include "os/windows/files.h"
 #include "os/windows/text.h"
 
@@ -31,100 +32,52 @@ bool laz_windows_with(const char *path, BOOL(WINAPI *call)(LPCWSTR))
     return done;
 }
 
-/* `create`: CREATE_NEW, OPEN_EXISTING. */
-static HANDLE files_open(const char *path, DWORD access, DWORD create)
+HANDLE laz_windows_create(const char *path, DWORD access, DWORD share, DWORD how, DWORD flags)
 {
     wchar_t *wide = laz_windows_path(path);
-    HANDLE file = INVALID_HANDLE_VALUE;
+    HANDLE handle = INVALID_HANDLE_VALUE;
 
+    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
     if (wide)
-        file = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, create,
-                           FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+        handle = CreateFileW(wide, access, share, NULL, how, flags, NULL);
     DWORD code = GetLastError();
     free(wide);
     SetLastError(code);
-    return file;
+    return handle;
 }
 
-static bool files_write(HANDLE file, const char *data, size_t len)
+HANDLE laz_windows_open(const char *path, DWORD access, DWORD flags)
 {
-    DWORD n = 0;
+    return laz_windows_create(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags);
+}
 
-    for (size_t done = 0; done < len; done += n) {
-        DWORD piece = len - done < FILES_PIECE ? (DWORD)(len - done) : FILES_PIECE;
-        if (!WriteFile(file, data + done, piece, &n, NULL) || !n)
-            return false;
-    }
-    return true;
+bool laz_windows_exists(const char *path)
+{
+    wchar_t *wide = laz_windows_path(path);
+    bool exist = wide && GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES;
+
+    free(wide);
+    return exist;
 }
 
 int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
                       struct laz_error *err)
 {
-    HANDLE file = files_open(path, GENERIC_WRITE, CREATE_NEW);
+    HANDLE file =
+        laz_windows_create(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, CREATE_NEW,
+                           FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT);
+    size_t done;
     int rc = 0;
 
     (void)mode;
     if (file == INVALID_HANDLE_VALUE)
         return laz_windows_fail(err, "the file %s cannot be made", path);
-    if (!files_write(file, data, len))
+    if (laz_windows_write_all(file, data, len, &done))
         rc = laz_windows_fail(err, "the file %s cannot be written", path);
     CloseHandle(file);
     if (rc)
         laz_windows_with(path, DeleteFileW);
-    return rc;
-}
-
-/* Opens a regular file: neither a directory nor a device. */
-static int files_open_regular(const char *path, HANDLE *file, struct laz_error *err)
-{
-    BY_HANDLE_FILE_INFORMATION info;
-    wchar_t *wide = laz_windows_path(path);
-    int rc = 0;
-
-    if (!wide)
-        return laz_error_nomem(err);
-    *file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                        NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    DWORD code = GetLastError();
-    free(wide);
-    SetLastError(code);
-    if (*file == INVALID_HANDLE_VALUE)
-        return laz_windows_fail(err, "the file %s cannot be read", path);
-    if (GetFileType(*file) != FILE_TYPE_DISK || !GetFileInformationByHandle(*file, &info) ||
-        (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)) {
-        rc = laz_error_set(err, LAZ_EINVAL, 0, "%s is not a regular file", path);
-        CloseHandle(*file);
-    }
-    return rc;
-}
-
-int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
-{
-    size_t start = buf->len;
-    HANDLE file = INVALID_HANDLE_VALUE;
-    DWORD n = 0;
-    int rc = files_open_regular(path, &file, err);
-
-    if (rc)
-        return rc;
-    do {
-        if (!laz_buf_reserve(buf, FILES_PIECE)) {
-            rc = laz_error_nomem(err);
-            break;
-        }
-        if (!ReadFile(file, buf->data + buf->len, FILES_PIECE, &n, NULL))
-            rc = laz_windows_fail(err, "the file %s cannot be read", path);
-        buf->len += rc ? 0 : n;
-        if (!rc && buf->len - start > max)
-            rc = laz_error_set(err, LAZ_ETOOBIG, 0, "the file %s has more than %zu bytes", path,
-                               max);
-    } while (!rc && n);
-    CloseHandle(file);
-    if (rc)
-        buf->len = start;
-    if (buf->data)
-        buf->data[buf->len] = '\0';
     return rc;
 }
 
@@ -167,7 +120,7 @@ static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
      * way. */
     bool is_link = !follow && (info.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
     look->kind = is_link                                            ? LAZ_LOOK_LINK
-                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_FOLDER
+                 : info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? LAZ_LOOK_DIRECTORY
                                                                     : LAZ_LOOK_FILE;
     look->mode = 0755;
     look->device = info.dwVolumeSerialNumber;
@@ -178,19 +131,36 @@ static bool look_describe(HANDLE handle, bool follow, struct laz_look *look)
     return true;
 }
 
-HANDLE laz_windows_open(const char *path, DWORD access, DWORD flags)
+int laz_os_read_file(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
 {
-    wchar_t *wide = laz_windows_path(path);
-    HANDLE handle = INVALID_HANDLE_VALUE;
+    HANDLE file = laz_windows_open(path, GENERIC_READ, 0);
+    size_t start = buf->len;
+    struct laz_look look;
+    DWORD n = 1;
+    int rc = 0;
 
-    SetLastError(ERROR_NOT_ENOUGH_MEMORY);
-    if (wide)
-        handle = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                             NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | flags, NULL);
-    DWORD code = GetLastError();
-    free(wide);
-    SetLastError(code);
-    return handle;
+    if (file == INVALID_HANDLE_VALUE)
+        return laz_windows_fail(err, "the file %s cannot be read", path);
+    if (!look_describe(file, true, &look) || look.kind != LAZ_LOOK_FILE)
+        rc = laz_error_set(err, LAZ_EINVAL, 0, "%s is not a regular file", path);
+    while (!rc && n) {
+        if (!laz_buf_reserve(buf, FILES_PIECE)) {
+            rc = laz_error_nomem(err);
+            break;
+        }
+        if (!ReadFile(file, buf->data + buf->len, FILES_PIECE, &n, NULL))
+            rc = laz_windows_fail(err, "the file %s cannot be read", path);
+        buf->len += rc ? 0 : n;
+        if (!rc && buf->len - start > max)
+            rc = laz_error_set(err, LAZ_ETOOBIG, 0, "the file %s has more than %zu bytes", path,
+                               max);
+    }
+    CloseHandle(file);
+    if (rc)
+        buf->len = start;
+    if (buf->data)
+        buf->data[buf->len] = '\0';
+    return rc;
 }
 
 int laz_os_look(const char *path, bool follow, struct laz_look *look)

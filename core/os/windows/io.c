@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/io.h"
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -158,12 +157,6 @@ HANDLE laz_windows_wait_handle(struct fds_entry *entry, bool write)
     return write ? entry->writable : entry->readable;
 }
 
-int laz_os_watchable(int fd)
-{
-    (void)fd;
-    return -1;
-}
-
 bool laz_os_await(int fd, uint64_t ms)
 {
     struct fds_entry *entry = laz_windows_entry(fd);
@@ -172,10 +165,8 @@ bool laz_os_await(int fd, uint64_t ms)
                                         ms < INFINITE ? (DWORD)ms : INFINITE) == WAIT_OBJECT_0;
 }
 
-int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
+int laz_windows_write_all(HANDLE handle, const void *data, size_t len, size_t *done)
 {
-    HANDLE handle = laz_windows_handle(fd);
-
     *done = 0;
     while (*done < len) {
         size_t left = len - *done;
@@ -187,6 +178,11 @@ int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
         *done += n;
     }
     return 0;
+}
+
+int laz_os_write_all(int fd, const void *data, size_t len, size_t *done)
+{
+    return laz_windows_write_all(laz_windows_handle(fd), data, len, done);
 }
 
 /* Writes all of it, and waits while the pipe is full. A pipe of lazaret takes overlapped calls, a

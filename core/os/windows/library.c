@@ -23,16 +23,16 @@ void laz_library_secure(void)
 
 /* Adds the directory of a library that others use: what they need of it is beside it (R's packages,
  * Python's extensions), and %PATH% is no longer searched. */
-static void library_add_folder(const char *path)
+static void library_add_directory(const char *path)
 {
-    wchar_t *folder = laz_windows_path(path);
-    wchar_t *end = folder ? wcsrchr(folder, L'\\') : NULL;
+    wchar_t *directory = laz_windows_path(path);
+    wchar_t *end = directory ? wcsrchr(directory, L'\\') : NULL;
 
     if (end && path[1] == ':') {
         *end = L'\0';
-        (void)AddDllDirectory(folder);
+        (void)AddDllDirectory(directory);
     }
-    free(folder);
+    free(directory);
 }
 
 void *laz_library_open(const char *path, bool global, const char **words)
@@ -52,7 +52,7 @@ void *laz_library_open(const char *path, bool global, const char **words)
         *words = library_error.text;
     } else if (global) {
         laz_library_keep(path); /* symbols belong to a library here: none has to be made global */
-        library_add_folder(path);
+        library_add_directory(path);
     }
     free(wide);
     return library;

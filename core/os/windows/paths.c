@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "os/current_process.h"
 #include "os/windows/files.h"
-#include "os/windows/paths.h"
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 const char laz_os_list_separator[] = ";";
 
 /* The directory of the module with this code: the program, or the library in an application. */
-static char *paths_own_folder(void)
+static char *paths_own_directory(void)
 {
     wchar_t wide[32768];
     HMODULE module = NULL;
@@ -23,7 +22,7 @@ static char *paths_own_folder(void)
 
     if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
                                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                           (LPCWSTR)(const void *)paths_own_folder, &module) &&
+                           (LPCWSTR)(const void *)paths_own_directory, &module) &&
         GetModuleFileNameW(module, wide, sizeof wide / sizeof *wide))
         path = laz_windows_slashes(laz_windows_narrow(wide));
     char *end = path ? strrchr(path, '/') : NULL;
@@ -35,7 +34,7 @@ static char *paths_own_folder(void)
 char *laz_os_installed(const char *prefix, const char *path)
 {
     size_t len = strlen(prefix);
-    char *own = strncmp(path, prefix, len) == 0 ? paths_own_folder() : NULL;
+    char *own = strncmp(path, prefix, len) == 0 ? paths_own_directory() : NULL;
     char *end = own ? strrchr(own, '/') : NULL; /* the end of the directory above */
     char *installed =
         end ? laz_strdupf("%.*s%s", (int)(end - own), own, path + len) : laz_strdup(path);
@@ -53,24 +52,15 @@ bool laz_os_is_absolute(const char *path)
 bool laz_os_config_place(int place, char **path)
 {
     static const char *const variables[] = {"APPDATA", "ProgramData"};
-    const char *folder = place < 2 ? laz_os_getenv(variables[place]) : NULL;
+    const char *directory = place < 2 ? laz_os_getenv(variables[place]) : NULL;
 
-    *path = laz_os_is_absolute(folder)
-                ? laz_windows_slashes(laz_strdupf("%s/lazaret/lazaret.toml", folder))
+    *path = laz_os_is_absolute(directory)
+                ? laz_windows_slashes(laz_strdupf("%s/lazaret/lazaret.toml", directory))
                 : NULL;
     return place < 2;
 }
 
 /* Sessions have the user of the host: what one can use the other can. */
-bool laz_windows_exists(const char *path)
-{
-    wchar_t *wide = laz_windows_path(path);
-    bool exist = wide && GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES;
-
-    free(wide);
-    return exist;
-}
-
 bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 {
     (void)uid;
@@ -80,15 +70,9 @@ bool laz_os_is_reachable(const char *path, uint32_t uid, bool execute)
 
 bool laz_os_is_writable(const char *path, uint32_t uid)
 {
-    wchar_t *wide = laz_windows_path(path);
-    HANDLE handle = INVALID_HANDLE_VALUE;
+    HANDLE handle = laz_windows_open(path, GENERIC_WRITE, 0);
 
     (void)uid;
-    if (wide)
-        handle =
-            CreateFileW(wide, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                        NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    free(wide);
     if (handle == INVALID_HANDLE_VALUE)
         return false;
     CloseHandle(handle);
@@ -114,14 +98,6 @@ char *laz_os_real_path(const char *path)
     if (!real)
         errno = ENOMEM;
     return real;
-}
-
-void laz_os_links(const char *path, void (*visit)(void *user, const char *link, const char *text),
-                  void *user)
-{
-    (void)path; /* no rules of this system refer to paths */
-    (void)visit;
-    (void)user;
 }
 
 bool laz_os_can_execute(const char *path)

@@ -5,7 +5,6 @@
 
 #include "os/process.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/process.h"
 
 int laz_os_pidfd(int64_t pid)
 {

@@ -6,8 +6,6 @@
 #include "os/process_tree.h"
 #include "os/signals.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/process.h"
-#include "os/windows/usage.h"
 
 /* Exit codes of processes that did not exit by themselves, and the signals that mean the same. */
 static const struct {

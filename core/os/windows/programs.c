@@ -7,32 +7,20 @@
 
 #include "base/buf.h"
 #include "os/paths.h"
-#include "os/windows/paths.h"
-#include "os/windows/text.h"
+#include "os/windows/files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool programs_is_one(const char *path)
-{
-    wchar_t *wide = laz_windows_path(path);
-    DWORD type, attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
-    bool is = attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY) &&
-              GetBinaryTypeW(wide, &type);
-
-    free(wide);
-    return is;
-}
-
 /* The path of a program, with ".exe" where that is omitted. NULL: none. */
-static char *programs_path(const char *folder, const char *name)
+static char *programs_path(const char *directory, const char *name)
 {
     static const char *const ends[] = {"", ".exe"};
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        char *path = folder ? laz_strdupf("%s/%s%s", folder, name, ends[i])
-                            : laz_strdupf("%s%s", name, ends[i]);
-        if (path && programs_is_one(path))
+        char *path = directory ? laz_strdupf("%s/%s%s", directory, name, ends[i])
+                               : laz_strdupf("%s%s", name, ends[i]);
+        if (path && laz_os_can_execute(path))
             return laz_windows_slashes(path);
         free(path);
     }
@@ -57,13 +45,13 @@ int laz_os_find_program(const char *name, char **path, struct laz_error *err)
                              "%s is neither an absolute path nor the bare name of a program", name);
     if (!GetSystemDirectoryW(system, MAX_PATH))
         return laz_windows_fail(err, "the system's directory cannot be determined");
-    char *folder = laz_windows_slashes(laz_windows_narrow(system));
-    *path = folder ? programs_path(folder, name) : NULL;
+    char *directory = laz_windows_slashes(laz_windows_narrow(system));
+    *path = directory ? programs_path(directory, name) : NULL;
     if (!*path)
         laz_error_set(err, LAZ_ENOENT, 0,
                       "the program %s is not in %s (PATH is not used): name its absolute path",
-                      name, folder ? folder : "the system's directory");
-    free(folder);
+                      name, directory ? directory : "the system's directory");
+    free(directory);
     return *path ? 0 : LAZ_ENOENT;
 }
 
@@ -77,11 +65,4 @@ int laz_os_program_parts(const char *path,
     if (laz_windows_exists(path))
         return 0;
     return laz_error_set(err, LAZ_ENOENT, 0, "%s does not exist", path);
-}
-
-void laz_os_program_folders(void (*visit)(void *user, const char *path, bool among_libraries),
-                            void *user)
-{
-    (void)visit;
-    (void)user;
 }

@@ -7,68 +7,59 @@
 #include "os/directories.h"
 #include "os/users.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/text.h"
+#include "os/windows/files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER_PREFIX "lazaret-"
-#define FOLDER_RANDOM 8
-#define FOLDER_LOCK   "/lock"
-#define FOLDER_TRIES  5
+#define DIRECTORY_PREFIX "lazaret-"
+#define DIRECTORY_RANDOM 8
+#define DIRECTORY_LOCK   "/lock"
+#define DIRECTORY_TRIES  5
 
 /* A directory is in use while its file "lock" is open: the file is opened without sharing, and is
  * deleted with its last handle. */
-static HANDLE folder_lock(const char *folder)
+static HANDLE directory_lock(const char *directory)
 {
-    char *path = laz_strdupf("%s" FOLDER_LOCK, folder);
-    wchar_t *wide = path ? laz_windows_path(path) : NULL;
+    char *path = laz_strdupf("%s" DIRECTORY_LOCK, directory);
     HANDLE lock = INVALID_HANDLE_VALUE;
 
-    if (wide)
-        lock = CreateFileW(wide, GENERIC_WRITE | DELETE, 0, NULL, OPEN_ALWAYS,
-                           FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    if (path)
+        lock = laz_windows_create(path, GENERIC_WRITE | DELETE, 0, OPEN_ALWAYS,
+                                  FILE_ATTRIBUTE_HIDDEN | FILE_FLAG_DELETE_ON_CLOSE);
     free(path);
-    free(wide);
     return lock;
 }
 
-static bool folder_is_ours(const char *name)
+static bool directory_is_ours(const char *name)
 {
-    size_t prefix = strlen(FOLDER_PREFIX);
+    size_t prefix = strlen(DIRECTORY_PREFIX);
 
-    return strncmp(name, FOLDER_PREFIX, prefix) == 0 && strlen(name) == prefix + FOLDER_RANDOM &&
+    return strncmp(name, DIRECTORY_PREFIX, prefix) == 0 &&
+           strlen(name) == prefix + DIRECTORY_RANDOM &&
            strspn(name + prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789") == FOLDER_RANDOM;
+                                 "0123456789") == DIRECTORY_RANDOM;
 }
 
-static void folder_clean_stale(const char *parent)
+static void directory_clean_stale(const char *parent)
 {
-    WIN32_FIND_DATAW entry;
-    char *pattern = laz_strdupf("%s/" FOLDER_PREFIX "*", parent);
-    wchar_t *wide = pattern ? laz_windows_path(pattern) : NULL;
-    HANDLE found = wide ? FindFirstFileW(wide, &entry) : INVALID_HANDLE_VALUE;
+    struct laz_strv names = LAZ_STRV_INIT;
 
-    while (found != INVALID_HANDLE_VALUE) {
-        char *name = laz_windows_narrow(entry.cFileName);
-        char *path = name && folder_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
-        HANDLE lock = path ? folder_lock(path) : INVALID_HANDLE_VALUE;
+    (void)laz_os_list_directory(parent, &names, NULL);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.items[i];
+        char *path = directory_is_ours(name) ? laz_strdupf("%s/%s", parent, name) : NULL;
+        HANDLE lock = path ? directory_lock(path) : INVALID_HANDLE_VALUE;
         if (lock != INVALID_HANDLE_VALUE) {
             CloseHandle(lock);
             laz_os_remove_tree(path);
         }
-        free(name);
         free(path);
-        if (!FindNextFileW(found, &entry)) {
-            FindClose(found);
-            break;
-        }
     }
-    free(pattern);
-    free(wide);
+    laz_strv_fini(&names);
 }
 
-static char *folder_parent(void)
+static char *directory_parent(void)
 {
     wchar_t wide[MAX_PATH + 1];
     DWORD n = GetTempPathW(MAX_PATH, wide);
@@ -80,19 +71,19 @@ static char *folder_parent(void)
     return laz_windows_slashes(laz_windows_narrow(wide));
 }
 
-static int folder_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
+static int directory_make(const char *parent, char **path, int *lock_fd, struct laz_error *err)
 {
-    char name[FOLDER_RANDOM + 1];
+    char name[DIRECTORY_RANDOM + 1];
     char *made = NULL;
-    int rc = laz_random_name(name, FOLDER_RANDOM, err);
+    int rc = laz_random_name(name, DIRECTORY_RANDOM, err);
 
     if (!rc) {
-        made = laz_strdupf("%s/" FOLDER_PREFIX "%s", parent, name);
-        rc = made ? laz_os_make_folder(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
+        made = laz_strdupf("%s/" DIRECTORY_PREFIX "%s", parent, name);
+        rc = made ? laz_os_make_directory(made, 0700, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
                   : laz_error_nomem(err);
     }
     if (!rc) {
-        HANDLE lock = folder_lock(made);
+        HANDLE lock = directory_lock(made);
         if (lock == INVALID_HANDLE_VALUE)
             rc = laz_windows_fail(err, "the directory %s cannot be locked", made);
         else if ((*lock_fd = laz_windows_new_fd(FDS_FILE, lock)) < 0)
@@ -109,16 +100,16 @@ static int folder_make(const char *parent, char **path, int *lock_fd, struct laz
 
 /* Another engine that starts may remove the new directory as a stale one before it is locked: then
  * another one is made. */
-int laz_os_runtime_folder(char **path, int *lock_fd, struct laz_error *err)
+int laz_os_runtime_directory(char **path, int *lock_fd, struct laz_error *err)
 {
-    char *parent = folder_parent();
+    char *parent = directory_parent();
     int rc = -1;
 
     if (!parent)
         return laz_windows_fail(err, "there is no directory for temporary files");
-    folder_clean_stale(parent);
-    for (int attempt = 0; rc && attempt < FOLDER_TRIES; attempt++)
-        rc = folder_make(parent, path, lock_fd, attempt + 1 < FOLDER_TRIES ? NULL : err);
+    directory_clean_stale(parent);
+    for (int attempt = 0; rc && attempt < DIRECTORY_TRIES; attempt++)
+        rc = directory_make(parent, path, lock_fd, attempt + 1 < DIRECTORY_TRIES ? NULL : err);
     free(parent);
     return rc;
 }

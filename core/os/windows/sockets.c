@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/random.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/sockets.h"
 #include "os/windows/text.h"
 
 #include <errno.h>
@@ -94,9 +93,9 @@ int laz_windows_pipe(bool both_ways, HANDLE *ours, HANDLE *theirs, struct laz_er
     return rc;
 }
 
-char *laz_os_socket_name(const char *folder)
+char *laz_os_socket_name(const char *directory)
 {
-    (void)folder;
+    (void)directory;
     return laz_strdup(SOCKETS_INHERITED);
 }
 

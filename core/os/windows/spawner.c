@@ -17,7 +17,6 @@
 #include "os/paths.h"
 #include "os/process.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/process.h"
 #include "os/windows/text.h"
 
 #include <stdlib.h>
@@ -53,14 +52,6 @@ int laz_spawner_new(struct laz_spawner **spawner, struct laz_error *err)
     return *spawner ? 0 : laz_error_nomem(err);
 }
 
-int laz_spawner_guard(struct laz_spawner *spawner, const char *agent, struct laz_error *err)
-{
-    (void)spawner;
-    (void)agent;
-    (void)err;
-    return 0; /* a job object ends all of its processes with the host */
-}
-
 void laz_spawner_free(struct laz_spawner *spawner)
 {
     free(spawner);
@@ -78,10 +69,10 @@ static void job_read_back(HANDLE job, struct laz_job_values *found)
                                    NULL))
         return;
     found->flags = limits.BasicLimitInformation.LimitFlags;
-    found->active_processes = limits.BasicLimitInformation.ActiveProcessLimit;
-    found->user_time = limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart;
-    found->process_memory_bytes = limits.ProcessMemoryLimit;
-    found->job_memory_bytes = limits.JobMemoryLimit;
+    found->of[LAZ_JOB_NPROC] = limits.BasicLimitInformation.ActiveProcessLimit;
+    found->of[LAZ_JOB_CPU] = (uint64_t)limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart;
+    found->of[LAZ_JOB_PROCESS_MEMORY] = limits.ProcessMemoryLimit;
+    found->of[LAZ_JOB_MEMORY] = limits.JobMemoryLimit;
 }
 
 /* Windows nests jobs only where none of them restricts the user interface, and the program that
@@ -104,10 +95,10 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
         return laz_windows_fail(err, "no job object for %s could be made", spawn->argv[0]);
     laz_job_values_make(spawn->job ? spawn->job : &none, &asked);
     limits.BasicLimitInformation.LimitFlags = asked.flags;
-    limits.BasicLimitInformation.ActiveProcessLimit = asked.active_processes;
-    limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart = asked.user_time;
-    limits.ProcessMemoryLimit = (SIZE_T)asked.process_memory_bytes;
-    limits.JobMemoryLimit = (SIZE_T)asked.job_memory_bytes;
+    limits.BasicLimitInformation.ActiveProcessLimit = (DWORD)asked.of[LAZ_JOB_NPROC];
+    limits.BasicLimitInformation.PerJobUserTimeLimit.QuadPart = (LONGLONG)asked.of[LAZ_JOB_CPU];
+    limits.ProcessMemoryLimit = (SIZE_T)asked.of[LAZ_JOB_PROCESS_MEMORY];
+    limits.JobMemoryLimit = (SIZE_T)asked.of[LAZ_JOB_MEMORY];
     if (!SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits)) {
         int rc = laz_windows_fail(err, "the job object for %s cannot be limited", spawn->argv[0]);
         CloseHandle(job);
@@ -129,7 +120,7 @@ static int job_new(const struct laz_spawn *spawn, HANDLE *out, struct laz_error 
 struct process_start {
     const struct laz_spawn *spawn;
     HANDLE job, streams[3]; /* streams: copies that can be inherited */
-    wchar_t *program, *command, *folder, *environment;
+    wchar_t *program, *command, *directory, *environment;
     LPPROC_THREAD_ATTRIBUTE_LIST attributes;
     bool listed;
 };
@@ -144,7 +135,7 @@ static void start_end(struct process_start *start)
     free(start->attributes);
     free(start->program);
     free(start->command);
-    free(start->folder);
+    free(start->directory);
     free(start->environment);
 }
 
@@ -227,9 +218,9 @@ static int start_texts(struct process_start *start, struct laz_error *err)
     if (!rc) {
         start->program = laz_windows_path(spawn->argv[0]);
         start->command = laz_windows_wide(laz_buf_text(&command));
-        start->folder = spawn->folder ? laz_windows_path(spawn->folder) : start_root();
-        start->environment = laz_windows_wide_n(block.data, block.len, NULL);
-        if (!start->program || !start->command || !start->folder || !start->environment)
+        start->directory = spawn->directory ? laz_windows_path(spawn->directory) : start_root();
+        start->environment = laz_windows_wide_n(block.data, block.len);
+        if (!start->program || !start->command || !start->directory || !start->environment)
             rc =
                 laz_error_set(err, LAZ_EINVAL, 0,
                               "%s cannot be started: its path, arguments, directory or environment "
@@ -255,7 +246,7 @@ static int start_process(struct process_start *start, HANDLE *process, DWORD *pi
                   CREATE_SUSPENDED | (start->spawn->group ? CREATE_NEW_PROCESS_GROUP : 0);
 
     if (!CreateProcessW(start->program, start->command, NULL, NULL, TRUE, flags, start->environment,
-                        start->folder, &info.StartupInfo, &made))
+                        start->directory, &info.StartupInfo, &made))
         return laz_windows_fail(err, "%s cannot be started", start->spawn->argv[0]);
     BOOL inside = FALSE; /* a system that ignores the attribute would report no error */
     int rc = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system.c - facts about this system; programs need no list of paths.  System: Windows. */
+/* system.c - facts about this system.  System: Windows. */
 #include "os/system.h"
 
 #include "os/windows/text.h"
@@ -28,14 +28,4 @@ void laz_os_facts(const char *root, struct laz_buf *facts)
     (void)root;
     if (wine)
         laz_buf_printf(facts, "wine=%s\n", wine());
-}
-
-void laz_os_system_paths(bool programs,
-                         void (*visit)(void *user, uint32_t kind, const char *host,
-                                       const char *box),
-                         void *user)
-{
-    (void)programs;
-    (void)visit;
-    (void)user;
 }

@@ -10,7 +10,7 @@
 
 #define TEXT_PATH_SHORT 236 /* MAX_PATH without the space for a name below a directory */
 
-wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len)
+wchar_t *laz_windows_wide_n(const char *text, size_t len)
 {
     if (len >= INT_MAX)
         return NULL;
@@ -20,14 +20,12 @@ wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len)
     wchar_t *wide = calloc((size_t)n + 1, sizeof *wide);
     if (wide && len)
         MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, (int)len, wide, n);
-    if (wide_len)
-        *wide_len = (size_t)n;
     return wide;
 }
 
 wchar_t *laz_windows_wide(const char *text)
 {
-    return laz_windows_wide_n(text, strlen(text), NULL);
+    return laz_windows_wide_n(text, strlen(text));
 }
 
 char *laz_windows_narrow(const wchar_t *text)

@@ -14,7 +14,7 @@
 #include <windows.h>
 
 wchar_t *laz_windows_wide(const char *text); /* NULL: no memory, or no UTF-8 */
-wchar_t *laz_windows_wide_n(const char *text, size_t len, size_t *wide_len);
+wchar_t *laz_windows_wide_n(const char *text, size_t len);
 char *laz_windows_narrow(const wchar_t *text); /* '\\' stays; NULL: no memory */
 /* A path, absolute and with '\\' between its parts, as the calls for files want it; one that is too
  * long for them (MAX_PATH) in the form that is not. And any path of a drive in that form, for what

@@ -22,7 +22,7 @@ static int trust_is_there(const char *path, enum laz_look_kind kind, struct laz_
         return laz_error_os(err, failed, "%s", path);
     if (look.kind != kind)
         return laz_error_set(err, LAZ_EREFUSED, 0, "%s: not a %s", path,
-                             kind == LAZ_LOOK_FOLDER ? "directory" : "regular file");
+                             kind == LAZ_LOOK_DIRECTORY ? "directory" : "regular file");
     return 0;
 }
 
@@ -31,9 +31,9 @@ int laz_trust_file(const char *path, struct laz_error *err)
     return trust_is_there(path, LAZ_LOOK_FILE, err);
 }
 
-int laz_trust_folder(const char *path, struct laz_error *err)
+int laz_trust_directory(const char *path, struct laz_error *err)
 {
-    return trust_is_there(path, LAZ_LOOK_FOLDER, err);
+    return trust_is_there(path, LAZ_LOOK_DIRECTORY, err);
 }
 
 int laz_trust_read(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)

@@ -2,11 +2,9 @@
 /* usage.c - what processes and jobs have used.  System: Windows. */
 #include "os/usage.h"
 
-#include "os/descriptors.h"
 #include "os/pidfd.h"
 #include "os/process_tree.h"
 #include "os/windows/descriptors.h"
-#include "os/windows/usage.h"
 
 #include <psapi.h>
 
@@ -47,16 +45,6 @@ bool laz_os_usage_open(int64_t pid, struct laz_usage *usage)
 {
     *usage = (struct laz_usage){.fd = laz_os_pidfd(pid)};
     return usage->fd >= 0;
-}
-
-bool laz_os_usage_is_open(const struct laz_usage *usage)
-{
-    return usage->fd >= 0;
-}
-
-void laz_os_usage_close(struct laz_usage *usage)
-{
-    laz_os_close(&usage->fd);
 }
 
 void laz_os_usage_read(const struct laz_usage *usage, uint64_t *cpu_us, uint64_t *rss_bytes)

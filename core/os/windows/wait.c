@@ -3,7 +3,6 @@
 #include "os/wait.h"
 
 #include "os/windows/descriptors.h"
-#include "os/windows/io.h"
 
 #include <stdlib.h>
 
