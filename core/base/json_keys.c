@@ -17,8 +17,13 @@
 
 #define KEYS_FEW 8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
 
-static const char keys_no_memory[] = "out of memory";
 static const char keys_repeated[] = "a key is repeated";
+
+static const char *keys_no_memory(struct json_keys *keys)
+{
+    keys->failed = true;
+    return "out of memory";
+}
 
 void json_keys_fini(struct json_keys *keys)
 {
@@ -47,7 +52,7 @@ const char *json_keys_add(struct json_keys *keys, size_t at, size_t len, bool es
         size_t cap = keys->cap ? keys->cap * 2 : 32;
         struct json_key *items = realloc(keys->items, cap * sizeof *items);
         if (!items)
-            return keys_no_memory;
+            return keys_no_memory(keys);
         keys->items = items;
         keys->cap = cap;
     }
@@ -55,7 +60,7 @@ const char *json_keys_add(struct json_keys *keys, size_t at, size_t len, bool es
         size_t start = keys->decoded.len;
         laz_json_decode_string(keys->text + at - 1, len + 2, &keys->decoded);
         if (keys->decoded.failed)
-            return keys_no_memory;
+            return keys_no_memory(keys);
         at = start;
         len = keys->decoded.len - start;
     }
@@ -89,7 +94,7 @@ static const char *keys_make_table(struct json_keys *keys, size_t n, size_t *siz
         free(keys->slots);
         keys->slots = calloc(*size, sizeof *keys->slots);
         keys->cap_slots = keys->slots ? *size : 0;
-        return keys->slots ? NULL : keys_no_memory;
+        return keys->slots ? NULL : keys_no_memory(keys);
     }
     memset(keys->slots, 0, *size * sizeof *keys->slots);
     return NULL;

@@ -33,6 +33,7 @@ struct json_keys {
     size_t cap_slots;
     struct laz_siphash_key secret;
     bool has_secret;
+    bool failed; /* an allocation did */
 };
 
 void json_keys_fini(struct json_keys *keys);

@@ -355,6 +355,8 @@ int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *f
             scan.problem = "something follows the value";
     }
     json_keys_fini(&scan.keys);
+    if (scan.keys.failed)
+        return laz_error_nomem(err);
     if (scan.problem)
         return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
                              scan.at);

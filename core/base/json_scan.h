@@ -13,7 +13,8 @@
 
 /* 0 when `text` is exactly one JSON value (white space around it allowed) that lazaret accepts:
  * at most 64 levels, valid UTF-8, no NUL byte or \u0000, no lone surrogate, no repeated key in an
- * object, every number within a double's range. Else LAZ_EPARSE, with the byte position. */
+ * object, every number within a double's range. Else LAZ_EPARSE, with the byte position, or
+ * LAZ_ENOMEM. */
 int laz_json_scan(const char *text, size_t len, struct laz_error *err);
 
 #endif

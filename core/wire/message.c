@@ -98,9 +98,7 @@ static int message_scan(const char *line, size_t len, struct message_found *foun
 {
     int rc = laz_json_scan_members(line, len, found->items, LAZ_MESSAGE_MEMBERS, &found->n, err);
 
-    if (rc && err)
-        err->code = LAZ_EPROTO;
-    return rc ? LAZ_EPROTO : 0;
+    return rc == LAZ_EPARSE ? laz_error_as(err, LAZ_EPROTO) : rc;
 }
 
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
