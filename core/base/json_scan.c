@@ -10,6 +10,7 @@
 #include "base/json_keys.h"
 #include "base/json_lex.h"
 #include "base/json_members.h"
+#include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 
@@ -99,101 +100,57 @@ static const char too_large[] =
     "45817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711"
     "559699508093042880177904174497792";
 
-#define TOO_LARGE_DIGITS 309
+#define TOO_LARGE_EXPONENT 308
 
-_Static_assert(sizeof too_large == TOO_LARGE_DIGITS + 1, "all of its digits");
-
-/* The parts of a number. */
-struct number {
-    const char *whole, *whole_end;
-    const char *fraction, *fraction_end; /* equal when there is none */
-    const char *exponent, *exponent_end; /* with its sign; equal when there is none */
-};
-
-static const char *number_digits(const char *p, const char *end)
-{
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
-    return p;
-}
-
-/* The exponent; a huge one is replaced by one that is larger than any text has digits. */
-static int64_t number_exponent(const struct number *number)
-{
-    const char *p = number->exponent;
-    int64_t value = 0;
-    bool negative = p < number->exponent_end && *p == '-';
-
-    if (p < number->exponent_end && (*p == '-' || *p == '+'))
-        p++;
-    for (; p < number->exponent_end && value < INT64_C(1000000000000); p++)
-        value = value * 10 + (*p - '0');
-    return negative ? -value : value;
-}
+_Static_assert(sizeof too_large == TOO_LARGE_EXPONENT + 2, "all of its digits");
 
 /* Is it less than 2^1024 - 2^970? The digits are compared one by one, because converting a number
  * costs up to a hundred times as much as reading it. */
-static bool number_is_finite(const struct number *number)
+static bool number_is_finite(const char *raw, size_t len)
 {
-    const char *p = number->whole;
-    int64_t digits = number->whole_end - p; /* before the point */
+    struct laz_json_digits number = laz_json_digits(raw, len);
 
-    if (digits < 300 && number->exponent_end - number->exponent < 1)
-        return true;
-    digits += number_exponent(number);
-    for (; p < number->fraction_end; p++) { /* up to the first digit that is not 0 */
-        if (p == number->whole_end) {
-            p = number->fraction;
-            if (p == number->fraction_end)
-                break;
-        }
-        if (*p != '0')
-            break;
-        digits--;
-    }
-    if (p >= number->fraction_end || digits != TOO_LARGE_DIGITS)
-        return p >= number->fraction_end || digits < TOO_LARGE_DIGITS;
-    for (size_t i = 0; i < TOO_LARGE_DIGITS; i++) {
-        if (p == number->whole_end)
-            p = number->fraction;
-        char digit = p < number->fraction_end ? *p++ : '0';
-        if (digit != too_large[i])
-            return digit < too_large[i];
+    if (number.exponent != TOO_LARGE_EXPONENT)
+        return number.exponent < TOO_LARGE_EXPONENT;
+    for (const char *c = too_large; *c; c++) {
+        int digit = laz_json_next_digit(&number);
+        if (digit != *c - '0')
+            return digit < *c - '0';
     }
     return false;
 }
 
+/* The end of the digits at `p`; NULL when there are none. */
+static const char *number_digits(const char *p, const char *end)
+{
+    const char *first = p;
+
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p > first ? p : NULL;
+}
+
 static bool scan_number(struct scan *scan)
 {
-    const char *start = scan->text + scan->at, *end = scan->text + scan->len, *p = start;
-    struct number number;
+    const char *start = scan->text + scan->at, *end = scan->text + scan->len;
+    const char *whole = start + (start < end && *start == '-'), *p = number_digits(whole, end);
+    bool has_exponent;
 
-    if (p < end && *p == '-')
-        p++;
-    number.whole = p;
-    p = number.whole_end = number_digits(p, end);
-    if (p == number.whole || (*number.whole == '0' && p - number.whole > 1))
+    if (!p || (*whole == '0' && p - whole > 1))
         return scan_fail(scan, "a number is not valid");
-    number.fraction = number.fraction_end = p;
-    if (p < end && *p == '.') {
-        number.fraction = p + 1;
-        p = number.fraction_end = number_digits(p + 1, end);
-        if (p == number.fraction)
-            return scan_fail(scan, "a number is not valid");
+    if (p < end && *p == '.')
+        p = number_digits(p + 1, end);
+    has_exponent = p && p < end && (*p == 'e' || *p == 'E');
+    if (has_exponent) {
+        p++;
+        p = number_digits(p + (p < end && (*p == '+' || *p == '-')), end);
     }
-    number.exponent = number.exponent_end = p;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        number.exponent = ++p;
-        if (p < end && (*p == '+' || *p == '-'))
-            p++;
-        const char *digits = p;
-        p = number.exponent_end = number_digits(p, end);
-        if (p == digits)
-            return scan_fail(scan, "a number is not valid");
-    }
-    if (!number_is_finite(&number))
+    if (!p)
+        return scan_fail(scan, "a number is not valid");
+    size_t len = (size_t)(p - start);
+    if ((has_exponent || len > TOO_LARGE_EXPONENT) && !number_is_finite(start, len))
         return scan_fail(scan, "a number is out of range");
-    scan->at += (size_t)(p - start);
+    scan->at += len;
     return true;
 }
 
