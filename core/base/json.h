@@ -9,11 +9,9 @@
 #include "base/json_members.h"
 #include "base/json_number.h"
 #include "base/json_plugin.h"
-#include "base/json_reader.h"
 #include "base/json_scan.h"
 #include "base/json_text.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
-#include "base/json_writer.h"
 
 #endif

@@ -6,74 +6,119 @@
 #include "base/json_lex.h"
 #include "base/json_text.h"
 
-static const char *members_space(const char *at, const char *end)
+static void items_space(struct laz_json_items *items)
 {
-    while (at < end && json_is_space(*at))
-        at++;
-    return at;
+    while (items->at < items->end && json_is_space(*items->at))
+        items->at++;
 }
 
-/* What stands behind a value: a comma (1), the bracket that closes the container (0), else -1. */
-static int members_after(const char **at, const char *end, char bracket)
+/* Behind a value: a comma, or the bracket that closes the container, behind which nothing stands. */
+static void items_after(struct laz_json_items *items, char close)
 {
-    *at = members_space(*at, end);
-    if (*at == end || (**at != ',' && **at != bracket))
-        return -1;
-    char c = *(*at)++;
-    if (c == bracket)
-        return 0;
-    *at = members_space(*at, end);
-    return 1;
+    items_space(items);
+    char c = '\0';
+    if (items->at < items->end)
+        c = *items->at++;
+    items_space(items);
+    items->failed = c == close ? items->at < items->end : c != ',';
+    if (c == close || items->failed)
+        items->at = NULL;
 }
 
-/* The value at *at, which is behind it afterwards. */
-static bool members_value(const char **at, const char *end, const char **raw, size_t *len)
+static struct laz_json_items items_begin(const char *text, size_t len, char open, char close)
 {
-    *at = members_space(*at, end);
-    *raw = *at;
-    *len = laz_json_value_span(*at, (size_t)(end - *at));
-    *at += *len;
+    struct laz_json_items items = {text, text + len, false};
+
+    items_space(&items);
+    if (items.at == items.end || *items.at++ != open)
+        return (struct laz_json_items){.failed = true};
+    items_space(&items);
+    if (items.at < items.end && *items.at == close)
+        items_after(&items, close);
+    return items;
+}
+
+/* The value at `at`, which is behind it afterwards. */
+static bool items_value(struct laz_json_items *items, const char **raw, size_t *len)
+{
+    items_space(items);
+    *raw = items->at;
+    *len = laz_json_value_span(items->at, (size_t)(items->end - items->at));
+    items->at += *len;
     return *len > 0;
 }
 
-/* The key at *at and its colon. */
-static bool members_key(const char **at, const char *end, struct laz_json_found *found)
+/* The key at `at` and its colon. */
+static bool items_key(struct laz_json_items *items, struct laz_json_found *found)
 {
     const char *raw;
     size_t len;
 
-    if (*at == end || **at != '"' || !members_value(at, end, &raw, &len))
+    if (items->at == items->end || *items->at != '"' || !items_value(items, &raw, &len))
         return false;
     found->key = raw + 1;
     found->key_len = len - 2;
-    *at = members_space(*at, end);
-    return *at < end && *(*at)++ == ':';
+    items_space(items);
+    return items->at < items->end && *items->at++ == ':';
+}
+
+static bool items_next(struct laz_json_items *items, bool good, char close)
+{
+    if (good)
+        items_after(items, close);
+    else
+        *items = (struct laz_json_items){.failed = true};
+    return !items->failed;
+}
+
+struct laz_json_items laz_json_items(const char *text, size_t len)
+{
+    return items_begin(text, len, '[', ']');
+}
+
+bool laz_json_next_item(struct laz_json_items *items, const char **raw, size_t *len)
+{
+    return items->at && items_next(items, items_value(items, raw, len), ']');
+}
+
+struct laz_json_items laz_json_members(const char *text, size_t len)
+{
+    return items_begin(text, len, '{', '}');
+}
+
+bool laz_json_next_member(struct laz_json_items *items, struct laz_json_found *found)
+{
+    return items->at &&
+           items_next(items,
+                      items_key(items, found) && items_value(items, &found->raw, &found->len), '}');
 }
 
 bool laz_json_find_members(const char *text, size_t len, struct laz_json_found *found, size_t max,
                            size_t *n)
 {
-    const char *end = text + len, *at = members_space(text, end);
-    int more = 1;
+    struct laz_json_items members = laz_json_members(text, len);
+    struct laz_json_found one;
 
-    *n = 0;
-    if (at == end || *at++ != '{')
-        return false;
-    at = members_space(at, end);
-    if (at < end && *at == '}') {
-        at++;
-        more = 0;
-    }
-    while (more > 0) {
-        struct laz_json_found one;
-        if (!members_key(&at, end, &one) || !members_value(&at, end, &one.raw, &one.len))
-            return false;
+    for (*n = 0; laz_json_next_member(&members, &one); ++*n)
         if (*n < max)
             found[*n] = one;
-        ++*n;
-        more = members_after(&at, end, '}');
+    return !members.failed;
+}
+
+bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
+                     size_t *raw_len)
+{
+    struct laz_json_items members = laz_json_members(object, len);
+    struct laz_json_found one;
+
+    while (laz_json_next_member(&members, &one)) {
+        if (!laz_json_found_is(&one, key))
+            continue;
+        *raw = one.raw;
+        *raw_len = one.len;
+        return true;
     }
-    return more == 0 && members_space(at, end) == end;
+    return false;
 }
 
 bool laz_json_found_is(const struct laz_json_found *found, const char *name)
@@ -91,30 +136,4 @@ bool laz_json_found_is(const struct laz_json_found *found, const char *name)
         name++;
     }
     return at == end && !*name;
-}
-
-struct laz_json_items laz_json_items(const char *text, size_t len)
-{
-    struct laz_json_items items = {text, text + len, false};
-
-    items.at = members_space(items.at, items.end);
-    if (items.at == items.end || *items.at++ != '[')
-        return (struct laz_json_items){.failed = true};
-    items.at = members_space(items.at, items.end);
-    if (items.at < items.end && *items.at == ']')
-        items.at = NULL;
-    return items;
-}
-
-bool laz_json_next_item(struct laz_json_items *items, const char **raw, size_t *len)
-{
-    if (!items->at)
-        return false;
-    int more = members_value(&items->at, items->end, raw, len)
-                   ? members_after(&items->at, items->end, ']')
-                   : -1;
-    items->failed = more < 0;
-    if (more < 1)
-        items->at = NULL;
-    return more >= 0;
 }

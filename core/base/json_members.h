@@ -28,14 +28,19 @@ bool laz_json_find_members(const char *text, size_t len, struct laz_json_found *
                            size_t *n);
 /* Is it the member of this name (ASCII), however its key was written? */
 bool laz_json_found_is(const struct laz_json_found *found, const char *name);
+/* The member of this name (ASCII): true, and the text of the value. */
+bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
+                     size_t *raw_len);
 
-/* The items of a list, one after the other. */
+/* The items of a list, or the members of an object, one after the other. */
 struct laz_json_items {
     const char *at, *end;
-    bool failed; /* the text is not a list */
+    bool failed; /* the text is not a list, or not an object */
 };
 struct laz_json_items laz_json_items(const char *text, size_t len);
+struct laz_json_items laz_json_members(const char *text, size_t len);
 /* False at the end. */
 bool laz_json_next_item(struct laz_json_items *items, const char **raw, size_t *len);
+bool laz_json_next_member(struct laz_json_items *items, struct laz_json_found *found);
 
 #endif

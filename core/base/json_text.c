@@ -7,8 +7,6 @@
 #include "base/json_text.h"
 
 #include "base/json_lex.h"
-#include "base/json_reader.h"
-#include "base/json_scan.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -217,26 +215,6 @@ void laz_json_compact(struct laz_buf *buf, const char *text, size_t len)
         while (i < len && json_is_space(text[i]))
             i++;
     }
-}
-
-bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
-                     size_t *raw_len)
-{
-    struct laz_json_reader *reader = laz_json_reader_new(object, len);
-    struct laz_json_token token;
-    bool found = false;
-
-    if (!reader)
-        return false;
-    if (laz_json_reader_next(reader, &token) == LAZ_JSON_OBJECT_BEGIN) {
-        while (!found && laz_json_reader_next(reader, &token) == LAZ_JSON_KEY) {
-            found = strcmp(token.text, key) == 0;
-            if (!laz_json_reader_skip(reader, raw, raw_len))
-                found = false;
-        }
-    }
-    laz_json_reader_free(reader);
-    return found;
 }
 
 bool laz_json_to_bool(const char *raw, size_t len, bool *value)

@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Members of a scanned object by name: true, and the raw text of the value. */
-bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
-                     size_t *raw_len);
 /* A raw value as a C value; false when it is of another type. For numbers: json_number.h.
  * laz_json_to_string gives a new string (NULL for another type, or when allocation failed). */
 bool laz_json_to_bool(const char *raw, size_t len, bool *value);
