@@ -6,6 +6,7 @@
 #ifndef LAZ_BASE_JSON_H
 #define LAZ_BASE_JSON_H
 
+#include "base/json_fields.h"
 #include "base/json_members.h"
 #include "base/json_number.h"
 #include "base/json_plugin.h"

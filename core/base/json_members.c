@@ -12,7 +12,8 @@ static void items_space(struct laz_json_items *items)
         items->at++;
 }
 
-/* Behind a value: a comma, or the bracket that closes the container, behind which nothing stands. */
+/* Behind a value: a comma, or the bracket that closes the container, behind which nothing stands.
+ */
 static void items_after(struct laz_json_items *items, char close)
 {
     items_space(items);

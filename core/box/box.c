@@ -22,7 +22,7 @@
 #include "os/uids.h"
 #include "os/usage.h"
 #include "os/users.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "box/box.h"
 #include "box/shared.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 struct laz_box_kind {
     const char *name;
