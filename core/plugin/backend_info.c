@@ -10,30 +10,32 @@
 
 #define RANK(platform, member)                                                                     \
     {                                                                                              \
-        .key = platform, .kind = LAZ_FIELD_NUMBER,                                                 \
-        .offset = offsetof(struct laz_backend_ranks, member)                                       \
+        .name = platform, .kind = LAZ_FIELD_INTEGER, .min = 1, .max = 1000000,                     \
+        .at = offsetof(struct laz_backend_ranks, member)                                           \
     }
 
-static const struct laz_field rank_fields[] = {
+static const struct laz_field rank_rows[] = {
     RANK("linux", on_linux),
     RANK("darwin", on_darwin),
     RANK("windows", on_windows),
-    LAZ_FIELD_END,
 };
 
-static const struct laz_field info_fields[] = {
+static const struct laz_fields rank_fields = LAZ_FIELDS(laz_backend_ranks, rank_rows);
+
+static const struct laz_field info_rows[] = {
     LAZ_FIELD_KEY("kind"),
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_backend_info, TEXT, name, true),
-    {.key = "auto",
-     .kind = LAZ_FIELD_TABLE,
-     .offset = offsetof(struct laz_backend_info, ranks),
-     .fields = rank_fields},
-    LAZ_FIELD(laz_backend_info, FLAG, unconfined, false),
+    {.name = "auto",
+     .kind = LAZ_FIELD_OBJECT,
+     .at = offsetof(struct laz_backend_info, ranks),
+     .of = &rank_fields},
+    LAZ_FIELD(laz_backend_info, BOOLEAN, unconfined, false),
     LAZ_FIELD(laz_backend_info, PAIRS, missing, false),
     LAZ_FIELD(laz_backend_info, PAIRS, advice, false),
-    LAZ_FIELD_END,
 };
+
+static const struct laz_fields info_fields = LAZ_FIELDS(laz_backend_info, info_rows);
 
 int laz_backend_info_parse(const char *json, size_t len, const char *file,
                            struct laz_backend_info **info, struct laz_error *err)
@@ -41,8 +43,8 @@ int laz_backend_info_parse(const char *json, size_t len, const char *file,
     *info = calloc(1, sizeof **info);
     if (!*info)
         return laz_error_nomem(err);
-    int rc = laz_fields_parse(json, len, &(struct laz_fields_source){file, "", err}, "backend",
-                              info_fields, *info);
+    int rc = laz_description_parse(json, len, &(struct laz_description_source){file, "", err},
+                                   "backend", &info_fields, *info);
     if (rc) {
         laz_backend_info_free(*info);
         *info = NULL;
@@ -53,14 +55,14 @@ int laz_backend_info_parse(const char *json, size_t len, const char *file,
 void laz_backend_info_free(struct laz_backend_info *info)
 {
     if (info)
-        laz_fields_free(info_fields, info);
+        laz_fields_free(&info_fields, info);
     free(info);
 }
 
 int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform)
 {
-    for (const struct laz_field *field = rank_fields; field->key; field++)
-        if (strcmp(field->key, platform) == 0)
-            return *(const int64_t *)((const char *)&info->ranks + field->offset);
+    for (size_t i = 0; i < rank_fields.n; i++)
+        if (strcmp(rank_rows[i].name, platform) == 0)
+            return *(const int64_t *)((const char *)&info->ranks + rank_rows[i].at);
     return 0;
 }

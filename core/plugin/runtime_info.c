@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/json_write.h"
 #include "plugin/descriptor.h"
 #include "plugin/fields.h"
@@ -78,84 +77,84 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* "default" may be null besides: the table cannot say that, so it is read on its own. */
-static const struct laz_field info_option_fields[] = {
-    LAZ_FIELD(laz_option, TEXT, key, true),  LAZ_FIELD_KEY("type"), LAZ_FIELD_KEY("default"),
-    LAZ_FIELD(laz_option, TEXT, help, true), LAZ_FIELD_END,
+/* An option as the text has it; struct laz_option has its type as a number. */
+struct info_option {
+    const char *key, *type, *default_value, *help;
 };
 
-static int info_take_option(const struct laz_fields_source *source, const struct laz_json *node,
-                            struct laz_option *option)
-{
-    if (laz_json_type(node) != LAZ_JSON_OBJECT_BEGIN)
-        return laz_fields_wrong(source, "options", "a list of objects");
-    int rc = laz_fields_read(source, node, info_option_fields, option);
-    if (rc)
-        return rc;
-    const struct laz_json *standard = laz_json_get(node, "default");
-    const char *value = laz_json_string(standard);
-    if (!standard || (!value && laz_json_type(standard) != LAZ_JSON_NULL))
-        return laz_fields_wrong(source, "default", "a string or null");
-    if (value && !(option->default_value = laz_strdup(value)))
-        return laz_error_nomem(source->err);
-    const char *type = laz_json_string(laz_json_get(node, "type"));
-    option->type = type ? laz_option_type(type) : 0;
-    return option->type ? 0 : laz_fields_wrong(source, "type", "the type of an option");
-}
+static const struct laz_field option_rows[] = {
+    LAZ_FIELD(info_option, TEXT, key, true),
+    {.name = "type",
+     .kind = LAZ_FIELD_TEXT,
+     .flags = LAZ_FIELD_REQUIRED,
+     .at = offsetof(struct info_option, type),
+     .wrong = "the type of an option"},
+    {.name = "default",
+     .kind = LAZ_FIELD_TEXT,
+     .flags = LAZ_FIELD_REQUIRED | LAZ_FIELD_NULLABLE,
+     .at = offsetof(struct info_option, default_value),
+     .wrong = "a string or null"},
+    LAZ_FIELD(info_option, TEXT, help, true),
+};
 
-static int info_read_options(const struct laz_fields_source *source, const struct laz_json *list,
-                             void *into)
-{
-    struct laz_option **options = into;
-    size_t n = 0;
+static const struct laz_fields option_fields = LAZ_FIELDS(info_option, option_rows);
 
-    if (!list || laz_json_type(list) != LAZ_JSON_ARRAY_BEGIN)
-        return laz_fields_wrong(source, "options", "a list of objects");
-    for (const struct laz_json *node = laz_json_first(list); node; node = laz_json_next(node))
-        n++;
-    *options = calloc(n + 1, sizeof **options);
-    if (!*options)
-        return laz_error_nomem(source->err);
-    n = 0;
-    for (const struct laz_json *node = laz_json_first(list); node; node = laz_json_next(node)) {
-        int rc = info_take_option(source, node, &(*options)[n++]);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static const struct laz_field info_fields[] = {
+static const struct laz_field info_rows[] = {
     LAZ_FIELD_KEY("kind"),
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_runtime_info, TEXT, name, true),
     LAZ_FIELD(laz_runtime_info, TEXT, version, true),
     LAZ_FIELD(laz_runtime_info, TEXT, summary, true),
-    LAZ_FIELD(laz_runtime_info, LIST, suffixes, true),
-    LAZ_FIELD(laz_runtime_info, LIST, libraries, true),
-    LAZ_FIELD(laz_runtime_info, LIST, read, true),
-    LAZ_FIELD(laz_runtime_info, LIST, env, true),
-    LAZ_FIELD(laz_runtime_info, LIST, reserved_words, true),
-    LAZ_FIELD(laz_runtime_info, LIST, programs, true),
-    {.key = "options",
-     .offset = offsetof(struct laz_runtime_info, options),
-     .read = info_read_options},
-    LAZ_FIELD_END,
+    LAZ_FIELD(laz_runtime_info, TEXTS, suffixes, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, libraries, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, read, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, env, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, reserved_words, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, programs, true),
+    {.name = "options",
+     .kind = LAZ_FIELD_LIST,
+     .flags = LAZ_FIELD_REQUIRED,
+     .at = offsetof(struct laz_runtime_info, option_texts),
+     .of = &option_fields},
 };
+
+static const struct laz_fields info_fields = LAZ_FIELDS(laz_runtime_info, info_rows);
+
+/* Makes `options`, whose texts stay in `option_texts`. */
+static int info_make_options(const struct laz_description_source *source,
+                             struct laz_runtime_info *info)
+{
+    const struct info_option *from = info->option_texts.items;
+
+    info->options = calloc(info->option_texts.n + 1, sizeof *info->options);
+    if (!info->options)
+        return laz_error_nomem(source->err);
+    for (size_t i = 0; i < info->option_texts.n; i++) {
+        info->options[i] = (struct laz_option){.key = from[i].key,
+                                               .type = laz_option_type(from[i].type),
+                                               .default_value = from[i].default_value,
+                                               .help = from[i].help};
+        if (!info->options[i].type)
+            return laz_description_wrong(source, "type", option_rows[1].wrong);
+    }
+    return 0;
+}
 
 int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
                            struct laz_runtime_info **info, struct laz_error *err)
 {
-    const struct laz_fields_source source = {
+    const struct laz_description_source source = {
         json_file, "; make the file again with lazaret-agent --describe", err};
     struct laz_runtime_info *made = calloc(1, sizeof *made);
-    int rc = made ? 0 : laz_error_nomem(err);
 
     *info = NULL;
+    if (!made)
+        return laz_error_nomem(err);
+    int rc = laz_description_parse(json, len, &source, "runtime", &info_fields, made);
     if (!rc && !(made->file = laz_strdup(file)))
         rc = laz_error_nomem(err);
     if (!rc)
-        rc = laz_fields_parse(json, len, &source, "runtime", info_fields, made);
+        rc = info_make_options(&source, made);
     if (rc)
         laz_runtime_info_free(made);
     else
@@ -167,14 +166,8 @@ void laz_runtime_info_free(struct laz_runtime_info *info)
 {
     if (!info)
         return;
-    for (struct laz_option *option = info->options;
-         option && (option->key || option->help || option->default_value); option++) {
-        free((char *)option->key);
-        free((char *)option->default_value);
-        free((char *)option->help);
-    }
     free(info->options);
-    laz_fields_free(info_fields, info);
     free(info->file);
+    laz_fields_free(&info_fields, info); /* zeroes all of it */
     free(info);
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "plugin/language.h"
 
 #include <lazaret/plugin.h>
@@ -16,6 +17,7 @@ struct laz_runtime_info {
     char *name, *version, *summary;
     char *file; /* the shared object, absolute */
     struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
+    struct laz_field_list option_texts;  /* of the options; private to runtime_info.c */
     struct laz_option *options;          /* ends with key NULL */
     const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
 };
