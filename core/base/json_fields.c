@@ -8,7 +8,6 @@
 #include "base/json_fields.h"
 
 #include "base/json_number.h"
-#include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef LAZ_BASE_JSON_FIELDS_H
 #define LAZ_BASE_JSON_FIELDS_H
 
-#include "base/json_members.h"
+#include "base/json_text.h"
 #include "base/json_write.h"
 
 /* Members that an object may have, unknown ones included. */
@@ -109,7 +109,7 @@ struct laz_fields_wrong {
 /* All of these return 0, LAZ_ENOMEM, or LAZ_EPARSE and fill *wrong. The text was scanned, or comes
  * from a trusted side.
  *
- * Takes members that were found (json_members.h) into the struct `out`, which is zeroed before.
+ * Takes members that were found (json_text.h) into the struct `out`, which is zeroed before.
  * What it got so far is the caller's to free by laz_fields_free, also after an error. */
 int laz_fields_take(const struct laz_fields *fields, const struct laz_json_found *found, size_t n,
                     void *out, struct laz_fields_wrong *wrong);

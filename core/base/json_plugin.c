@@ -8,14 +8,10 @@
  * The writer sets commas, and writes what JSON cannot represent in the tagged forms of
  * lazaret/json.h, here for all runtimes.  After a failure (limit, memory, nesting) it writes
  * nothing more, so callers check for failure once, at the end. */
-#include "base/json_plugin.h"
+#include "base/json.h"
 
 #include "base/base64.h"
 #include "base/json_lex.h"
-#include "base/json_number.h"
-#include "base/json_scan.h"
-#include "base/json_text.h"
-#include "base/json_write.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>

@@ -9,9 +9,7 @@
 
 #include "base/json_keys.h"
 #include "base/json_lex.h"
-#include "base/json_members.h"
 #include "base/json_number.h"
-#include "base/json_text.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -28,7 +26,7 @@ struct scan {
         size_t first_key;
     } stack[LAZ_JSON_MAX_DEPTH];
     size_t depth;
-    struct laz_json_found *found; /* the members of the outermost object; see json_members.h */
+    struct laz_json_found *found; /* the members of the outermost object; see json_scan.h */
     size_t max_found, n_found;
 };
 

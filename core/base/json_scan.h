@@ -4,6 +4,7 @@
 #define LAZ_BASE_JSON_SCAN_H
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +17,10 @@
  * object, every number within a double's range. Else LAZ_EPARSE, with the byte position, or
  * LAZ_ENOMEM. */
 int laz_json_scan(const char *text, size_t len, struct laz_error *err);
+
+/* laz_json_scan; finds the members of the outermost object as well. The first `max` are kept, *n is
+ * how many there are (0 where the value is not an object). */
+int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *found, size_t max,
+                          size_t *n, struct laz_error *err);
 
 #endif

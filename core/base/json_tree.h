@@ -19,6 +19,5 @@ const struct laz_json *laz_json_next(const struct laz_json *node);
 const char *laz_json_key(const struct laz_json *node);    /* name of a member; NULL elsewhere */
 const char *laz_json_string(const struct laz_json *node); /* NULL for NULL and other types */
 double laz_json_number(const struct laz_json *node);      /* 0 for other types */
-bool laz_json_is_true(const struct laz_json *node);
 
 #endif
