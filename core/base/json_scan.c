@@ -181,14 +181,6 @@ static void scan_found_value(struct scan *scan, bool ends)
 
 /* ---- structure ---- */
 
-/* The innermost object ends. */
-static bool scan_close_object(struct scan *scan)
-{
-    const char *problem = json_keys_close(&scan->keys, scan->stack[scan->depth - 1].first_key);
-
-    return problem ? scan_fail(scan, problem) : true;
-}
-
 static bool scan_key(struct scan *scan)
 {
     scan_space(scan);
@@ -264,13 +256,15 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
             return true;
         }
         bool object = scan->stack[scan->depth - 1].object;
+        size_t first_key = scan->stack[scan->depth - 1].first_key;
         scan_space(scan);
         if (scan->at >= scan->len)
             return scan_fail(scan, "the text ends inside a list or object");
         char c = scan->text[scan->at];
         if (c == (object ? '}' : ']')) {
-            if (object && !scan_close_object(scan))
-                return false;
+            const char *problem = object ? json_keys_close(&scan->keys, first_key) : NULL;
+            if (problem)
+                return scan_fail(scan, problem);
             scan->at++;
             scan->depth--;
             opened = false;

@@ -9,15 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of a session. */
-static const enum laz_message_type document_order[] = {
-    LAZ_MESSAGE_INIT,      LAZ_MESSAGE_READY,   LAZ_MESSAGE_CHECK,  LAZ_MESSAGE_EXECUTE,
-    LAZ_MESSAGE_TOOL_CALL, LAZ_MESSAGE_REPLY,   LAZ_MESSAGE_RESULT, LAZ_MESSAGE_ERROR,
-    LAZ_MESSAGE_EXIT,      LAZ_MESSAGE_PREPARE, LAZ_MESSAGE_SPAWN,  LAZ_MESSAGE_ANSWER,
-};
-
-_Static_assert(sizeof document_order / sizeof *document_order == LAZ_MESSAGE_TYPES, "all of them");
-
 static const struct {
     const struct laz_fields *object;
     const char *name;
@@ -87,12 +78,12 @@ static const struct laz_message document_examples[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_ANSWER] = {.has_id = true, .id = 9, RAW(value, "{\"pid\":12}")},
 };
 
-static void document_example(enum laz_message_type type)
+static void document_example(unsigned type)
 {
     struct laz_message message = document_examples[type];
     struct laz_buf line = LAZ_BUF_INIT;
 
-    message.type = type;
+    message.type = (enum laz_message_type)type;
     laz_message_make(&message, &line);
     printf("\n```json\n%s```\n", laz_buf_text(&line));
     laz_buf_fini(&line);
@@ -158,16 +149,16 @@ static void document_members(const struct laz_fields *object)
 static void document_page(void)
 {
     printf("| message | direction | legal | meaning |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         printf("| `%s` | %s | %s | %s |\n", document_type(row), document_direction(row), row->legal,
                row->object.help);
     }
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         printf("\n### Message `%s`, %s\n", document_type(row), document_direction(row));
         document_members(&row->object);
-        document_example(document_order[i]);
+        document_example(i);
     }
     for (size_t i = 0; i < N_OBJECTS; i++) {
         printf("\n### Object `%s`\n", document_objects[i].name);
@@ -278,9 +269,9 @@ static void schema_side(struct laz_json_write *write, const char *name,
 {
     laz_json_begin_object(write, name);
     laz_json_begin_list(write, "anyOf");
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++)
-        if (laz_wire_table[document_order[i]].direction == direction)
-            schema_ref_in(write, NULL, document_type(&laz_wire_table[document_order[i]]));
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++)
+        if (laz_wire_table[i].direction == direction)
+            schema_ref_in(write, NULL, document_type(&laz_wire_table[i]));
     laz_json_end_list(write);
     laz_json_end_object(write);
 }
@@ -301,8 +292,8 @@ static void schema_make(struct laz_buf *json)
     laz_json_begin_object(&write, "$defs");
     schema_side(&write, "host_to_agent", LAZ_WIRE_TO_AGENT);
     schema_side(&write, "agent_to_host", LAZ_WIRE_TO_HOST);
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         schema_object(&write, document_type(row), row->type, &row->object);
     }
     for (size_t i = 0; i < N_OBJECTS; i++)

@@ -7,7 +7,8 @@
  * stay where they are.  Texts are bounded by the line they came in. */
 #include "wire/message.h"
 
-#include "base/json.h"
+#include "base/json_scan.h"
+#include "base/utf8.h"
 #include "wire/table.h"
 
 #include <inttypes.h>
@@ -80,28 +81,17 @@ int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t 
 
 /* ---- reading messages ----------------------------------------------------------------------- */
 
-/* Bytes of a name that are shown: at most 40, and whole characters. */
-static int name_width(const char *name)
-{
-    size_t n = strlen(name);
-
-    if (n > 40)
-        for (n = 40; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
-            n--;
-    return (int)n;
-}
-
 static int message_unknown(const struct laz_json_found *type, struct laz_error *err)
 {
-    char *name = NULL;
+    char *name = NULL, shown[41];
 
     int rc = laz_json_take_string(type->raw, type->len, &name, NULL);
     if (rc == LAZ_ENOMEM)
         return laz_error_nomem(err);
-    rc = laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.*s'", name ? name_width(name) : 0,
-                       name ? name : "");
+    snprintf(shown, sizeof shown, "%s", name ? name : "");
+    laz_utf8_clean(shown); /* the last character may be cut off */
     free(name);
-    return rc;
+    return laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%s'", shown);
 }
 
 /* Is it the message of a line with this type (NULL: without one)? */

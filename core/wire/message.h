@@ -16,21 +16,20 @@
 #define LAZ_OPEN_CALLS 1024
 #define LAZ_OPEN_BYTES ((size_t)16 << 20)
 
+/* In the order of a session, which is that of the page. */
 enum laz_message_type {
-    /* agent to host */
+    LAZ_MESSAGE_INIT,
     LAZ_MESSAGE_READY,
+    LAZ_MESSAGE_CHECK,
+    LAZ_MESSAGE_EXECUTE,
     LAZ_MESSAGE_TOOL_CALL,
+    LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
     LAZ_MESSAGE_RESULT,
     LAZ_MESSAGE_ERROR,
-    LAZ_MESSAGE_ANSWER, /* of a template to a spawn; has no "type" */
-    /* host to agent */
-    LAZ_MESSAGE_INIT,
-    LAZ_MESSAGE_EXECUTE,
-    LAZ_MESSAGE_CHECK,
-    LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
     LAZ_MESSAGE_EXIT,
     LAZ_MESSAGE_PREPARE,
     LAZ_MESSAGE_SPAWN,
+    LAZ_MESSAGE_ANSWER, /* of a template to a spawn; has no "type" */
     LAZ_MESSAGE_TYPES,
 };
 

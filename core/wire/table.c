@@ -258,59 +258,53 @@ static const struct laz_field spawn_members[] = {
 
 /* ---- the messages --------------------------------------------------------------------------- */
 
-#define TO_HOST  LAZ_WIRE_TO_HOST
-#define TO_AGENT LAZ_WIRE_TO_AGENT
-#define SIZE     sizeof(struct laz_message)
+#define TO_HOST   LAZ_WIRE_TO_HOST
+#define TO_AGENT  LAZ_WIRE_TO_AGENT
+#define SIZE      sizeof(struct laz_message)
+#define ALL(rows) (rows), COUNT(rows)
+#define NONE      NULL, 0
 #define ROW(name, to, in, when, rows, text)                                                        \
     {                                                                                              \
         name, to, in, when,                                                                        \
         {                                                                                          \
-            "a message", "message '" name "'", SIZE, rows, COUNT(rows), .help = (text)             \
+            "a message", "message '" name "'", SIZE, rows, .help = (text)                          \
         }                                                                                          \
     }
 
 const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_INIT] = ROW("init", TO_AGENT, LAZ_WIRE_STARTING, "once, after the token",
-                             init_members, "Starts the agent."),
+                             ALL(init_members), "Starts the agent."),
     [LAZ_MESSAGE_READY] = ROW("ready", TO_HOST, LAZ_WIRE_STARTING, "once, after `init`",
-                              ready_members, "The agent has started."),
-    [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", check_members,
+                              ALL(ready_members), "The agent has started."),
+    [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(check_members),
                               "Parses code and runs nothing; `result` or `error` answers it."),
-    [LAZ_MESSAGE_EXECUTE] = ROW("execute", TO_AGENT, LAZ_WIRE_IDLE, "idle", execute_members,
+    [LAZ_MESSAGE_EXECUTE] = ROW("execute", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(execute_members),
                                 "Runs code; `result` or `error` answers it."),
     [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING, "running",
-                                  tool_call_members, "Calls a tool of the host."),
+                                  ALL(tool_call_members), "Calls a tool of the host."),
     [LAZ_MESSAGE_REPLY] = {NULL,
                            TO_AGENT,
                            LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING,
                            "running",
-                           {"a message", "a reply", SIZE, reply_members, COUNT(reply_members),
-                            .is_lenient = true,
+                           {"a message", "a reply", SIZE, ALL(reply_members), .is_lenient = true,
                             .help = "Answers a call. It has no `type`; a reply that fits no open "
                                     "call is discarded."}},
-    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", result_members,
+    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", ALL(result_members),
                                "The code has ended with a value."),
     [LAZ_MESSAGE_ERROR] = ROW("error", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING,
-                              "running, or before `ready` with kind `setup`", error_members,
+                              "running, or before `ready` with kind `setup`", ALL(error_members),
                               "The code, or the start, has failed."),
-    [LAZ_MESSAGE_EXIT] = {"exit",
-                          TO_AGENT,
-                          LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
-                          "after `ready`",
-                          {"a message", "message 'exit'", SIZE, .help = "Ends the agent."}},
-    [LAZ_MESSAGE_PREPARE] = {"prepare",
-                             TO_AGENT,
-                             LAZ_WIRE_TEMPLATE,
-                             "template",
-                             {"a message", "message 'prepare'", SIZE,
-                              .help = "Comes with descriptors: a file for each control group of "
-                                      "the next session."}},
-    [LAZ_MESSAGE_SPAWN] = ROW("spawn", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", spawn_members,
+    [LAZ_MESSAGE_EXIT] = ROW("exit", TO_AGENT, LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
+                             "after `ready`", NONE, "Ends the agent."),
+    [LAZ_MESSAGE_PREPARE] = ROW("prepare", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", NONE,
+                                "Comes with descriptors: a file for each control group of the next "
+                                "session."),
+    [LAZ_MESSAGE_SPAWN] = ROW("spawn", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", ALL(spawn_members),
                               "Asks for a session; comes with its four descriptors."),
     [LAZ_MESSAGE_ANSWER] = {NULL,
                             TO_HOST,
                             LAZ_WIRE_TEMPLATE,
                             "template",
-                            {"a message", "an answer", SIZE, answer_members, COUNT(answer_members),
+                            {"a message", "an answer", SIZE, ALL(answer_members),
                              .help = "Answers a `spawn`. It has no `type`."}},
 };
