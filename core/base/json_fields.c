@@ -351,30 +351,6 @@ void laz_fields_free(const struct laz_fields *fields, void *out)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Is there something to write? */
-static bool add_has(const struct laz_field *field, const void *from)
-{
-    const void *at = fields_from(from, field->at);
-    const bool writes_empty = !(field->flags & LAZ_FIELD_OMIT);
-
-    if (field->has_at)
-        return *(const bool *)fields_from(from, field->has_at);
-    switch (field->kind) {
-    case LAZ_FIELD_TEXT:
-    case LAZ_FIELD_PLAIN:
-    case LAZ_FIELD_JSON:
-        return *(const char *const *)at != NULL;
-    case LAZ_FIELD_INTEGER:
-        return writes_empty || *(const int64_t *)at;
-    case LAZ_FIELD_BOOLEAN:
-        return writes_empty || *(const bool *)at;
-    case LAZ_FIELD_TEXTS:
-        return writes_empty || ((const struct laz_strv *)at)->n;
-    default:
-        return true;
-    }
-}
-
 static void add_list(struct laz_json_write *write, const struct laz_field *field,
                      const struct laz_field_list *list)
 {
@@ -396,8 +372,10 @@ static void add_numbers(struct laz_json_write *write, const char *key,
 static void add_text(struct laz_json_write *write, const struct laz_field *field, const void *from)
 {
     const char *text = *(const char *const *)fields_from(from, field->at);
-    size_t len = field->len_at ? *(const size_t *)fields_from(from, field->len_at) : strlen(text);
 
+    if (!text)
+        return;
+    size_t len = field->len_at ? *(const size_t *)fields_from(from, field->len_at) : strlen(text);
     if (field->kind == LAZ_FIELD_JSON)
         laz_json_add_raw(write, field->name, text, len);
     else
@@ -408,7 +386,10 @@ static void add_member(struct laz_json_write *write, const struct laz_field *fie
                        const void *from)
 {
     const void *at = fields_from(from, field->at);
+    const bool adds_empty = !(field->flags & LAZ_FIELD_OMIT);
 
+    if (field->has_at && !*(const bool *)fields_from(from, field->has_at))
+        return;
     switch (field->kind) {
     case LAZ_FIELD_TEXT:
     case LAZ_FIELD_PLAIN:
@@ -416,13 +397,16 @@ static void add_member(struct laz_json_write *write, const struct laz_field *fie
         add_text(write, field, from);
         break;
     case LAZ_FIELD_INTEGER:
-        laz_json_add_int(write, field->name, *(const int64_t *)at);
+        if (adds_empty || *(const int64_t *)at)
+            laz_json_add_int(write, field->name, *(const int64_t *)at);
         break;
     case LAZ_FIELD_BOOLEAN:
-        laz_json_add_bool(write, field->name, *(const bool *)at);
+        if (adds_empty || *(const bool *)at)
+            laz_json_add_bool(write, field->name, *(const bool *)at);
         break;
     case LAZ_FIELD_TEXTS:
-        laz_json_add_texts(write, field->name, at);
+        if (adds_empty || ((const struct laz_strv *)at)->n)
+            laz_json_add_texts(write, field->name, at);
         break;
     case LAZ_FIELD_OBJECT:
         laz_fields_add(write, field->name, field->of, at);
@@ -448,7 +432,7 @@ void laz_fields_add_members(struct laz_json_write *write, const struct laz_field
         if (hole && (field->flags & LAZ_FIELD_BULK)) {
             laz_json_add_key(write, field->name);
             *hole = write->to->len;
-        } else if (add_has(field, from)) {
+        } else {
             add_member(write, field, from);
         }
     }
