@@ -4,23 +4,187 @@
  *
  * The scan is one loop with a stack of its own, so no text causes recursion.  json_scan.h lists
  * what later code may rely on.  Each byte is read only a few times, whatever the text: no number is
- * converted, and repeated keys are found in linear time (json_keys.c). */
+ * converted, and repeated keys are found in linear time. */
 #include "base/json_scan.h"
 
-#include "base/json_keys.h"
 #include "base/json_lex.h"
 #include "base/json_number.h"
+#include "base/random.h"
+#include "base/siphash.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- repeated keys --------------------------------------------------------------------------
+ *
+ * Keys are equal when their bytes are.  A few keys are compared with each other.  More keys are put
+ * into a hash table, with a secret that is drawn from the system for this one scan: the author of
+ * the text cannot predict which keys collide, and learns nothing from one text for the next.  So
+ * the time is linear in the length of the text.  Only the scan of a large object asks the system
+ * for random bytes.  A key with escapes is decoded once, into one buffer for all keys. */
+
+#define KEYS_FEW 8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
+
+struct key {
+    size_t at; /* offset in the text, or in `decoded` if escaped */
+    size_t len;
+    bool escaped;
+};
+
+/* A slot of the hash table. */
+struct slot {
+    uint32_t number; /* index of the key in its object, from 1; 0: free */
+    uint32_t tag;    /* the bits of the hash that did not choose the slot */
+};
+
+/* Starts zeroed. */
+struct keys {
+    const char *text;  /* the text being scanned */
+    struct key *items; /* keys of all open objects, innermost last */
+    size_t n, cap;
+    struct laz_buf decoded; /* keys that were written with escapes */
+    struct slot *slots;
+    size_t cap_slots;
+    struct laz_siphash_key secret;
+    bool has_secret;
+    bool failed; /* an allocation did */
+};
+
+static const char keys_repeated[] = "a key is repeated";
+
+static const char *keys_no_memory(struct keys *keys)
+{
+    keys->failed = true;
+    return "out of memory";
+}
+
+static void keys_fini(struct keys *keys)
+{
+    free(keys->items);
+    free(keys->slots);
+    laz_buf_fini(&keys->decoded);
+}
+
+static const char *key_bytes(const struct keys *keys, const struct key *key)
+{
+    return (key->escaped ? keys->decoded.data : keys->text) + key->at;
+}
+
+static bool keys_equal(const struct keys *keys, const struct key *a, const struct key *b)
+{
+    if (a->len != b->len)
+        return false;
+    const char *x = key_bytes(keys, a), *y = key_bytes(keys, b);
+    return !a->len || (*x == *y && memcmp(x, y, a->len) == 0);
+}
+
+/* Adds the scanned key between the quotes at text[at]. Returns NULL, or what went wrong. */
+static const char *keys_add(struct keys *keys, size_t at, size_t len, bool escaped)
+{
+    if (keys->n == keys->cap) {
+        size_t cap = keys->cap ? keys->cap * 2 : 32;
+        struct key *items = realloc(keys->items, cap * sizeof *items);
+        if (!items)
+            return keys_no_memory(keys);
+        keys->items = items;
+        keys->cap = cap;
+    }
+    if (escaped) {
+        size_t start = keys->decoded.len;
+        laz_json_decode_string(keys->text + at - 1, len + 2, &keys->decoded);
+        if (keys->decoded.failed)
+            return keys_no_memory(keys);
+        at = start;
+        len = keys->decoded.len - start;
+    }
+    keys->items[keys->n++] = (struct key){.at = at, .len = len, .escaped = escaped};
+    return NULL;
+}
+
+static const char *keys_compare(const struct keys *keys, const struct key *items, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (keys_equal(keys, &items[i], &items[k]))
+                return keys_repeated;
+    return NULL;
+}
+
+/* An empty table with room for twice as many keys as there are. */
+static const char *keys_make_table(struct keys *keys, size_t n, size_t *size)
+{
+    struct laz_error err;
+
+    for (*size = 2 * KEYS_FEW; *size < 2 * n; *size *= 2)
+        ;
+    if (n >= UINT32_MAX / 4)
+        return "an object has too many keys";
+    if (!keys->has_secret && laz_random_bytes(&keys->secret, sizeof keys->secret, &err))
+        return "the system gives no random bytes to look for repeated keys with";
+    keys->has_secret = true;
+    if (*size > keys->cap_slots) {
+        free(keys->slots);
+        keys->slots = calloc(*size, sizeof *keys->slots);
+        keys->cap_slots = keys->slots ? *size : 0;
+        return keys->slots ? NULL : keys_no_memory(keys);
+    }
+    memset(keys->slots, 0, *size * sizeof *keys->slots);
+    return NULL;
+}
+
+static const char *keys_look_up(struct keys *keys, const struct key *items, size_t n)
+{
+    size_t size;
+    const char *problem = keys_make_table(keys, n, &size);
+
+    if (problem)
+        return problem;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = laz_siphash(&keys->secret, key_bytes(keys, &items[i]), items[i].len);
+        uint32_t tag = (uint32_t)(hash >> 32);
+        struct slot *slot = &keys->slots[hash & (size - 1)];
+        while (slot->number) {
+            if (slot->tag == tag && keys_equal(keys, &items[slot->number - 1], &items[i]))
+                return keys_repeated;
+            if (++slot == keys->slots + size)
+                slot = keys->slots;
+        }
+        *slot = (struct slot){(uint32_t)i + 1, tag};
+    }
+    return NULL;
+}
+
+/* The innermost object ends; its keys begin at index `first`. Checks and removes them. Returns
+ * NULL, or what is wrong. */
+static const char *keys_close(struct keys *keys, size_t first)
+{
+    if (keys->n == first)
+        return NULL;
+    struct key *items = keys->items + first;
+    size_t n = keys->n - first;
+    const char *problem =
+        n <= KEYS_FEW ? keys_compare(keys, items, n) : keys_look_up(keys, items, n);
+
+    keys->n = first;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].escaped) { /* the first one: all that was decoded after it belongs to this
+                                   object */
+            keys->decoded.len = items[i].at;
+            break;
+        }
+    }
+    return problem;
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
 
 struct scan {
     const char *text;
     size_t len;
     size_t at;
     const char *problem;
-    struct json_keys keys;
+    struct keys keys;
     struct {
         bool object;
         size_t first_key;
@@ -190,7 +354,7 @@ static bool scan_key(struct scan *scan)
     bool escaped;
     if (!scan_string(scan, &escaped))
         return false;
-    const char *problem = json_keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
+    const char *problem = keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
     if (problem)
         return scan_fail(scan, problem);
     if (scan->depth == 1)
@@ -262,7 +426,7 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
             return scan_fail(scan, "the text ends inside a list or object");
         char c = scan->text[scan->at];
         if (c == (object ? '}' : ']')) {
-            const char *problem = object ? json_keys_close(&scan->keys, first_key) : NULL;
+            const char *problem = object ? keys_close(&scan->keys, first_key) : NULL;
             if (problem)
                 return scan_fail(scan, problem);
             scan->at++;
@@ -303,7 +467,7 @@ int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *f
         if (scan.at < len)
             scan.problem = "something follows the value";
     }
-    json_keys_fini(&scan.keys);
+    keys_fini(&scan.keys);
     if (scan.keys.failed)
         return laz_error_nomem(err);
     if (scan.problem)

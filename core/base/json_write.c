@@ -40,7 +40,7 @@ static inline size_t quote_some(char **to, const char *text, size_t len)
         *to = quote_escape(*to, text[0]);
         return 1;
     }
-    size_t n = c < 0xc2 || c > 0xf4 ? 0 : laz_utf8_span(text, len);
+    size_t n = laz_utf8_span(text, len);
     if (!n) {
         memcpy(*to, "\xef\xbf\xbd", 3); /* U+FFFD */
         *to += 3;
