@@ -18,13 +18,15 @@
 
 /* ---- objects -------------------------------------------------------------------------------- */
 
-/* The sentence about an object or a message that was refused. */
-static int wire_wrong(const struct laz_fields_wrong *wrong, struct laz_error *err)
+/* The result of a reader, with a sentence about an object or a message that was refused. */
+static int wire_result(int rc, const struct laz_fields_wrong *wrong, struct laz_error *err)
 {
     const char *object = wrong->object->name, *title = wrong->object->title;
     const char *field = wrong->field ? wrong->field->name : "";
     const int shown = (int)(wrong->key_len < 40 ? wrong->key_len : 40);
 
+    if (rc != LAZ_EPARSE)
+        return rc ? laz_error_nomem(err) : 0;
     if (wrong->field && wrong->field->wrong)
         return laz_error_set(err, LAZ_EPROTO, 0, "%s", wrong->field->wrong);
     switch (wrong->what) {
@@ -52,13 +54,6 @@ static int wire_wrong(const struct laz_fields_wrong *wrong, struct laz_error *er
         return laz_error_set(err, LAZ_EPROTO, 0, "the list of %s cannot be read", object);
     }
     return laz_error_set(err, LAZ_EPROTO, 0, "'%s' of %s has the wrong type", field, object);
-}
-
-static int wire_result(int rc, const struct laz_fields_wrong *wrong, struct laz_error *err)
-{
-    if (rc == LAZ_ENOMEM)
-        return laz_error_nomem(err);
-    return rc ? wire_wrong(wrong, err) : 0;
 }
 
 int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
