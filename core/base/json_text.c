@@ -128,22 +128,11 @@ static size_t string_span(const char *text, size_t len)
     return 0;
 }
 
-/* Does a number or a word end before `c`? */
-static bool span_ends_word(char c)
-{
-    switch (c) {
-    case ',':
-    case ':':
-    case ']':
-    case '}':
-    case '"':
-    case '[':
-    case '{':
-        return true;
-    default:
-        return json_is_space(c);
-    }
-}
+/* Bytes before which a number or a word ends. */
+static const bool span_ends_word[256] = {
+    [','] = true, [':'] = true, ['['] = true,  [']'] = true,  ['{'] = true,  ['}'] = true,
+    ['"'] = true, [' '] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true,
+};
 
 size_t laz_json_value_span(const char *text, size_t len)
 {
@@ -172,7 +161,7 @@ size_t laz_json_value_span(const char *text, size_t len)
             i++;
             continue;
         } else {
-            while (i < len && !span_ends_word(text[i]))
+            while (i < len && !span_ends_word[(unsigned char)text[i]])
                 i++;
         }
         if (!depth)
