@@ -69,6 +69,22 @@ bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t 
     return true;
 }
 
+/* How many bytes from the start are whole characters that stand for themselves; so a text in which
+ * ASCII and other characters alternate is copied at once. */
+static size_t text_span(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = (unsigned char)text[i] < 0x80 ? json_plain_span(text + i, len - i)
+                                                 : laz_utf8_span(text + i, len - i);
+        if (!n)
+            break;
+        i += n;
+    }
+    return i;
+}
+
 size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
 {
     size_t i = 1;
@@ -79,8 +95,7 @@ size_t laz_json_decode_string(const char *text, size_t len, struct laz_buf *out)
         uint32_t code_point;
         size_t n;
         if (text[i] != '\\') {
-            n = (unsigned char)text[i] < 0x80 ? json_plain_span(text + i, len - i)
-                                              : laz_utf8_span(text + i, len - i);
+            n = text_span(text + i, len - i);
             if (!n)
                 return 0;
             laz_buf_append(out, text + i, n);
