@@ -87,7 +87,7 @@ static int read_texts(const struct laz_field *field, const char *raw, size_t len
     return rc == 0 && items.failed ? LAZ_EPARSE : rc;
 }
 
-static int read_entry(const struct laz_json_found *found, struct laz_fields_wrong *wrong)
+static int read_entry(const struct laz_json_found *found, struct laz_fields_problem *wrong)
 {
     wrong->what = LAZ_WRONG_ENTRY;
     wrong->key = found->key;
@@ -96,7 +96,7 @@ static int read_entry(const struct laz_json_found *found, struct laz_fields_wron
 }
 
 static int read_pairs(const char *raw, size_t len, struct laz_strv *pairs,
-                      struct laz_fields_wrong *wrong)
+                      struct laz_fields_problem *wrong)
 {
     struct laz_json_items members = laz_json_members(raw, len);
     struct laz_json_found one;
@@ -113,7 +113,7 @@ static int read_pairs(const char *raw, size_t len, struct laz_strv *pairs,
 }
 
 static int read_numbers(const char *raw, size_t len, struct laz_field_numbers *numbers,
-                        struct laz_fields_wrong *wrong)
+                        struct laz_fields_problem *wrong)
 {
     struct laz_json_found found[LAZ_FIELDS_MOST];
     size_t n;
@@ -147,7 +147,7 @@ static int read_json(const struct laz_field *field, const char *raw, size_t len,
 }
 
 static int read_value(const struct laz_field *field, const char *raw, size_t len, void *out,
-                      struct laz_fields_wrong *wrong)
+                      struct laz_fields_problem *wrong)
 {
     void *at = fields_at(out, field->at);
 
@@ -183,9 +183,9 @@ static int read_value(const struct laz_field *field, const char *raw, size_t len
 
 static int read_member(const struct laz_fields *fields, const struct laz_field *field,
                        const struct laz_json_found *found, void *out,
-                       struct laz_fields_wrong *wrong)
+                       struct laz_fields_problem *wrong)
 {
-    struct laz_fields_wrong inside = {.what = LAZ_WRONG_TYPE};
+    struct laz_fields_problem inside = {.what = LAZ_WRONG_TYPE};
     int rc = read_value(field, found->raw, found->len, out, &inside);
 
     if (rc == LAZ_EPARSE && fields->is_lenient)
@@ -226,14 +226,14 @@ static const struct laz_json_found *read_unknown(const struct laz_fields *fields
 }
 
 int laz_fields_take(const struct laz_fields *fields, const struct laz_json_found *found, size_t n,
-                    void *out, struct laz_fields_wrong *wrong)
+                    void *out, struct laz_fields_problem *wrong)
 {
     const struct laz_json_found *unknown =
         fields->is_closed ? read_unknown(fields, found, n) : NULL;
     bool has_choice = false;
     size_t chosen = 0;
 
-    *wrong = (struct laz_fields_wrong){.what = LAZ_WRONG_UNKNOWN, .object = fields};
+    *wrong = (struct laz_fields_problem){.what = LAZ_WRONG_UNKNOWN, .object = fields};
     if (unknown) {
         wrong->key = unknown->key;
         wrong->key_len = unknown->key_len;
@@ -260,13 +260,13 @@ int laz_fields_take(const struct laz_fields *fields, const struct laz_json_found
 }
 
 int laz_fields_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
-                    struct laz_fields_wrong *wrong)
+                    struct laz_fields_problem *wrong)
 {
     struct laz_json_found found[LAZ_FIELDS_MOST];
     size_t n;
 
     memset(out, 0, fields->size);
-    *wrong = (struct laz_fields_wrong){.what = LAZ_WRONG_NO_OBJECT, .object = fields};
+    *wrong = (struct laz_fields_problem){.what = LAZ_WRONG_NO_OBJECT, .object = fields};
     if (!laz_json_find_members(raw, len, found, LAZ_FIELDS_MOST, &n))
         return LAZ_EPARSE;
     wrong->what = LAZ_WRONG_TOO_MANY;
@@ -279,7 +279,7 @@ int laz_fields_read(const struct laz_fields *fields, const char *raw, size_t len
 }
 
 int laz_fields_read_list(const struct laz_fields *fields, const char *raw, size_t len,
-                         struct laz_field_list *list, struct laz_fields_wrong *wrong)
+                         struct laz_field_list *list, struct laz_fields_problem *wrong)
 {
     struct laz_json_items items = laz_json_items(raw, len), again = items;
     const char *item;
@@ -287,7 +287,7 @@ int laz_fields_read_list(const struct laz_fields *fields, const char *raw, size_
     int rc = 0;
 
     *list = (struct laz_field_list){0};
-    *wrong = (struct laz_fields_wrong){.what = LAZ_WRONG_NO_LIST, .object = fields};
+    *wrong = (struct laz_fields_problem){.what = LAZ_WRONG_NO_LIST, .object = fields};
     while (laz_json_next_item(&again, &item, &item_len))
         n++;
     if (again.failed)

@@ -89,7 +89,7 @@ struct laz_field_numbers {
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* What is wrong with a text, for the caller's sentence. */
-struct laz_fields_wrong {
+struct laz_fields_problem {
     enum {
         LAZ_WRONG_TYPE, /* of `field` */
         LAZ_WRONG_MISSING,
@@ -112,12 +112,12 @@ struct laz_fields_wrong {
  * Takes members that were found (json_text.h) into the struct `out`, which is zeroed before.
  * What it got so far is the caller's to free by laz_fields_free, also after an error. */
 int laz_fields_take(const struct laz_fields *fields, const struct laz_json_found *found, size_t n,
-                    void *out, struct laz_fields_wrong *wrong);
+                    void *out, struct laz_fields_problem *wrong);
 /* Nothing is left to free after an error. A list has a zeroed item behind its last one. */
 int laz_fields_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
-                    struct laz_fields_wrong *wrong);
+                    struct laz_fields_problem *wrong);
 int laz_fields_read_list(const struct laz_fields *fields, const char *raw, size_t len,
-                         struct laz_field_list *list, struct laz_fields_wrong *wrong);
+                         struct laz_field_list *list, struct laz_fields_problem *wrong);
 /* Frees what was read, and zeroes the struct. */
 void laz_fields_free(const struct laz_fields *fields, void *out);
 void laz_fields_free_list(const struct laz_fields *fields, struct laz_field_list *list);

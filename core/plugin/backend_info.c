@@ -43,8 +43,8 @@ int laz_backend_info_parse(const char *json, size_t len, const char *file,
     *info = calloc(1, sizeof **info);
     if (!*info)
         return laz_error_nomem(err);
-    int rc = laz_description_parse(json, len, &(struct laz_description_source){file, "", err},
-                                   "backend", &info_fields, *info);
+    int rc = laz_fields_parse(json, len, &(struct laz_fields_source){file, "", err}, "backend",
+                              &info_fields, *info);
     if (rc) {
         laz_backend_info_free(*info);
         *info = NULL;

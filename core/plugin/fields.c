@@ -11,16 +11,15 @@
 
 #include <lazaret/plugin.h>
 
-int laz_description_wrong(const struct laz_description_source *source, const char *key,
-                          const char *expected)
+int laz_fields_wrong(const struct laz_fields_source *source, const char *key, const char *expected)
 {
     return laz_error_set(source->err, LAZ_EPLUGIN, 0, "%s: %s: expected %s%s", source->file, key,
                          expected, source->remedy);
 }
 
 /* laz_fields_read with a sentence. */
-static int description_read(const struct laz_description_source *source, const char *json,
-                            size_t len, const struct laz_fields *fields, void *into)
+static int fields_read(const struct laz_fields_source *source, const char *json, size_t len,
+                       const struct laz_fields *fields, void *into)
 {
     static const char *const kinds[LAZ_FIELD_KINDS] = {
         [LAZ_FIELD_TEXT] = "a string",
@@ -31,7 +30,7 @@ static int description_read(const struct laz_description_source *source, const c
         [LAZ_FIELD_OBJECT] = "an object",
         [LAZ_FIELD_LIST] = "a list of objects",
     };
-    struct laz_fields_wrong wrong;
+    struct laz_fields_problem wrong;
     int rc = laz_fields_read(fields, json, len, into, &wrong);
     const struct laz_field *field = wrong.field;
 
@@ -43,11 +42,11 @@ static int description_read(const struct laz_description_source *source, const c
         return laz_error_set(source->err, LAZ_EPLUGIN, 0, "%s: %.*s: expected no such key%s",
                              source->file, (int)(wrong.key_len < 64 ? wrong.key_len : 64),
                              wrong.key, source->remedy);
-    return laz_description_wrong(source, field ? field->name : "the whole",
-                                 wrong.what == LAZ_WRONG_TOO_MANY ? "fewer members"
-                                 : !field                         ? "an object"
-                                 : field->wrong                   ? field->wrong
-                                                                  : kinds[field->kind]);
+    return laz_fields_wrong(source, field ? field->name : "the whole",
+                            wrong.what == LAZ_WRONG_TOO_MANY ? "fewer members"
+                            : !field                         ? "an object"
+                            : field->wrong                   ? field->wrong
+                                                             : kinds[field->kind]);
 }
 
 /* ---- what each description begins with ------------------------------------------------------ */
@@ -71,8 +70,8 @@ static bool head_is_digit(char c)
 }
 
 /* Checked first: the other members have a known meaning only in a compatible ABI. */
-static int head_check(const struct laz_description_source *source,
-                      const struct description_head *head, const char *kind)
+static int head_check(const struct laz_fields_source *source, const struct description_head *head,
+                      const char *kind)
 {
     const char *abi = head->abi ? head->abi : "";
     unsigned long major, minor;
@@ -80,12 +79,12 @@ static int head_check(const struct laz_description_source *source,
 
     snprintf(quoted, sizeof quoted, "\"%s\"", kind);
     if (!head->kind || strcmp(head->kind, kind) != 0)
-        return laz_description_wrong(source, "kind", quoted);
+        return laz_fields_wrong(source, "kind", quoted);
     major = strtoul(abi, &end, 10);
     bool is_version = head_is_digit(abi[0]) && end[0] == '.' && head_is_digit(end[1]);
     minor = is_version ? strtoul(end + 1, &end, 10) : 0;
     if (!is_version || *end)
-        return laz_description_wrong(source, "abi", "a version such as \"1.0\"");
+        return laz_fields_wrong(source, "abi", "a version such as \"1.0\"");
     if (major != LAZ_ABI_MAJOR || minor > LAZ_ABI_MINOR)
         return laz_error_set(source->err, LAZ_EPLUGIN, 0,
                              "%s: built for plugin ABI %lu.%lu, but this lazaret has %u.%u: build "
@@ -95,8 +94,8 @@ static int head_check(const struct laz_description_source *source,
     return 0;
 }
 
-int laz_description_parse(const char *json, size_t len, const struct laz_description_source *source,
-                          const char *kind, const struct laz_fields *fields, void *into)
+int laz_fields_parse(const char *json, size_t len, const struct laz_fields_source *source,
+                     const char *kind, const struct laz_fields *fields, void *into)
 {
     struct laz_error why = {0};
     struct description_head head = {0};
@@ -106,11 +105,11 @@ int laz_description_parse(const char *json, size_t len, const struct laz_descrip
         return laz_error_nomem(source->err);
     if (rc)
         return laz_error_set(source->err, LAZ_EPLUGIN, 0, "%s: %s", source->file, why.text);
-    rc = description_read(source, json, len, &head_fields, &head);
+    rc = fields_read(source, json, len, &head_fields, &head);
     if (!rc)
         rc = head_check(source, &head, kind);
     if (!rc)
-        rc = description_read(source, json, len, fields, into);
+        rc = fields_read(source, json, len, fields, into);
     laz_fields_free(&head_fields, &head);
     return rc;
 }

@@ -23,18 +23,17 @@
         .is_closed = true                                                                          \
     }
 
-struct laz_description_source {
+struct laz_fields_source {
     const char *file;   /* of the JSON text, for messages */
     const char *remedy; /* the end of messages: "; make the file again ..." */
     struct laz_error *err;
 };
 
 /* Sets the error "FILE: KEY: expected WHAT" and the remedy. Returns LAZ_EPLUGIN. */
-int laz_description_wrong(const struct laz_description_source *source, const char *key,
-                          const char *expected);
+int laz_fields_wrong(const struct laz_fields_source *source, const char *key, const char *expected);
 /* Reads a description of that kind into a struct, which laz_fields_free frees. Nothing is left to
  * free after an error: LAZ_EPLUGIN, LAZ_ENOMEM. */
-int laz_description_parse(const char *json, size_t len, const struct laz_description_source *source,
-                          const char *kind, const struct laz_fields *fields, void *into);
+int laz_fields_parse(const char *json, size_t len, const struct laz_fields_source *source,
+                     const char *kind, const struct laz_fields *fields, void *into);
 
 #endif

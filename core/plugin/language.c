@@ -138,17 +138,17 @@ static const char *language_patterns(const struct laz_language_patterns *pattern
 int laz_language_parse(const char *json, size_t len, const char *file,
                        struct laz_language **language, struct laz_error *err)
 {
-    const struct laz_description_source source = {file, "", err};
+    const struct laz_fields_source source = {file, "", err};
 
     *language = calloc(1, sizeof **language);
     if (!*language)
         return laz_error_nomem(err);
-    int rc = laz_description_parse(json, len, &source, "language", &language_fields, *language);
+    int rc = laz_fields_parse(json, len, &source, "language", &language_fields, *language);
     const char *wrong = rc ? NULL : language_lexer(&(*language)->lexer);
     if (!rc && !wrong)
         wrong = language_patterns(&(*language)->patterns);
     if (wrong)
-        rc = laz_description_wrong(&source, wrong, "what docs/writing-a-plugin.md says");
+        rc = laz_fields_wrong(&source, wrong, "what docs/writing-a-plugin.md says");
     if (rc) {
         laz_language_free(*language);
         *language = NULL;

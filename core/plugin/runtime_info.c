@@ -121,8 +121,7 @@ static const struct laz_field info_rows[] = {
 static const struct laz_fields info_fields = LAZ_FIELDS(laz_runtime_info, info_rows);
 
 /* Makes `options`, whose texts stay in `option_texts`. */
-static int info_make_options(const struct laz_description_source *source,
-                             struct laz_runtime_info *info)
+static int info_make_options(const struct laz_fields_source *source, struct laz_runtime_info *info)
 {
     const struct info_option *from = info->option_texts.items;
 
@@ -135,7 +134,7 @@ static int info_make_options(const struct laz_description_source *source,
                                                .default_value = from[i].default_value,
                                                .help = from[i].help};
         if (!info->options[i].type)
-            return laz_description_wrong(source, "type", option_rows[1].wrong);
+            return laz_fields_wrong(source, "type", option_rows[1].wrong);
     }
     return 0;
 }
@@ -143,14 +142,14 @@ static int info_make_options(const struct laz_description_source *source,
 int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
                            struct laz_runtime_info **info, struct laz_error *err)
 {
-    const struct laz_description_source source = {
+    const struct laz_fields_source source = {
         json_file, "; make the file again with lazaret-agent --describe", err};
     struct laz_runtime_info *made = calloc(1, sizeof *made);
 
     *info = NULL;
     if (!made)
         return laz_error_nomem(err);
-    int rc = laz_description_parse(json, len, &source, "runtime", &info_fields, made);
+    int rc = laz_fields_parse(json, len, &source, "runtime", &info_fields, made);
     if (!rc && !(made->file = laz_strdup(file)))
         rc = laz_error_nomem(err);
     if (!rc)

@@ -19,7 +19,7 @@
 /* ---- objects -------------------------------------------------------------------------------- */
 
 /* The result of a reader, with a sentence about an object or a message that was refused. */
-static int wire_result(int rc, const struct laz_fields_wrong *wrong, struct laz_error *err)
+static int wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
 {
     const char *object = wrong->object->name, *title = wrong->object->title;
     const char *field = wrong->field ? wrong->field->name : "";
@@ -59,7 +59,7 @@ static int wire_result(int rc, const struct laz_fields_wrong *wrong, struct laz_
 int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
                   struct laz_error *err)
 {
-    struct laz_fields_wrong wrong;
+    struct laz_fields_problem wrong;
     int rc = laz_fields_read(fields, raw, len, out, &wrong);
 
     return wire_result(rc, &wrong, err);
@@ -68,7 +68,7 @@ int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, 
 int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t len,
                        struct laz_field_list *list, struct laz_error *err)
 {
-    struct laz_fields_wrong wrong;
+    struct laz_fields_problem wrong;
     int rc = laz_fields_read_list(fields, raw, len, list, &wrong);
 
     return wire_result(rc, &wrong, err);
@@ -133,7 +133,7 @@ static int message_parse(const char *line, size_t len, enum laz_wire_direction d
     const bool is_trusted =
         direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING));
     struct laz_json_found found[LAZ_FIELDS_MOST];
-    struct laz_fields_wrong wrong;
+    struct laz_fields_problem wrong;
     size_t n;
     int rc = 0;
 
