@@ -50,6 +50,18 @@ static int read_plain(const struct laz_field *field, const char *raw, size_t len
     return 0;
 }
 
+static int read_word(const struct laz_field *field, const char *raw, size_t len, uint32_t *number)
+{
+    char *text;
+    int rc = laz_json_take_string(raw, len, &text, NULL);
+
+    if (rc)
+        return rc;
+    *number = field->word(text);
+    free(text);
+    return *number ? 0 : LAZ_EPARSE;
+}
+
 static int read_integer(const struct laz_field *field, const char *raw, size_t len, int64_t *number)
 {
     int64_t value;
@@ -156,6 +168,8 @@ static int read_value(const struct laz_field *field, const char *raw, size_t len
         return read_text(field, raw, len, out);
     case LAZ_FIELD_PLAIN:
         return read_plain(field, raw, len, out);
+    case LAZ_FIELD_WORD:
+        return read_word(field, raw, len, at);
     case LAZ_FIELD_INTEGER:
         return read_integer(field, raw, len, at);
     case LAZ_FIELD_BOOLEAN:
@@ -417,7 +431,8 @@ static void add_member(struct laz_json_write *write, const struct laz_field *fie
     case LAZ_FIELD_NUMBERS:
         add_numbers(write, field->name, at);
         break;
-    case LAZ_FIELD_PAIRS: /* no table that is written has them */
+    case LAZ_FIELD_PAIRS: /* no table that is written has these */
+    case LAZ_FIELD_WORD:
     case LAZ_FIELD_IGNORED:
     case LAZ_FIELD_KINDS:
         break;

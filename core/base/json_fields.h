@@ -17,6 +17,7 @@ enum laz_field_kind {
     LAZ_FIELD_IGNORED, /* known, but read by others */
     LAZ_FIELD_TEXT,    /* const char *, and its length where `len_at` is given */
     LAZ_FIELD_PLAIN,   /* a text without escapes, of min to max bytes: points into the JSON text */
+    LAZ_FIELD_WORD,    /* uint32_t: what `word` makes of a text; 0: it is none */
     LAZ_FIELD_INTEGER, /* int64_t, from min to max where one of them is given */
     LAZ_FIELD_BOOLEAN, /* bool */
     LAZ_FIELD_TEXTS,   /* struct laz_strv: a list of texts, of which LAZ_FIELD_TEXTS_KEPT are kept
@@ -53,7 +54,8 @@ struct laz_field {
     int64_t min, max;
     size_t at, len_at, has_at;   /* offsets in the struct; len_at, has_at: 0 for none */
     const struct laz_fields *of; /* what it holds; of JSON: read later */
-    const char *wrong;           /* for the message when it is ill-typed or missing; NULL: usual */
+    uint32_t (*word)(const char *text);
+    const char *wrong; /* for the message when it is ill-typed or missing; NULL: usual */
     const char *help;
 };
 

@@ -77,27 +77,23 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* An option as the text has it; struct laz_option has its type as a number. */
-struct info_option {
-    const char *key, *type, *default_value, *help;
-};
-
 static const struct laz_field option_rows[] = {
-    LAZ_FIELD(info_option, TEXT, key, true),
+    LAZ_FIELD(laz_option, TEXT, key, true),
     {.name = "type",
-     .kind = LAZ_FIELD_TEXT,
+     .kind = LAZ_FIELD_WORD,
      .flags = LAZ_FIELD_REQUIRED,
-     .at = offsetof(struct info_option, type),
+     .at = offsetof(struct laz_option, type),
+     .word = laz_option_type,
      .wrong = "the type of an option"},
     {.name = "default",
      .kind = LAZ_FIELD_TEXT,
      .flags = LAZ_FIELD_REQUIRED | LAZ_FIELD_NULLABLE,
-     .at = offsetof(struct info_option, default_value),
+     .at = offsetof(struct laz_option, default_value),
      .wrong = "a string or null"},
-    LAZ_FIELD(info_option, TEXT, help, true),
+    LAZ_FIELD(laz_option, TEXT, help, true),
 };
 
-static const struct laz_fields option_fields = LAZ_FIELDS(info_option, option_rows);
+static const struct laz_fields option_fields = LAZ_FIELDS(laz_option, option_rows);
 
 static const struct laz_field info_rows[] = {
     LAZ_FIELD_KEY("kind"),
@@ -114,30 +110,11 @@ static const struct laz_field info_rows[] = {
     {.name = "options",
      .kind = LAZ_FIELD_LIST,
      .flags = LAZ_FIELD_REQUIRED,
-     .at = offsetof(struct laz_runtime_info, option_texts),
+     .at = offsetof(struct laz_runtime_info, option_list),
      .of = &option_fields},
 };
 
 static const struct laz_fields info_fields = LAZ_FIELDS(laz_runtime_info, info_rows);
-
-/* Makes `options`, whose texts stay in `option_texts`. */
-static int info_make_options(const struct laz_fields_source *source, struct laz_runtime_info *info)
-{
-    const struct info_option *from = info->option_texts.items;
-
-    info->options = calloc(info->option_texts.n + 1, sizeof *info->options);
-    if (!info->options)
-        return laz_error_nomem(source->err);
-    for (size_t i = 0; i < info->option_texts.n; i++) {
-        info->options[i] = (struct laz_option){.key = from[i].key,
-                                               .type = laz_option_type(from[i].type),
-                                               .default_value = from[i].default_value,
-                                               .help = from[i].help};
-        if (!info->options[i].type)
-            return laz_fields_wrong(source, "type", option_rows[1].wrong);
-    }
-    return 0;
-}
 
 int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
                            struct laz_runtime_info **info, struct laz_error *err)
@@ -152,8 +129,6 @@ int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, 
     int rc = laz_fields_parse(json, len, &source, "runtime", &info_fields, made);
     if (!rc && !(made->file = laz_strdup(file)))
         rc = laz_error_nomem(err);
-    if (!rc)
-        rc = info_make_options(&source, made);
     if (rc)
         laz_runtime_info_free(made);
     else
@@ -165,7 +140,6 @@ void laz_runtime_info_free(struct laz_runtime_info *info)
 {
     if (!info)
         return;
-    free(info->options);
     free(info->file);
     laz_fields_free(&info_fields, info); /* zeroes all of it */
     free(info);

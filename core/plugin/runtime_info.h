@@ -17,8 +17,10 @@ struct laz_runtime_info {
     char *name, *version, *summary;
     char *file; /* the shared object, absolute */
     struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
-    struct laz_field_list option_texts;  /* of the options; private to runtime_info.c */
-    struct laz_option *options;          /* ends with key NULL */
+    union {
+        struct laz_field_list option_list;
+        const struct laz_option *options; /* its items, and one with key NULL */
+    };
     const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
 };
 
