@@ -271,7 +271,7 @@ struct laz_json_writer {
     bool failed;
 };
 
-static struct laz_json_writer *writer_new(size_t limit)
+struct laz_json_writer *laz_json_writer_new(size_t limit)
 {
     struct laz_json_writer *writer = calloc(1, sizeof *writer);
 
@@ -280,7 +280,7 @@ static struct laz_json_writer *writer_new(size_t limit)
     return writer;
 }
 
-static void writer_free(struct laz_json_writer *writer)
+void laz_json_writer_free(struct laz_json_writer *writer)
 {
     if (!writer)
         return;
@@ -288,7 +288,7 @@ static void writer_free(struct laz_json_writer *writer)
     free(writer);
 }
 
-static void writer_reset(struct laz_json_writer *writer)
+void laz_json_writer_reset(struct laz_json_writer *writer)
 {
     size_t limit = writer->limit;
     struct laz_buf buf = writer->buf;
@@ -297,17 +297,17 @@ static void writer_reset(struct laz_json_writer *writer)
     *writer = (struct laz_json_writer){.buf = buf, .limit = limit};
 }
 
-static bool writer_failed(const struct laz_json_writer *writer)
+bool laz_json_writer_failed(const struct laz_json_writer *writer)
 {
     return writer->failed || writer->buf.failed;
 }
 
-static const char *writer_text(struct laz_json_writer *writer, size_t *len, bool *too_large)
+const char *laz_json_writer_text(struct laz_json_writer *writer, size_t *len, bool *too_large)
 {
     if (too_large)
         *too_large = writer->too_large;
     laz_buf_append(&writer->buf, "", 0);
-    if (writer_failed(writer))
+    if (laz_json_writer_failed(writer))
         return NULL;
     if (len)
         *len = writer->buf.len;
@@ -317,7 +317,7 @@ static const char *writer_text(struct laz_json_writer *writer, size_t *len, bool
 /* Is there room for `len` more bytes under the limit? */
 static bool writer_may(struct laz_json_writer *writer, size_t len)
 {
-    if (writer_failed(writer))
+    if (laz_json_writer_failed(writer))
         return false;
     if (writer->limit && (len > writer->limit || writer->buf.len > writer->limit - len)) {
         writer->too_large = true;
@@ -338,23 +338,23 @@ static bool writer_value(struct laz_json_writer *writer, size_t len)
     return true;
 }
 
-static void writer_raw(struct laz_json_writer *writer, const char *json, size_t len)
+void laz_json_write_raw(struct laz_json_writer *writer, const char *json, size_t len)
 {
     if (writer_value(writer, len))
         laz_buf_append(&writer->buf, json, len);
 }
 
-static void writer_null(struct laz_json_writer *writer)
+void laz_json_write_null(struct laz_json_writer *writer)
 {
-    writer_raw(writer, "null", 4);
+    laz_json_write_raw(writer, "null", 4);
 }
 
-static void writer_bool(struct laz_json_writer *writer, bool value)
+void laz_json_write_bool(struct laz_json_writer *writer, bool value)
 {
-    writer_raw(writer, value ? "true" : "false", value ? 4 : 5);
+    laz_json_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
 }
 
-static void writer_int(struct laz_json_writer *writer, int64_t value)
+void laz_json_write_int(struct laz_json_writer *writer, int64_t value)
 {
     const int64_t most = INT64_C(9007199254740992); /* 2^53 */
     char text[48];
@@ -362,22 +362,22 @@ static void writer_int(struct laz_json_writer *writer, int64_t value)
     int n =
         snprintf(text, sizeof text,
                  value > most || value < -most ? "{\"$int\":\"%" PRId64 "\"}" : "%" PRId64, value);
-    writer_raw(writer, text, (size_t)n);
+    laz_json_write_raw(writer, text, (size_t)n);
 }
 
-static void writer_double(struct laz_json_writer *writer, double value, bool keep_point)
+void laz_json_write_double(struct laz_json_writer *writer, double value, bool keep_point)
 {
     if (isnan(value)) {
-        writer_raw(writer, "{\"$num\":\"NaN\"}", 14);
+        laz_json_write_raw(writer, "{\"$num\":\"NaN\"}", 14);
     } else if (isinf(value)) {
-        writer_raw(writer, value > 0 ? "{\"$num\":\"Inf\"}" : "{\"$num\":\"-Inf\"}",
-                   value > 0 ? 14 : 15);
+        laz_json_write_raw(writer, value > 0 ? "{\"$num\":\"Inf\"}" : "{\"$num\":\"-Inf\"}",
+                           value > 0 ? 14 : 15);
     } else if (writer_value(writer, 26)) {
         laz_json_format_double(&writer->buf, value, keep_point);
     }
 }
 
-static void writer_bytes(struct laz_json_writer *writer, const void *data, size_t len)
+void laz_json_write_bytes(struct laz_json_writer *writer, const void *data, size_t len)
 {
     if (!writer_value(writer, len / 3 * 4 + 16))
         return;
@@ -386,10 +386,10 @@ static void writer_bytes(struct laz_json_writer *writer, const void *data, size_
     laz_buf_puts(&writer->buf, "\"}");
 }
 
-static void writer_string(struct laz_json_writer *writer, const char *text, size_t len)
+void laz_json_write_string(struct laz_json_writer *writer, const char *text, size_t len)
 {
     if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len))) {
-        writer_bytes(writer, text, len);
+        laz_json_write_bytes(writer, text, len);
         return;
     }
     if (!writer_value(writer, len + 2))
@@ -419,27 +419,27 @@ static void writer_close(struct laz_json_writer *writer, char c)
     writer->comma = true;
 }
 
-static void writer_array_begin(struct laz_json_writer *writer)
+void laz_json_write_array_begin(struct laz_json_writer *writer)
 {
     writer_open(writer, '[');
 }
 
-static void writer_array_end(struct laz_json_writer *writer)
+void laz_json_write_array_end(struct laz_json_writer *writer)
 {
     writer_close(writer, ']');
 }
 
-static void writer_object_begin(struct laz_json_writer *writer)
+void laz_json_write_object_begin(struct laz_json_writer *writer)
 {
     writer_open(writer, '{');
 }
 
-static void writer_object_end(struct laz_json_writer *writer)
+void laz_json_write_object_end(struct laz_json_writer *writer)
 {
     writer_close(writer, '}');
 }
 
-static bool writer_key(struct laz_json_writer *writer, const char *text, size_t len)
+bool laz_json_write_key(struct laz_json_writer *writer, const char *text, size_t len)
 {
     if (!laz_utf8_is_valid(text, len) || (len && memchr(text, 0, len)))
         return false;
@@ -462,23 +462,23 @@ static const struct laz_json_api json_api = {
     .peek_tag = reader_peek_tag,
     .skip = reader_skip,
     .reader_failed = reader_failed,
-    .writer_new = writer_new,
-    .writer_free = writer_free,
-    .write_null = writer_null,
-    .write_bool = writer_bool,
-    .write_int = writer_int,
-    .write_double = writer_double,
-    .write_string = writer_string,
-    .write_bytes = writer_bytes,
-    .write_raw = writer_raw,
-    .array_begin = writer_array_begin,
-    .array_end = writer_array_end,
-    .object_begin = writer_object_begin,
-    .object_end = writer_object_end,
-    .key = writer_key,
-    .writer_text = writer_text,
-    .writer_failed = writer_failed,
-    .writer_reset = writer_reset,
+    .writer_new = laz_json_writer_new,
+    .writer_free = laz_json_writer_free,
+    .write_null = laz_json_write_null,
+    .write_bool = laz_json_write_bool,
+    .write_int = laz_json_write_int,
+    .write_double = laz_json_write_double,
+    .write_string = laz_json_write_string,
+    .write_bytes = laz_json_write_bytes,
+    .write_raw = laz_json_write_raw,
+    .array_begin = laz_json_write_array_begin,
+    .array_end = laz_json_write_array_end,
+    .object_begin = laz_json_write_object_begin,
+    .object_end = laz_json_write_object_end,
+    .key = laz_json_write_key,
+    .writer_text = laz_json_writer_text,
+    .writer_failed = laz_json_writer_failed,
+    .writer_reset = laz_json_writer_reset,
     .base64_decode = laz_base64_decode,
 };
 
