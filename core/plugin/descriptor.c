@@ -113,17 +113,19 @@ static int descriptor_abi(const struct laz_plugin *plugin, const char *file, str
 
 #define DESCRIPTOR_END "-lazaret"
 
+size_t laz_name_before(const char *file_name, const char *suffix)
+{
+    size_t len = strlen(file_name), end = strlen(suffix);
+
+    return len > end && strcmp(file_name + len - end, suffix) == 0 ? len - end : 0;
+}
+
 size_t laz_module_name(const char *file_name)
 {
-    static const char *const ends[] = {DESCRIPTOR_END LAZ_MODULE_SUFFIX, LAZ_MODULE_SUFFIX};
-    size_t len = strlen(file_name);
-
-    for (size_t i = 0; file_name[0] != '.' && i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (len > end && strcmp(file_name + len - end, ends[i]) == 0)
-            return len - end;
-    }
-    return 0;
+    if (file_name[0] == '.')
+        return 0;
+    size_t len = laz_name_before(file_name, DESCRIPTOR_END LAZ_MODULE_SUFFIX);
+    return len ? len : laz_name_before(file_name, LAZ_MODULE_SUFFIX);
 }
 
 /* The plugin's name must be that of its file, so that looking up a name finds the plugin of that

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "plugin/backend_info.h"
+#include "plugin/descriptions.h"
 #include "plugin/language.h"
 #include "plugin/runtime_info.h"
 

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/json_write.h"
+#include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
 #include "plugin/fields.h"
 
@@ -143,30 +144,10 @@ static const struct laz_field info_fields[] = {
     LAZ_FIELD_END,
 };
 
-int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
-                           struct laz_runtime_info **info, struct laz_error *err)
+static void info_fini(void *data)
 {
-    const struct laz_fields_source source = {
-        json_file, "; make the file again with lazaret-agent --describe", err};
-    struct laz_runtime_info *made = calloc(1, sizeof *made);
-    int rc = made ? 0 : laz_error_nomem(err);
+    struct laz_runtime_info *info = data;
 
-    *info = NULL;
-    if (!rc && !(made->file = laz_strdup(file)))
-        rc = laz_error_nomem(err);
-    if (!rc)
-        rc = laz_fields_parse(json, len, &source, "runtime", info_fields, made);
-    if (rc)
-        laz_runtime_info_free(made);
-    else
-        *info = made;
-    return rc;
-}
-
-void laz_runtime_info_free(struct laz_runtime_info *info)
-{
-    if (!info)
-        return;
     for (struct laz_option *option = info->options;
          option && (option->key || option->help || option->default_value); option++) {
         free((char *)option->key);
@@ -174,7 +155,13 @@ void laz_runtime_info_free(struct laz_runtime_info *info)
         free((char *)option->help);
     }
     free(info->options);
-    laz_fields_free(info_fields, info);
-    free(info->file);
-    free(info);
 }
+
+const struct laz_description_kind laz_runtime_description = {
+    .suffix = ".json",
+    .word = "runtime",
+    .remedy = "; make the file again with lazaret-agent --describe",
+    .size = sizeof(struct laz_runtime_info),
+    .fields = info_fields,
+    .fini = info_fini,
+};

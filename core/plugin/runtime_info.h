@@ -5,7 +5,6 @@
 #define LAZ_PLUGIN_RUNTIME_INFO_H
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "plugin/language.h"
 
 #include <lazaret/plugin.h>
@@ -13,8 +12,8 @@
 
 /* What the host knows of a runtime without loading it. */
 struct laz_runtime_info {
-    char *name, *version, *summary;
-    char *file; /* the shared object, absolute */
+    const char *name, *version, *summary;
+    const char *file; /* the shared object, absolute; borrowed from the registry */
     struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
     struct laz_option *options;          /* ends with key NULL */
     const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
@@ -22,10 +21,5 @@ struct laz_runtime_info {
 
 /* The descriptor of a runtime as JSON: what `lazaret-agent --describe` prints. */
 void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json);
-/* Reads that JSON text strictly. `json_file` is its path, for messages; `file` the shared object it
- * describes. The caller owns *info. Errors: LAZ_EPLUGIN with the file and the key. */
-int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
-                           struct laz_runtime_info **info, struct laz_error *err);
-void laz_runtime_info_free(struct laz_runtime_info *info);
 
 #endif

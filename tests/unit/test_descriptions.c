@@ -170,14 +170,15 @@ static void backend_descriptions_are_read_strictly(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_backend_info *info = NULL;
         struct laz_error err = {0};
-        CU_ASSERT(laz_backend_info_parse(rows[i].text, strlen(rows[i].text), "x.json", &info,
-                                         &err) == LAZ_EPLUGIN);
+        void *data = NULL;
+        CU_ASSERT(laz_description_parse(&laz_backend_description, rows[i].text,
+                                        strlen(rows[i].text), "x.json", &data,
+                                        &err) == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, rows[i].part);
-        CU_ASSERT(info == NULL);
+        CU_ASSERT(data == NULL);
     }
-    laz_backend_info_free(NULL);
+    laz_description_free(&laz_backend_description, NULL);
 }
 
 /* ---- what is declared of languages ---------------------------------------------------------- */
@@ -277,16 +278,16 @@ static void language_descriptions_are_read_strictly(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_language *language = NULL;
         struct laz_error err = {0};
+        void *data = NULL;
         char text[300];
         snprintf(text, sizeof text, "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"x\",%s}",
                  rows[i].members);
-        CU_ASSERT(laz_language_parse(text, strlen(text), "x.json", &language, &err) == LAZ_EPLUGIN);
+        CU_ASSERT(laz_description_parse(&laz_language_description, text, strlen(text), "x.json",
+                                        &data, &err) == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, rows[i].part);
-        CU_ASSERT(language == NULL);
+        CU_ASSERT(data == NULL);
     }
-    laz_language_free(NULL);
 }
 
 static const struct unit_test tests[] = {

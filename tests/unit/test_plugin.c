@@ -227,15 +227,15 @@ static void runtime_description_reads_back(void)
 {
     struct laz_buf json = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    struct laz_runtime_info *info = NULL;
+    void *data = NULL;
 
     describe_mock(&json);
-    CU_ASSERT_FATAL(laz_runtime_info_parse(json.data, json.len, "/x/mock_runtime.json",
-                                           "/x/mock_runtime.so", &info, &err) == 0);
+    CU_ASSERT_FATAL(laz_description_parse(&laz_runtime_description, json.data, json.len,
+                                          "/x/mock_runtime.json", &data, &err) == 0);
+    const struct laz_runtime_info *info = data;
     UNIT_TEXT(info->name, "mock_runtime");
     UNIT_TEXT(info->version, "2.1");
     UNIT_TEXT(info->summary, "understands \"nothing\"");
-    UNIT_TEXT(info->file, "/x/mock_runtime.so");
     CU_ASSERT(info->suffixes.n == 2);
     UNIT_TEXT(info->suffixes.items[1], ".mk");
     UNIT_TEXT(info->libraries.items[0], "libm.so.6");
@@ -250,8 +250,8 @@ static void runtime_description_reads_back(void)
     UNIT_TEXT(info->options[2].default_value, "");
     UNIT_TEXT(info->options[2].help, "may be left out");
     CU_ASSERT(info->options[3].key == NULL);
-    laz_runtime_info_free(info);
-    laz_runtime_info_free(NULL);
+    laz_description_free(&laz_runtime_description, data);
+    laz_description_free(&laz_runtime_description, NULL);
     laz_buf_fini(&json);
 }
 
@@ -294,15 +294,14 @@ static void runtime_description_is_read_strictly(void)
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct laz_buf json = LAZ_BUF_INIT;
         struct laz_error err = {0};
-        struct laz_runtime_info *info = NULL;
+        void *data = NULL;
 
         describe_changed(changes[i].from, changes[i].to, &json);
-        CU_ASSERT(laz_runtime_info_parse(json.data, json.len, "/x/r.json", "/x/r.so", &info,
-                                         &err) == LAZ_EPLUGIN);
-        CU_ASSERT(info == NULL);
+        CU_ASSERT(laz_description_parse(&laz_runtime_description, json.data, json.len, "/x/r.json",
+                                        &data, &err) == LAZ_EPLUGIN);
+        CU_ASSERT(data == NULL);
         CU_ASSERT(err.code == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, changes[i].part);
-        laz_runtime_info_free(info);
         laz_buf_fini(&json);
     }
 }
