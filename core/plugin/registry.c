@@ -632,6 +632,23 @@ void laz_registry_automatic(struct laz_registry *registry, const char *platform,
     laz_strv_fini(&found);
 }
 
+void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text)
+{
+    const char *before = "; \"auto\" takes no backend without its description: missing are ";
+
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        const char *suffix = laz_backend_description.suffix;
+        if (!registry_is_standard(registry, object) ||
+            registry_description(registry, &laz_backend_description, object->name, NULL) ||
+            registry_load(registry, object, NULL) != 0 ||
+            registry_kind(object) != LAZ_PLUGIN_BACKEND)
+            continue;
+        laz_buf_printf(text, "%s%s/%s%s", before, object->directory, object->name, suffix);
+        before = ", ";
+    }
+}
+
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
                                 const char *word)
 {
