@@ -15,7 +15,7 @@
 struct check {
     struct laz_toml *toml;
     struct settings_nodes *nodes;
-    struct settings_problems *problems;
+    bool is_whole; /* each line of it could be read */
 };
 
 /* The key for messages, with its section ("" at the top level). Gives a new string. */
@@ -36,8 +36,8 @@ static void check_mismatch(struct check *check, const char *section,
     char *name = check_name(section, node);
 
     laz_toml_describe(&found, node);
-    laz_settings_problem_add(check->problems, node->line, node->column, "%s: expected %s, found %s",
-                             name ? name : "", expected, laz_buf_text(&found));
+    laz_toml_add_problem(check->toml, node->line, node->column, "%s: expected %s, found %s",
+                         name ? name : "", expected, laz_buf_text(&found));
     laz_buf_fini(&found);
     free(name);
 }
@@ -49,9 +49,9 @@ static void check_unknown(struct check *check, const char *section,
     char *name = check_name(section, node);
 
     laz_schema_suggest(&hint, section, node->key);
-    laz_settings_problem_add(check->problems, node->key_line, node->key_column, "%s: unknown %s%s",
-                             name ? name : "", node->type == LAZ_TOML_TABLE ? "table" : "key",
-                             laz_buf_text(&hint));
+    laz_toml_add_problem(check->toml, node->key_line, node->key_column, "%s: unknown %s%s",
+                         name ? name : "", node->type == LAZ_TOML_TABLE ? "table" : "key",
+                         laz_buf_text(&hint));
     laz_buf_fini(&hint);
     free(name);
 }
@@ -64,7 +64,7 @@ static void check_merge(struct check *check, struct laz_toml_node *table,
         return;
     for (const struct laz_toml_node *child = old->first; child; child = child->next)
         if (!laz_toml_get(table, child->key) && !laz_toml_adopt(check->toml, table, child))
-            check->problems->failed = true;
+            check->toml->failed = true;
 }
 
 /* ---- tables of plugins ------------------------------------------------------------------------*/
@@ -75,9 +75,9 @@ static void check_plugin_table(struct check *check, const char *section, struct 
 
     if (!laz_is_plugin_name(node->key, node->key_len)) {
         char *name = check_name(section, node);
-        laz_settings_problem_add(check->problems, node->key_line, node->key_column,
-                                 "%s: expected the name of a plugin (letters, digits, '_', '-')",
-                                 name ? name : "");
+        laz_toml_add_problem(check->toml, node->key_line, node->key_column,
+                             "%s: expected the name of a plugin (letters, digits, '_', '-')",
+                             name ? name : "");
         free(name);
         return;
     }
@@ -91,7 +91,7 @@ static void check_plugin_table(struct check *check, const char *section, struct 
     struct settings_table *tables =
         realloc(nodes->tables, (nodes->n_tables + 1) * sizeof *nodes->tables);
     if (!tables) {
-        check->problems->failed = true;
+        check->toml->failed = true;
         return;
     }
     nodes->tables = tables;
@@ -106,11 +106,10 @@ static void check_tool_table(struct check *check, const struct laz_toml_node *ta
         if (provider->type != LAZ_TOML_STRING || !laz_is_plugin_name(provider->text, provider->len))
             check_mismatch(check, "tools", provider,
                            "the name of a tool provider (provider = \"command\")");
-    } else if (!check->toml
-                    ->n_problems) { /* otherwise the line that cannot be read may contain it */
-        laz_settings_problem_add(check->problems, table->line, table->column,
-                                 "tools.provider: expected the name of a tool provider "
-                                 "(provider = \"command\"), found nothing");
+    } else if (check->is_whole) { /* otherwise the line that cannot be read may contain it */
+        laz_toml_add_problem(check->toml, table->line, table->column,
+                             "tools.provider: expected the name of a tool provider "
+                             "(provider = \"command\"), found nothing");
     }
 }
 
@@ -129,8 +128,8 @@ static void check_tools(struct check *check, const struct laz_toml_node *node)
         }
         struct laz_buf found = LAZ_BUF_INIT;
         laz_toml_describe(&found, item);
-        laz_settings_problem_add(check->problems, item->line, item->column,
-                                 "tools: expected %s, found %s", expected, laz_buf_text(&found));
+        laz_toml_add_problem(check->toml, item->line, item->column, "tools: expected %s, found %s",
+                             expected, laz_buf_text(&found));
         laz_buf_fini(&found);
     }
     check->nodes->tools = node;
@@ -165,10 +164,9 @@ static void check_section(struct check *check, const char *section, struct laz_t
     }
 }
 
-void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
-                        struct settings_problems *problems)
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
 {
-    struct check check = {toml, nodes, problems};
+    struct check check = {toml, nodes, toml->n_problems == 0};
 
     for (struct laz_toml_node *node = toml->root->first; node; node = node->next) {
         const struct schema_section *section = laz_schema_section(node->key, node->key_len);
