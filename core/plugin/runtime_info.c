@@ -79,30 +79,36 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* "default" may be null besides: the table cannot say that, so it is read on its own. */
-static const struct laz_field info_option_fields[] = {
-    LAZ_FIELD(laz_option, TEXT, key, true),  LAZ_FIELD_KEY("type"), LAZ_FIELD_KEY("default"),
-    LAZ_FIELD(laz_option, TEXT, help, true), LAZ_FIELD_END,
-};
-
-static int info_take_option(const struct laz_fields_source *source, const struct laz_json *node,
-                            struct laz_option *option)
+static int info_read_type(const struct laz_fields_source *source, const struct laz_json *node,
+                          void *into)
 {
-    if (laz_json_type(node) != LAZ_JSON_OBJECT_BEGIN)
-        return laz_fields_wrong(source, "options", "a list of objects");
-    int rc = laz_fields_read(source, node, info_option_fields, option);
-    if (rc)
-        return rc;
-    const struct laz_json *standard = laz_json_get(node, "default");
-    const char *value = laz_json_string(standard);
-    if (!standard || (!value && laz_json_type(standard) != LAZ_JSON_NULL))
-        return laz_fields_wrong(source, "default", "a string or null");
-    if (value && !(option->default_value = laz_strdup(value)))
-        return laz_error_nomem(source->err);
-    const char *type = laz_json_string(laz_json_get(node, "type"));
-    option->type = type ? laz_option_type(type) : 0;
-    return option->type ? 0 : laz_fields_wrong(source, "type", "the type of an option");
+    const char *type = laz_json_string(node);
+    uint32_t *option_type = into;
+
+    *option_type = type ? laz_option_type(type) : 0;
+    return *option_type ? 0 : laz_fields_wrong(source, "type", "the type of an option");
 }
+
+static int info_read_default(const struct laz_fields_source *source, const struct laz_json *node,
+                             void *into)
+{
+    const char *value = laz_json_string(node);
+
+    if (!node || (!value && laz_json_type(node) != LAZ_JSON_NULL))
+        return laz_fields_wrong(source, "default", "a string or null");
+    *(char **)into = laz_strdup(value);
+    return value && !*(char **)into ? laz_error_nomem(source->err) : 0;
+}
+
+static const struct laz_field info_option_fields[] = {
+    LAZ_FIELD(laz_option, TEXT, key, true),
+    LAZ_FIELD(laz_option, TEXT, help, true),
+    {.key = "default",
+     .offset = offsetof(struct laz_option, default_value),
+     .read = info_read_default},
+    {.key = "type", .offset = offsetof(struct laz_option, type), .read = info_read_type},
+    LAZ_FIELD_END,
+};
 
 static int info_read_options(const struct laz_fields_source *source, const struct laz_json *list,
                              void *into)
@@ -119,7 +125,9 @@ static int info_read_options(const struct laz_fields_source *source, const struc
         return laz_error_nomem(source->err);
     n = 0;
     for (const struct laz_json *node = laz_json_first(list); node; node = laz_json_next(node)) {
-        int rc = info_take_option(source, node, &(*options)[n++]);
+        int rc = laz_json_type(node) == LAZ_JSON_OBJECT_BEGIN
+                     ? laz_fields_read(source, node, info_option_fields, &(*options)[n++])
+                     : laz_fields_wrong(source, "options", "a list of objects");
         if (rc)
             return rc;
     }
@@ -150,9 +158,8 @@ static void info_fini(void *data)
 
     for (struct laz_option *option = info->options;
          option && (option->key || option->help || option->default_value); option++) {
-        free((char *)option->key);
         free((char *)option->default_value);
-        free((char *)option->help);
+        laz_fields_free(info_option_fields, option);
     }
     free(info->options);
 }

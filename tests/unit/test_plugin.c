@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -477,6 +478,29 @@ static void registry_refuses_descriptions_others_can_write(void)
     work_end();
 }
 
+/* Another time there may be descriptors again: the failure is not kept. */
+static void registry_reads_again_after_a_shortage(void)
+{
+    const struct laz_runtime_info *info = NULL;
+    struct laz_error err = {0};
+    struct rlimit before, none;
+
+    work_begin();
+    fill_folder();
+    struct laz_registry *registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = before;
+    none.rlim_cur = 0;
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int rc = laz_registry_runtime(registry, "mock_runtime", &info, &err);
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CU_ASSERT(rc != 0 && rc != LAZ_EPLUGIN);
+    CU_ASSERT(laz_error_is_shortage(&err));
+    CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
+    laz_registry_free(registry);
+    work_end();
+}
+
 static void runtimes_have_what_is_declared_of_their_language(void)
 {
     static const char good[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"mock_runtime\"}";
@@ -613,6 +637,7 @@ static const struct unit_test tests[] = {
     UNIT(registry_takes_the_first_folder),
     UNIT(registry_passes_over_folders_others_can_write),
     UNIT(registry_refuses_descriptions_others_can_write),
+    UNIT(registry_reads_again_after_a_shortage),
     UNIT(runtimes_have_what_is_declared_of_their_language),
     UNIT(registry_looks_in_the_variable_first),
     UNIT(registry_visit_shows_all),
