@@ -18,42 +18,44 @@ struct check {
     bool is_whole; /* each line of it could be read */
 };
 
-/* The key for messages, with its section ("" at the top level). Gives a new string. */
-static char *check_name(const char *section, const struct laz_toml_node *node)
+/* Adds the problem `what` of a node of this section ("": the top level), at its key or its value.
+ * Items of lists have no key. */
+static void check_problem(struct check *check, const char *section,
+                          const struct laz_toml_node *node, bool at_key, const char *what)
 {
     struct laz_buf name = LAZ_BUF_INIT;
 
-    if (*section)
-        laz_buf_printf(&name, "%s.", section);
-    laz_toml_format_key(&name, node->key, node->key_len);
-    return laz_buf_steal(&name);
+    laz_buf_puts(&name, section);
+    if (*section && node->key)
+        laz_buf_putc(&name, '.');
+    if (node->key)
+        laz_toml_format_key(&name, node->key, node->key_len);
+    laz_toml_add_problem(check->toml, at_key ? node->key_line : node->line,
+                         at_key ? node->key_column : node->column, "%s: %s", laz_buf_text(&name),
+                         what);
+    laz_buf_fini(&name);
 }
 
 static void check_mismatch(struct check *check, const char *section,
                            const struct laz_toml_node *node, const char *expected)
 {
-    struct laz_buf found = LAZ_BUF_INIT;
-    char *name = check_name(section, node);
+    struct laz_buf what = LAZ_BUF_INIT;
 
-    laz_toml_describe(&found, node);
-    laz_toml_add_problem(check->toml, node->line, node->column, "%s: expected %s, found %s",
-                         name ? name : "", expected, laz_buf_text(&found));
-    laz_buf_fini(&found);
-    free(name);
+    laz_buf_printf(&what, "expected %s, found ", expected);
+    laz_toml_describe(&what, node);
+    check_problem(check, section, node, false, laz_buf_text(&what));
+    laz_buf_fini(&what);
 }
 
 static void check_unknown(struct check *check, const char *section,
                           const struct laz_toml_node *node)
 {
-    struct laz_buf hint = LAZ_BUF_INIT;
-    char *name = check_name(section, node);
+    struct laz_buf what = LAZ_BUF_INIT;
 
-    laz_schema_suggest(&hint, section, node->key);
-    laz_toml_add_problem(check->toml, node->key_line, node->key_column, "%s: unknown %s%s",
-                         name ? name : "", node->type == LAZ_TOML_TABLE ? "table" : "key",
-                         laz_buf_text(&hint));
-    laz_buf_fini(&hint);
-    free(name);
+    laz_buf_printf(&what, "unknown %s", node->type == LAZ_TOML_TABLE ? "table" : "key");
+    laz_schema_suggest(&what, section, node->key);
+    check_problem(check, section, node, true, laz_buf_text(&what));
+    laz_buf_fini(&what);
 }
 
 /* Adds to `table` the keys that only `old` has. */
@@ -74,11 +76,8 @@ static void check_plugin_table(struct check *check, const char *section, struct 
     struct settings_nodes *nodes = check->nodes;
 
     if (!laz_is_plugin_name(node->key, node->key_len)) {
-        char *name = check_name(section, node);
-        laz_toml_add_problem(check->toml, node->key_line, node->key_column,
-                             "%s: expected the name of a plugin (letters, digits, '_', '-')",
-                             name ? name : "");
-        free(name);
+        check_problem(check, section, node, true,
+                      "expected the name of a plugin (letters, digits, '_', '-')");
         return;
     }
     for (size_t i = 0; i < nodes->n_tables; i++)
@@ -122,15 +121,10 @@ static void check_tools(struct check *check, const struct laz_toml_node *node)
         return;
     }
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-        if (item->type == LAZ_TOML_TABLE) {
+        if (item->type == LAZ_TOML_TABLE)
             check_tool_table(check, item);
-            continue;
-        }
-        struct laz_buf found = LAZ_BUF_INIT;
-        laz_toml_describe(&found, item);
-        laz_toml_add_problem(check->toml, item->line, item->column, "tools: expected %s, found %s",
-                             expected, laz_buf_text(&found));
-        laz_buf_fini(&found);
+        else
+            check_mismatch(check, "tools", item, expected);
     }
     check->nodes->tools = node;
 }

@@ -89,63 +89,6 @@ struct options_value {
     const struct laz_toml_node *node;
 };
 
-static bool options_string(struct options_job *job, const struct options_value *value)
-{
-    if (!laz_toml_is_text(value->node))
-        return false;
-    laz_json_write_string(job->writer, value->node->text, value->node->len);
-    return true;
-}
-
-static bool options_integer(struct options_job *job, const struct options_value *value)
-{
-    const struct laz_toml_node *node = value->node;
-
-    if (node->type != LAZ_TOML_INTEGER || node->integer < -OPTIONS_MAX_INTEGER ||
-        node->integer > OPTIONS_MAX_INTEGER)
-        return false;
-    laz_json_write_int(job->writer, node->integer);
-    return true;
-}
-
-static bool options_boolean(struct options_job *job, const struct options_value *value)
-{
-    if (value->node->type != LAZ_TOML_BOOLEAN)
-        return false;
-    laz_json_write_bool(job->writer, value->node->boolean);
-    return true;
-}
-
-static bool options_quantity(struct options_job *job, const struct options_value *value)
-{
-    uint64_t number;
-    bool fits = value->option->type == LAZ_OPT_SIZE ? laz_convert_size(value->node, &number)
-                                                    : laz_convert_time(value->node, &number);
-
-    if (!fits || number > (uint64_t)OPTIONS_MAX_INTEGER)
-        return false;
-    laz_json_write_int(job->writer, (int64_t)number);
-    return true;
-}
-
-static bool options_strings(struct options_job *job, const struct options_value *value)
-{
-    if (value->node->type != LAZ_TOML_ARRAY)
-        return false;
-    laz_json_write_array_begin(job->writer);
-    for (const struct laz_toml_node *item = value->node->first; item; item = item->next) {
-        if (!laz_toml_is_text(item))
-            options_mismatch(job, value->where, value->key, item,
-                             "a string without NUL characters");
-        else if (value->option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
-            options_mismatch(job, value->where, value->key, item, "an absolute path");
-        else
-            laz_json_write_string(job->writer, item->text, item->len);
-    }
-    laz_json_write_array_end(job->writer);
-    return true;
-}
-
 /* Any TOML value; a key with a NUL in it is a problem. */
 static void options_any(struct options_job *job, const char *where, const char *key,
                         const struct laz_toml_node *node)
@@ -184,6 +127,52 @@ static void options_any(struct options_job *job, const char *where, const char *
         laz_json_write_string(writer, node->text, node->len);
         laz_json_write_object_end(writer);
     }
+}
+
+/* A string, an integer or a boolean. */
+static bool options_scalar(struct options_job *job, const struct options_value *value)
+{
+    const struct laz_toml_node *node = value->node;
+    bool fits = node->type == LAZ_TOML_BOOLEAN;
+
+    if (value->option->type == LAZ_OPT_STRING)
+        fits = laz_toml_is_text(node);
+    else if (value->option->type == LAZ_OPT_INTEGER)
+        fits = node->type == LAZ_TOML_INTEGER && node->integer >= -OPTIONS_MAX_INTEGER &&
+               node->integer <= OPTIONS_MAX_INTEGER;
+    if (fits)
+        options_any(job, value->where, value->key, node);
+    return fits;
+}
+
+static bool options_quantity(struct options_job *job, const struct options_value *value)
+{
+    uint64_t number;
+    bool fits = value->option->type == LAZ_OPT_SIZE ? laz_convert_size(value->node, &number)
+                                                    : laz_convert_time(value->node, &number);
+
+    if (!fits || number > (uint64_t)OPTIONS_MAX_INTEGER)
+        return false;
+    laz_json_write_int(job->writer, (int64_t)number);
+    return true;
+}
+
+static bool options_strings(struct options_job *job, const struct options_value *value)
+{
+    if (value->node->type != LAZ_TOML_ARRAY)
+        return false;
+    laz_json_write_array_begin(job->writer);
+    for (const struct laz_toml_node *item = value->node->first; item; item = item->next) {
+        if (!laz_toml_is_text(item))
+            options_mismatch(job, value->where, value->key, item,
+                             "a string without NUL characters");
+        else if (value->option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
+            options_mismatch(job, value->where, value->key, item, "an absolute path");
+        else
+            laz_json_write_string(job->writer, item->text, item->len);
+    }
+    laz_json_write_array_end(job->writer);
+    return true;
 }
 
 /* ---- parameters of tools ----------------------------------------------------------------------*/
@@ -403,9 +392,9 @@ static bool options_unknown_type(struct options_job *job, const struct options_v
 
 static const struct options_type options_types[] = {
     [0] = {options_unknown_type, "nothing"},
-    [LAZ_OPT_STRING] = {options_string, "a string"},
-    [LAZ_OPT_INTEGER] = {options_integer, "an integer"},
-    [LAZ_OPT_BOOLEAN] = {options_boolean, "true or false"},
+    [LAZ_OPT_STRING] = {options_scalar, "a string"},
+    [LAZ_OPT_INTEGER] = {options_scalar, "an integer"},
+    [LAZ_OPT_BOOLEAN] = {options_scalar, "true or false"},
     [LAZ_OPT_SIZE] = {options_quantity, LAZ_SIZE_EXPECTED},
     [LAZ_OPT_TIME] = {options_quantity, LAZ_TIME_EXPECTED},
     [LAZ_OPT_STRINGS] = {options_strings, "a list of strings"},

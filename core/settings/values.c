@@ -34,19 +34,6 @@ static int values_wrong(struct values_job *job, const struct laz_toml_node *node
     return LAZ_ECONFIG;
 }
 
-static int values_set_text(char **field, const struct laz_toml_node *node)
-{
-    *field = laz_strdup(node->text);
-    return *field ? 0 : LAZ_ENOMEM;
-}
-
-static int values_name(struct values_job *job, const struct laz_toml_node *node, void *field)
-{
-    if (node->type != LAZ_TOML_STRING || !laz_is_plugin_name(node->text, node->len))
-        return values_mismatch(job, node);
-    return values_set_text(field, node);
-}
-
 static int values_boolean(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
     if (node->type != LAZ_TOML_BOOLEAN)
@@ -220,18 +207,25 @@ static bool values_is_range(const char *text)
     return !*text && bounds[0] > 0 && bounds[0] <= bounds[1] && bounds[1] < UINT32_MAX;
 }
 
-static int values_uids(struct values_job *job, const struct laz_toml_node *node, void *field)
+static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *node)
 {
-    if (!laz_toml_is_text(node) || !(laz_is_string(node, "auto") || values_is_range(node->text)))
-        return values_mismatch(job, node);
-    return values_set_text(field, node);
+    if (!laz_toml_is_text(node))
+        return false;
+    if (kind == SCHEMA_NAME)
+        return laz_is_plugin_name(node->text, node->len);
+    if (kind == SCHEMA_UIDS)
+        return laz_is_string(node, "auto") || values_is_range(node->text);
+    return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
-static int values_file(struct values_job *job, const struct laz_toml_node *node, void *field)
+static int values_text(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    if (!laz_toml_is_text(node) || (node->text[0] && !laz_os_is_absolute(node->text)))
+    char **text = field;
+
+    if (!values_text_fits(job->key->kind, node))
         return values_mismatch(job, node);
-    return values_set_text(field, node);
+    *text = laz_strdup(node->text);
+    return *text ? 0 : LAZ_ENOMEM;
 }
 
 static int values_refuse(struct values_job *job, const struct laz_toml_node *node, void *field)
@@ -274,7 +268,7 @@ static const struct {
     int (*convert)(struct values_job *job, const struct laz_toml_node *node, void *field);
     void (*free)(void *field);
 } values_kinds[SCHEMA_KINDS] = {
-    [SCHEMA_NAME] = {values_name, values_free_text},
+    [SCHEMA_NAME] = {values_text, values_free_text},
     [SCHEMA_BOOLEAN] = {values_boolean, NULL},
     [SCHEMA_COUNT] = {values_number, NULL},
     [SCHEMA_SIZE] = {values_number, NULL},
@@ -289,8 +283,8 @@ static const struct {
     [SCHEMA_ENVIRONMENT] = {values_environment, values_free_list},
     [SCHEMA_ENFORCE] = {values_enforce, NULL},
     [SCHEMA_PROGRAMS] = {values_list, values_free_list},
-    [SCHEMA_UIDS] = {values_uids, values_free_text},
-    [SCHEMA_FILE] = {values_file, values_free_text},
+    [SCHEMA_UIDS] = {values_text, values_free_text},
+    [SCHEMA_FILE] = {values_text, values_free_text},
     [SCHEMA_REFUSE] = {values_refuse, NULL},
     [SCHEMA_WARM] = {values_warm, NULL},
 };
