@@ -30,6 +30,7 @@ static void check_problem(struct check *check, const char *section,
         laz_buf_putc(&name, '.');
     if (node->key)
         laz_toml_format_key(&name, node->key, node->key_len);
+    check->toml->failed |= name.failed;
     laz_toml_add_problem(check->toml, at_key ? node->key_line : node->line,
                          at_key ? node->key_column : node->column, "%s: %s", laz_buf_text(&name),
                          what);

@@ -53,6 +53,7 @@ static int problems_report(struct laz_settings *settings, struct laz_toml *toml,
         laz_buf_clear(&line);
         laz_toml_format_problem(&line, toml, i);
         laz_strv_add(&settings->problems, laz_buf_text(&line));
+        toml->failed |= line.failed;
     }
     laz_buf_fini(&line);
     if (toml->failed || settings->problems.failed)
@@ -122,8 +123,8 @@ static bool settings_convert(const struct settings_nodes *nodes, struct laz_sett
         } else if (rc) {
             done = false;
         }
+        done = done && !text.failed;
     }
-    done = done && !text.failed;
     laz_buf_fini(&text);
     return done;
 }

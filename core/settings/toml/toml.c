@@ -107,15 +107,16 @@ static int toml_finish(struct toml_parser *p, struct laz_toml **toml, struct laz
 
     laz_buf_fini(&p->scratch);
     free(p->slots);
-    if (p->nomem) {
-        laz_toml_free(made);
-        return laz_error_nomem(err);
-    }
-    if (made->n_problems) {
+    if (made->n_problems)
         laz_toml_format_problem(&text, made, 0);
+    if (p->nomem || text.failed) {
+        laz_toml_free(made);
+        made = NULL;
+        rc = laz_error_nomem(err);
+    } else if (made->n_problems) {
         rc = laz_error_set(err, LAZ_EPARSE, 0, "%s", laz_buf_text(&text));
-        laz_buf_fini(&text);
     }
+    laz_buf_fini(&text);
     *toml = made;
     return rc;
 }
