@@ -35,14 +35,16 @@ struct options_place {
 
 /* ---- problems ---------------------------------------------------------------------------------*/
 
-static void options_begin_problem(struct options_job *job, const struct laz_toml *toml,
-                                  uint32_t line, uint32_t column)
+/* Begins a problem at the node's value or key; NULL: at no place in a file. */
+static void options_begin_problem(struct options_job *job, const struct laz_toml_node *node,
+                                  bool at_key)
 {
     if (job->problems.len)
         laz_buf_puts(&job->problems, "; ");
-    if (!toml)
+    if (!node)
         return;
-    laz_toml_position(&job->problems, toml, line, column);
+    laz_toml_position(&job->problems, node->toml, at_key ? node->key_line : node->line,
+                      at_key ? node->key_column : node->column);
     laz_buf_puts(&job->problems, ": ");
 }
 
@@ -50,7 +52,7 @@ static void options_begin_problem(struct options_job *job, const struct laz_toml
 static void options_mismatch(struct options_job *job, const char *where, const char *key,
                              const struct laz_toml_node *node, const char *expected)
 {
-    options_begin_problem(job, node->toml, node->line, node->column);
+    options_begin_problem(job, node, false);
     laz_buf_printf(&job->problems, "%s.%s: expected %s, found ", where, key, expected);
     laz_toml_describe(&job->problems, node);
 }
@@ -61,7 +63,7 @@ static void options_unknown_key(struct options_job *job, const char *where, cons
 {
     const char *best = laz_nearest_best(nearest);
 
-    options_begin_problem(job, node->toml, node->key_line, node->key_column);
+    options_begin_problem(job, node, true);
     laz_buf_printf(&job->problems, "%s.%s: unknown key", where, node->key);
     if (best)
         laz_buf_printf(&job->problems, "; did you mean %s%s%s?", in, *in ? "." : "", best);
@@ -70,10 +72,7 @@ static void options_unknown_key(struct options_job *job, const char *where, cons
 static void options_missing(struct options_job *job, const struct options_place *place,
                             const struct laz_option *option, const char *expected)
 {
-    const struct laz_toml_node *table = place->table;
-
-    options_begin_problem(job, table ? table->toml : NULL, table ? table->line : 0,
-                          table ? table->column : 0);
+    options_begin_problem(job, place->table, false);
     laz_buf_printf(&job->problems, "%s.%s: expected %s, found nothing", place->name,
                    option->key + strlen(place->prefix), expected);
     if (option->help && *option->help)
@@ -232,7 +231,7 @@ static void parameter_write(struct options_job *job, const char *where,
         return;
     }
     if (node->type != LAZ_TOML_TABLE) {
-        options_begin_problem(job, node->toml, node->line, node->column);
+        options_begin_problem(job, node, false);
         laz_buf_printf(&job->problems,
                        "%s: expected a type (\"integer\") or a table ({ type = \"integer\" }), "
                        "found ",
@@ -334,7 +333,7 @@ static void options_one(struct options_job *job, const struct options_place *pla
     if (!node) {
         if (laz_toml_parse_pair(NULL, option->default_value, "the plugin's default", &default_toml,
                                 &why) != 0) {
-            options_begin_problem(job, NULL, 0, 0);
+            options_begin_problem(job, NULL, false);
             laz_buf_printf(&job->problems, "%s.%s: the plugin's default cannot be read: %s",
                            place->name, key, why.text);
             goto out;
@@ -384,7 +383,7 @@ static bool options_tables(struct options_job *job, const struct options_value *
 
 static bool options_unknown_type(struct options_job *job, const struct options_value *value)
 {
-    options_begin_problem(job, NULL, 0, 0);
+    options_begin_problem(job, NULL, false);
     laz_buf_printf(&job->problems, "%s.%s: the plugin declares an option of unknown type %u",
                    value->where, value->key, (unsigned)value->option->type);
     return true;

@@ -9,9 +9,7 @@
 #include "base/enforce.h"
 #include "base/limits.h"
 #include "base/nearest.h"
-#include "settings/convert.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -208,60 +206,6 @@ const struct schema_section *laz_schema_section(const char *name, size_t len)
         if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
             return row;
     return NULL;
-}
-
-static const struct {
-    const char *type;
-    const char *expected;
-} schema_kinds[SCHEMA_KINDS] = {
-    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes"},
-    [SCHEMA_BOOLEAN] = {"boolean", "true or false"},
-    [SCHEMA_COUNT] = {"integer", "an integer"},
-    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED},
-    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED},
-    [SCHEMA_LIMIT_COUNT] = {"integer or \"unlimited\"", "\"unlimited\" or an integer"},
-    [SCHEMA_LIMIT_SIZE] = {"size or \"unlimited\"", "\"unlimited\" or " LAZ_SIZE_EXPECTED},
-    [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED},
-    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names"},
-    [SCHEMA_STRINGS] = {"list of strings", "a list of strings"},
-    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths"},
-    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables"},
-    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings"},
-    [SCHEMA_ENFORCE] = {"list of words", "a list of words"},
-    [SCHEMA_PROGRAMS] = {"string or list of strings",
-                         "\"default\", \"any\", or a list of names and absolute paths"},
-    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")"},
-    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none"},
-    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\""},
-    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\""},
-};
-
-const char *laz_schema_type(const struct schema_key *key)
-{
-    return schema_kinds[key->kind].type;
-}
-
-void laz_schema_bound(struct laz_buf *buf, const struct schema_key *key, uint64_t bound)
-{
-    enum schema_kind kind = key->kind;
-
-    if (kind == SCHEMA_COUNT || kind == SCHEMA_LIMIT_COUNT)
-        laz_buf_printf(buf, "%" PRIu64, bound);
-    else if (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE)
-        laz_format_size(buf, bound);
-    else
-        laz_format_time(buf, bound);
-}
-
-void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key)
-{
-    laz_buf_puts(buf, schema_kinds[key->kind].expected);
-    if (key->max) {
-        laz_buf_puts(buf, " from ");
-        laz_schema_bound(buf, key, key->min);
-        laz_buf_puts(buf, " to ");
-        laz_schema_bound(buf, key, key->max);
-    }
 }
 
 void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *key)

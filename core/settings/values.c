@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - converts nodes of a configuration to fields of laz_settings_values, by kind.
+/* values.c - the kinds of values: what messages call them, and how a node of a configuration
+ * becomes a field of laz_settings_values.
  *
  * A converter either sets its field, which is empty before, or reports which node is not right and
  * what was expected there; the caller then discards all values. */
@@ -10,6 +11,7 @@
 #include "os/paths.h"
 #include "settings/convert.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,29 +267,69 @@ static void values_free_list(void *field)
 }
 
 static const struct {
+    const char *type;     /* for the documents */
+    const char *expected; /* for messages */
     int (*convert)(struct values_job *job, const struct laz_toml_node *node, void *field);
     void (*free)(void *field);
 } values_kinds[SCHEMA_KINDS] = {
-    [SCHEMA_NAME] = {values_text, values_free_text},
-    [SCHEMA_BOOLEAN] = {values_boolean, NULL},
-    [SCHEMA_COUNT] = {values_number, NULL},
-    [SCHEMA_SIZE] = {values_number, NULL},
-    [SCHEMA_TIME] = {values_number, NULL},
-    [SCHEMA_LIMIT_COUNT] = {values_number, NULL},
-    [SCHEMA_LIMIT_SIZE] = {values_number, NULL},
-    [SCHEMA_LIMIT_TIME] = {values_number, NULL},
-    [SCHEMA_NAMES] = {values_list, values_free_list},
-    [SCHEMA_STRINGS] = {values_list, values_free_list},
-    [SCHEMA_PATHS] = {values_list, values_free_list},
-    [SCHEMA_VARIABLES] = {values_list, values_free_list},
-    [SCHEMA_ENVIRONMENT] = {values_environment, values_free_list},
-    [SCHEMA_ENFORCE] = {values_enforce, NULL},
-    [SCHEMA_PROGRAMS] = {values_list, values_free_list},
-    [SCHEMA_UIDS] = {values_text, values_free_text},
-    [SCHEMA_FILE] = {values_text, values_free_text},
-    [SCHEMA_REFUSE] = {values_refuse, NULL},
-    [SCHEMA_WARM] = {values_warm, NULL},
+    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes", values_text,
+                     values_free_text},
+    [SCHEMA_BOOLEAN] = {"boolean", "true or false", values_boolean, NULL},
+    [SCHEMA_COUNT] = {"integer", "an integer", values_number, NULL},
+    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED, values_number, NULL},
+    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED, values_number, NULL},
+    [SCHEMA_LIMIT_COUNT] = {"integer or \"unlimited\"", "\"unlimited\" or an integer",
+                            values_number, NULL},
+    [SCHEMA_LIMIT_SIZE] = {"size or \"unlimited\"", "\"unlimited\" or " LAZ_SIZE_EXPECTED,
+                           values_number, NULL},
+    [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED,
+                           values_number, NULL},
+    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list,
+                      values_free_list},
+    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list, values_free_list},
+    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list, values_free_list},
+    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list,
+                          values_free_list},
+    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment,
+                            values_free_list},
+    [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce, NULL},
+    [SCHEMA_PROGRAMS] = {"string or list of strings",
+                         "\"default\", \"any\", or a list of names and absolute paths", values_list,
+                         values_free_list},
+    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text,
+                     values_free_text},
+    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text, values_free_text},
+    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse, NULL},
+    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm, NULL},
 };
+
+const char *laz_schema_type(const struct schema_key *key)
+{
+    return values_kinds[key->kind].type;
+}
+
+void laz_schema_bound(struct laz_buf *buf, const struct schema_key *key, uint64_t bound)
+{
+    enum schema_kind kind = key->kind;
+
+    if (kind == SCHEMA_COUNT || kind == SCHEMA_LIMIT_COUNT)
+        laz_buf_printf(buf, "%" PRIu64, bound);
+    else if (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE)
+        laz_format_size(buf, bound);
+    else
+        laz_format_time(buf, bound);
+}
+
+void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key)
+{
+    laz_buf_puts(buf, values_kinds[key->kind].expected);
+    if (key->max) {
+        laz_buf_puts(buf, " from ");
+        laz_schema_bound(buf, key, key->min);
+        laz_buf_puts(buf, " to ");
+        laz_schema_bound(buf, key, key->max);
+    }
+}
 
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
