@@ -48,6 +48,18 @@ void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv
             laz_strv_add(names, wanted->items[i]);
 }
 
+int laz_choice_names_none(struct laz_registry *registry, struct laz_error *err)
+{
+    struct laz_buf missing = LAZ_BUF_INIT;
+
+    laz_registry_undeclared(registry, &missing);
+    int rc =
+        laz_error_set(err, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system%s",
+                      laz_buf_text(&missing));
+    laz_buf_fini(&missing);
+    return rc;
+}
+
 int laz_choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
                     const struct laz_error *why, struct laz_error *err)
 {

@@ -13,6 +13,9 @@
 void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv *wanted,
                             const char *platform, struct laz_strv *names);
 
+/* The error that there is no candidate: LAZ_ECONFIG. */
+int laz_choice_names_none(struct laz_registry *registry, struct laz_error *err);
+
 /* Fills *choice with this backend, if it is installed, made for this system, and has valid options.
  */
 int laz_choice_take(struct laz_box_shared *shared, const char *name,

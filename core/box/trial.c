@@ -89,13 +89,14 @@ static int trial_new(struct laz_box_shared *shared, struct laz_backend_trial **o
     trial->shared = shared;
     trial->stir.advance = trial_advance;
     trial->goes_on = true;
-    laz_error_set(&trial->last, LAZ_ECONFIG, 0, "sandbox.backend names no backend for this system");
     laz_backend_candidates(shared->registry, &shared->values->sandbox.backend, laz_os_platform(),
                            &trial->names);
     if (trial->names.failed) { /* the list is incomplete: do not choose from it */
         trial_free(trial);
         return laz_error_nomem(err);
     }
+    if (!trial->names.n)
+        laz_choice_names_none(shared->registry, &trial->last);
     *out = trial;
     return 0;
 }

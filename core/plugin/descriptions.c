@@ -1,175 +1,83 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptions.c - the files NAME.backend.json and NAME.language.json in the directories of
- * plugins. Side: host.  Input trusted: no (their owner and mode are checked as those of plugins
- * are).
- *
- * The kind is part of the file's name, so that a description that cannot be read still says what it
- * is of: a plugin whose description others could have written is refused, and never taken for one
- * that has no description. */
+/* descriptions.c - the reader of what plugins declare beside their objects, and the table of what
+ * backends declare.
+ * Side: host.  Input trusted: no (owner and mode of the files are checked as those of plugins
+ * are). */
 #include "plugin/descriptions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "os/trust.h"
+#include "plugin/fields.h"
 
-#define DESCRIPTION_MAX (1u << 20) /* bytes of a file */
-
-static int description_backend(const char *json, size_t len, const char *file, void **data,
-                               const char **name, struct laz_error *err)
+int laz_description_parse(const struct laz_description_kind *kind, const char *json, size_t len,
+                          const char *file, void **data, struct laz_error *err)
 {
-    struct laz_backend_info *info;
-    int rc = laz_backend_info_parse(json, len, file, &info, err);
+    const struct laz_fields_source source = {file, kind->remedy, err};
 
-    *data = info;
-    *name = info ? info->name : NULL;
+    *data = calloc(1, kind->fields->size);
+    if (!*data)
+        return laz_error_nomem(err);
+    int rc = laz_fields_parse(json, len, &source, kind->word, kind->fields, *data);
+    const char *wrong = !rc && kind->wrong ? kind->wrong(*data) : NULL;
+    if (wrong)
+        rc = laz_fields_wrong(&source, wrong, "what docs/writing-a-plugin.md says");
+    if (rc) {
+        laz_description_free(kind, *data);
+        *data = NULL;
+    }
     return rc;
 }
 
-static void description_backend_free(void *data)
+void laz_description_free(const struct laz_description_kind *kind, void *data)
 {
-    laz_backend_info_free(data);
+    if (data)
+        laz_fields_free(kind->fields, data);
+    free(data);
 }
 
-static int description_language(const char *json, size_t len, const char *file, void **data,
-                                const char **name, struct laz_error *err)
-{
-    struct laz_language *language;
-    int rc = laz_language_parse(json, len, file, &language, err);
+/* ---- backends ------------------------------------------------------------------------------- */
 
-    *data = language;
-    *name = language ? language->name : NULL;
-    return rc;
-}
+#define RANK(platform, member)                                                                     \
+    {                                                                                              \
+        .name = platform, .kind = LAZ_FIELD_INTEGER, .min = 1, .max = 1000000,                     \
+        .at = offsetof(struct laz_backend_ranks, member)                                           \
+    }
 
-static void description_language_free(void *data)
-{
-    laz_language_free(data);
-}
-
-static const struct description_kind {
-    const char *suffix;
-    int (*parse)(const char *json, size_t len, const char *file, void **data, const char **name,
-                 struct laz_error *err);
-    void (*free)(void *data);
-} description_kinds[] = {
-    [LAZ_DESCRIPTION_BACKEND] = {".backend.json", description_backend, description_backend_free},
-    [LAZ_DESCRIPTION_LANGUAGE] = {".language.json", description_language,
-                                  description_language_free},
+static const struct laz_field rank_rows[] = {
+    RANK("linux", on_linux),
+    RANK("darwin", on_darwin),
+    RANK("windows", on_windows),
 };
 
-#define DESCRIPTION_KINDS (sizeof description_kinds / sizeof description_kinds[0])
+static const struct laz_fields rank_fields = LAZ_FIELDS(laz_backend_ranks, rank_rows);
 
-/* A new item, all zeros; NULL: allocation failed. */
-static struct laz_description *description_add(struct laz_descriptions *all)
+static const struct laz_field backend_rows[] = {
+    LAZ_FIELD_KEY("kind"),
+    LAZ_FIELD_KEY("abi"),
+    LAZ_FIELD(laz_backend_info, TEXT, name, true),
+    {.name = "auto",
+     .kind = LAZ_FIELD_OBJECT,
+     .at = offsetof(struct laz_backend_info, ranks),
+     .of = &rank_fields},
+    LAZ_FIELD(laz_backend_info, BOOLEAN, unconfined, false),
+    LAZ_FIELD(laz_backend_info, PAIRS, missing, false),
+    LAZ_FIELD(laz_backend_info, PAIRS, advice, false),
+};
+
+static const struct laz_fields backend_fields = LAZ_FIELDS(laz_backend_info, backend_rows);
+
+const struct laz_description_kind laz_backend_description = {
+    .suffix = ".backend.json",
+    .word = "backend",
+    .remedy = "",
+    .fields = &backend_fields,
+};
+
+int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform)
 {
-    if (all->n == all->cap) {
-        size_t cap = all->cap ? all->cap * 2 : 16;
-        struct laz_description *more = realloc(all->items, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        all->items = more;
-        all->cap = cap;
-    }
-    all->items[all->n] = (struct laz_description){0};
-    return &all->items[all->n++];
-}
-
-int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
-                          const char *file_name, bool is_standard)
-{
-    size_t len = strlen(file_name);
-
-    for (size_t i = 0; i < DESCRIPTION_KINDS && file_name[0] != '.'; i++) {
-        size_t end = strlen(description_kinds[i].suffix);
-        if (len <= end || strcmp(file_name + len - end, description_kinds[i].suffix) != 0)
-            continue;
-        struct laz_description *description = description_add(all);
-        if (!description)
-            return LAZ_ENOMEM;
-        description->kind = (enum laz_description_kind)i;
-        description->name = laz_strndup(file_name, len - end);
-        description->file = laz_strdupf("%s/%s", directory, file_name);
-        description->directory = directory;
-        description->is_standard = is_standard;
-        return description->name && description->file ? 0 : LAZ_ENOMEM;
-    }
-    return 0;
-}
-
-void laz_descriptions_promote(struct laz_descriptions *all, const char *directory)
-{
-    for (size_t i = 0; i < all->n; i++)
-        if (strcmp(all->items[i].directory, directory) == 0)
-            all->items[i].is_standard = true;
-}
-
-void laz_descriptions_fini(struct laz_descriptions *all)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        struct laz_description *description = &all->items[i];
-        description_kinds[description->kind].free(description->data);
-        free(description->problem);
-        free(description->file);
-        free(description->name);
-    }
-    free(all->items);
-    *all = (struct laz_descriptions){0};
-}
-
-static int description_read(struct laz_description *description, struct laz_error *err)
-{
-    const struct description_kind *kind = &description_kinds[description->kind];
-    struct laz_buf json = LAZ_BUF_INIT;
-    const char *name;
-
-    int rc = laz_trust_read(description->file, DESCRIPTION_MAX, &json, err);
-    if (rc == LAZ_EREFUSED)
-        rc = laz_error_as(err, LAZ_EPLUGIN);
-    if (!rc)
-        rc = kind->parse(laz_buf_text(&json), json.len, description->file, &description->data,
-                         &name, err);
-    if (!rc && strcmp(name, description->name) != 0)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it describes \"%s\"; rename it to %s%s",
-                           description->file, name, name, kind->suffix);
-    if (rc && description->data) {
-        kind->free(description->data);
-        description->data = NULL;
-    }
-    laz_buf_fini(&json);
-    return rc;
-}
-
-int laz_description_load(struct laz_description *description, struct laz_error *err)
-{
-    struct laz_error why = {0};
-
-    if (!description->tried) {
-        int rc = description_read(description, &why);
-        if (rc && laz_error_is_shortage(&why)) /* another time it may be read */
-            return laz_error_set(err, rc, why.os_errno, "%s", why.text);
-        if (rc && !(description->problem = laz_strdup(why.text)))
-            return laz_error_nomem(err);
-        description->tried = true;
-    }
-    if (description->problem)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s", description->problem);
-    return 0;
-}
-
-int laz_descriptions_find(struct laz_descriptions *all, enum laz_description_kind kind,
-                          const char *name, const void **data, struct laz_error *err)
-{
-    *data = NULL;
-    for (size_t i = 0; i < all->n; i++) {
-        struct laz_description *description = &all->items[i];
-        if (description->kind != kind || strcmp(description->name, name) != 0)
-            continue;
-        int rc = laz_description_load(description, err);
-        if (!rc)
-            *data = description->data;
-        return rc;
-    }
+    for (size_t i = 0; i < rank_fields.n; i++)
+        if (strcmp(rank_rows[i].name, platform) == 0)
+            return *(const int64_t *)((const char *)&info->ranks + rank_rows[i].at);
     return 0;
 }

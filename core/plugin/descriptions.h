@@ -1,45 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* descriptions.h - the files NAME.backend.json and NAME.language.json in the directories of
- * plugins. */
+/* descriptions.h - what plugins declare in JSON files beside their objects, so that the host knows
+ * it without loading them. */
 #ifndef LAZ_PLUGIN_DESCRIPTIONS_H
 #define LAZ_PLUGIN_DESCRIPTIONS_H
 
 #include "base/error.h"
-#include "plugin/backend_info.h"
-#include "plugin/language.h"
+#include "base/json_fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum laz_description_kind { LAZ_DESCRIPTION_BACKEND, LAZ_DESCRIPTION_LANGUAGE };
-
-/* A file beside a plugin, read when it is asked for. */
-struct laz_description {
-    enum laz_description_kind kind;
-    char *name, *file;
-    const char *directory;
-    bool is_standard; /* of a standard directory: one that the settings do not name */
-    bool tried;       /* data or problem is known */
-    void *data;       /* struct laz_backend_info or struct laz_language */
-    char *problem;
+/* How the descriptions of one kind are read: each into a struct that begins with the plugin's name,
+ * a const char *. The kind is part of the file's name, so that a description that cannot be read
+ * still says what it is of: a plugin whose description others could have written is refused, and
+ * never taken for one that has no description. */
+struct laz_description_kind {
+    const char *suffix; /* of the file's name, behind the plugin's */
+    const char *word;   /* its member "kind" */
+    const char *remedy; /* the end of messages, see fields.h */
+    const struct laz_fields *fields;
+    const char *(*wrong)(const void *data); /* the key of a value that cannot be, or NULL */
 };
 
-struct laz_descriptions {
-    struct laz_description *items; /* in the order in which they were found */
-    size_t n, cap;
+extern const struct laz_description_kind laz_backend_description;  /* struct laz_backend_info */
+extern const struct laz_description_kind laz_language_description; /* struct laz_language */
+extern const struct laz_description_kind laz_runtime_description;  /* struct laz_runtime_info */
+
+/* Reads the JSON text. `file` is its path, for messages. The caller owns *data. LAZ_EPLUGIN with
+ * the file and the key, LAZ_ENOMEM. */
+int laz_description_parse(const struct laz_description_kind *kind, const char *json, size_t len,
+                          const char *file, void **data, struct laz_error *err);
+void laz_description_free(const struct laz_description_kind *kind, void *data);
+
+/* Ranks for `auto`, from 1, which is tried first; 0: `auto` does not consider it there. */
+struct laz_backend_ranks {
+    int64_t on_linux, on_darwin, on_windows;
 };
 
-/* Notes a file if it has the name of a description. `directory` is borrowed. 0 or LAZ_ENOMEM. */
-int laz_descriptions_note(struct laz_descriptions *all, const char *directory,
-                          const char *file_name, bool is_standard);
-/* Marks the descriptions of a directory, which were noted before, as those of a standard one. */
-void laz_descriptions_promote(struct laz_descriptions *all, const char *directory);
-void laz_descriptions_fini(struct laz_descriptions *all);
-/* Reads the file once and keeps its problem. LAZ_EPLUGIN with the problem; another code, and no
- * problem is kept, when memory or descriptors are exhausted. */
-int laz_description_load(struct laz_description *description, struct laz_error *err);
-/* Loads the first of this kind and name. *data stays NULL when there is none. */
-int laz_descriptions_find(struct laz_descriptions *all, enum laz_description_kind kind,
-                          const char *name, const void **data, struct laz_error *err);
+/* NAME.backend.json: data that the host needs before it loads the backend, or that does not belong
+ * to a plan. */
+struct laz_backend_info {
+    const char *name;
+    struct laz_backend_ranks ranks;
+    bool unconfined;         /* it is no sandbox */
+    struct laz_strv missing; /* pairs: a program, and the message if it is not installed */
+    struct laz_strv
+        advice; /* pairs: a word of LAZ_ENFORCE_*, and how to get it with this backend */
+};
+
+/* The rank on a platform ("linux"); 0: `auto` does not consider it there. */
+int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform);
 
 #endif

@@ -89,41 +89,43 @@ uint32_t laz_option_type(const char *name)
     return 0;
 }
 
-static int descriptor_abi(const struct laz_plugin *plugin, const char *file, struct laz_error *err)
+static int descriptor_abi(const struct laz_plugin *plugin, struct laz_error *err)
 {
     if (plugin->magic != LAZ_PLUGIN_MAGIC)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: its lazaret_plugin is not a descriptor of lazaret (magic %08x, "
-                             "not %08x)",
-                             file, (unsigned)plugin->magic, (unsigned)LAZ_PLUGIN_MAGIC);
+                             "its lazaret_plugin is not a descriptor of lazaret (magic %08x, not "
+                             "%08x)",
+                             (unsigned)plugin->magic, (unsigned)LAZ_PLUGIN_MAGIC);
     if (plugin->abi_major != LAZ_ABI_MAJOR || plugin->abi_minor > LAZ_ABI_MINOR)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: built for plugin ABI %u.%u, but this lazaret has %u.%u: build it "
+                             "built for plugin ABI %u.%u, but this lazaret has %u.%u: build it "
                              "again with the headers of this version%s",
-                             file, (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor,
+                             (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor,
                              (unsigned)LAZ_ABI_MAJOR, (unsigned)LAZ_ABI_MINOR,
                              plugin->abi_major == LAZ_ABI_MAJOR ? ", or use a newer lazaret" : "");
     if (plugin->size < offsetof(struct laz_plugin, ops) + sizeof plugin->ops ||
         plugin->size > DESCRIPTOR_MAX_OPS)
         return laz_error_set(
-            err, LAZ_EPLUGIN, 0, "%s: a descriptor of %u bytes is not one of ABI %u.%u", file,
+            err, LAZ_EPLUGIN, 0, "a descriptor of %u bytes is not one of ABI %u.%u",
             (unsigned)plugin->size, (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor);
     return 0;
 }
 
 #define DESCRIPTOR_END "-lazaret"
 
+size_t laz_name_before(const char *file_name, const char *suffix)
+{
+    size_t len = strlen(file_name), end = strlen(suffix);
+
+    return len > end && strcmp(file_name + len - end, suffix) == 0 ? len - end : 0;
+}
+
 size_t laz_module_name(const char *file_name)
 {
-    static const char *const ends[] = {DESCRIPTOR_END LAZ_MODULE_SUFFIX, LAZ_MODULE_SUFFIX};
-    size_t len = strlen(file_name);
-
-    for (size_t i = 0; file_name[0] != '.' && i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (len > end && strcmp(file_name + len - end, ends[i]) == 0)
-            return len - end;
-    }
-    return 0;
+    if (file_name[0] == '.')
+        return 0;
+    size_t len = laz_name_before(file_name, DESCRIPTOR_END LAZ_MODULE_SUFFIX);
+    return len ? len : laz_name_before(file_name, LAZ_MODULE_SUFFIX);
 }
 
 /* The plugin's name must be that of its file, so that looking up a name finds the plugin of that
@@ -135,66 +137,62 @@ static int descriptor_name(const struct laz_plugin *plugin, const char *file, st
     size_t len = laz_module_name(base);
 
     if (!plugin->name || !plugin->version || !plugin->summary)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: its descriptor lacks the %s", file,
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "its descriptor lacks the %s",
                              !plugin->name      ? "name"
                              : !plugin->version ? "version"
                                                 : "summary");
     if (!len) /* a plugin given by its path may have any file name */
-        len = strlen(base);
-    size_t named = strlen(plugin->name), end = strlen(DESCRIPTOR_END);
-    if (named >= end && strcmp(plugin->name + named - end, DESCRIPTOR_END) == 0)
-        return laz_error_set(
-            err, LAZ_EPLUGIN, 0,
-            "%s: the plugin in it is called \"%s\"; the name of a plugin cannot end "
-            "in \"%s\", which is a suffix of file names",
-            file, plugin->name, DESCRIPTOR_END);
+        return 0;
+    if (laz_name_before(plugin->name, DESCRIPTOR_END) || strcmp(plugin->name, DESCRIPTOR_END) == 0)
+        return laz_error_set(err, LAZ_EPLUGIN, 0,
+                             "the plugin in it is called \"%s\"; the name of a plugin cannot end "
+                             "in \"%s\", which is a suffix of file names",
+                             plugin->name, DESCRIPTOR_END);
     if (strlen(plugin->name) != len || strncmp(plugin->name, base, len) != 0)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: the plugin in it is called \"%s\"; rename the file to %s%s", file,
+                             "the plugin in it is called \"%s\"; rename the file to %s%s",
                              plugin->name, plugin->name, LAZ_MODULE_SUFFIX);
     return 0;
 }
 
-static int descriptor_options(const struct laz_plugin *plugin, const char *file,
-                              struct laz_error *err)
+static int descriptor_options(const struct laz_plugin *plugin, struct laz_error *err)
 {
     const struct laz_option *option = plugin->options;
 
     for (size_t i = 0; option && option->key; option++, i++) {
         if (i == DESCRIPTOR_MAX_OPTIONS)
             return laz_error_set(err, LAZ_EPLUGIN, 0,
-                                 "%s: more than %d options: its table must end with a NULL key",
-                                 file, DESCRIPTOR_MAX_OPTIONS);
+                                 "more than %d options: its table must end with a NULL key",
+                                 DESCRIPTOR_MAX_OPTIONS);
         if (!laz_option_type_name(option->type))
-            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: option \"%s\" has no type (%u)", file,
-                                 option->key, (unsigned)option->type);
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "option \"%s\" has no type (%u)", option->key,
+                                 (unsigned)option->type);
         if (!option->help)
-            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: option \"%s\" has no help", file,
-                                 option->key);
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "option \"%s\" has no help", option->key);
     }
     return 0;
 }
 
 static int descriptor_ops(const struct laz_plugin *plugin, const struct descriptor_kind *kind,
-                          const char *file, struct laz_error *err)
+                          struct laz_error *err)
 {
     size_t size;
 
     if (!plugin->ops)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: its descriptor has no operations", file);
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "its descriptor has no operations");
     memcpy(&size, plugin->ops, sizeof size);
     if (size < sizeof size || size > DESCRIPTOR_MAX_OPS)
         return laz_error_set(err, LAZ_EPLUGIN, 0,
-                             "%s: its operations claim a size of %zu bytes; they must begin with "
+                             "its operations claim a size of %zu bytes; they must begin with "
                              "sizeof the table",
-                             file, size);
+                             size);
     for (const struct descriptor_op *op = kind->required; op->name; op++) {
         const void *value = NULL;
         if (size >= op->offset + sizeof value)
             memcpy(&value, (const char *)plugin->ops + op->offset, sizeof value);
         if (!value)
-            return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: missing op: %s (%s needs it)", file,
-                                 op->name, kind->name);
+            return laz_error_set(err, LAZ_EPLUGIN, 0, "missing op: %s (%s needs it)", op->name,
+                                 kind->name);
     }
     return 0;
 }
@@ -202,20 +200,22 @@ static int descriptor_ops(const struct laz_plugin *plugin, const struct descript
 int laz_descriptor_check(const struct laz_plugin *plugin, const char *file, uint32_t kind,
                          struct laz_error *err)
 {
-    int rc = descriptor_abi(plugin, file, err);
+    int rc = descriptor_abi(plugin, err);
+    const struct descriptor_kind *own = rc ? NULL : descriptor_kind(plugin->kind);
+
+    if (!rc && !own)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "a plugin of an unknown kind (%u)",
+                           (unsigned)plugin->kind);
+    if (!rc && kind && plugin->kind != kind)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "this is %s, not %s", own->name,
+                           laz_kind_name(kind));
+    if (!rc)
+        rc = descriptor_name(plugin, file, err);
+    if (!rc)
+        rc = descriptor_options(plugin, err);
+    if (!rc)
+        rc = descriptor_ops(plugin, own, err);
     if (rc)
-        return rc;
-    const struct descriptor_kind *own = descriptor_kind(plugin->kind);
-    if (!own)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: a plugin of an unknown kind (%u)", file,
-                             (unsigned)plugin->kind);
-    if (kind && plugin->kind != kind)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s: this is %s, not %s", file, own->name,
-                             laz_kind_name(kind));
-    rc = descriptor_name(plugin, file, err);
-    if (!rc)
-        rc = descriptor_options(plugin, file, err);
-    if (!rc)
-        rc = descriptor_ops(plugin, own, file, err);
+        laz_error_prefix(err, "%s: ", file);
     return rc;
 }

@@ -19,6 +19,8 @@ const char *laz_kind_name(uint32_t kind);
 const char *laz_option_type_name(uint32_t type);
 uint32_t laz_option_type(const char *name); /* 0: unknown name */
 
+/* Length of what stands before the suffix; 0: the name does not end so, or nothing stands there. */
+size_t laz_name_before(const char *file_name, const char *suffix);
 /* Length of the plugin's name, with which its file's name begins: NAME.so, or NAME-lazaret.so where
  * another library is called NAME.so (R.dll). 0: not the name of a plugin file. */
 size_t laz_module_name(const char *file_name);

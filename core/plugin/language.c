@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* language.c - reads what is declared of a language.
- * Side: host.  Input trusted: no (NAME.language.json is checked as plugins are). */
+/* language.c - the tables of what is declared of a language, by which descriptions.c reads it.
+ * Side: host.  Input trusted: no. */
 #include "plugin/language.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "plugin/descriptions.h"
 #include "plugin/fields.h"
 
 #define STUB(is, name, must) LAZ_FIELD(laz_language_stub, is, name, must)
@@ -96,11 +96,6 @@ static const struct laz_field language_rows[] = {
 
 static const struct laz_fields language_fields = LAZ_FIELDS(laz_language, language_rows);
 
-static bool language_has_empty(const struct laz_strv *list)
-{
-    return laz_strv_has(list, "");
-}
-
 /* Checks what the readers of code rely on besides the types. The key that is wrong, or NULL. */
 static const char *language_lexer(const struct laz_language_lexer *lexer)
 {
@@ -116,49 +111,37 @@ static const char *language_lexer(const struct laz_language_lexer *lexer)
         return "raw_brackets";
     if (lexer->long_brackets && strlen(lexer->long_brackets) != 3)
         return "long_brackets";
-    if (language_has_empty(&lexer->members))
+    if (laz_strv_has(&lexer->members, ""))
         return "members";
-    return language_has_empty(&lexer->object_members) ? "object_members" : NULL;
+    return laz_strv_has(&lexer->object_members, "") ? "object_members" : NULL;
 }
 
 static const char *language_patterns(const struct laz_language_patterns *patterns)
 {
     if (patterns->member && !*patterns->member)
         return "member";
-    if (patterns->calls.n > LAZ_LANGUAGE_CALLS || language_has_empty(&patterns->calls))
+    if (patterns->calls.n > LAZ_LANGUAGE_CALLS || laz_strv_has(&patterns->calls, ""))
         return "calls";
     for (size_t i = 0; i < patterns->calls.n; i++) {
         const char *star = strchr(patterns->calls.items[i], '*');
         if (star && star - patterns->calls.items[i] < 3)
             return "calls";
     }
-    return language_has_empty(&patterns->roots) ? "roots" : NULL;
+    return laz_strv_has(&patterns->roots, "") ? "roots" : NULL;
 }
 
-int laz_language_parse(const char *json, size_t len, const char *file,
-                       struct laz_language **language, struct laz_error *err)
+static const char *language_wrong(const void *data)
 {
-    const struct laz_fields_source source = {file, "", err};
+    const struct laz_language *language = data;
+    const char *wrong = language_lexer(&language->lexer);
 
-    *language = calloc(1, sizeof **language);
-    if (!*language)
-        return laz_error_nomem(err);
-    int rc = laz_fields_parse(json, len, &source, "language", &language_fields, *language);
-    const char *wrong = rc ? NULL : language_lexer(&(*language)->lexer);
-    if (!rc && !wrong)
-        wrong = language_patterns(&(*language)->patterns);
-    if (wrong)
-        rc = laz_fields_wrong(&source, wrong, "what docs/writing-a-plugin.md says");
-    if (rc) {
-        laz_language_free(*language);
-        *language = NULL;
-    }
-    return rc;
+    return wrong ? wrong : language_patterns(&language->patterns);
 }
 
-void laz_language_free(struct laz_language *language)
-{
-    if (language)
-        laz_fields_free(&language_fields, language);
-    free(language);
-}
+const struct laz_description_kind laz_language_description = {
+    .suffix = ".language.json",
+    .word = "language",
+    .remedy = "",
+    .fields = &language_fields,
+    .wrong = language_wrong,
+};

@@ -7,7 +7,6 @@
 #define LAZ_PLUGIN_LANGUAGE_H
 
 #include "base/buf.h"
-#include "base/error.h"
 
 #include <stdbool.h>
 
@@ -83,10 +82,5 @@ struct laz_language {
     struct laz_language_lexer lexer;
     struct laz_language_patterns patterns;
 };
-
-/* Reads the JSON text. `file` is its path, for messages. The caller owns *language. LAZ_EPLUGIN. */
-int laz_language_parse(const char *json, size_t len, const char *file,
-                       struct laz_language **language, struct laz_error *err);
-void laz_language_free(struct laz_language *language);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef LAZ_PLUGIN_PLUGIN_H
 #define LAZ_PLUGIN_PLUGIN_H
 
-#include "plugin/backend_info.h"
+#include "plugin/descriptions.h"
 #include "plugin/installed.h"
 #include "plugin/language.h"
 #include "plugin/module.h"

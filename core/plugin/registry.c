@@ -26,60 +26,72 @@
 #include "plugin/installed.h"
 #include "plugin/module.h"
 
-#define REGISTRY_MAX_INFO (1u << 20) /* bytes of a FILE.json, at most */
+#define REGISTRY_MAX_DESCRIPTION (1u << 20) /* bytes of a file */
 
-struct registry_plugin {
-    char *name;
-    char *file;
-    char *json_file; /* NULL: not a runtime */
-    bool tried;      /* loading was tried: module, info or problem is set */
-    struct laz_module *module;
-    struct laz_runtime_info *info;
+/* The object of a plugin, or a description; read when it is asked for. */
+struct registry_file {
+    const struct laz_description_kind *kind; /* NULL: an object */
+    char *name, *path;
+    const char *directory;         /* an item of the registry's list */
+    struct registry_file *runtime; /* of an object: NAME.json beside it; NULL: not a runtime */
+    bool tried;                    /* data or problem is known */
+    void *data;                    /* as the kind says; of an object struct laz_module, of a runtime
+                                      nothing */
     char *problem;
+};
+
+/* In the order in which they were found. */
+struct registry_list {
+    struct registry_file *items;
+    size_t n;
 };
 
 struct laz_registry {
     struct laz_log log;
     struct laz_strv directories; /* directories in use */
+    struct laz_strv standard;    /* those that not only the settings name */
     struct laz_strv refused;     /* why others are ignored */
-    struct registry_plugin *plugins;
-    size_t n, cap;
-    struct laz_descriptions descriptions;
+    struct registry_list objects, descriptions;
 };
 
 /* ---- finding files -------------------------------------------------------------------------- */
 
-static int registry_add(struct laz_registry *registry, const char *directory, const char *file_name,
-                        size_t len)
+/* `directory` is an item of registry->directories, which the file borrows. */
+static int registry_add(struct registry_list *list, const struct laz_description_kind *kind,
+                        const char *directory, const char *file_name, size_t name_len)
 {
-    struct laz_look look;
+    struct registry_file *more = realloc(list->items, (list->n + 1) * sizeof *more);
 
-    if (registry->n == registry->cap) {
-        size_t cap = registry->cap ? registry->cap * 2 : 16;
-        struct registry_plugin *more = realloc(registry->plugins, cap * sizeof *more);
-        if (!more)
-            return LAZ_ENOMEM;
-        registry->plugins = more;
-        registry->cap = cap;
-    }
-    struct registry_plugin *plugin = &registry->plugins[registry->n++];
-    *plugin = (struct registry_plugin){0};
-    plugin->name = laz_strndup(file_name, len);
-    plugin->file = laz_strdupf("%s/%s", directory, file_name);
-    char *json_file = plugin->name ? laz_strdupf("%s/%s.json", directory, plugin->name) : NULL;
-    if (!plugin->file || !json_file) {
-        free(json_file);
+    if (!more)
         return LAZ_ENOMEM;
+    list->items = more;
+    struct registry_file *file = &list->items[list->n++];
+    *file = (struct registry_file){.kind = kind, .directory = directory};
+    file->name = laz_strndup(file_name, name_len);
+    file->path = laz_strdupf("%s/%s", directory, file_name);
+    return file->name && file->path ? 0 : LAZ_ENOMEM;
+}
+
+/* Adds a file if it has the name of an object or of a description. */
+static int registry_add_file(struct laz_registry *registry, const char *directory,
+                             const char *file_name)
+{
+    /* The first one that fits: the last suffix is the end of the others. */
+    static const struct laz_description_kind *const kinds[] = {
+        &laz_backend_description, &laz_language_description, &laz_runtime_description};
+    size_t len = laz_module_name(file_name);
+
+    if (len)
+        return registry_add(&registry->objects, NULL, directory, file_name, len);
+    for (size_t i = 0; file_name[0] != '.' && i < sizeof kinds / sizeof *kinds; i++) {
+        len = laz_name_before(file_name, kinds[i]->suffix);
+        if (len)
+            return registry_add(&registry->descriptions, kinds[i], directory, file_name, len);
     }
-    if (laz_os_look(json_file, true, &look) == 0)
-        plugin->json_file = json_file;
-    else
-        free(json_file);
     return 0;
 }
 
-/* `directory` is an item of registry->directories: descriptions borrow it. */
-static int registry_scan(struct laz_registry *registry, const char *directory, bool is_standard)
+static int registry_scan(struct laz_registry *registry, const char *directory)
 {
     struct laz_strv names = LAZ_STRV_INIT;
     struct laz_error why = {0};
@@ -89,12 +101,8 @@ static int registry_scan(struct laz_registry *registry, const char *directory, b
         laz_strv_add(&registry->refused, why.text);
         rc = 0;
     }
-    for (size_t i = 0; !rc && i < names.n; i++) {
-        size_t len = laz_module_name(names.items[i]);
-        rc = len ? registry_add(registry, directory, names.items[i], len)
-                 : laz_descriptions_note(&registry->descriptions, directory, names.items[i],
-                                         is_standard);
-    }
+    for (size_t i = 0; !rc && i < names.n; i++)
+        rc = registry_add_file(registry, directory, names.items[i]);
     laz_strv_fini(&names);
     return rc;
 }
@@ -109,16 +117,15 @@ enum registry_origin {
 static int registry_add_directory(struct laz_registry *registry, const char *directory,
                                   enum registry_origin origin)
 {
-    bool must_exist = origin != REGISTRY_INSTALLED, is_standard = origin != REGISTRY_SETTINGS;
+    bool must_exist = origin != REGISTRY_INSTALLED;
     struct laz_error why = {0};
     struct laz_look look;
 
-    if (laz_strv_has(&registry->directories, directory)) {
-        if (is_standard)
-            laz_descriptions_promote(&registry->descriptions, directory);
-        return 0;
-    }
-    if (!directory[0])
+    if (origin != REGISTRY_SETTINGS)
+        laz_strv_add(&registry->standard, directory);
+    if (registry->standard.failed)
+        return LAZ_ENOMEM;
+    if (!directory[0] || laz_strv_has(&registry->directories, directory))
         return 0;
     if (!must_exist && laz_os_look(directory, true, &look) == ENOENT)
         return 0;
@@ -133,8 +140,7 @@ static int registry_add_directory(struct laz_registry *registry, const char *dir
     laz_strv_add(&registry->directories, directory);
     if (registry->directories.failed)
         return LAZ_ENOMEM;
-    return registry_scan(registry, registry->directories.items[registry->directories.n - 1],
-                         is_standard);
+    return registry_scan(registry, registry->directories.items[registry->directories.n - 1]);
 }
 
 /* Adds the directories of a list, separated as the system does it: by ':' or ';'. */
@@ -151,6 +157,30 @@ static int registry_add_list(struct laz_registry *registry, const char *list)
         list += len + (list[len] != '\0');
     }
     return rc;
+}
+
+/* The first description of this kind and name, in this directory (NULL: in any). */
+static struct registry_file *registry_description(struct laz_registry *registry,
+                                                  const struct laz_description_kind *kind,
+                                                  const char *name, const char *directory)
+{
+    for (size_t i = 0; i < registry->descriptions.n; i++) {
+        struct registry_file *file = &registry->descriptions.items[i];
+        if (file->kind == kind && strcmp(file->name, name) == 0 &&
+            (!directory || file->directory == directory))
+            return file;
+    }
+    return NULL;
+}
+
+/* Finds the runtimes, when all files are known: the lists do not move any more. */
+static void registry_pair(struct laz_registry *registry)
+{
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        object->runtime = registry_description(registry, &laz_runtime_description, object->name,
+                                               object->directory);
+    }
 }
 
 int laz_registry_new(const struct laz_strv *directories, const struct laz_log *log,
@@ -174,107 +204,150 @@ int laz_registry_new(const struct laz_strv *directories, const struct laz_log *l
         laz_registry_free(made);
         return laz_error_nomem(err);
     }
+    registry_pair(made);
     *registry = made;
     return 0;
+}
+
+static void registry_list_fini(struct registry_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct registry_file *file = &list->items[i];
+        if (file->kind)
+            laz_description_free(file->kind, file->data);
+        else
+            laz_module_close(file->data);
+        free(file->problem);
+        free(file->path);
+        free(file->name);
+    }
+    free(list->items);
 }
 
 void laz_registry_free(struct laz_registry *registry)
 {
     if (!registry)
         return;
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *plugin = &registry->plugins[i];
-        laz_module_close(plugin->module);
-        laz_runtime_info_free(plugin->info);
-        free(plugin->problem);
-        free(plugin->json_file);
-        free(plugin->file);
-        free(plugin->name);
-    }
-    free(registry->plugins);
-    laz_descriptions_fini(&registry->descriptions);
+    registry_list_fini(&registry->objects);
+    registry_list_fini(&registry->descriptions);
     laz_strv_fini(&registry->directories);
+    laz_strv_fini(&registry->standard);
     laz_strv_fini(&registry->refused);
     free(registry);
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-static int registry_read_info(struct laz_registry *registry, struct registry_plugin *plugin,
-                              struct laz_error *err)
-{
-    struct laz_buf json = LAZ_BUF_INIT;
-    const struct laz_language *language = NULL;
+static int registry_load(struct laz_registry *registry, struct registry_file *file,
+                         struct laz_error *err);
 
-    int rc = laz_trust_file(plugin->file, err);
-    if (!rc)
-        rc = laz_trust_read(plugin->json_file, REGISTRY_MAX_INFO, &json, err);
-    if (rc == LAZ_EREFUSED)
-        rc = laz_error_as(err, LAZ_EPLUGIN);
-    if (!rc)
-        rc = laz_registry_language(registry, plugin->name, &language, err);
-    if (!rc)
-        rc = laz_runtime_info_parse(laz_buf_text(&json), json.len, plugin->json_file, plugin->file,
-                                    &plugin->info, err);
-    if (!rc && strcmp(plugin->info->name, plugin->name) != 0) {
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it describes \"%s\"; rename it to %s.json",
-                           plugin->json_file, plugin->info->name, plugin->info->name);
-        laz_runtime_info_free(plugin->info);
-        plugin->info = NULL;
-    }
-    if (!rc)
-        plugin->info->language = language;
-    laz_buf_fini(&json);
+/* What the first description of this kind and name says. *data is NULL when there is none. */
+static int registry_described(struct laz_registry *registry,
+                              const struct laz_description_kind *kind, const char *name,
+                              const void **data, struct laz_error *err)
+{
+    struct registry_file *file = registry_description(registry, kind, name, NULL);
+    int rc = file ? registry_load(registry, file, err) : 0;
+
+    *data = file && !rc ? file->data : NULL;
     return rc;
 }
 
-static int registry_open_module(struct laz_registry *registry, struct registry_plugin *plugin,
-                                struct laz_error *err)
+static int registry_read(struct registry_file *file, struct laz_error *err)
 {
-    const void *description; /* checked before the plugin is loaded */
-    int rc = laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_BACKEND, plugin->name,
-                                   &description, err);
+    struct laz_buf json = LAZ_BUF_INIT;
+    int rc = laz_trust_read(file->path, REGISTRY_MAX_DESCRIPTION, &json, err);
+
+    if (rc == LAZ_EREFUSED)
+        rc = laz_error_as(err, LAZ_EPLUGIN);
     if (!rc)
-        rc = laz_module_open(plugin->file, 0, NULL, &plugin->module, err);
+        rc = laz_description_parse(file->kind, laz_buf_text(&json), json.len, file->path,
+                                   &file->data, err);
+    laz_buf_fini(&json);
     if (rc)
         return rc;
-    if (laz_module_plugin(plugin->module)->kind != LAZ_PLUGIN_RUNTIME)
+    const char *name = *(const char *const *)file->data; /* the first member of all of them */
+    if (strcmp(name, file->name) == 0)
         return 0;
-    laz_module_close(plugin->module);
-    plugin->module = NULL;
+    rc = laz_error_set(err, LAZ_EPLUGIN, 0, "%s: it describes \"%s\"; rename it to %s%s",
+                       file->path, name, name, file->kind->suffix);
+    laz_description_free(file->kind, file->data);
+    file->data = NULL;
+    return rc;
+}
+
+static int registry_load_runtime(struct laz_registry *registry, const struct registry_file *object,
+                                 struct laz_error *err)
+{
+    const void *language = NULL;
+    int rc = laz_trust_file(object->path, err);
+
+    if (rc == LAZ_EREFUSED)
+        rc = laz_error_as(err, LAZ_EPLUGIN);
+    if (!rc)
+        rc = registry_described(registry, &laz_language_description, object->name, &language, err);
+    if (!rc)
+        rc = registry_load(registry, object->runtime, err);
+    if (rc)
+        return rc;
+    struct laz_runtime_info *info = object->runtime->data;
+    info->language = language;
+    if (!info->file) /* of NAME-lazaret.so and NAME.so the first counts */
+        info->file = object->path;
+    return 0;
+}
+
+static int registry_open_module(struct laz_registry *registry, struct registry_file *object,
+                                struct laz_error *err)
+{
+    struct laz_module *module;
+    const void *info; /* checked before the plugin is loaded */
+    int rc = registry_described(registry, &laz_backend_description, object->name, &info, err);
+
+    if (!rc)
+        rc = laz_module_open(object->path, 0, NULL, &module, err);
+    if (rc)
+        return rc;
+    if (laz_module_plugin(module)->kind != LAZ_PLUGIN_RUNTIME) {
+        object->data = module;
+        return 0;
+    }
+    laz_module_close(module);
     return laz_error_set(err, LAZ_EPLUGIN, 0,
                          "%s: a runtime whose description %s.json is missing beside it; make it "
                          "with lazaret-agent --describe",
-                         plugin->file, plugin->name);
+                         object->path, object->name);
 }
 
-/* Loads a plugin once and keeps its problem. 0, or LAZ_EPLUGIN with the problem. */
-static int registry_load(struct laz_registry *registry, struct registry_plugin *plugin,
+/* Loads a file once and keeps its problem. LAZ_EPLUGIN with the problem; another code, and no
+ * problem is kept, when memory or descriptors are exhausted. */
+static int registry_load(struct laz_registry *registry, struct registry_file *file,
                          struct laz_error *err)
 {
     struct laz_error why = {0};
 
-    if (!plugin->tried) {
-        int rc = plugin->json_file ? registry_read_info(registry, plugin, &why)
-                                   : registry_open_module(registry, plugin, &why);
-        if (rc == LAZ_ENOMEM)
+    if (!file->tried) {
+        int rc = file->kind      ? registry_read(file, &why)
+                 : file->runtime ? registry_load_runtime(registry, file, &why)
+                                 : registry_open_module(registry, file, &why);
+        if (rc && laz_error_is_shortage(&why)) /* another time it may be read */
+            return laz_error_set(err, rc, why.os_errno, "%s", why.text);
+        if (rc && !(file->problem = laz_strdup(why.text)))
             return laz_error_nomem(err);
-        if (rc && !(plugin->problem = laz_strdup(why.text)))
-            return laz_error_nomem(err);
-        plugin->tried = true;
-        if (rc)
+        file->tried = true;
+        if (rc && !file->kind)
             laz_log(&registry->log, LAZ_LOG_INFO, "a plugin cannot be used: %s", why.text);
     }
-    if (plugin->problem)
-        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s", plugin->problem);
+    if (file->problem)
+        return laz_error_set(err, LAZ_EPLUGIN, 0, "%s", file->problem);
     return 0;
 }
 
-static uint32_t registry_kind(const struct registry_plugin *plugin)
+static uint32_t registry_kind(const struct registry_file *object)
 {
-    if (plugin->json_file)
+    if (object->runtime)
         return LAZ_PLUGIN_RUNTIME;
-    return plugin->module ? laz_module_plugin(plugin->module)->kind : 0;
+    return object->data ? laz_module_plugin(object->data)->kind : 0;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -288,15 +361,14 @@ static void registry_list(struct laz_registry *registry, uint32_t kind, const ch
     struct laz_nearest nearest;
 
     laz_nearest_init(&nearest, name);
-
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *plugin = &registry->plugins[i];
-        if ((kind == LAZ_PLUGIN_RUNTIME) != (plugin->json_file != NULL))
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        if ((kind == LAZ_PLUGIN_RUNTIME) != (object->runtime != NULL))
             continue;
-        if (registry_load(registry, plugin, NULL) != 0 || registry_kind(plugin) != kind)
+        if (registry_load(registry, object, NULL) != 0 || registry_kind(object) != kind)
             continue;
-        laz_buf_printf(&list, "%s%s", list.len ? ", " : "; installed: ", plugin->name);
-        laz_nearest_try(&nearest, plugin->name);
+        laz_buf_printf(&list, "%s%s", list.len ? ", " : "; installed: ", object->name);
+        laz_nearest_try(&nearest, object->name);
     }
     if (laz_nearest_best(&nearest))
         laz_buf_printf(text, " (did you mean \"%s\"?)", laz_nearest_best(&nearest));
@@ -317,8 +389,7 @@ int laz_registry_language(struct laz_registry *registry, const char *name,
                           const struct laz_language **language, struct laz_error *err)
 {
     const void *data;
-    int rc =
-        laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_LANGUAGE, name, &data, err);
+    int rc = registry_described(registry, &laz_language_description, name, &data, err);
 
     *language = data;
     return rc;
@@ -326,15 +397,12 @@ int laz_registry_language(struct laz_registry *registry, const char *name,
 
 void laz_registry_stubs(struct laz_registry *registry, struct laz_strv *names)
 {
-    struct laz_descriptions *all = &registry->descriptions;
-
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < registry->descriptions.n; i++) {
+        const struct registry_file *file = &registry->descriptions.items[i];
         const struct laz_language *language;
-        if (all->items[i].kind != LAZ_DESCRIPTION_LANGUAGE ||
-            laz_strv_has(names, all->items[i].name) ||
-            laz_registry_language(registry, all->items[i].name, &language, NULL) != 0)
-            continue;
-        if (language->stub.null_word)
+        if (file->kind == &laz_language_description && !laz_strv_has(names, file->name) &&
+            laz_registry_language(registry, file->name, &language, NULL) == 0 &&
+            language->stub.null_word)
             laz_strv_add(names, language->name);
     }
 }
@@ -348,7 +416,7 @@ bool laz_registry_can_be_installed(struct laz_registry *registry, const char *ru
 }
 
 static int registry_missing(struct laz_registry *registry, uint32_t kind, const char *name,
-                            const struct registry_plugin *other, struct laz_error *err)
+                            const struct registry_file *other, struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     const char *word = laz_kind_name(kind);
@@ -356,7 +424,7 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
     word = strchr(word, ' ') + 1;
     laz_buf_printf(&text, "no %s is called \"%s\"", word, name);
     if (other)
-        laz_buf_printf(&text, " (%s is %s)", other->file, laz_kind_name(registry_kind(other)));
+        laz_buf_printf(&text, " (%s is %s)", other->path, laz_kind_name(registry_kind(other)));
     const struct laz_language *known = NULL;
     if (kind == LAZ_PLUGIN_RUNTIME)
         laz_registry_language(registry, name, &known, NULL);
@@ -378,20 +446,20 @@ static int registry_missing(struct laz_registry *registry, uint32_t kind, const 
 int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *name,
                       const struct laz_plugin **plugin, struct laz_error *err)
 {
-    const struct registry_plugin *other = NULL;
+    const struct registry_file *other = NULL;
 
     *plugin = NULL;
     if (kind == LAZ_PLUGIN_RUNTIME)
         return laz_error_set(err, LAZ_EINVAL, 0, "the host does not load runtimes (\"%s\")", name);
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *found = &registry->plugins[i];
-        if (strcmp(found->name, name) != 0 || found->json_file)
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *found = &registry->objects.items[i];
+        if (strcmp(found->name, name) != 0 || found->runtime)
             continue;
         int rc = registry_load(registry, found, err);
         if (rc)
             return rc;
         if (registry_kind(found) == kind) {
-            *plugin = laz_module_plugin(found->module);
+            *plugin = laz_module_plugin(found->data);
             return 0;
         }
         other = found;
@@ -402,59 +470,53 @@ int laz_registry_find(struct laz_registry *registry, uint32_t kind, const char *
 int laz_registry_runtime(struct laz_registry *registry, const char *name,
                          const struct laz_runtime_info **info, struct laz_error *err)
 {
-    struct registry_plugin *bare = NULL; /* has the name but no FILE.json */
+    struct registry_file *bare = NULL; /* has the name but no FILE.json */
+    int rc = 0;
 
     *info = NULL;
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *found = &registry->plugins[i];
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *found = &registry->objects.items[i];
         if (strcmp(found->name, name) != 0)
             continue;
-        if (!found->json_file) {
+        if (!found->runtime) {
             bare = bare ? bare : found;
             continue;
         }
-        int rc = registry_load(registry, found, err);
+        rc = registry_load(registry, found, err);
         if (!rc)
-            *info = found->info;
+            *info = found->runtime->data;
         return rc;
     }
-    if (bare && registry_load(registry, bare, err) != 0)
-        return LAZ_EPLUGIN;
-    return registry_missing(registry, LAZ_PLUGIN_RUNTIME, name, NULL, err);
-}
-
-static bool registry_ends_with(const char *file, const char *suffix)
-{
-    size_t len = strlen(file), n = strlen(suffix);
-
-    return n && len > n && strcmp(file + len - n, suffix) == 0;
+    if (bare)
+        rc = registry_load(registry, bare, err);
+    return rc ? rc : registry_missing(registry, LAZ_PLUGIN_RUNTIME, name, NULL, err);
 }
 
 const struct laz_runtime_info *laz_registry_runtime_for(struct laz_registry *registry,
                                                         const char *file)
 {
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *plugin = &registry->plugins[i];
-        if (!plugin->json_file || registry_load(registry, plugin, NULL) != 0)
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        if (!object->runtime || registry_load(registry, object, NULL) != 0)
             continue;
-        for (size_t k = 0; k < plugin->info->suffixes.n; k++)
-            if (registry_ends_with(file, plugin->info->suffixes.items[k]))
-                return plugin->info;
+        const struct laz_runtime_info *info = object->runtime->data;
+        for (size_t k = 0; k < info->suffixes.n; k++)
+            if (*info->suffixes.items[k] && laz_name_before(file, info->suffixes.items[k]))
+                return info;
     }
     return NULL;
 }
 
 /* An earlier plugin of the same kind and name, or NULL. */
-static const struct registry_plugin *registry_hides(const struct laz_registry *registry,
-                                                    size_t index)
+static const struct registry_file *registry_hides(const struct laz_registry *registry, size_t index)
 {
-    const struct registry_plugin *plugin = &registry->plugins[index];
+    const struct registry_file *object = &registry->objects.items[index];
 
-    for (const struct registry_plugin *first = registry->plugins; first < plugin; first++) {
-        bool unknown = !first->json_file && first->problem; /* its kind is unknown, but it is no
-                                                               runtime */
-        if (strcmp(first->name, plugin->name) == 0 &&
-            (registry_kind(first) == registry_kind(plugin) || (unknown && !plugin->json_file)))
+    for (const struct registry_file *first = registry->objects.items; first < object; first++) {
+        bool unknown = !first->runtime && first->problem; /* its kind is unknown, but it is no
+                                                             runtime */
+        if (strcmp(first->name, object->name) == 0 &&
+            (registry_kind(first) == registry_kind(object) || (unknown && !object->runtime)))
             return first;
     }
     return NULL;
@@ -463,23 +525,24 @@ static const struct registry_plugin *registry_hides(const struct laz_registry *r
 void laz_registry_visit(struct laz_registry *registry,
                         void (*visit)(void *user, const struct laz_plugin_entry *entry), void *user)
 {
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *plugin = &registry->plugins[i];
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
         struct laz_error err = {0};
         char *hidden = NULL;
-        struct laz_plugin_entry entry = {.name = plugin->name, .file = plugin->file};
+        struct laz_plugin_entry entry = {.name = object->name, .file = object->path};
 
-        if (registry_load(registry, plugin, &err) == 0) {
-            const struct registry_plugin *first = registry_hides(registry, i);
+        if (registry_load(registry, object, &err) == 0) {
+            const struct registry_file *first = registry_hides(registry, i);
             if (first)
-                hidden = laz_strdupf("hidden by %s, which is found before it", first->file);
+                hidden = laz_strdupf("hidden by %s, which is found before it", first->path);
             entry.problem = hidden;
+            if (object->runtime)
+                entry.runtime = object->runtime->data;
         } else {
             entry.problem = err.text;
         }
-        if (plugin->module)
-            entry.plugin = laz_module_plugin(plugin->module);
-        entry.runtime = plugin->info;
+        if (object->data)
+            entry.plugin = laz_module_plugin(object->data);
         visit(user, &entry);
         free(hidden);
     }
@@ -489,11 +552,11 @@ void laz_registry_visit_runtimes(struct laz_registry *registry,
                                  void (*visit)(void *user, const struct laz_runtime_info *info),
                                  void *user)
 {
-    for (size_t i = 0; i < registry->n; i++) {
-        struct registry_plugin *plugin = &registry->plugins[i];
-        if (plugin->json_file && registry_load(registry, plugin, NULL) == 0 &&
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        if (object->runtime && registry_load(registry, object, NULL) == 0 &&
             !registry_hides(registry, i))
-            visit(user, plugin->info);
+            visit(user, object->runtime->data);
     }
 }
 
@@ -503,8 +566,7 @@ int laz_registry_backend(struct laz_registry *registry, const char *name,
                          const struct laz_backend_info **info, struct laz_error *err)
 {
     const void *data;
-    int rc =
-        laz_descriptions_find(&registry->descriptions, LAZ_DESCRIPTION_BACKEND, name, &data, err);
+    int rc = registry_described(registry, &laz_backend_description, name, &data, err);
 
     *info = data;
     return rc;
@@ -513,38 +575,45 @@ int laz_registry_backend(struct laz_registry *registry, const char *name,
 /* Is there an object for the description? */
 static bool registry_has_object(const struct laz_registry *registry, const char *name)
 {
-    for (size_t i = 0; i < registry->n; i++)
-        if (!registry->plugins[i].json_file && strcmp(registry->plugins[i].name, name) == 0)
+    for (size_t i = 0; i < registry->objects.n; i++)
+        if (!registry->objects.items[i].runtime &&
+            strcmp(registry->objects.items[i].name, name) == 0)
             return true;
     return false;
+}
+
+static bool registry_is_standard(const struct laz_registry *registry,
+                                 const struct registry_file *file)
+{
+    return laz_strv_has(&registry->standard, file->directory);
 }
 
 /* The rank of a description for `auto`, INT64_MAX: none; -1: memory or descriptors are short. One
  * that cannot be read may be that of the best backend: it comes first, so that its problem is
  * reported and nothing weaker is taken. */
-static int64_t registry_rank(const struct laz_registry *registry,
-                             struct laz_description *description, const char *platform)
+static int64_t registry_rank(struct laz_registry *registry, struct registry_file *file,
+                             const char *platform)
 {
-    if (description->kind != LAZ_DESCRIPTION_BACKEND || !description->is_standard ||
-        !registry_has_object(registry, description->name))
+    if (file->kind != &laz_backend_description || !registry_is_standard(registry, file) ||
+        !registry_has_object(registry, file->name))
         return INT64_MAX;
-    if (laz_description_load(description, NULL) != 0)
-        return description->problem ? 0 : -1;
-    int64_t rank = laz_backend_info_rank(description->data, platform);
+    if (registry_load(registry, file, NULL) != 0)
+        return file->problem ? 0 : -1;
+    int64_t rank = laz_backend_info_rank(file->data, platform);
     return rank ? rank : INT64_MAX;
 }
 
 void laz_registry_automatic(struct laz_registry *registry, const char *platform,
                             struct laz_strv *names)
 {
-    struct laz_descriptions *all = &registry->descriptions;
+    const struct registry_list *all = &registry->descriptions;
     struct laz_strv found = LAZ_STRV_INIT;
 
     for (;;) { /* appends the next one; there are few */
-        const struct laz_description *best = NULL;
+        const struct registry_file *best = NULL;
         int64_t best_rank = INT64_MAX;
         for (size_t i = 0; i < all->n; i++) {
-            struct laz_description *next = &all->items[i];
+            struct registry_file *next = &all->items[i];
             int64_t rank = registry_rank(registry, next, platform);
             if (rank == INT64_MAX || laz_strv_has(&found, next->name))
                 continue;
@@ -563,14 +632,30 @@ void laz_registry_automatic(struct laz_registry *registry, const char *platform,
     laz_strv_fini(&found);
 }
 
+void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text)
+{
+    const char *before = "; \"auto\" takes no backend without its description: missing are ";
+
+    for (size_t i = 0; i < registry->objects.n; i++) {
+        struct registry_file *object = &registry->objects.items[i];
+        const char *suffix = laz_backend_description.suffix;
+        if (!registry_is_standard(registry, object) ||
+            registry_description(registry, &laz_backend_description, object->name, NULL) ||
+            registry_load(registry, object, NULL) != 0 ||
+            registry_kind(object) != LAZ_PLUGIN_BACKEND)
+            continue;
+        laz_buf_printf(text, "%s%s/%s%s", before, object->directory, object->name, suffix);
+        before = ", ";
+    }
+}
+
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,
                                 const char *word)
 {
-    struct laz_descriptions *all = &registry->descriptions;
-
-    for (size_t i = 0; i < all->n; i++) {
-        int64_t rank = registry_rank(registry, &all->items[i], platform);
-        const struct laz_backend_info *info = all->items[i].data;
+    for (size_t i = 0; i < registry->descriptions.n; i++) {
+        struct registry_file *file = &registry->descriptions.items[i];
+        int64_t rank = registry_rank(registry, file, platform);
+        const struct laz_backend_info *info = file->data;
         for (size_t k = 0; rank > 0 && rank != INT64_MAX && k + 1 < info->advice.n; k += 2)
             if (strcmp(info->advice.items[k], word) == 0)
                 return info->advice.items[k + 1];
@@ -580,14 +665,12 @@ const char *laz_registry_advice(struct laz_registry *registry, const char *platf
 
 const struct laz_backend_info *laz_registry_unconfined(struct laz_registry *registry)
 {
-    struct laz_descriptions *all = &registry->descriptions;
-
-    for (size_t i = 0; i < all->n; i++) {
-        struct laz_description *description = &all->items[i];
-        if (description->kind != LAZ_DESCRIPTION_BACKEND || !description->is_standard ||
-            laz_description_load(description, NULL) != 0)
+    for (size_t i = 0; i < registry->descriptions.n; i++) {
+        struct registry_file *file = &registry->descriptions.items[i];
+        if (file->kind != &laz_backend_description || !registry_is_standard(registry, file) ||
+            registry_load(registry, file, NULL) != 0)
             continue;
-        const struct laz_backend_info *info = description->data;
+        const struct laz_backend_info *info = file->data;
         if (info->unconfined)
             return info;
     }

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "plugin/backend_info.h"
+#include "plugin/descriptions.h"
 #include "plugin/language.h"
 #include "plugin/runtime_info.h"
 
@@ -39,6 +39,9 @@ int laz_registry_backend(struct laz_registry *registry, const char *name,
  * None is loaded. */
 void laz_registry_automatic(struct laz_registry *registry, const char *platform,
                             struct laz_strv *names);
+/* For a message that "auto" stands for no backend: appends a clause with the descriptions that are
+ * missing beside backends of the same directories. Loads these. Nothing if none is missing. */
+void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text);
 /* The advice for a word of LAZ_ENFORCE_* of the first backend that "auto" considers and that
  * declares one: a sentence for the user. NULL: none does. */
 const char *laz_registry_advice(struct laz_registry *registry, const char *platform,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
 #include "plugin/fields.h"
 
@@ -116,31 +117,9 @@ static const struct laz_field info_rows[] = {
 
 static const struct laz_fields info_fields = LAZ_FIELDS(laz_runtime_info, info_rows);
 
-int laz_runtime_info_parse(const char *json, size_t len, const char *json_file, const char *file,
-                           struct laz_runtime_info **info, struct laz_error *err)
-{
-    const struct laz_fields_source source = {
-        json_file, "; make the file again with lazaret-agent --describe", err};
-    struct laz_runtime_info *made = calloc(1, sizeof *made);
-
-    *info = NULL;
-    if (!made)
-        return laz_error_nomem(err);
-    int rc = laz_fields_parse(json, len, &source, "runtime", &info_fields, made);
-    if (!rc && !(made->file = laz_strdup(file)))
-        rc = laz_error_nomem(err);
-    if (rc)
-        laz_runtime_info_free(made);
-    else
-        *info = made;
-    return rc;
-}
-
-void laz_runtime_info_free(struct laz_runtime_info *info)
-{
-    if (!info)
-        return;
-    free(info->file);
-    laz_fields_free(&info_fields, info); /* zeroes all of it */
-    free(info);
-}
+const struct laz_description_kind laz_runtime_description = {
+    .suffix = ".json",
+    .word = "runtime",
+    .remedy = "; make the file again with lazaret-agent --describe",
+    .fields = &info_fields,
+};

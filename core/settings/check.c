@@ -15,45 +15,48 @@
 struct check {
     struct laz_toml *toml;
     struct settings_nodes *nodes;
-    struct settings_problems *problems;
+    bool is_whole; /* each line of it could be read */
 };
 
-/* The key for messages, with its section ("" at the top level). Gives a new string. */
-static char *check_name(const char *section, const struct laz_toml_node *node)
+/* Adds the problem `what` of a node of this section ("": the top level), at its key or its value.
+ * Items of lists have no key. */
+static void check_problem(struct check *check, const char *section,
+                          const struct laz_toml_node *node, bool at_key, const char *what)
 {
     struct laz_buf name = LAZ_BUF_INIT;
 
-    if (*section)
-        laz_buf_printf(&name, "%s.", section);
-    laz_toml_format_key(&name, node->key, node->key_len);
-    return laz_buf_steal(&name);
+    laz_buf_puts(&name, section);
+    if (*section && node->key)
+        laz_buf_putc(&name, '.');
+    if (node->key)
+        laz_toml_format_key(&name, node->key, node->key_len);
+    check->toml->failed |= name.failed;
+    laz_toml_add_problem(check->toml, at_key ? node->key_line : node->line,
+                         at_key ? node->key_column : node->column, "%s: %s", laz_buf_text(&name),
+                         what);
+    laz_buf_fini(&name);
 }
 
 static void check_mismatch(struct check *check, const char *section,
                            const struct laz_toml_node *node, const char *expected)
 {
-    struct laz_buf found = LAZ_BUF_INIT;
-    char *name = check_name(section, node);
+    struct laz_buf what = LAZ_BUF_INIT;
 
-    laz_toml_describe(&found, node);
-    laz_settings_problem_add(check->problems, node->line, node->column, "%s: expected %s, found %s",
-                             name ? name : "", expected, laz_buf_text(&found));
-    laz_buf_fini(&found);
-    free(name);
+    laz_buf_printf(&what, "expected %s, found ", expected);
+    laz_toml_describe(&what, node);
+    check_problem(check, section, node, false, laz_buf_text(&what));
+    laz_buf_fini(&what);
 }
 
 static void check_unknown(struct check *check, const char *section,
                           const struct laz_toml_node *node)
 {
-    struct laz_buf hint = LAZ_BUF_INIT;
-    char *name = check_name(section, node);
+    struct laz_buf what = LAZ_BUF_INIT;
 
-    laz_schema_suggest(&hint, section, node->key);
-    laz_settings_problem_add(check->problems, node->key_line, node->key_column, "%s: unknown %s%s",
-                             name ? name : "", node->type == LAZ_TOML_TABLE ? "table" : "key",
-                             laz_buf_text(&hint));
-    laz_buf_fini(&hint);
-    free(name);
+    laz_buf_printf(&what, "unknown %s", node->type == LAZ_TOML_TABLE ? "table" : "key");
+    laz_schema_suggest(&what, section, node->key);
+    check_problem(check, section, node, true, laz_buf_text(&what));
+    laz_buf_fini(&what);
 }
 
 /* Adds to `table` the keys that only `old` has. */
@@ -64,7 +67,7 @@ static void check_merge(struct check *check, struct laz_toml_node *table,
         return;
     for (const struct laz_toml_node *child = old->first; child; child = child->next)
         if (!laz_toml_get(table, child->key) && !laz_toml_adopt(check->toml, table, child))
-            check->problems->failed = true;
+            check->toml->failed = true;
 }
 
 /* ---- tables of plugins ------------------------------------------------------------------------*/
@@ -74,11 +77,8 @@ static void check_plugin_table(struct check *check, const char *section, struct 
     struct settings_nodes *nodes = check->nodes;
 
     if (!laz_is_plugin_name(node->key, node->key_len)) {
-        char *name = check_name(section, node);
-        laz_settings_problem_add(check->problems, node->key_line, node->key_column,
-                                 "%s: expected the name of a plugin (letters, digits, '_', '-')",
-                                 name ? name : "");
-        free(name);
+        check_problem(check, section, node, true,
+                      "expected the name of a plugin (letters, digits, '_', '-')");
         return;
     }
     for (size_t i = 0; i < nodes->n_tables; i++)
@@ -91,7 +91,7 @@ static void check_plugin_table(struct check *check, const char *section, struct 
     struct settings_table *tables =
         realloc(nodes->tables, (nodes->n_tables + 1) * sizeof *nodes->tables);
     if (!tables) {
-        check->problems->failed = true;
+        check->toml->failed = true;
         return;
     }
     nodes->tables = tables;
@@ -106,11 +106,10 @@ static void check_tool_table(struct check *check, const struct laz_toml_node *ta
         if (provider->type != LAZ_TOML_STRING || !laz_is_plugin_name(provider->text, provider->len))
             check_mismatch(check, "tools", provider,
                            "the name of a tool provider (provider = \"command\")");
-    } else if (!check->toml
-                    ->n_problems) { /* otherwise the line that cannot be read may contain it */
-        laz_settings_problem_add(check->problems, table->line, table->column,
-                                 "tools.provider: expected the name of a tool provider "
-                                 "(provider = \"command\"), found nothing");
+    } else if (check->is_whole) { /* otherwise the line that cannot be read may contain it */
+        laz_toml_add_problem(check->toml, table->line, table->column,
+                             "tools.provider: expected the name of a tool provider "
+                             "(provider = \"command\"), found nothing");
     }
 }
 
@@ -123,15 +122,10 @@ static void check_tools(struct check *check, const struct laz_toml_node *node)
         return;
     }
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-        if (item->type == LAZ_TOML_TABLE) {
+        if (item->type == LAZ_TOML_TABLE)
             check_tool_table(check, item);
-            continue;
-        }
-        struct laz_buf found = LAZ_BUF_INIT;
-        laz_toml_describe(&found, item);
-        laz_settings_problem_add(check->problems, item->line, item->column,
-                                 "tools: expected %s, found %s", expected, laz_buf_text(&found));
-        laz_buf_fini(&found);
+        else
+            check_mismatch(check, "tools", item, expected);
     }
     check->nodes->tools = node;
 }
@@ -165,10 +159,9 @@ static void check_section(struct check *check, const char *section, struct laz_t
     }
 }
 
-void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
-                        struct settings_problems *problems)
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
 {
-    struct check check = {toml, nodes, problems};
+    struct check check = {toml, nodes, toml->n_problems == 0};
 
     for (struct laz_toml_node *node = toml->root->first; node; node = node->next) {
         const struct schema_section *section = laz_schema_section(node->key, node->key_len);

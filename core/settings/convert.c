@@ -135,13 +135,9 @@ bool laz_is_string(const struct laz_toml_node *node, const char *text)
 
 bool laz_is_plugin_name(const char *text, size_t len)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t n = 0;
 
-    if (len == 0 || len > 64)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (!text[i] || !strchr(allowed, text[i]))
-            return false;
-    return true;
+    while (n < len && laz_toml_is_bare((unsigned char)text[n]))
+        n++;
+    return n == len && len >= 1 && len <= 64;
 }

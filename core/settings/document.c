@@ -4,10 +4,8 @@
  * A program for the build, which is not installed.  The tables of the page come from the schema, so
  * the page cannot disagree with how the configuration is read.  A test compares the page in the
  * source tree with the output of this program; `make docs` writes the page. */
-#include "settings/convert.h"
 #include "settings/schema.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -184,21 +182,15 @@ static void document_bounds(const struct schema_key *row)
 
     if (!row->min)
         return;
-    if (row->kind == SCHEMA_SIZE || row->kind == SCHEMA_LIMIT_SIZE)
-        laz_format_size(&bound, row->min);
-    else if (row->kind == SCHEMA_TIME || row->kind == SCHEMA_LIMIT_TIME)
-        laz_format_time(&bound, row->min);
-    else
-        laz_buf_printf(&bound, "%" PRIu64, row->min);
+    laz_schema_bound(&bound, row, row->min);
     printf(" At least %s.", laz_buf_text(&bound));
     laz_buf_fini(&bound);
 }
 
 static void document_row(const struct schema_key *row, size_t prefix)
 {
-    printf("| `%s` | %s | `%s` | ", row->key + prefix + 1, laz_schema_type(row),
-           row->default_value);
-    printf("%s", row->help);
+    printf("| `%s` | %s | `%s` | %s", row->key + prefix + 1, laz_schema_type(row),
+           row->default_value, row->help);
     document_bounds(row);
     printf(" |\n");
 }
@@ -208,10 +200,8 @@ static void document_section(const struct schema_section *section)
     size_t prefix = strlen(section->name);
     bool any = false;
 
-    if (strcmp(section->name, "tools") == 0)
-        printf("\n### [[tools]]\n\n%s\n", section->help);
-    else
-        printf("\n### [%s]\n\n%s\n", section->name, section->help);
+    printf(strcmp(section->name, "tools") == 0 ? "\n### [[%s]]\n\n%s\n" : "\n### [%s]\n\n%s\n",
+           section->name, section->help);
     for (const struct schema_key *row = laz_schema; row->key; row++) {
         if (strncmp(row->key, section->name, prefix) != 0 || row->key[prefix] != '.')
             continue;

@@ -20,8 +20,7 @@
 
 struct options_job {
     const struct laz_option *options;
-    const struct laz_json_api *json;
-    struct laz_json_writer *writer;
+    struct laz_json_writer *writer; /* what it has after a problem is not used */
     const char *const *ignore;
     struct laz_buf problems;
     bool nomem;
@@ -36,14 +35,16 @@ struct options_place {
 
 /* ---- problems ---------------------------------------------------------------------------------*/
 
-static void options_begin_problem(struct options_job *job, const struct laz_toml *toml,
-                                  uint32_t line, uint32_t column)
+/* Begins a problem at the node's value or key; NULL: at no place in a file. */
+static void options_begin_problem(struct options_job *job, const struct laz_toml_node *node,
+                                  bool at_key)
 {
     if (job->problems.len)
         laz_buf_puts(&job->problems, "; ");
-    if (!toml)
+    if (!node)
         return;
-    laz_toml_position(&job->problems, toml, line, column);
+    laz_toml_position(&job->problems, node->toml, at_key ? node->key_line : node->line,
+                      at_key ? node->key_column : node->column);
     laz_buf_puts(&job->problems, ": ");
 }
 
@@ -51,18 +52,27 @@ static void options_begin_problem(struct options_job *job, const struct laz_toml
 static void options_mismatch(struct options_job *job, const char *where, const char *key,
                              const struct laz_toml_node *node, const char *expected)
 {
-    options_begin_problem(job, node->toml, node->line, node->column);
+    options_begin_problem(job, node, false);
     laz_buf_printf(&job->problems, "%s.%s: expected %s, found ", where, key, expected);
     laz_toml_describe(&job->problems, node);
+}
+
+/* A key that the table of this name cannot have. `in`: what stands before the nearest one. */
+static void options_unknown_key(struct options_job *job, const char *where, const char *in,
+                                const struct laz_toml_node *node, const struct laz_nearest *nearest)
+{
+    const char *best = laz_nearest_best(nearest);
+
+    options_begin_problem(job, node, true);
+    laz_buf_printf(&job->problems, "%s.%s: unknown key", where, node->key);
+    if (best)
+        laz_buf_printf(&job->problems, "; did you mean %s%s%s?", in, *in ? "." : "", best);
 }
 
 static void options_missing(struct options_job *job, const struct options_place *place,
                             const struct laz_option *option, const char *expected)
 {
-    const struct laz_toml_node *table = place->table;
-
-    options_begin_problem(job, table ? table->toml : NULL, table ? table->line : 0,
-                          table ? table->column : 0);
+    options_begin_problem(job, place->table, false);
     laz_buf_printf(&job->problems, "%s.%s: expected %s, found nothing", place->name,
                    option->key + strlen(place->prefix), expected);
     if (option->help && *option->help)
@@ -71,168 +81,127 @@ static void options_missing(struct options_job *job, const struct options_place 
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-struct options_type {
-    /* Writes a value of this type, or adds the problem that the node is not one. */
-    void (*write)(struct options_job *job, const char *where, const char *key,
-                  const struct laz_toml_node *node, const struct laz_option *option);
-    const char *expected;
+/* The value of an option. */
+struct options_value {
+    const char *where, *key; /* the name of its table, and the last part of the option's own */
+    const struct laz_option *option;
+    const struct laz_toml_node *node;
 };
 
-static const struct options_type *options_type_of(const struct laz_option *option);
-
-static void options_wrong(struct options_job *job, const char *where, const char *key,
-                          const struct laz_toml_node *node, const struct laz_option *option)
-{
-    options_mismatch(job, where, key, node, options_type_of(option)->expected);
-    job->json->write_null(
-        job->writer); /* keeps the JSON well-formed; the job fails, so it is never used */
-}
-
-static bool options_is_text(const struct laz_toml_node *node)
-{
-    return node->type == LAZ_TOML_STRING && !laz_toml_has_nul(node);
-}
-
-static void options_string(struct options_job *job, const char *where, const char *key,
-                           const struct laz_toml_node *node, const struct laz_option *option)
-{
-    if (options_is_text(node))
-        job->json->write_string(job->writer, node->text, node->len);
-    else
-        options_wrong(job, where, key, node, option);
-}
-
-static void options_integer(struct options_job *job, const char *where, const char *key,
-                            const struct laz_toml_node *node, const struct laz_option *option)
-{
-    if (node->type == LAZ_TOML_INTEGER && node->integer >= -OPTIONS_MAX_INTEGER &&
-        node->integer <= OPTIONS_MAX_INTEGER)
-        job->json->write_int(job->writer, node->integer);
-    else
-        options_wrong(job, where, key, node, option);
-}
-
-static void options_boolean(struct options_job *job, const char *where, const char *key,
-                            const struct laz_toml_node *node, const struct laz_option *option)
-{
-    if (node->type == LAZ_TOML_BOOLEAN)
-        job->json->write_bool(job->writer, node->boolean);
-    else
-        options_wrong(job, where, key, node, option);
-}
-
-static void options_quantity(struct options_job *job, const char *where, const char *key,
-                             const struct laz_toml_node *node, const struct laz_option *option)
-{
-    uint64_t value;
-    bool fits = option->type == LAZ_OPT_SIZE ? laz_convert_size(node, &value)
-                                             : laz_convert_time(node, &value);
-
-    if (fits && value <= (uint64_t)OPTIONS_MAX_INTEGER)
-        job->json->write_int(job->writer, (int64_t)value);
-    else
-        options_wrong(job, where, key, node, option);
-}
-
-static void options_strings(struct options_job *job, const char *where, const char *key,
-                            const struct laz_toml_node *node, const struct laz_option *option)
-{
-    if (node->type != LAZ_TOML_ARRAY) {
-        options_wrong(job, where, key, node, option);
-        return;
-    }
-    job->json->array_begin(job->writer);
-    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-        if (!options_is_text(item))
-            options_mismatch(job, where, key, item, "a string without NUL characters");
-        else if (option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
-            options_mismatch(job, where, key, item, "an absolute path");
-        else
-            job->json->write_string(job->writer, item->text, item->len);
-    }
-    job->json->array_end(job->writer);
-}
-
-/* Any TOML value; a string or key with a NUL in it is a problem. */
+/* Any TOML value; a key with a NUL in it is a problem. */
 static void options_any(struct options_job *job, const char *where, const char *key,
                         const struct laz_toml_node *node)
 {
-    const struct laz_json_api *json = job->json;
+    struct laz_json_writer *writer = job->writer;
     bool table = node->type == LAZ_TOML_TABLE;
 
     switch (node->type) {
     case LAZ_TOML_TABLE:
     case LAZ_TOML_ARRAY:
-        (table ? json->object_begin : json->array_begin)(job->writer);
+        (table ? laz_json_write_object_begin : laz_json_write_array_begin)(writer);
         for (const struct laz_toml_node *child = node->first; child; child = child->next)
-            if (table && !json->key(job->writer, child->key, child->key_len))
+            if (table && !laz_json_write_key(writer, child->key, child->key_len))
                 options_mismatch(job, where, key, child, "a key without NUL characters");
             else
                 options_any(job, where, key,
                             child); /* recursion is bounded by the depth of the document */
-        (table ? json->object_end : json->array_end)(job->writer);
+        (table ? laz_json_write_object_end : laz_json_write_array_end)(writer);
         break;
     case LAZ_TOML_STRING:
     case LAZ_TOML_LOCAL_TIME:
-        json->write_string(job->writer, node->text, node->len);
+        laz_json_write_string(writer, node->text, node->len);
         break;
     case LAZ_TOML_INTEGER:
-        json->write_int(job->writer, node->integer);
+        laz_json_write_int(writer, node->integer);
         break;
     case LAZ_TOML_FLOAT:
-        json->write_double(job->writer, node->number, true);
+        laz_json_write_double(writer, node->number, true);
         break;
     case LAZ_TOML_BOOLEAN:
-        json->write_bool(job->writer, node->boolean);
+        laz_json_write_bool(writer, node->boolean);
         break;
     default: /* a date, with or without a time: the tagged forms of lazaret/json.h */
-        json->object_begin(job->writer);
-        if (node->type == LAZ_TOML_LOCAL_DATE)
-            json->key(job->writer, "$date", 5);
-        else
-            json->key(job->writer, "$time", 5);
-        json->write_string(job->writer, node->text, node->len);
-        json->object_end(job->writer);
+        laz_json_write_object_begin(writer);
+        laz_json_write_key(writer, node->type == LAZ_TOML_LOCAL_DATE ? "$date" : "$time", 5);
+        laz_json_write_string(writer, node->text, node->len);
+        laz_json_write_object_end(writer);
     }
+}
+
+/* A string, an integer or a boolean. */
+static bool options_scalar(struct options_job *job, const struct options_value *value)
+{
+    const struct laz_toml_node *node = value->node;
+    bool fits = node->type == LAZ_TOML_BOOLEAN;
+
+    if (value->option->type == LAZ_OPT_STRING)
+        fits = laz_toml_is_text(node);
+    else if (value->option->type == LAZ_OPT_INTEGER)
+        fits = node->type == LAZ_TOML_INTEGER && node->integer >= -OPTIONS_MAX_INTEGER &&
+               node->integer <= OPTIONS_MAX_INTEGER;
+    if (fits)
+        options_any(job, value->where, value->key, node);
+    return fits;
+}
+
+static bool options_quantity(struct options_job *job, const struct options_value *value)
+{
+    uint64_t number;
+    bool fits = value->option->type == LAZ_OPT_SIZE ? laz_convert_size(value->node, &number)
+                                                    : laz_convert_time(value->node, &number);
+
+    if (!fits || number > (uint64_t)OPTIONS_MAX_INTEGER)
+        return false;
+    laz_json_write_int(job->writer, (int64_t)number);
+    return true;
+}
+
+static bool options_strings(struct options_job *job, const struct options_value *value)
+{
+    if (value->node->type != LAZ_TOML_ARRAY)
+        return false;
+    laz_json_write_array_begin(job->writer);
+    for (const struct laz_toml_node *item = value->node->first; item; item = item->next) {
+        if (!laz_toml_is_text(item))
+            options_mismatch(job, value->where, value->key, item,
+                             "a string without NUL characters");
+        else if (value->option->type == LAZ_OPT_PATHS && !laz_os_is_absolute(item->text))
+            options_mismatch(job, value->where, value->key, item, "an absolute path");
+        else
+            laz_json_write_string(job->writer, item->text, item->len);
+    }
+    laz_json_write_array_end(job->writer);
+    return true;
 }
 
 /* ---- parameters of tools ----------------------------------------------------------------------*/
 
-static bool parameter_type(const struct laz_toml_node *node)
-{
-    return options_is_text(node) && node->len > 0;
-}
-
-static bool parameter_flag(const struct laz_toml_node *node)
-{
-    return node->type == LAZ_TOML_BOOLEAN;
-}
-
-static bool parameter_list(const struct laz_toml_node *node)
-{
-    return node->type == LAZ_TOML_ARRAY && node->n > 0;
-}
-
-static bool parameter_any(const struct laz_toml_node *node)
-{
-    (void)node;
-    return true;
-}
+#define PARAMETER_ANY (-1)
 
 /* In the order in which they are written to the JSON. */
 static const struct {
     const char *key;
-    bool (*fits)(const struct laz_toml_node *node);
+    int type;    /* enum laz_toml_type, or PARAMETER_ANY */
+    bool filled; /* not empty */
     const char *expected;
 } parameter_fields[] = {
-    {"type", parameter_type, "the name of a type, such as \"integer\""},
-    {"description", options_is_text, "a string"},
-    {"required", parameter_flag, "true or false"},
-    {"default", parameter_any, "a value"},
-    {"enum", parameter_list, "a list of the allowed values"},
+    {"type", LAZ_TOML_STRING, true, "the name of a type, such as \"integer\""},
+    {"description", LAZ_TOML_STRING, false, "a string"},
+    {"required", LAZ_TOML_BOOLEAN, false, "true or false"},
+    {"default", PARAMETER_ANY, false, "a value"},
+    {"enum", LAZ_TOML_ARRAY, true, "a list of the allowed values"},
 };
 
 #define PARAMETER_FIELDS (sizeof parameter_fields / sizeof parameter_fields[0])
+
+static bool parameter_fits(size_t field, const struct laz_toml_node *node)
+{
+    if (parameter_fields[field].type == PARAMETER_ANY)
+        return true;
+    return (int)node->type == parameter_fields[field].type &&
+           (node->type != LAZ_TOML_STRING || laz_toml_is_text(node)) &&
+           (!parameter_fields[field].filled || node->len || node->n);
+}
 
 static void parameter_check_keys(struct options_job *job, const char *where,
                                  const struct laz_toml_node *table)
@@ -245,13 +214,8 @@ static void parameter_check_keys(struct options_job *job, const char *where,
             known = known || strcmp(parameter_fields[i].key, child->key) == 0;
             laz_nearest_try(&nearest, parameter_fields[i].key);
         }
-        if (known)
-            continue;
-        const char *best = laz_nearest_best(&nearest);
-        options_begin_problem(job, child->toml, child->key_line, child->key_column);
-        laz_buf_printf(&job->problems, "%s.%s: unknown key", where, child->key);
-        if (best)
-            laz_buf_printf(&job->problems, "; did you mean %s?", best);
+        if (!known)
+            options_unknown_key(job, where, "", child, &nearest);
     }
 }
 
@@ -259,17 +223,15 @@ static void parameter_check_keys(struct options_job *job, const char *where,
 static void parameter_write(struct options_job *job, const char *where,
                             const struct laz_toml_node *node)
 {
-    const struct laz_json_api *json = job->json;
-
-    json->key(job->writer, "name", 4);
-    json->write_string(job->writer, node->key, node->key_len);
-    if (options_is_text(node) && node->len > 0) {
-        json->key(job->writer, "type", 4);
-        json->write_string(job->writer, node->text, node->len);
+    laz_json_write_key(job->writer, "name", 4);
+    laz_json_write_string(job->writer, node->key, node->key_len);
+    if (laz_toml_is_text(node) && node->len > 0) {
+        laz_json_write_key(job->writer, "type", 4);
+        laz_json_write_string(job->writer, node->text, node->len);
         return;
     }
     if (node->type != LAZ_TOML_TABLE) {
-        options_begin_problem(job, node->toml, node->line, node->column);
+        options_begin_problem(job, node, false);
         laz_buf_printf(&job->problems,
                        "%s: expected a type (\"integer\") or a table ({ type = \"integer\" }), "
                        "found ",
@@ -279,38 +241,36 @@ static void parameter_write(struct options_job *job, const char *where,
     }
     parameter_check_keys(job, where, node);
     for (size_t i = 0; i < PARAMETER_FIELDS; i++) {
-        const struct laz_toml_node *field = laz_toml_get(node, parameter_fields[i].key);
+        const char *key = parameter_fields[i].key;
+        const struct laz_toml_node *field = laz_toml_get(node, key);
         if (!field)
             continue;
-        if (!parameter_fields[i].fits(field)) {
-            options_mismatch(job, where, parameter_fields[i].key, field,
-                             parameter_fields[i].expected);
+        if (!parameter_fits(i, field)) {
+            options_mismatch(job, where, key, field, parameter_fields[i].expected);
             continue;
         }
-        json->key(job->writer, parameter_fields[i].key, strlen(parameter_fields[i].key));
-        options_any(job, where, parameter_fields[i].key, field);
+        laz_json_write_key(job->writer, key, strlen(key));
+        options_any(job, where, key, field);
     }
 }
 
-static void options_parameters(struct options_job *job, const char *where, const char *key,
-                               const struct laz_toml_node *node, const struct laz_option *option)
+static bool options_parameters(struct options_job *job, const struct options_value *value)
 {
-    if (node->type != LAZ_TOML_TABLE) {
-        options_wrong(job, where, key, node, option);
-        return;
-    }
-    job->json->array_begin(job->writer);
-    for (const struct laz_toml_node *child = node->first; child; child = child->next) {
-        char *name = laz_strdupf("%s.%s.%s", where, key, child->key);
-        job->json->object_begin(job->writer);
+    if (value->node->type != LAZ_TOML_TABLE)
+        return false;
+    laz_json_write_array_begin(job->writer);
+    for (const struct laz_toml_node *child = value->node->first; child; child = child->next) {
+        char *name = laz_strdupf("%s.%s.%s", value->where, value->key, child->key);
+        laz_json_write_object_begin(job->writer);
         if (name)
             parameter_write(job, name, child);
         else
             job->nomem = true;
-        job->json->object_end(job->writer);
+        laz_json_write_object_end(job->writer);
         free(name);
     }
-    job->json->array_end(job->writer);
+    laz_json_write_array_end(job->writer);
+    return true;
 }
 
 /* ---- tables -----------------------------------------------------------------------------------*/
@@ -342,15 +302,18 @@ static void options_check_keys(struct options_job *job, const struct options_pla
         }
         for (size_t i = 0; !*place->prefix && job->ignore && job->ignore[i]; i++)
             known = known || strcmp(job->ignore[i], child->key) == 0;
-        if (known)
-            continue;
-        const char *best = laz_nearest_best(&nearest);
-        options_begin_problem(job, child->toml, child->key_line, child->key_column);
-        laz_buf_printf(&job->problems, "%s.%s: unknown key", place->name, child->key);
-        if (best)
-            laz_buf_printf(&job->problems, "; did you mean %s.%s?", place->name, best);
+        if (!known)
+            options_unknown_key(job, place->name, place->name, child, &nearest);
     }
 }
+
+struct options_type {
+    /* Writes the value; false: it is of another type. Other problems are added. */
+    bool (*write)(struct options_job *job, const struct options_value *value);
+    const char *expected;
+};
+
+static const struct options_type *options_type_of(const struct laz_option *option);
 
 /* Writes one option of a table: the value that is set, or the default. */
 static void options_one(struct options_job *job, const struct options_place *place,
@@ -370,16 +333,16 @@ static void options_one(struct options_job *job, const struct options_place *pla
     if (!node) {
         if (laz_toml_parse_pair(NULL, option->default_value, "the plugin's default", &default_toml,
                                 &why) != 0) {
-            options_begin_problem(job, NULL, 0, 0);
+            options_begin_problem(job, NULL, false);
             laz_buf_printf(&job->problems, "%s.%s: the plugin's default cannot be read: %s",
                            place->name, key, why.text);
             goto out;
         }
         node = laz_toml_get(default_toml->root, "value");
     }
-    if (!job->json->key(job->writer, key, strlen(key)))
-        goto out;
-    type->write(job, place->name, key, node, option);
+    const struct options_value value = {place->name, key, option, node};
+    if (laz_json_write_key(job->writer, key, strlen(key)) && !type->write(job, &value))
+        options_mismatch(job, place->name, key, node, type->expected);
 out:
     laz_toml_free(default_toml);
 }
@@ -387,55 +350,50 @@ out:
 static void options_table(struct options_job *job, const struct options_place *place)
 {
     options_check_keys(job, place);
-    job->json->object_begin(job->writer);
+    laz_json_write_object_begin(job->writer);
     for (const struct laz_option *option = job->options; option && option->key; option++) {
         const char *key = options_key_here(option, place->prefix);
         if (key)
             options_one(job, place, option, key);
     }
-    job->json->object_end(job->writer);
+    laz_json_write_object_end(job->writer);
 }
 
-static void options_tables(struct options_job *job, const char *where, const char *key,
-                           const struct laz_toml_node *node, const struct laz_option *option)
+static bool options_tables(struct options_job *job, const struct options_value *value)
 {
-    char *name = laz_strdupf("%s.%s", where, key), *prefix = laz_strdupf("%s.", option->key);
-
-    if (!name || !prefix) {
-        job->nomem = true;
-    } else if (node->type != LAZ_TOML_ARRAY) {
-        options_wrong(job, where, key, node, option);
-    } else {
-        job->json->array_begin(job->writer);
-        for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-            struct options_place place = {name, prefix, item};
-            if (item->type == LAZ_TOML_TABLE)
-                options_table(job,
-                              &place); /* recursion is bounded by the dots in the option's key */
-            else
-                options_mismatch(job, where, key, item, "a table");
-        }
-        job->json->array_end(job->writer);
+    if (value->node->type != LAZ_TOML_ARRAY)
+        return false;
+    char *name = laz_strdupf("%s.%s", value->where, value->key);
+    char *prefix = laz_strdupf("%s.", value->option->key);
+    job->nomem |= !name || !prefix;
+    laz_json_write_array_begin(job->writer);
+    for (const struct laz_toml_node *item = value->node->first; item && name && prefix;
+         item = item->next) {
+        const struct options_place place = {name, prefix, item};
+        if (item->type == LAZ_TOML_TABLE)
+            options_table(job, &place); /* recursion is bounded by the dots in the option's key */
+        else
+            options_mismatch(job, value->where, value->key, item, "a table");
     }
+    laz_json_write_array_end(job->writer);
     free(name);
     free(prefix);
+    return true;
 }
 
-static void options_unknown_type(struct options_job *job, const char *where, const char *key,
-                                 const struct laz_toml_node *node, const struct laz_option *option)
+static bool options_unknown_type(struct options_job *job, const struct options_value *value)
 {
-    options_begin_problem(job, NULL, 0, 0);
-    laz_buf_printf(&job->problems, "%s.%s: the plugin declares an option of unknown type %u", where,
-                   key, (unsigned)option->type);
-    (void)node;
-    job->json->write_null(job->writer);
+    options_begin_problem(job, NULL, false);
+    laz_buf_printf(&job->problems, "%s.%s: the plugin declares an option of unknown type %u",
+                   value->where, value->key, (unsigned)value->option->type);
+    return true;
 }
 
 static const struct options_type options_types[] = {
     [0] = {options_unknown_type, "nothing"},
-    [LAZ_OPT_STRING] = {options_string, "a string"},
-    [LAZ_OPT_INTEGER] = {options_integer, "an integer"},
-    [LAZ_OPT_BOOLEAN] = {options_boolean, "true or false"},
+    [LAZ_OPT_STRING] = {options_scalar, "a string"},
+    [LAZ_OPT_INTEGER] = {options_scalar, "an integer"},
+    [LAZ_OPT_BOOLEAN] = {options_scalar, "true or false"},
     [LAZ_OPT_SIZE] = {options_quantity, LAZ_SIZE_EXPECTED},
     [LAZ_OPT_TIME] = {options_quantity, LAZ_TIME_EXPECTED},
     [LAZ_OPT_STRINGS] = {options_strings, "a list of strings"},
@@ -455,16 +413,16 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
                                const char *where, const char *const *ignore, struct laz_buf *json,
                                struct laz_error *err)
 {
-    struct options_job job = {.options = options, .json = laz_json_api(), .ignore = ignore};
+    struct options_job job = {
+        .options = options, .writer = laz_json_writer_new(0), .ignore = ignore};
     struct options_place place = {where, "", table};
     size_t len = 0;
     int rc = 0;
 
-    job.writer = job.json->writer_new(0);
     if (!job.writer)
         return laz_error_nomem(err);
     options_table(&job, &place);
-    const char *text = job.json->writer_text(job.writer, &len, NULL);
+    const char *text = laz_json_writer_text(job.writer, &len, NULL);
     if (job.problems.len && !job.problems.failed)
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "%s", job.problems.data);
     else if (job.nomem || job.problems.failed || !text)
@@ -473,7 +431,7 @@ int laz_settings_check_options(const struct laz_toml_node *table, const struct l
         laz_buf_append(json, text, len);
     if (rc == 0 && json->failed)
         rc = laz_error_nomem(err);
-    job.json->writer_free(job.writer);
+    laz_json_writer_free(job.writer);
     laz_buf_fini(&job.problems);
     return rc;
 }

@@ -35,7 +35,6 @@ struct schema_key {
     const char *default_value; /* in TOML notation */
     size_t offset;             /* in struct laz_settings_values */
     uint64_t min, max;         /* of numbers, sizes and times */
-    const char *type;          /* for the documents; NULL: the kind's */
     const char *help;
 };
 
@@ -53,13 +52,16 @@ const struct schema_key *laz_schema_find(const char *section, const char *key, s
 const struct schema_section *laz_schema_section(const char *name, size_t len);
 /* The name of a key's type in the documents, such as "time". */
 const char *laz_schema_type(const struct schema_key *key);
+/* Appends a bound of the key in its unit: "8MiB", "366d", "100". */
+void laz_schema_bound(struct laz_buf *buf, const struct schema_key *key, uint64_t bound);
 /* Appends what a value of the key has to be, with its range, for messages. */
 void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key);
 /* For an unknown key: appends a hint at the nearest known key, if there is one. */
 void laz_schema_suggest(struct laz_buf *buf, const char *section, const char *key);
 
-/* Converts the value of a node and stores it in its field of `values`. Returns 0, LAZ_ENOMEM, or
- * LAZ_ECONFIG: then *wrong is the node that is not right, and `why` says what was expected. */
+/* Converts the value of a node and stores it in its field of `values`, which is still empty.
+ * Returns 0, LAZ_ENOMEM, or LAZ_ECONFIG: then *wrong is the node that is not right, and `why` says
+ * what was expected. */
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
                        struct laz_buf *why);

@@ -16,7 +16,6 @@
 #include "settings/convert.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,82 +25,45 @@
 
 /* ---- problems ---------------------------------------------------------------------------------*/
 
-void laz_settings_problem_add(struct settings_problems *problems, uint32_t line, uint32_t column,
-                              const char *format, ...)
-{
-    char text[LAZ_ERROR_TEXT_SIZE];
-    va_list args;
-
-    if (problems->n == problems->cap) {
-        size_t cap = problems->cap ? problems->cap * 2 : 16;
-        struct settings_problem *items = realloc(problems->items, cap * sizeof *items);
-        if (!items) {
-            problems->failed = true;
-            return;
-        }
-        problems->items = items;
-        problems->cap = cap;
-    }
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    char *copy = laz_strdup(text);
-    if (copy)
-        problems->items[problems->n++] = (struct settings_problem){line, column, copy};
-    else
-        problems->failed = true;
-}
-
-static void problems_fini(struct settings_problems *problems)
-{
-    for (size_t i = 0; i < problems->n; i++)
-        free(problems->items[i].text);
-    free(problems->items);
-}
-
-static bool problem_is_after(const struct settings_problem *a, const struct settings_problem *b)
+static bool problem_is_after(const struct laz_toml_problem *a, const struct laz_toml_problem *b)
 {
     return a->line != b->line ? a->line > b->line : a->column > b->column;
 }
 
 /* Sorts by position. Insertion sort is stable, and there are few problems. */
-static void problems_sort(struct settings_problems *problems)
+static void problems_sort(struct laz_toml *toml)
 {
-    for (size_t i = 1; i < problems->n; i++) {
-        struct settings_problem moved = problems->items[i];
+    for (size_t i = 1; i < toml->n_problems; i++) {
+        struct laz_toml_problem moved = toml->problems[i];
         size_t k = i;
-        for (; k > 0 && problem_is_after(&problems->items[k - 1], &moved); k--)
-            problems->items[k] = problems->items[k - 1];
-        problems->items[k] = moved;
+        for (; k > 0 && problem_is_after(&toml->problems[k - 1], &moved); k--)
+            toml->problems[k] = toml->problems[k - 1];
+        toml->problems[k] = moved;
     }
 }
 
-/* Moves the problems to the settings, and makes the first one the error. */
-static int problems_report(struct laz_settings *settings, struct settings_problems *problems,
+/* Copies the problems of a document to the settings, and makes the first one the error. */
+static int problems_report(struct laz_settings *settings, struct laz_toml *toml,
                            struct laz_error *err)
 {
     struct laz_buf line = LAZ_BUF_INIT;
 
-    problems_sort(problems);
-    for (size_t i = 0; i < problems->n; i++) {
-        const struct settings_problem *problem = &problems->items[i];
+    problems_sort(toml);
+    for (size_t i = 0; i < toml->n_problems; i++) {
         laz_buf_clear(&line);
-        if (problems->toml->has_lines) {
-            laz_toml_position(&line, problems->toml, problem->line, problem->column);
-            laz_buf_puts(&line, ": ");
-        }
-        laz_buf_puts(&line, problem->text);
+        laz_toml_format_problem(&line, toml, i);
         laz_strv_add(&settings->problems, laz_buf_text(&line));
+        toml->failed |= line.failed;
     }
     laz_buf_fini(&line);
-    if (problems->failed || settings->problems.failed)
+    if (toml->failed || settings->problems.failed)
         return laz_error_nomem(err);
-    if (!problems->n)
+    if (!toml->n_problems)
         return 0;
     const char *first = settings->problems.items[0];
-    if (problems->n == 1)
+    if (toml->n_problems == 1)
         return laz_error_set(err, LAZ_ECONFIG, 0, "%s", first);
-    return laz_error_set(err, LAZ_ECONFIG, 0, "%s (and %zu more)", first, problems->n - 1);
+    return laz_error_set(err, LAZ_ECONFIG, 0, "%s (and %zu more)", first, toml->n_problems - 1);
 }
 
 /* ---- applying a document ----------------------------------------------------------------------*/
@@ -136,11 +98,13 @@ static bool settings_is_default(const struct laz_toml_node *node)
     return strcmp(node->toml->name, SETTINGS_DEFAULT) == 0 && !node->toml->has_lines;
 }
 
-/* Converts all nodes to values. Only nodes of the newest document can have a problem. */
-static void settings_convert(const struct settings_nodes *nodes, struct laz_settings_values *values,
-                             struct settings_problems *problems)
+/* Converts all nodes to values. Only nodes of `toml`, the newest document, can have a problem,
+ * which is added to it; NULL: none can. False: out of memory. */
+static bool settings_convert(const struct settings_nodes *nodes, struct laz_settings_values *values,
+                             struct laz_toml *toml)
 {
-    struct laz_buf why = LAZ_BUF_INIT, found = LAZ_BUF_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
+    bool done = true;
 
     for (size_t i = 0; i < laz_schema_count(); i++) {
         const struct laz_toml_node *node = nodes->keys[i], *wrong = NULL;
@@ -149,20 +113,20 @@ static void settings_convert(const struct settings_nodes *nodes, struct laz_sett
             (laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
              settings_is_default(node)))
             continue;
-        laz_buf_clear(&why);
-        laz_buf_clear(&found);
-        int rc = laz_schema_convert(&laz_schema[i], node, values, &wrong, &why);
-        if (rc == LAZ_ECONFIG) {
-            laz_toml_describe(&found, wrong);
-            laz_settings_problem_add(problems, wrong->line, wrong->column,
-                                     "%s: expected %s, found %s", laz_schema[i].key,
-                                     laz_buf_text(&why), laz_buf_text(&found));
+        laz_buf_clear(&text);
+        laz_buf_printf(&text, "%s: expected ", laz_schema[i].key);
+        int rc = laz_schema_convert(&laz_schema[i], node, values, &wrong, &text);
+        if (rc == LAZ_ECONFIG && toml) {
+            laz_buf_puts(&text, ", found ");
+            laz_toml_describe(&text, wrong);
+            laz_toml_add_problem(toml, wrong->line, wrong->column, "%s", laz_buf_text(&text));
         } else if (rc) {
-            problems->failed = true;
+            done = false;
         }
+        done = done && !text.failed;
     }
-    laz_buf_fini(&why);
-    laz_buf_fini(&found);
+    laz_buf_fini(&text);
+    return done;
 }
 
 static bool settings_keep(struct laz_settings *settings, struct laz_toml *toml)
@@ -181,24 +145,19 @@ static bool settings_keep(struct laz_settings *settings, struct laz_toml *toml)
 static int settings_apply(struct laz_settings *settings, struct laz_toml *toml,
                           struct laz_error *err)
 {
-    struct settings_problems problems = {.toml = toml};
     struct laz_settings_values values = {0};
     struct settings_nodes nodes = {0};
-    int rc = 0;
 
-    for (size_t i = 0; i < toml->n_problems; i++)
-        laz_settings_problem_add(&problems, toml->problems[i].line, toml->problems[i].column, "%s",
-                                 toml->problems[i].text);
     if (nodes_copy(&nodes, &settings->nodes)) {
-        laz_settings_check(toml, &nodes, &problems);
-        settings_convert(&nodes, &values, &problems);
+        laz_settings_check(toml, &nodes);
+        if (!settings_convert(&nodes, &values, toml))
+            toml->failed = true;
     } else {
-        problems.failed = true;
+        toml->failed = true;
     }
-    rc = problems_report(settings, &problems, err);
+    int rc = problems_report(settings, toml, err);
     if (rc == 0 && !settings_keep(settings, toml))
         rc = laz_error_nomem(err);
-    problems_fini(&problems);
     if (rc) {
         laz_toml_free(toml);
         laz_values_fini(&values);
@@ -233,24 +192,21 @@ int laz_settings_new(struct laz_settings **settings, struct laz_error *err)
 {
     struct laz_settings *made = calloc(1, sizeof *made);
     struct laz_toml *defaults = NULL;
-    int rc;
 
     *settings = NULL;
     if (!made)
         return laz_error_nomem(err);
-    rc = settings_parse_defaults(&defaults, err);
+    int rc = settings_parse_defaults(&defaults, err);
     if (rc) {
         laz_toml_free(defaults);
-        goto out;
+    } else {
+        defaults->has_lines = false;
+        rc = settings_apply(made, defaults, err);
     }
-    defaults->has_lines = false;
-    rc = settings_apply(made, defaults, err);
     if (rc)
-        goto out;
-    *settings = made;
-    made = NULL;
-out:
-    laz_settings_free(made);
+        laz_settings_free(made);
+    else
+        *settings = made;
     return rc;
 }
 
@@ -258,22 +214,18 @@ int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
                       struct laz_error *err)
 {
     struct laz_settings *copy = calloc(1, sizeof *copy);
-    struct settings_problems problems = {0};
+    bool done = true;
 
     *to = NULL;
     if (!copy)
         return laz_error_nomem(err);
-    for (size_t i = 0; i < from->n_documents && !problems.failed; i++) {
-        problems.failed = !settings_keep(copy, from->documents[i]);
-        if (!problems.failed)
+    for (size_t i = 0; i < from->n_documents && done; i++) {
+        done = settings_keep(copy, from->documents[i]);
+        if (done)
             laz_toml_ref(from->documents[i]);
     }
-    problems.failed = problems.failed || !nodes_copy(&copy->nodes, &from->nodes);
-    if (!problems.failed)
-        settings_convert(&copy->nodes, &copy->values, &problems);
-    bool failed = problems.failed || problems.n;
-    problems_fini(&problems);
-    if (failed) {
+    if (!done || !nodes_copy(&copy->nodes, &from->nodes) ||
+        !settings_convert(&copy->nodes, &copy->values, NULL)) {
         laz_settings_free(copy);
         return laz_error_nomem(err);
     }
@@ -295,6 +247,17 @@ void laz_settings_free(struct laz_settings *settings)
 }
 
 /* ---- reading a file ---------------------------------------------------------------------------*/
+
+/* The end of reading a document: a failure is a problem of the settings at least once. */
+static int settings_ended(struct laz_settings *settings, int rc, const struct laz_error *why,
+                          struct laz_error *err)
+{
+    if (rc == 0)
+        return 0;
+    if (!settings->problems.n)
+        laz_strv_add(&settings->problems, why->text);
+    return laz_error_set(err, rc == LAZ_ENOMEM ? rc : LAZ_ECONFIG, why->os_errno, "%s", why->text);
+}
 
 static int settings_load_file(struct laz_settings *settings, const char *path,
                               struct laz_error *err)
@@ -336,11 +299,7 @@ int laz_settings_load(struct laz_settings *settings, const char *path, struct la
             rc = 0;
         }
     }
-    if (rc == 0)
-        return 0;
-    if (!settings->problems.n)
-        laz_strv_add(&settings->problems, why.text);
-    return laz_error_set(err, rc == LAZ_ENOMEM ? rc : LAZ_ECONFIG, why.os_errno, "%s", why.text);
+    return settings_ended(settings, rc, &why, err);
 }
 
 /* ---- one key ----------------------------------------------------------------------------------*/
@@ -396,11 +355,7 @@ int laz_settings_set(struct laz_settings *settings, const char *key, const char 
     } else if (rc == 0) {
         rc = settings_apply(settings, toml, &why);
     }
-    if (rc == 0)
-        return 0;
-    if (!settings->problems.n)
-        laz_strv_add(&settings->problems, why.text);
-    return laz_error_set(err, rc == LAZ_ENOMEM ? rc : LAZ_ECONFIG, 0, "%s", why.text);
+    return settings_ended(settings, rc, &why, err);
 }
 
 /* ---- looking at them --------------------------------------------------------------------------*/
@@ -468,7 +423,7 @@ void laz_settings_position(const struct laz_toml_node *node, char *out, size_t o
     laz_buf_fini(&where);
 }
 
-/* ---- for `lazaret config` and the documents ---------------------------------------------------*/
+/* ---- for `lazaret config` ---------------------------------------------------------------------*/
 
 struct settings_visit {
     void (*visit)(void *user, const char *key, const char *value, const char *origin);
@@ -522,14 +477,4 @@ void laz_settings_visit(const struct laz_settings *settings,
     laz_buf_fini(&state.key);
     laz_buf_fini(&state.value);
     laz_buf_fini(&state.origin);
-}
-
-void laz_settings_document(void (*visit)(void *user, const struct laz_settings_key *key),
-                           void *user)
-{
-    for (const struct schema_key *row = laz_schema; row->key; row++) {
-        struct laz_settings_key key = {row->key, laz_schema_type(row), row->default_value,
-                                       row->help};
-        visit(user, &key);
-    }
 }

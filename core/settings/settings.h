@@ -98,11 +98,4 @@ void laz_settings_visit(const struct laz_settings *settings,
                                       const char *origin),
                         void *user);
 
-/* For the documents: each key with its type, default, help. */
-struct laz_settings_key {
-    const char *key, *type, *default_value, *help;
-};
-void laz_settings_document(void (*visit)(void *user, const struct laz_settings_key *key),
-                           void *user);
-
 #endif

@@ -23,19 +23,6 @@ struct settings_nodes {
     const struct laz_toml_node *tools; /* the list, or NULL */
 };
 
-struct settings_problem {
-    uint32_t line, column;
-    char *text; /* "KEY: ..." or a sentence */
-};
-
-/* The problems of one document, in the order they were found. */
-struct settings_problems {
-    const struct laz_toml *toml;
-    struct settings_problem *items;
-    size_t n, cap;
-    bool failed; /* an allocation failed */
-};
-
 struct laz_settings {
     struct laz_settings_values values;
     struct settings_nodes nodes;
@@ -44,13 +31,9 @@ struct laz_settings {
     struct laz_strv problems; /* problems of the last load or set */
 };
 
-void laz_settings_problem_add(struct settings_problems *problems, uint32_t line, uint32_t column,
-                              const char *format, ...) LAZ_PRINTF(4, 5);
-
 /* check.c: puts the nodes of a document into `nodes`, which has the nodes in force so far; adds a
- * problem for each unknown key and each table of the wrong form. Tables of a plugin and env.set are
- * merged with those that they replace, so `toml` must not be shared yet. */
-void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes,
-                        struct settings_problems *problems);
+ * problem to it for each unknown key and each table of the wrong form. Tables of a plugin and
+ * env.set are merged with those that they replace, so `toml` must not be shared yet. */
+void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - converts nodes of a configuration to fields of laz_settings_values, by kind.
+/* values.c - the kinds of values: what messages call them, and how a node of a configuration
+ * becomes a field of laz_settings_values.
  *
- * A converter either sets its field, or reports which node is not right and what was expected
- * there; it never sets a part of the field. */
+ * A converter either sets its field, which is empty before, or reports which node is not right and
+ * what was expected there; the caller then discards all values. */
 #include "settings/schema.h"
 
 #include "base/enforce.h"
@@ -10,6 +11,7 @@
 #include "os/paths.h"
 #include "settings/convert.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,29 +34,6 @@ static int values_wrong(struct values_job *job, const struct laz_toml_node *node
     job->wrong = node;
     laz_buf_puts(job->why, why);
     return LAZ_ECONFIG;
-}
-
-static bool values_is_text(const struct laz_toml_node *node)
-{
-    return node->type == LAZ_TOML_STRING && !laz_toml_has_nul(node);
-}
-
-static int values_set_text(char **field, const struct laz_toml_node *node)
-{
-    char *copy = laz_strdup(node->text);
-
-    if (!copy)
-        return LAZ_ENOMEM;
-    free(*field);
-    *field = copy;
-    return 0;
-}
-
-static int values_name(struct values_job *job, const struct laz_toml_node *node, void *field)
-{
-    if (node->type != LAZ_TOML_STRING || !laz_is_plugin_name(node->text, node->len))
-        return values_mismatch(job, node);
-    return values_set_text(field, node);
 }
 
 static int values_boolean(struct values_job *job, const struct laz_toml_node *node, void *field)
@@ -119,7 +98,7 @@ static bool values_is_program(const struct laz_toml_node *item)
 
 static const char *values_item_problem(enum schema_kind kind, const struct laz_toml_node *item)
 {
-    if (!values_is_text(item))
+    if (!laz_toml_is_text(item))
         return "a string without NUL characters";
     switch (kind) {
     case SCHEMA_NAMES:
@@ -138,61 +117,42 @@ static const char *values_item_problem(enum schema_kind kind, const struct laz_t
 
 static int values_list(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    bool single = job->key->kind == SCHEMA_NAMES && node->type == LAZ_TOML_STRING;
-    struct laz_strv list = LAZ_STRV_INIT;
+    enum schema_kind kind = job->key->kind;
+    struct laz_strv *list = field;
+    bool single = kind == SCHEMA_NAMES && node->type == LAZ_TOML_STRING;
 
-    if (!single && (node->type != LAZ_TOML_ARRAY || (job->key->kind == SCHEMA_NAMES && !node->n)))
+    if (kind == SCHEMA_PROGRAMS && (laz_is_string(node, "default") || laz_is_string(node, "any"))) {
+        laz_strv_add(list, node->text);
+        return list->failed ? LAZ_ENOMEM : 0;
+    }
+    if (!single && (node->type != LAZ_TOML_ARRAY || (kind == SCHEMA_NAMES && !node->n)))
         return values_mismatch(job, node);
     for (const struct laz_toml_node *item = single ? node : node->first; item; item = item->next) {
-        const char *problem = values_item_problem(job->key->kind, item);
-        if (problem) {
-            laz_strv_fini(&list);
+        const char *problem = values_item_problem(kind, item);
+        if (problem)
             return values_wrong(job, item, problem);
-        }
-        laz_strv_add(&list, item->text);
+        laz_strv_add(list, item->text);
         if (single)
             break;
     }
-    laz_strv_fini(field);
-    *(struct laz_strv *)field = list;
-    return list.failed ? LAZ_ENOMEM : 0;
-}
-
-/* "default", "any", or a list. */
-static int values_programs(struct values_job *job, const struct laz_toml_node *node, void *field)
-{
-    struct laz_strv word = LAZ_STRV_INIT;
-
-    if (node->type == LAZ_TOML_ARRAY)
-        return values_list(job, node, field);
-    if (!values_is_text(node) || !(laz_is_string(node, "default") || laz_is_string(node, "any")))
-        return values_mismatch(job, node);
-    laz_strv_add(&word, node->text);
-    laz_strv_fini(field);
-    *(struct laz_strv *)field = word;
-    return word.failed ? LAZ_ENOMEM : 0;
+    return list->failed ? LAZ_ENOMEM : 0;
 }
 
 static int values_environment(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    struct laz_strv list = LAZ_STRV_INIT;
-    const char *problem = NULL;
+    struct laz_strv *list = field;
 
     if (node->type != LAZ_TOML_TABLE)
         return values_mismatch(job, node);
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-        problem = values_variable_problem(item->key, item->key_len);
-        if (!problem && !values_is_text(item))
+        const char *problem = values_variable_problem(item->key, item->key_len);
+        if (!problem && !laz_toml_is_text(item))
             problem = "a string without NUL characters";
-        if (problem) {
-            laz_strv_fini(&list);
+        if (problem)
             return values_wrong(job, item, problem);
-        }
-        laz_strv_addf(&list, "%s=%s", item->key, item->text);
+        laz_strv_addf(list, "%s=%s", item->key, item->text);
     }
-    laz_strv_fini(field);
-    *(struct laz_strv *)field = list;
-    return list.failed ? LAZ_ENOMEM : 0;
+    return list->failed ? LAZ_ENOMEM : 0;
 }
 
 static int values_enforce_word(struct values_job *job, const struct laz_toml_node *item)
@@ -200,7 +160,7 @@ static int values_enforce_word(struct values_job *job, const struct laz_toml_nod
     struct laz_nearest nearest;
 
     laz_buf_puts(job->why, "one of");
-    laz_nearest_init(&nearest, values_is_text(item) ? item->text : "");
+    laz_nearest_init(&nearest, laz_toml_is_text(item) ? item->text : "");
     for (uint32_t bit = 1; bit; bit <<= 1) {
         const char *word = laz_enforce_name(bit);
         if (!word)
@@ -222,7 +182,7 @@ static int values_enforce(struct values_job *job, const struct laz_toml_node *no
     if (node->type != LAZ_TOML_ARRAY)
         return values_mismatch(job, node);
     for (const struct laz_toml_node *item = node->first; item; item = item->next) {
-        uint32_t bit = values_is_text(item) ? laz_enforce_bit(item->text) : 0;
+        uint32_t bit = laz_toml_is_text(item) ? laz_enforce_bit(item->text) : 0;
         if (!bit)
             return values_enforce_word(job, item);
         bits |= bit;
@@ -249,18 +209,25 @@ static bool values_is_range(const char *text)
     return !*text && bounds[0] > 0 && bounds[0] <= bounds[1] && bounds[1] < UINT32_MAX;
 }
 
-static int values_uids(struct values_job *job, const struct laz_toml_node *node, void *field)
+static bool values_text_fits(enum schema_kind kind, const struct laz_toml_node *node)
 {
-    if (!values_is_text(node) || !(laz_is_string(node, "auto") || values_is_range(node->text)))
-        return values_mismatch(job, node);
-    return values_set_text(field, node);
+    if (!laz_toml_is_text(node))
+        return false;
+    if (kind == SCHEMA_NAME)
+        return laz_is_plugin_name(node->text, node->len);
+    if (kind == SCHEMA_UIDS)
+        return laz_is_string(node, "auto") || values_is_range(node->text);
+    return !node->text[0] || laz_os_is_absolute(node->text); /* SCHEMA_FILE */
 }
 
-static int values_file(struct values_job *job, const struct laz_toml_node *node, void *field)
+static int values_text(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    if (!values_is_text(node) || (node->text[0] && !laz_os_is_absolute(node->text)))
+    char **text = field;
+
+    if (!values_text_fits(job->key->kind, node))
         return values_mismatch(job, node);
-    return values_set_text(field, node);
+    *text = laz_strdup(node->text);
+    return *text ? 0 : LAZ_ENOMEM;
 }
 
 static int values_refuse(struct values_job *job, const struct laz_toml_node *node, void *field)
@@ -289,53 +256,96 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
 
 /* ---- the table --------------------------------------------------------------------------------*/
 
-static int (*const values_converters[SCHEMA_KINDS])(struct values_job *,
-                                                    const struct laz_toml_node *, void *) = {
-    [SCHEMA_NAME] = values_name,
-    [SCHEMA_BOOLEAN] = values_boolean,
-    [SCHEMA_COUNT] = values_number,
-    [SCHEMA_SIZE] = values_number,
-    [SCHEMA_TIME] = values_number,
-    [SCHEMA_LIMIT_COUNT] = values_number,
-    [SCHEMA_LIMIT_SIZE] = values_number,
-    [SCHEMA_LIMIT_TIME] = values_number,
-    [SCHEMA_NAMES] = values_list,
-    [SCHEMA_STRINGS] = values_list,
-    [SCHEMA_PATHS] = values_list,
-    [SCHEMA_VARIABLES] = values_list,
-    [SCHEMA_ENVIRONMENT] = values_environment,
-    [SCHEMA_ENFORCE] = values_enforce,
-    [SCHEMA_PROGRAMS] = values_programs,
-    [SCHEMA_UIDS] = values_uids,
-    [SCHEMA_FILE] = values_file,
-    [SCHEMA_REFUSE] = values_refuse,
-    [SCHEMA_WARM] = values_warm,
+static void values_free_text(void *field)
+{
+    free(*(char **)field);
+}
+
+static void values_free_list(void *field)
+{
+    laz_strv_fini(field);
+}
+
+static const struct {
+    const char *type;     /* for the documents */
+    const char *expected; /* for messages */
+    int (*convert)(struct values_job *job, const struct laz_toml_node *node, void *field);
+    void (*free)(void *field);
+} values_kinds[SCHEMA_KINDS] = {
+    [SCHEMA_NAME] = {"name", "a name of letters, digits, '_' and '-', in quotes", values_text,
+                     values_free_text},
+    [SCHEMA_BOOLEAN] = {"boolean", "true or false", values_boolean, NULL},
+    [SCHEMA_COUNT] = {"integer", "an integer", values_number, NULL},
+    [SCHEMA_SIZE] = {"size", LAZ_SIZE_EXPECTED, values_number, NULL},
+    [SCHEMA_TIME] = {"time", LAZ_TIME_EXPECTED, values_number, NULL},
+    [SCHEMA_LIMIT_COUNT] = {"integer or \"unlimited\"", "\"unlimited\" or an integer",
+                            values_number, NULL},
+    [SCHEMA_LIMIT_SIZE] = {"size or \"unlimited\"", "\"unlimited\" or " LAZ_SIZE_EXPECTED,
+                           values_number, NULL},
+    [SCHEMA_LIMIT_TIME] = {"time or \"unlimited\"", "\"unlimited\" or " LAZ_TIME_EXPECTED,
+                           values_number, NULL},
+    [SCHEMA_NAMES] = {"name or list of names", "a name or a list of names", values_list,
+                      values_free_list},
+    [SCHEMA_STRINGS] = {"list of strings", "a list of strings", values_list, values_free_list},
+    [SCHEMA_PATHS] = {"list of paths", "a list of absolute paths", values_list, values_free_list},
+    [SCHEMA_VARIABLES] = {"list of names", "a list of names of environment variables", values_list,
+                          values_free_list},
+    [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment,
+                            values_free_list},
+    [SCHEMA_ENFORCE] = {"list of words", "a list of words", values_enforce, NULL},
+    [SCHEMA_PROGRAMS] = {"string or list of strings",
+                         "\"default\", \"any\", or a list of names and absolute paths", values_list,
+                         values_free_list},
+    [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text,
+                     values_free_text},
+    [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text, values_free_text},
+    [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse, NULL},
+    [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm, NULL},
 };
+
+const char *laz_schema_type(const struct schema_key *key)
+{
+    return values_kinds[key->kind].type;
+}
+
+void laz_schema_bound(struct laz_buf *buf, const struct schema_key *key, uint64_t bound)
+{
+    enum schema_kind kind = key->kind;
+
+    if (kind == SCHEMA_COUNT || kind == SCHEMA_LIMIT_COUNT)
+        laz_buf_printf(buf, "%" PRIu64, bound);
+    else if (kind == SCHEMA_SIZE || kind == SCHEMA_LIMIT_SIZE)
+        laz_format_size(buf, bound);
+    else
+        laz_format_time(buf, bound);
+}
+
+void laz_schema_expected(struct laz_buf *buf, const struct schema_key *key)
+{
+    laz_buf_puts(buf, values_kinds[key->kind].expected);
+    if (key->max) {
+        laz_buf_puts(buf, " from ");
+        laz_schema_bound(buf, key, key->min);
+        laz_buf_puts(buf, " to ");
+        laz_schema_bound(buf, key, key->max);
+    }
+}
 
 int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node *node,
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
                        struct laz_buf *why)
 {
     struct values_job job = {.key = key, .why = why};
+    int rc = values_kinds[key->kind].convert(&job, node, (char *)values + key->offset);
 
-    if (!values_converters[key->kind])
-        return 0;
-    int rc = values_converters[key->kind](&job, node, (char *)values + key->offset);
     *wrong = job.wrong;
     return rc;
 }
 
 void laz_values_fini(struct laz_settings_values *values)
 {
-    for (const struct schema_key *row = laz_schema; row->key; row++) {
-        void *field = (char *)values + row->offset;
-        int (*converter)(struct values_job *, const struct laz_toml_node *, void *) =
-            values_converters[row->kind];
-        if (converter == values_list || converter == values_programs ||
-            converter == values_environment)
-            laz_strv_fini(field);
-        else if (converter == values_name || converter == values_uids || converter == values_file)
-            free(*(char **)field);
-    }
+    for (const struct schema_key *row = laz_schema; row->key; row++)
+        if (values_kinds[row->kind].free)
+            values_kinds[row->kind].free((char *)values + row->offset);
     memset(values, 0, sizeof *values);
 }

@@ -51,29 +51,14 @@ static void check_tool(const char *name, const char *description, const char *pa
     laz_tool_set_fini(&set);
 }
 
-static void check_declared(const char *text, size_t len)
+static void check_description(const struct laz_description_kind *kind, const char *text, size_t len)
 {
-    struct laz_language *language = NULL;
-    struct laz_backend_info *backend = NULL;
     struct laz_error err = {0};
+    void *data = NULL;
 
-    if (laz_language_parse(text, len, "x.language.json", &language, &err))
+    if (laz_description_parse(kind, text, len, "x.json", &data, &err))
         check_reason(&err);
-    laz_language_free(language);
-    if (laz_backend_info_parse(text, len, "x.backend.json", &backend, &err))
-        check_reason(&err);
-    laz_backend_info_free(backend);
-}
-
-static void check_runtime(const char *text, size_t len)
-{
-    struct laz_runtime_info *info = NULL;
-    struct laz_error err = {0};
-
-    if (laz_runtime_info_parse(text, len, "x.json", "x.so", &info, &err))
-        check_reason(&err);
-    else
-        laz_runtime_info_free(info);
+    laz_description_free(kind, data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -85,8 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(text, data, size);
     text[size] = '\0';
-    check_runtime(text, size);
-    check_declared(text, size);
+    check_description(&laz_runtime_description, text, size);
+    check_description(&laz_language_description, text, size);
+    check_description(&laz_backend_description, text, size);
     check_tool("tool", "", text);
     char *name_end = strchr(text, '\n');
     char *description_end = name_end ? strchr(name_end + 1, '\n') : NULL;

@@ -5,6 +5,7 @@
 #ifndef LAZ_TESTS_LANGUAGES_H
 #define LAZ_TESTS_LANGUAGES_H
 
+#include "plugin/descriptions.h"
 #include "plugin/language.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static inline const struct laz_language *languages_get(const char *name)
 {
     static struct {
         char name[32];
-        struct laz_language *language;
+        void *language;
     } known[8];
     static char text[1 << 16];
     struct laz_error err = {0};
@@ -33,7 +34,8 @@ static inline const struct laz_language *languages_get(const char *name)
         return NULL;
     size_t len = fread(text, 1, sizeof text, file);
     fclose(file);
-    if (laz_language_parse(text, len, path, &known[i].language, &err) != 0) {
+    if (laz_description_parse(&laz_language_description, text, len, path, &known[i].language,
+                              &err) != 0) {
         fprintf(stderr, "%s\n", err.text);
         abort();
     }

@@ -114,6 +114,39 @@ static void auto_begins_with_what_cannot_be_judged(void)
     work_end();
 }
 
+/* A directory that was copied without them has no backend for "auto". */
+static void descriptions_that_are_missing_are_named(void)
+{
+    static const char declared[] = "{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"mock_good\"}";
+    struct laz_buf text = LAZ_BUF_INIT;
+    char missing[200];
+
+    work_begin();
+    make_folder("a", 0755);
+    make_folder("b", 0755);
+    copy_mock("mock_good.so", "a/mock_good.so", 0644);
+    copy_mock("mock_short.so", "a/mock_short.so", 0644);
+    copy_mock("tool_evented.so", "a/tool_evented.so", 0644);
+    copy_mock("mock_good.so", "b/mock_good.so", 0644);
+    struct laz_registry *registry = open_standard(in_work("a"), in_work("b"));
+    laz_registry_undeclared(registry, &text);
+    snprintf(missing, sizeof missing, "missing are %s/a/mock_good.backend.json, ", work);
+    ASSERT_HAS(laz_buf_text(&text), missing);
+    snprintf(missing, sizeof missing, ", %s/a/mock_short.backend.json", work);
+    ASSERT_HAS(laz_buf_text(&text), missing);
+    CU_ASSERT(strstr(laz_buf_text(&text), "tool_evented") == NULL);
+    laz_registry_free(registry);
+    laz_buf_clear(&text);
+    write_text("a/mock_good.backend.json", declared);
+    registry = open_standard(in_work("a"), in_work("b"));
+    laz_registry_undeclared(registry, &text);
+    CU_ASSERT(strstr(laz_buf_text(&text), "mock_good") == NULL);
+    ASSERT_HAS(laz_buf_text(&text), missing + 2);
+    laz_registry_free(registry);
+    laz_buf_fini(&text);
+    work_end();
+}
+
 static void backends_declare_hints(void)
 {
     const struct laz_backend_info *info = NULL;
@@ -170,14 +203,15 @@ static void backend_descriptions_are_read_strictly(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_backend_info *info = NULL;
         struct laz_error err = {0};
-        CU_ASSERT(laz_backend_info_parse(rows[i].text, strlen(rows[i].text), "x.json", &info,
-                                         &err) == LAZ_EPLUGIN);
+        void *data = NULL;
+        CU_ASSERT(laz_description_parse(&laz_backend_description, rows[i].text,
+                                        strlen(rows[i].text), "x.json", &data,
+                                        &err) == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, rows[i].part);
-        CU_ASSERT(info == NULL);
+        CU_ASSERT(data == NULL);
     }
-    laz_backend_info_free(NULL);
+    laz_description_free(&laz_backend_description, NULL);
 }
 
 /* ---- what is declared of languages ---------------------------------------------------------- */
@@ -277,21 +311,22 @@ static void language_descriptions_are_read_strictly(void)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct laz_language *language = NULL;
         struct laz_error err = {0};
+        void *data = NULL;
         char text[300];
         snprintf(text, sizeof text, "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"x\",%s}",
                  rows[i].members);
-        CU_ASSERT(laz_language_parse(text, strlen(text), "x.json", &language, &err) == LAZ_EPLUGIN);
+        CU_ASSERT(laz_description_parse(&laz_language_description, text, strlen(text), "x.json",
+                                        &data, &err) == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, rows[i].part);
-        CU_ASSERT(language == NULL);
+        CU_ASSERT(data == NULL);
     }
-    laz_language_free(NULL);
 }
 
 static const struct unit_test tests[] = {
     UNIT(auto_goes_by_rank_then_by_name),
     UNIT(auto_begins_with_what_cannot_be_judged),
+    UNIT(descriptions_that_are_missing_are_named),
     UNIT(backends_declare_hints),
     UNIT(backend_descriptions_are_read_strictly),
     UNIT(languages_name_the_package_of_their_runtime),

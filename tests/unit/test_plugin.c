@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,15 +228,15 @@ static void runtime_description_reads_back(void)
 {
     struct laz_buf json = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    struct laz_runtime_info *info = NULL;
+    void *data = NULL;
 
     describe_mock(&json);
-    CU_ASSERT_FATAL(laz_runtime_info_parse(json.data, json.len, "/x/mock_runtime.json",
-                                           "/x/mock_runtime.so", &info, &err) == 0);
+    CU_ASSERT_FATAL(laz_description_parse(&laz_runtime_description, json.data, json.len,
+                                          "/x/mock_runtime.json", &data, &err) == 0);
+    const struct laz_runtime_info *info = data;
     UNIT_TEXT(info->name, "mock_runtime");
     UNIT_TEXT(info->version, "2.1");
     UNIT_TEXT(info->summary, "understands \"nothing\"");
-    UNIT_TEXT(info->file, "/x/mock_runtime.so");
     CU_ASSERT(info->suffixes.n == 2);
     UNIT_TEXT(info->suffixes.items[1], ".mk");
     UNIT_TEXT(info->libraries.items[0], "libm.so.6");
@@ -250,8 +251,8 @@ static void runtime_description_reads_back(void)
     UNIT_TEXT(info->options[2].default_value, "");
     UNIT_TEXT(info->options[2].help, "may be left out");
     CU_ASSERT(info->options[3].key == NULL);
-    laz_runtime_info_free(info);
-    laz_runtime_info_free(NULL);
+    laz_description_free(&laz_runtime_description, data);
+    laz_description_free(&laz_runtime_description, NULL);
     laz_buf_fini(&json);
 }
 
@@ -294,15 +295,14 @@ static void runtime_description_is_read_strictly(void)
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct laz_buf json = LAZ_BUF_INIT;
         struct laz_error err = {0};
-        struct laz_runtime_info *info = NULL;
+        void *data = NULL;
 
         describe_changed(changes[i].from, changes[i].to, &json);
-        CU_ASSERT(laz_runtime_info_parse(json.data, json.len, "/x/r.json", "/x/r.so", &info,
-                                         &err) == LAZ_EPLUGIN);
-        CU_ASSERT(info == NULL);
+        CU_ASSERT(laz_description_parse(&laz_runtime_description, json.data, json.len, "/x/r.json",
+                                        &data, &err) == LAZ_EPLUGIN);
+        CU_ASSERT(data == NULL);
         CU_ASSERT(err.code == LAZ_EPLUGIN);
         ASSERT_HAS(err.text, changes[i].part);
-        laz_runtime_info_free(info);
         laz_buf_fini(&json);
     }
 }
@@ -478,6 +478,29 @@ static void registry_refuses_descriptions_others_can_write(void)
     work_end();
 }
 
+/* Another time there may be descriptors again: the failure is not kept. */
+static void registry_reads_again_after_a_shortage(void)
+{
+    const struct laz_runtime_info *info = NULL;
+    struct laz_error err = {0};
+    struct rlimit before, none;
+
+    work_begin();
+    fill_folder();
+    struct laz_registry *registry = open_registry(in_work("a"), NULL);
+    CU_ASSERT_FATAL(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = before;
+    none.rlim_cur = 0;
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int rc = laz_registry_runtime(registry, "mock_runtime", &info, &err);
+    CU_ASSERT_FATAL(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CU_ASSERT(rc != 0 && rc != LAZ_EPLUGIN);
+    CU_ASSERT(laz_error_is_shortage(&err));
+    CU_ASSERT(laz_registry_runtime(registry, "mock_runtime", &info, &err) == 0);
+    laz_registry_free(registry);
+    work_end();
+}
+
 static void runtimes_have_what_is_declared_of_their_language(void)
 {
     static const char good[] = "{\"kind\":\"language\",\"abi\":\"1.0\",\"name\":\"mock_runtime\"}";
@@ -614,6 +637,7 @@ static const struct unit_test tests[] = {
     UNIT(registry_takes_the_first_folder),
     UNIT(registry_passes_over_folders_others_can_write),
     UNIT(registry_refuses_descriptions_others_can_write),
+    UNIT(registry_reads_again_after_a_shortage),
     UNIT(runtimes_have_what_is_declared_of_their_language),
     UNIT(registry_looks_in_the_variable_first),
     UNIT(registry_visit_shows_all),

@@ -120,6 +120,12 @@ void laz_registry_automatic(struct laz_registry *registry, const char *platform,
         laz_strv_add(names, "two");
 }
 
+void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text)
+{
+    (void)registry;
+    laz_buf_puts(text, "; missing is x.backend.json");
+}
+
 /* ---- an engine's boxes ---------------------------------------------------------------------- */
 
 struct asking {
@@ -474,7 +480,8 @@ static void a_list_without_backends_is_an_error(void)
     laz_strv_fini(&world.values.sandbox.backend);
     CU_ASSERT_TRUE(asks(&a, false));
     CU_ASSERT_EQUAL(a.rc, LAZ_ECONFIG);
-    UNIT_TEXT(a.why.text, "sandbox.backend names no backend for this system");
+    UNIT_TEXT(a.why.text,
+              "sandbox.backend names no backend for this system; missing is x.backend.json");
     world_close();
 }
 

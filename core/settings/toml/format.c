@@ -32,10 +32,8 @@ void laz_toml_format_string(struct laz_buf *buf, const char *text, size_t len)
 
 void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len)
 {
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-
     for (size_t i = 0; i < len; i++)
-        if (!key[i] || !strchr(bare, key[i])) {
+        if (!laz_toml_is_bare((unsigned char)key[i])) {
             laz_toml_format_string(buf, key, len);
             return;
         }
@@ -47,22 +45,10 @@ void laz_toml_format_key(struct laz_buf *buf, const char *key, size_t len)
 
 static void format_double(struct laz_buf *buf, double value)
 {
-    const struct laz_json_api *api = laz_json_api();
-
-    if (!isfinite(value)) {
-        laz_buf_puts(buf, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    /* JSON's writer knows how to write one that reads back the same, in any locale */
-    struct laz_json_writer *writer = api->writer_new(0);
-    if (writer)
-        api->write_double(writer, value, true);
-    const char *text = writer ? api->writer_text(writer, NULL, NULL) : NULL;
-    if (text)
-        laz_buf_puts(buf, text);
+    if (isfinite(value))
+        laz_json_format_double(buf, value, true); /* one that reads back the same, in any locale */
     else
-        buf->failed = true;
-    api->writer_free(writer);
+        laz_buf_puts(buf, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
 static void format_children(struct laz_buf *buf, const struct laz_toml_node *node)
@@ -110,7 +96,20 @@ void laz_toml_format(struct laz_buf *buf, const struct laz_toml_node *node)
 
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node)
 {
-    laz_buf_puts(buf, laz_toml_type_name(node->type));
+    static const char *const types[] = {
+        [LAZ_TOML_TABLE] = "table",
+        [LAZ_TOML_ARRAY] = "list",
+        [LAZ_TOML_STRING] = "string",
+        [LAZ_TOML_INTEGER] = "integer",
+        [LAZ_TOML_FLOAT] = "number",
+        [LAZ_TOML_BOOLEAN] = "boolean",
+        [LAZ_TOML_DATETIME] = "date and time",
+        [LAZ_TOML_LOCAL_DATETIME] = "date and time",
+        [LAZ_TOML_LOCAL_DATE] = "date",
+        [LAZ_TOML_LOCAL_TIME] = "time",
+    };
+
+    laz_buf_puts(buf, types[node->type]);
     if (node->type == LAZ_TOML_ARRAY || node->type == LAZ_TOML_TABLE) {
         if (!node->n)
             laz_buf_puts(buf, " without content");
@@ -136,4 +135,15 @@ void laz_toml_position(struct laz_buf *buf, const struct laz_toml *toml, uint32_
         laz_buf_printf(buf, "%s:%u:%u", toml->name, (unsigned)line, (unsigned)column);
     else
         laz_buf_puts(buf, toml->name);
+}
+
+void laz_toml_format_problem(struct laz_buf *buf, const struct laz_toml *toml, size_t index)
+{
+    const struct laz_toml_problem *problem = &toml->problems[index];
+
+    if (toml->has_lines) {
+        laz_toml_position(buf, toml, problem->line, problem->column);
+        laz_buf_puts(buf, ": ");
+    }
+    laz_buf_puts(buf, problem->text);
 }

@@ -51,41 +51,37 @@ static bool lex_is_control(int c)
     return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-static const char *lex_control_name(int c, char text[16])
+static const char *lex_control_name(struct toml_parser *p, int c)
 {
     if (c == '\r')
         return "a carriage return without a newline";
-    snprintf(text, 16, "U+%04X", (unsigned)c);
-    return text;
+    snprintf(p->found, sizeof p->found, "U+%04X", (unsigned)c);
+    return p->found;
 }
 
-void toml_found(const struct toml_parser *p, char *out, size_t size)
+const char *toml_found(struct toml_parser *p)
 {
     int c = toml_peek(p);
-    char name[16];
 
-    if (c < 0) {
-        snprintf(out, size, "the end of the file");
-    } else if (toml_is_newline(p)) {
-        snprintf(out, size, "the end of the line");
-    } else if (lex_is_control(c)) {
-        snprintf(out, size, "%s", lex_control_name(c, name));
-    } else {
-        size_t n = laz_utf8_sequence(p->text + p->at, p->len - p->at);
-        snprintf(out, size, "'%.*s'", (int)n, p->text + p->at);
-    }
+    if (c < 0)
+        return "the end of the file";
+    if (toml_is_newline(p))
+        return "the end of the line";
+    if (lex_is_control(c))
+        return lex_control_name(p, c);
+    size_t n = laz_utf8_sequence(p->text + p->at, p->len - p->at);
+    snprintf(p->found, sizeof p->found, "'%.*s'", (int)n, p->text + p->at);
+    return p->found;
 }
 
 bool toml_comment(struct toml_parser *p)
 {
-    char name[16];
-
     if (toml_peek(p) != '#')
         return true;
     while (p->at < p->len && !toml_is_newline(p)) {
         if (lex_is_control(toml_peek(p)))
             return toml_problem(p, toml_here(p), "a comment may not contain %s",
-                                lex_control_name(toml_peek(p), name));
+                                lex_control_name(p, toml_peek(p)));
         toml_skip(p, 1);
     }
     return true;
@@ -93,28 +89,25 @@ bool toml_comment(struct toml_parser *p)
 
 bool toml_line_end(struct toml_parser *p)
 {
-    char found[64];
-
     toml_space(p);
     if (!toml_comment(p))
         return false;
     if (p->at == p->len || toml_newline(p))
         return true;
-    toml_found(p, found, sizeof found);
-    return toml_problem(p, toml_here(p), "expected the end of the line, found %s", found);
+    return toml_problem(p, toml_here(p), "expected the end of the line, found %s", toml_found(p));
 }
 
 /* ---- strings ----------------------------------------------------------------------------------*/
 
-static int lex_hex(int c)
+unsigned toml_digit(int c)
 {
     if (c >= '0' && c <= '9')
-        return c - '0';
+        return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
+        return (unsigned)(c - 'a' + 10);
     if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+        return (unsigned)(c - 'A' + 10);
+    return 99;
 }
 
 /* \uXXXX and \UXXXXXXXX, from behind the letter. */
@@ -124,13 +117,13 @@ static void lex_unicode_escape(struct toml_parser *p, struct toml_mark mark, int
     char utf8[4];
 
     for (int i = 0; i < digits; i++) {
-        int value = lex_hex(toml_peek(p));
-        if (value < 0) {
+        unsigned value = toml_digit(toml_peek(p));
+        if (value > 15) {
             toml_problem(p, mark, "\\%c needs %d hexadecimal digits after it",
                          digits == 4 ? 'u' : 'U', digits);
             return;
         }
-        code = code << 4 | (uint32_t)value;
+        code = code << 4 | value;
         toml_skip(p, 1);
     }
     size_t n = laz_utf8_encode(code, utf8);
@@ -166,7 +159,6 @@ static void lex_escape(struct toml_parser *p, bool multi)
     static const char meanings[] = "\b\t\n\f\r\"\\";
     struct toml_mark mark = toml_here(p);
     int c = toml_peek_at(p, 1);
-    char found[64];
 
     if (multi && lex_line_joint(p))
         return;
@@ -179,11 +171,10 @@ static void lex_escape(struct toml_parser *p, bool multi)
         toml_skip(p, 1);
         lex_unicode_escape(p, mark, c == 'u' ? 4 : 8);
     } else {
-        toml_found(p, found, sizeof found);
         toml_problem(p, mark,
                      "a backslash may not stand before %s (a literal backslash is written \\\\, "
                      "or the string in single quotes)",
-                     found);
+                     toml_found(p));
     }
 }
 
@@ -201,11 +192,10 @@ static size_t lex_quotes(const struct toml_parser *p, int quote)
 static void lex_plain(struct toml_parser *p)
 {
     int c = toml_peek(p);
-    char name[16];
 
     if (lex_is_control(c)) {
         toml_problem(p, toml_here(p), "a string may not contain %s as it is; write \\u%04X",
-                     lex_control_name(c, name), (unsigned)c);
+                     lex_control_name(p, c), (unsigned)c);
         toml_skip(p, 1);
         return;
     }
@@ -276,7 +266,7 @@ bool toml_string(struct toml_parser *p)
 
 /* ---- keys -------------------------------------------------------------------------------------*/
 
-static bool lex_is_bare(int c)
+bool laz_toml_is_bare(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
@@ -285,7 +275,6 @@ static bool lex_is_bare(int c)
 bool toml_key_part(struct toml_parser *p)
 {
     int c = toml_peek(p);
-    char found[64];
 
     if (c == '"' || c == '\'') {
         if (lex_quotes(p, c) >= 3)
@@ -293,14 +282,13 @@ bool toml_key_part(struct toml_parser *p)
         return toml_string(p);
     }
     size_t n = 0;
-    while (lex_is_bare(toml_peek_at(p, n)))
+    while (laz_toml_is_bare(toml_peek_at(p, n)))
         n++;
     if (!n) {
-        toml_found(p, found, sizeof found);
         return toml_problem(p, toml_here(p),
                             "expected a key, found %s (a key of other characters than letters, "
                             "digits, '_' and '-' stands in quotes)",
-                            found);
+                            toml_found(p));
     }
     laz_buf_clear(&p->scratch);
     laz_buf_append(&p->scratch, p->text + p->at, n);

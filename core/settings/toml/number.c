@@ -33,28 +33,17 @@ static bool number_take(struct number_text *t, int c)
     return true;
 }
 
-static int number_digit_of(int c)
-{
-    if (number_is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 99;
-}
-
 /* ---- integers and floats ----------------------------------------------------------------------*/
 
 /* Appends a run of digits to `out`, without the single underscores that may stand between them.
  * False when there is no digit, or an underscore stands elsewhere. */
-static bool number_digits(struct number_text *t, int base, struct laz_buf *out)
+static bool number_digits(struct number_text *t, unsigned base, struct laz_buf *out)
 {
     bool digit = false;
 
     for (;;) {
         int c = number_peek(t);
-        if (number_digit_of(c) < base) {
+        if (toml_digit(c) < base) {
             laz_buf_putc(out, (char)c);
             digit = true;
         } else if (c == '_' && digit) {
@@ -70,16 +59,17 @@ static bool number_digits(struct number_text *t, int base, struct laz_buf *out)
 #define NUMBER_FINE      1
 #define NUMBER_TOO_LARGE 2
 
-static int number_accumulate(const struct laz_buf *digits, int base, bool negative, int64_t *value)
+static int number_accumulate(const struct laz_buf *digits, unsigned base, bool negative,
+                             int64_t *value)
 {
     uint64_t max = (uint64_t)INT64_MAX + negative;
     uint64_t sum = 0;
 
     for (size_t i = 0; i < digits->len; i++) {
-        unsigned digit = (unsigned)number_digit_of((unsigned char)digits->data[i]);
-        if (sum > (max - digit) / (unsigned)base)
+        unsigned digit = toml_digit((unsigned char)digits->data[i]);
+        if (sum > (max - digit) / base)
             return NUMBER_TOO_LARGE;
-        sum = sum * (unsigned)base + digit;
+        sum = sum * base + digit;
     }
     *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return NUMBER_FINE;
@@ -89,9 +79,9 @@ static int number_integer(struct number_text t, struct laz_buf *scratch, int64_t
 {
     static const struct {
         char letter;
-        int base;
+        unsigned base;
     } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
-    int base = 10;
+    unsigned base = 10;
 
     laz_buf_clear(scratch);
     if (t.end - t.at > 2 && t.at[0] == '0')
@@ -267,8 +257,7 @@ static bool date_value(struct toml_parser *p, struct number_text t, struct laz_t
 
 static bool number_is_part(int c)
 {
-    return number_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '+' || c == '-' || c == '.' || c == ':';
+    return laz_toml_is_bare(c) || c == '+' || c == '.' || c == ':';
 }
 
 static size_t number_run(const struct toml_parser *p)
@@ -312,12 +301,9 @@ static bool number_value(struct toml_parser *p, struct number_text t, struct laz
 bool toml_number_or_date(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
 {
     struct number_text t = {p->text + p->at, p->text + p->at + number_run(p)};
-    char found[64];
 
-    if (t.at == t.end) {
-        toml_found(p, found, sizeof found);
-        return toml_problem(p, toml_here(p), "expected a value, found %s", found);
-    }
+    if (t.at == t.end)
+        return toml_problem(p, toml_here(p), "expected a value, found %s", toml_found(p));
     struct laz_toml_node *made = toml_node(p, LAZ_TOML_INTEGER, toml_here(p), depth);
     if (!made)
         return false;

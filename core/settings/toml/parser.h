@@ -29,7 +29,8 @@ struct toml_parser {
     struct toml_slot *slots;       /* every key of the document, by table and name */
     size_t n_slots, used_slots;    /* n_slots is a power of two */
     bool nomem;
-    bool lost; /* it is not known where the next statement begins: reading ends */
+    char found[64]; /* see toml_found */
+    bool lost;      /* it is not known where the next statement begins: reading ends */
 };
 
 struct toml_mark {
@@ -37,7 +38,6 @@ struct toml_mark {
 };
 
 /* tree.c: memory, nodes, problems */
-struct laz_toml *toml_new(const char *name, bool has_lines); /* NULL: out of memory */
 void *toml_alloc(struct laz_toml *toml, size_t size); /* zeroed; NULL: out of memory */
 const char *toml_keep(struct toml_parser *p, const char *text, size_t len);
 struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
@@ -67,17 +67,14 @@ bool toml_is_newline(const struct toml_parser *p); /* "\n" or "\r\n" */
 bool toml_newline(struct toml_parser *p); /* skips a newline; false if there is none here */
 bool toml_line_end(
     struct toml_parser *p); /* skips space and a comment, then a newline or the end */
-void toml_found(const struct toml_parser *p, char *out,
-                size_t size); /* the text at the cursor, for messages */
+const char *toml_found(struct toml_parser *p); /* what is at the cursor, for one message */
+unsigned toml_digit(int c); /* the value of a hexadecimal digit; 99: it is none */
 /* Decodes a string of any of the four kinds into p->scratch. */
 bool toml_string(struct toml_parser *p);
 /* Decodes one part of a key into p->scratch; it is bare, "basic" or 'literal'. */
 bool toml_key_part(struct toml_parser *p);
 
 /* table.c: tables and the rules of redefinition */
-struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_node *table,
-                                const char *key, size_t len);
-bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child);
 void toml_append(struct laz_toml_node *parent, struct laz_toml_node *child);
 /* Reads `key = value` into `table`. */
 bool toml_pair(struct toml_parser *p, struct laz_toml_node *table);

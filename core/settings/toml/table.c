@@ -20,9 +20,12 @@ static uint64_t table_hash(const struct laz_toml_node *table, const char *key, s
     return hash ^ hash >> 32;
 }
 
-struct laz_toml_node *toml_find(struct toml_parser *p, const struct laz_toml_node *table,
-                                const char *key, size_t len)
+/* The node under the key in p->scratch, or NULL. */
+static struct laz_toml_node *table_find(const struct toml_parser *p,
+                                        const struct laz_toml_node *table)
 {
+    const char *key = laz_buf_text(&p->scratch);
+    size_t len = p->scratch.len;
     uint64_t hash = table_hash(table, key, len);
 
     for (size_t i = hash; p->n_slots; i++) {
@@ -71,37 +74,34 @@ void toml_append(struct laz_toml_node *parent, struct laz_toml_node *child)
     parent->n++;
 }
 
-bool toml_add(struct toml_parser *p, struct laz_toml_node *table, struct laz_toml_node *child)
+/* Adds a node to the table under the key, which stands at `mark`. */
+static bool table_add(struct toml_parser *p, struct laz_toml_node *table,
+                      struct laz_toml_node *child, const char *key, size_t len,
+                      struct toml_mark mark)
 {
     if ((p->used_slots + 1) * 2 > p->n_slots && !table_grow(p))
         return false;
-    struct toml_slot slot = {table, child, table_hash(table, child->key, child->key_len)};
+    child->key = key;
+    child->key_len = len;
+    child->key_line = mark.line;
+    child->key_column = mark.column;
+    struct toml_slot slot = {table, child, table_hash(table, key, len)};
     table_slot(p->slots, p->n_slots, &slot);
     p->used_slots++;
     toml_append(table, child);
     return true;
 }
 
-/* Adds a node to the table under the key in p->scratch. */
-static bool table_put(struct toml_parser *p, struct laz_toml_node *table,
-                      struct laz_toml_node *child, struct toml_mark key)
-{
-    child->key = toml_keep(p, laz_buf_text(&p->scratch), p->scratch.len);
-    if (!child->key)
-        return false;
-    child->key_len = p->scratch.len;
-    child->key_line = key.line;
-    child->key_column = key.column;
-    return toml_add(p, table, child);
-}
-
+/* Makes a node in the table under the key in p->scratch. */
 static struct laz_toml_node *table_make(struct toml_parser *p, struct laz_toml_node *table,
-                                        enum laz_toml_type type, struct toml_mark key,
+                                        enum laz_toml_type type, struct toml_mark mark,
                                         uint32_t flags)
 {
-    struct laz_toml_node *made = toml_node(p, type, key, table->depth + 1);
+    struct laz_toml_node *made = toml_node(p, type, mark, table->depth + 1);
+    size_t len = p->scratch.len;
+    const char *key = made ? toml_keep(p, laz_buf_text(&p->scratch), len) : NULL;
 
-    if (!made || !table_put(p, table, made, key))
+    if (!key || !table_add(p, table, made, key, len, mark))
         return NULL;
     made->flags = flags;
     return made;
@@ -126,7 +126,7 @@ static bool table_defined(struct toml_parser *p, struct toml_mark mark,
 static struct laz_toml_node *table_through_key(struct toml_parser *p, struct laz_toml_node *table,
                                                struct toml_mark mark)
 {
-    struct laz_toml_node *next = toml_find(p, table, table_key(p), p->scratch.len);
+    struct laz_toml_node *next = table_find(p, table);
 
     if (!next)
         return table_make(p, table, LAZ_TOML_TABLE, mark, TOML_DOTTED);
@@ -171,17 +171,13 @@ bool toml_pair(struct toml_parser *p, struct laz_toml_node *table)
 {
     struct laz_toml_node *owner = NULL, *value = NULL;
     struct toml_mark mark;
-    char found[64];
 
     if (!toml_dotted_key(p, table, &owner, &mark))
         return false;
-    if (toml_peek(p) != '=') {
-        toml_found(p, found, sizeof found);
+    if (toml_peek(p) != '=')
         return toml_problem(p, toml_here(p), "expected '=' after the key '%s', found %s",
-                            table_key(p), found);
-    }
-    const struct laz_toml_node *other =
-        owner ? toml_find(p, owner, table_key(p), p->scratch.len) : NULL;
+                            table_key(p), toml_found(p));
+    const struct laz_toml_node *other = owner ? table_find(p, owner) : NULL;
     if (other) {
         table_defined(p, mark, other);
         owner = NULL;
@@ -192,11 +188,7 @@ bool toml_pair(struct toml_parser *p, struct laz_toml_node *table)
     toml_space(p);
     if (!key || !toml_value(p, (owner ? owner : table)->depth + 1, &value))
         return false;
-    value->key = key;
-    value->key_len = key_len;
-    value->key_line = mark.line;
-    value->key_column = mark.column;
-    return owner ? toml_add(p, owner, value) : true;
+    return owner ? table_add(p, owner, value, key, key_len, mark) : true;
 }
 
 /* ---- headers ----------------------------------------------------------------------------------*/
@@ -205,7 +197,7 @@ bool toml_pair(struct toml_parser *p, struct laz_toml_node *table)
 static struct laz_toml_node *
 table_through_header(struct toml_parser *p, struct laz_toml_node *table, struct toml_mark mark)
 {
-    struct laz_toml_node *next = toml_find(p, table, table_key(p), p->scratch.len);
+    struct laz_toml_node *next = table_find(p, table);
 
     if (!next)
         return table_make(p, table, LAZ_TOML_TABLE, mark, 0);
@@ -221,7 +213,7 @@ table_through_header(struct toml_parser *p, struct laz_toml_node *table, struct 
 static struct laz_toml_node *table_open(struct toml_parser *p, struct laz_toml_node *table,
                                         struct toml_mark mark, struct toml_mark bracket)
 {
-    struct laz_toml_node *node = toml_find(p, table, table_key(p), p->scratch.len);
+    struct laz_toml_node *node = table_find(p, table);
 
     if (!node) {
         node = table_make(p, table, LAZ_TOML_TABLE, mark, TOML_HEADER);
@@ -241,7 +233,7 @@ static struct laz_toml_node *table_open(struct toml_parser *p, struct laz_toml_n
 static struct laz_toml_node *table_open_item(struct toml_parser *p, struct laz_toml_node *table,
                                              struct toml_mark mark, struct toml_mark bracket)
 {
-    struct laz_toml_node *array = toml_find(p, table, table_key(p), p->scratch.len);
+    struct laz_toml_node *array = table_find(p, table);
 
     if (!array) {
         array = table_make(p, table, LAZ_TOML_ARRAY, mark, TOML_HEADER);
@@ -289,7 +281,6 @@ bool toml_header(struct toml_parser *p)
     struct toml_mark bracket = toml_here(p);
     struct laz_toml_node *table = NULL;
     bool item = toml_peek_at(p, 1) == '[';
-    char found[64];
 
     /* until the header is known to be right, keys go into a table that is discarded */
     p->current = toml_node(p, LAZ_TOML_TABLE, bracket, 0);
@@ -300,11 +291,9 @@ bool toml_header(struct toml_parser *p)
     if (!table_path(p, item, bracket, &table))
         return false;
     for (int i = 0; i < (item ? 2 : 1); i++) {
-        if (toml_peek(p) != ']') {
-            toml_found(p, found, sizeof found);
+        if (toml_peek(p) != ']')
             return toml_problem(p, toml_here(p), "expected '%s' at the end of the header, found %s",
-                                item ? "]]" : "]", found);
-        }
+                                item ? "]]" : "]", toml_found(p));
         toml_skip(p, 1);
     }
     if (table)

@@ -9,7 +9,6 @@
 
 #include "base/utf8.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +74,18 @@ static void toml_check_encoding(struct toml_parser *p)
 static int toml_begin(struct toml_parser *p, const char *name, bool has_lines,
                       struct laz_error *err)
 {
-    *p = (struct toml_parser){.line = 1, .column = 1};
-    p->toml = toml_new(name, has_lines);
-    if (!p->toml)
+    struct laz_toml *toml = calloc(1, sizeof *toml);
+
+    *p = (struct toml_parser){.line = 1, .column = 1, .toml = toml};
+    if (!toml)
         return laz_error_nomem(err);
-    p->current = p->toml->root = toml_node(p, LAZ_TOML_TABLE, toml_here(p), 0);
+    toml->refs = 1;
+    toml->has_lines = has_lines;
+    toml->name = laz_strdup(name);
+    p->current = toml->root = toml->name ? toml_node(p, LAZ_TOML_TABLE, toml_here(p), 0) : NULL;
     if (p->current)
         return 0;
-    laz_toml_free(p->toml);
+    laz_toml_free(toml);
     return laz_error_nomem(err);
 }
 
@@ -99,24 +102,21 @@ static void toml_feed(struct toml_parser *p, const char *text, size_t len)
 static int toml_finish(struct toml_parser *p, struct laz_toml **toml, struct laz_error *err)
 {
     struct laz_toml *made = p->toml;
-    struct laz_buf where = LAZ_BUF_INIT;
+    struct laz_buf text = LAZ_BUF_INIT;
     int rc = 0;
 
     laz_buf_fini(&p->scratch);
     free(p->slots);
-    if (p->nomem) {
+    if (made->n_problems)
+        laz_toml_format_problem(&text, made, 0);
+    if (p->nomem || text.failed) {
         laz_toml_free(made);
-        return laz_error_nomem(err);
+        made = NULL;
+        rc = laz_error_nomem(err);
+    } else if (made->n_problems) {
+        rc = laz_error_set(err, LAZ_EPARSE, 0, "%s", laz_buf_text(&text));
     }
-    if (made->n_problems) {
-        const struct laz_toml_problem *first = &made->problems[0];
-        if (made->has_lines) {
-            laz_toml_position(&where, made, first->line, first->column);
-            laz_buf_puts(&where, ": ");
-        }
-        rc = laz_error_set(err, LAZ_EPARSE, 0, "%s%s", laz_buf_text(&where), first->text);
-        laz_buf_fini(&where);
-    }
+    laz_buf_fini(&text);
     *toml = made;
     return rc;
 }
@@ -148,30 +148,25 @@ int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_to
 /* The value of a pair, with nothing after it. */
 static bool toml_lone_value(struct toml_parser *p, struct laz_toml_node **value)
 {
-    char found[64];
-
     toml_space(p);
     if (p->lost || !toml_value(p, 1, value))
         return false;
     toml_space(p);
     if (p->at == p->len)
         return true;
-    toml_found(p, found, sizeof found);
-    return toml_problem(p, toml_here(p), "expected nothing after the value, found %s", found);
+    return toml_problem(p, toml_here(p), "expected nothing after the value, found %s",
+                        toml_found(p));
 }
 
 static bool toml_lone_key(struct toml_parser *p, struct laz_toml_node **owner,
                           struct toml_mark *mark)
 {
-    char found[64];
-
     toml_space(p);
     if (p->lost || !toml_dotted_key(p, p->current, owner, mark))
         return false;
     if (p->at == p->len)
         return *owner != NULL;
-    toml_found(p, found, sizeof found);
-    return toml_problem(p, toml_here(p), "expected a key, found %s in it", found);
+    return toml_problem(p, toml_here(p), "expected a key, found %s in it", toml_found(p));
 }
 
 static void toml_lone_pair(struct toml_parser *p, const char *key, const char *value)

@@ -64,6 +64,7 @@ struct laz_toml {
     struct laz_toml_node *root;
     struct laz_toml_problem *problems;
     size_t n_problems;
+    bool failed;               /* an allocation failed: problems are missing */
     bool has_lines;            /* false: positions within it mean nothing to a user */
     struct toml_block *memory; /* what nodes and texts live in */
     _Atomic uint32_t refs;
@@ -78,8 +79,7 @@ int laz_toml_parse(const char *text, size_t len, const char *name, struct laz_to
  * nothing else may be in either. `key` NULL: the key "value". */
 int laz_toml_parse_pair(const char *key, const char *value, const char *name,
                         struct laz_toml **toml, struct laz_error *err);
-struct laz_toml *
-laz_toml_ref(struct laz_toml *toml);       /* adds a reference and returns `toml`; any thread */
+void laz_toml_ref(struct laz_toml *toml);  /* adds a reference; any thread */
 void laz_toml_free(struct laz_toml *toml); /* drops one reference; NULL is allowed */
 
 /* The child of a table with this key; NULL: none, or not a table. */
@@ -88,10 +88,16 @@ struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char
  * while `toml`, the table's document, is not shared yet. False: out of memory. */
 bool laz_toml_adopt(struct laz_toml *toml, struct laz_toml_node *table,
                     const struct laz_toml_node *node);
-bool laz_toml_has_nul(
-    const struct laz_toml_node *node); /* is it a string with a NUL character in it? */
+/* Is it a string without NUL characters? */
+bool laz_toml_is_text(const struct laz_toml_node *node);
+/* May the byte stand in a key without quotes: a letter, a digit, '_' or '-'? */
+bool laz_toml_is_bare(int c);
 
-const char *laz_toml_type_name(enum laz_toml_type type); /* "string", "list", ... for messages */
+/* Adds a problem that a reader of the tree has found. Only while `toml` is not shared yet. */
+void laz_toml_add_problem(struct laz_toml *toml, uint32_t line, uint32_t column, const char *format,
+                          ...) LAZ_PRINTF(4, 5);
+/* Appends "FILE:LINE:COL: " (unless the document has no lines) and the problem. */
+void laz_toml_format_problem(struct laz_buf *buf, const struct laz_toml *toml, size_t index);
 /* For messages: the type and, of short scalars, the value: `string "abc"`, "integer 5". */
 void laz_toml_describe(struct laz_buf *buf, const struct laz_toml_node *node);
 /* The value in TOML notation on one line, with inline tables. */

@@ -80,26 +80,9 @@ struct laz_toml_node *toml_node(struct toml_parser *p, enum laz_toml_type type,
     return node;
 }
 
-struct laz_toml *toml_new(const char *name, bool has_lines)
-{
-    struct laz_toml *toml = calloc(1, sizeof *toml);
-
-    if (!toml)
-        return NULL;
-    toml->refs = 1;
-    toml->has_lines = has_lines;
-    toml->name = laz_strdup(name);
-    if (!toml->name) {
-        free(toml);
-        return NULL;
-    }
-    return toml;
-}
-
-struct laz_toml *laz_toml_ref(struct laz_toml *toml)
+void laz_toml_ref(struct laz_toml *toml)
 {
     toml->refs++;
-    return toml;
 }
 
 void laz_toml_free(struct laz_toml *toml)
@@ -120,27 +103,50 @@ void laz_toml_free(struct laz_toml *toml)
 
 /* ---- problems ---------------------------------------------------------------------------------*/
 
-bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *format, ...)
+static LAZ_PRINTF(4, 0) bool problem_add(struct laz_toml *toml, uint32_t line, uint32_t column,
+                                         const char *format, va_list args)
 {
-    struct laz_toml *toml = p->toml;
-    struct laz_error text;
+    char text[LAZ_ERROR_TEXT_SIZE];
+    size_t n = toml->n_problems;
+
+    if ((n & (n - 1)) == 0) { /* room is made when there are 0, 1, 2, 4, 8, ... */
+        size_t room = n ? 2 * n : 1;
+        struct laz_toml_problem *more = realloc(toml->problems, room * sizeof *more);
+        if (!more)
+            return false;
+        toml->problems = more;
+    }
+    vsnprintf(text, sizeof text, format, args);
+    toml->problems[n] = (struct laz_toml_problem){line, column, laz_strdup(text)};
+    if (!toml->problems[n].text)
+        return false;
+    toml->n_problems++;
+    return true;
+}
+
+void laz_toml_add_problem(struct laz_toml *toml, uint32_t line, uint32_t column, const char *format,
+                          ...)
+{
     va_list args;
 
-    if (toml->n_problems >= LAZ_TOML_MAX_PROBLEMS) {
+    va_start(args, format);
+    if (!problem_add(toml, line, column, format, args))
+        toml->failed = true;
+    va_end(args);
+}
+
+bool toml_problem(struct toml_parser *p, struct toml_mark mark, const char *format, ...)
+{
+    va_list args;
+
+    if (p->toml->n_problems >= LAZ_TOML_MAX_PROBLEMS) {
         p->lost = true;
         return false;
     }
-    if (!toml->problems)
-        toml->problems = calloc(LAZ_TOML_MAX_PROBLEMS, sizeof *toml->problems);
-    if (!toml->problems)
-        return toml_no_memory(p);
     va_start(args, format);
-    vsnprintf(text.text, sizeof text.text, format, args);
+    if (!problem_add(p->toml, mark.line, mark.column, format, args))
+        p->nomem = true;
     va_end(args);
-    char *copy = laz_strdup(text.text);
-    if (!copy)
-        return toml_no_memory(p);
-    toml->problems[toml->n_problems++] = (struct laz_toml_problem){mark.line, mark.column, copy};
     return false;
 }
 
@@ -158,25 +164,7 @@ struct laz_toml_node *laz_toml_get(const struct laz_toml_node *table, const char
     return NULL;
 }
 
-bool laz_toml_has_nul(const struct laz_toml_node *node)
+bool laz_toml_is_text(const struct laz_toml_node *node)
 {
-    return node->type == LAZ_TOML_STRING && memchr(node->text, '\0', node->len) != NULL;
-}
-
-const char *laz_toml_type_name(enum laz_toml_type type)
-{
-    static const char *const names[] = {
-        [LAZ_TOML_TABLE] = "table",
-        [LAZ_TOML_ARRAY] = "list",
-        [LAZ_TOML_STRING] = "string",
-        [LAZ_TOML_INTEGER] = "integer",
-        [LAZ_TOML_FLOAT] = "number",
-        [LAZ_TOML_BOOLEAN] = "boolean",
-        [LAZ_TOML_DATETIME] = "date and time",
-        [LAZ_TOML_LOCAL_DATETIME] = "date and time",
-        [LAZ_TOML_LOCAL_DATE] = "date",
-        [LAZ_TOML_LOCAL_TIME] = "time",
-    };
-
-    return names[type];
+    return node->type == LAZ_TOML_STRING && !memchr(node->text, '\0', node->len);
 }

@@ -32,8 +32,6 @@ static bool value_gap(struct toml_parser *p)
 
 static bool value_items(struct toml_parser *p, struct laz_toml_node *array)
 {
-    char found[64];
-
     for (;;) {
         struct laz_toml_node *item = NULL;
         if (!value_gap(p))
@@ -47,12 +45,10 @@ static bool value_items(struct toml_parser *p, struct laz_toml_node *array)
             return false;
         if (toml_peek(p) == ']')
             break;
-        if (toml_peek(p) != ',') {
-            toml_found(p, found, sizeof found);
+        if (toml_peek(p) != ',')
             return toml_problem(p, toml_here(p),
                                 "expected ',' or ']' in the list that begins in line %u, found %s",
-                                (unsigned)array->line, found);
-        }
+                                (unsigned)array->line, toml_found(p));
         toml_skip(p, 1);
     }
     toml_skip(p, 1);
@@ -82,7 +78,6 @@ static bool value_array(struct toml_parser *p, uint32_t depth, struct laz_toml_n
 static bool value_inline_table(struct toml_parser *p, uint32_t depth, struct laz_toml_node **node)
 {
     struct laz_toml_node *table = toml_node(p, LAZ_TOML_TABLE, toml_here(p), depth);
-    char found[64];
 
     if (!table)
         return false;
@@ -100,13 +95,11 @@ static bool value_inline_table(struct toml_parser *p, uint32_t depth, struct laz
         toml_space(p);
         if (toml_peek(p) == '}')
             break;
-        if (toml_peek(p) != ',') {
-            toml_found(p, found, sizeof found);
+        if (toml_peek(p) != ',')
             return toml_problem(p, toml_here(p),
                                 "expected ',' or '}' in a table written in braces, found %s "
                                 "(it stands on one line)",
-                                found);
-        }
+                                toml_found(p));
         toml_skip(p, 1);
         toml_space(p);
     }
