@@ -120,7 +120,7 @@ int agent_serve(struct agent *agent);
 /* ---- tools.c: the list of tools in init ----------------------------------------------------- */
 
 struct agent_tools {
-    struct laz_wire_list list; /* struct laz_wire_tool: their texts */
+    struct laz_field_list list; /* struct laz_wire_tool: their texts */
     struct laz_tool_signature *tools;
     size_t n;
     struct laz_parameter *parameters; /* of all tools, one after the other */

@@ -16,7 +16,7 @@
 #include "os/descriptors.h"
 #include "os/filter.h"
 #include "os/landlock.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static int confine_limits(const struct laz_wire_confine *confine, struct laz_err
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < confine->limits.n; i++) {
-        const struct laz_wire_number *limit = &confine->limits.items[i];
+        const struct laz_field_number *limit = &confine->limits.items[i];
         if (CONFINE_NO_MEMORY_LIMIT && strcmp(limit->name, "memory") == 0)
             continue;
         rc = laz_os_set_limit(limit->name, (uint64_t)limit->value, err);
@@ -187,6 +187,6 @@ int agent_confine(struct agent *agent, const char *raw, size_t len, struct laz_e
         laz_error_prefix(err, "init: ");
     else
         rc = confine_apply(agent, &confine, err);
-    laz_wire_free(&laz_wire_confine, &confine);
+    laz_fields_free(&laz_wire_confine, &confine);
     return rc;
 }

@@ -21,7 +21,7 @@
 #include "os/posix/signals.h"
 #include "os/process.h"
 #include "os/process_tree.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -131,7 +131,7 @@ _Noreturn void agent_reap_session(pid_t session, int tell)
             status.signal = WTERMSIG(how);
         else
             status.exit_code = WEXITSTATUS(how);
-        laz_wire_add(&json, NULL, &laz_wire_status, &status);
+        laz_fields_add(&json, NULL, &laz_wire_status, &status);
         laz_buf_putc(&line, '\n');
         (void)!write(tell, line.data, line.len); /* the host may be gone */
     }

@@ -15,7 +15,6 @@
 #include "os/namespaces.h"
 #include "os/sockets.h"
 #include "wire/message.h"
-#include "base/json_members.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * Defaults and enumerations stay JSON text: only the runtime knows its values. */
 #include "agent/agent.h"
 
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ int agent_tools_parse(const char *raw, size_t len, struct agent_tools *tools, st
 
 void agent_tools_fini(struct agent_tools *tools)
 {
-    laz_wire_free_list(&laz_wire_tool, &tools->list);
+    laz_fields_free_list(&laz_wire_tool, &tools->list);
     free(tools->tools);
     free(tools->parameters);
     laz_strv_fini(&tools->json);

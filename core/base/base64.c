@@ -43,43 +43,27 @@ static int base64_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-bool laz_base64_is_valid(const char *text, size_t len)
-{
-    size_t padding = 0;
-
-    if (len % 4)
-        return false;
-    while (padding < 2 && padding < len && text[len - padding - 1] == '=')
-        padding++;
-    for (size_t i = 0; i < len - padding; i++)
-        if (base64_digit(text[i]) < 0)
-            return false;
-    return true;
-}
-
 ptrdiff_t laz_base64_decode(const char *text, size_t len, void *out)
 {
     unsigned char *bytes = out;
+    size_t padding = 0, done = 0;
 
     if (len % 4)
         return -1;
+    while (padding < 2 && padding < len && text[len - padding - 1] == '=')
+        padding++;
+    const size_t size = len / 4 * 3 - padding;
     for (size_t i = 0; i < len; i += 4) {
-        int digits[4];
-        size_t padding = 0;
-        if (i + 4 == len)
-            padding = text[i + 3] != '=' ? 0 : text[i + 2] != '=' ? 1 : 2;
-        for (size_t k = 0; k < 4; k++) {
-            digits[k] = k >= 4 - padding ? 0 : base64_digit(text[i + k]);
-            if (digits[k] < 0)
+        uint32_t v = 0;
+        for (size_t k = i; k < i + 4; k++) {
+            int digit = k < len - padding ? base64_digit(text[k]) : 0;
+            if (digit < 0)
                 return -1;
+            v = v << 6 | (uint32_t)digit;
         }
-        uint32_t v = (uint32_t)digits[0] << 18 | (uint32_t)digits[1] << 12 |
-                     (uint32_t)digits[2] << 6 | (uint32_t)digits[3];
-        *bytes++ = (unsigned char)(v >> 16);
-        if (padding < 2)
-            *bytes++ = (unsigned char)(v >> 8);
-        if (padding < 1)
-            *bytes++ = (unsigned char)v;
+        for (int shift = 16; shift >= 0 && done < size; shift -= 8, done++)
+            if (bytes)
+                bytes[done] = (unsigned char)(v >> shift);
     }
-    return bytes - (unsigned char *)out;
+    return (ptrdiff_t)size;
 }

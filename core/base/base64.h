@@ -5,14 +5,11 @@
 
 #include "base/buf.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 void laz_base64_encode(struct laz_buf *buf, const void *data, size_t len); /* appends */
-/* Does laz_base64_decode accept it? */
-bool laz_base64_is_valid(const char *text, size_t len);
-/* Writes at most len / 4 * 3 bytes to `out`. Returns their number, or -1 if `text` is not base64.
- */
+/* Writes at most len / 4 * 3 bytes to `out`, unless it is NULL. Returns their number, or -1 if
+ * `text` is not base64. */
 ptrdiff_t laz_base64_decode(const char *text, size_t len, void *out);
 
 #endif

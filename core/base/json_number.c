@@ -137,9 +137,7 @@ struct laz_json_digits laz_json_digits(const char *raw, size_t len)
     return number;
 }
 
-/* The next digit, -1 at the end, or -2 for a byte that is no digit: the agent does not scan the
- * lines of its host. */
-static int number_next(struct laz_json_digits *number)
+int laz_json_next_digit(struct laz_json_digits *number)
 {
     if (number->from < number->to && *number->from == '.')
         number->from++;
@@ -156,8 +154,8 @@ bool laz_json_is_same_number(struct laz_json_digits a, struct laz_json_digits b)
     if (a.is_negative != b.is_negative || a.exponent != b.exponent)
         return false;
     do {
-        digit = number_next(&a);
-        if (digit != number_next(&b))
+        digit = laz_json_next_digit(&a);
+        if (digit != laz_json_next_digit(&b))
             return false;
     } while (digit >= 0);
     return true;
@@ -187,12 +185,12 @@ bool laz_json_to_int(const char *raw, size_t len, int64_t *value)
     if (number.exponent < 0 || number.exponent > 15) /* 2^53 has 16 digits */
         return false;
     for (int64_t i = 0; number.to && i <= number.exponent; i++) {
-        int digit = number_next(&number);
+        int digit = laz_json_next_digit(&number);
         if (digit < -1)
             return false;
         whole = whole * 10 + (digit > 0 ? digit : 0);
     }
-    if (number_next(&number) != -1 || whole > NUMBER_INT)
+    if (laz_json_next_digit(&number) != -1 || whole > NUMBER_INT)
         return false;
     *value = number.is_negative ? -whole : whole;
     return true;

@@ -4,30 +4,193 @@
  *
  * The scan is one loop with a stack of its own, so no text causes recursion.  json_scan.h lists
  * what later code may rely on.  Each byte is read only a few times, whatever the text: no number is
- * converted, and repeated keys are found in linear time (json_keys.c). */
+ * converted, and repeated keys are found in linear time. */
 #include "base/json_scan.h"
 
-#include "base/json_keys.h"
 #include "base/json_lex.h"
-#include "base/json_members.h"
-#include "base/json_text.h"
+#include "base/json_number.h"
+#include "base/random.h"
+#include "base/siphash.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- repeated keys --------------------------------------------------------------------------
+ *
+ * Keys are equal when their bytes are.  A few keys are compared with each other.  More keys are put
+ * into a hash table, with a secret that is drawn from the system for this one scan: the author of
+ * the text cannot predict which keys collide, and learns nothing from one text for the next.  So
+ * the time is linear in the length of the text.  Only the scan of a large object asks the system
+ * for random bytes.  A key with escapes is decoded once, into one buffer for all keys. */
+
+#define KEYS_FEW 8 /* up to here keys are compared in pairs: 28 pairs cost less than 8 hashes */
+
+struct key {
+    size_t at; /* offset in the text, or in `decoded` if escaped */
+    size_t len;
+    bool escaped;
+};
+
+/* A slot of the hash table. */
+struct slot {
+    uint32_t number; /* index of the key in its object, from 1; 0: free */
+    uint32_t tag;    /* the bits of the hash that did not choose the slot */
+};
+
+/* Starts zeroed. */
+struct keys {
+    const char *text;  /* the text being scanned */
+    struct key *items; /* keys of all open objects, innermost last */
+    size_t n, cap;
+    struct laz_buf decoded; /* keys that were written with escapes */
+    struct slot *slots;
+    size_t cap_slots;
+    struct laz_siphash_key secret;
+    bool has_secret;
+    bool failed; /* an allocation did */
+};
+
+static const char keys_repeated[] = "a key is repeated";
+
+static const char *keys_no_memory(struct keys *keys)
+{
+    keys->failed = true;
+    return "out of memory";
+}
+
+static void keys_fini(struct keys *keys)
+{
+    free(keys->items);
+    free(keys->slots);
+    laz_buf_fini(&keys->decoded);
+}
+
+static const char *key_bytes(const struct keys *keys, const struct key *key)
+{
+    return (key->escaped ? keys->decoded.data : keys->text) + key->at;
+}
+
+static bool keys_equal(const struct keys *keys, const struct key *a, const struct key *b)
+{
+    if (a->len != b->len)
+        return false;
+    const char *x = key_bytes(keys, a), *y = key_bytes(keys, b);
+    return !a->len || (*x == *y && memcmp(x, y, a->len) == 0);
+}
+
+/* Adds the scanned key between the quotes at text[at]. Returns NULL, or what went wrong. */
+static const char *keys_add(struct keys *keys, size_t at, size_t len, bool escaped)
+{
+    if (keys->n == keys->cap) {
+        size_t cap = keys->cap ? keys->cap * 2 : 32;
+        struct key *items = realloc(keys->items, cap * sizeof *items);
+        if (!items)
+            return keys_no_memory(keys);
+        keys->items = items;
+        keys->cap = cap;
+    }
+    if (escaped) {
+        size_t start = keys->decoded.len;
+        laz_json_decode_string(keys->text + at - 1, len + 2, &keys->decoded);
+        if (keys->decoded.failed)
+            return keys_no_memory(keys);
+        at = start;
+        len = keys->decoded.len - start;
+    }
+    keys->items[keys->n++] = (struct key){.at = at, .len = len, .escaped = escaped};
+    return NULL;
+}
+
+static const char *keys_compare(const struct keys *keys, const struct key *items, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (keys_equal(keys, &items[i], &items[k]))
+                return keys_repeated;
+    return NULL;
+}
+
+/* An empty table with room for twice as many keys as there are. */
+static const char *keys_make_table(struct keys *keys, size_t n, size_t *size)
+{
+    struct laz_error err;
+
+    for (*size = 2 * KEYS_FEW; *size < 2 * n; *size *= 2)
+        ;
+    if (n >= UINT32_MAX / 4)
+        return "an object has too many keys";
+    if (!keys->has_secret && laz_random_bytes(&keys->secret, sizeof keys->secret, &err))
+        return "the system gives no random bytes to look for repeated keys with";
+    keys->has_secret = true;
+    if (*size > keys->cap_slots) {
+        free(keys->slots);
+        keys->slots = calloc(*size, sizeof *keys->slots);
+        keys->cap_slots = keys->slots ? *size : 0;
+        return keys->slots ? NULL : keys_no_memory(keys);
+    }
+    memset(keys->slots, 0, *size * sizeof *keys->slots);
+    return NULL;
+}
+
+static const char *keys_look_up(struct keys *keys, const struct key *items, size_t n)
+{
+    size_t size;
+    const char *problem = keys_make_table(keys, n, &size);
+
+    if (problem)
+        return problem;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = laz_siphash(&keys->secret, key_bytes(keys, &items[i]), items[i].len);
+        uint32_t tag = (uint32_t)(hash >> 32);
+        struct slot *slot = &keys->slots[hash & (size - 1)];
+        while (slot->number) {
+            if (slot->tag == tag && keys_equal(keys, &items[slot->number - 1], &items[i]))
+                return keys_repeated;
+            if (++slot == keys->slots + size)
+                slot = keys->slots;
+        }
+        *slot = (struct slot){(uint32_t)i + 1, tag};
+    }
+    return NULL;
+}
+
+/* The innermost object ends; its keys begin at index `first`. Checks and removes them. Returns
+ * NULL, or what is wrong. */
+static const char *keys_close(struct keys *keys, size_t first)
+{
+    if (keys->n == first)
+        return NULL;
+    struct key *items = keys->items + first;
+    size_t n = keys->n - first;
+    const char *problem =
+        n <= KEYS_FEW ? keys_compare(keys, items, n) : keys_look_up(keys, items, n);
+
+    keys->n = first;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].escaped) { /* the first one: all that was decoded after it belongs to this
+                                   object */
+            keys->decoded.len = items[i].at;
+            break;
+        }
+    }
+    return problem;
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
 
 struct scan {
     const char *text;
     size_t len;
     size_t at;
     const char *problem;
-    struct json_keys keys;
+    struct keys keys;
     struct {
         bool object;
         size_t first_key;
     } stack[LAZ_JSON_MAX_DEPTH];
     size_t depth;
-    struct laz_json_found *found; /* the members of the outermost object; see json_members.h */
+    struct laz_json_found *found; /* the members of the outermost object; see json_scan.h */
     size_t max_found, n_found;
 };
 
@@ -99,101 +262,57 @@ static const char too_large[] =
     "45817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711"
     "559699508093042880177904174497792";
 
-#define TOO_LARGE_DIGITS 309
+#define TOO_LARGE_EXPONENT 308
 
-_Static_assert(sizeof too_large == TOO_LARGE_DIGITS + 1, "all of its digits");
-
-/* The parts of a number. */
-struct number {
-    const char *whole, *whole_end;
-    const char *fraction, *fraction_end; /* equal when there is none */
-    const char *exponent, *exponent_end; /* with its sign; equal when there is none */
-};
-
-static const char *number_digits(const char *p, const char *end)
-{
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
-    return p;
-}
-
-/* The exponent; a huge one is replaced by one that is larger than any text has digits. */
-static int64_t number_exponent(const struct number *number)
-{
-    const char *p = number->exponent;
-    int64_t value = 0;
-    bool negative = p < number->exponent_end && *p == '-';
-
-    if (p < number->exponent_end && (*p == '-' || *p == '+'))
-        p++;
-    for (; p < number->exponent_end && value < INT64_C(1000000000000); p++)
-        value = value * 10 + (*p - '0');
-    return negative ? -value : value;
-}
+_Static_assert(sizeof too_large == TOO_LARGE_EXPONENT + 2, "all of its digits");
 
 /* Is it less than 2^1024 - 2^970? The digits are compared one by one, because converting a number
  * costs up to a hundred times as much as reading it. */
-static bool number_is_finite(const struct number *number)
+static bool number_is_finite(const char *raw, size_t len)
 {
-    const char *p = number->whole;
-    int64_t digits = number->whole_end - p; /* before the point */
+    struct laz_json_digits number = laz_json_digits(raw, len);
 
-    if (digits < 300 && number->exponent_end - number->exponent < 1)
-        return true;
-    digits += number_exponent(number);
-    for (; p < number->fraction_end; p++) { /* up to the first digit that is not 0 */
-        if (p == number->whole_end) {
-            p = number->fraction;
-            if (p == number->fraction_end)
-                break;
-        }
-        if (*p != '0')
-            break;
-        digits--;
-    }
-    if (p >= number->fraction_end || digits != TOO_LARGE_DIGITS)
-        return p >= number->fraction_end || digits < TOO_LARGE_DIGITS;
-    for (size_t i = 0; i < TOO_LARGE_DIGITS; i++) {
-        if (p == number->whole_end)
-            p = number->fraction;
-        char digit = p < number->fraction_end ? *p++ : '0';
-        if (digit != too_large[i])
-            return digit < too_large[i];
+    if (number.exponent != TOO_LARGE_EXPONENT)
+        return number.exponent < TOO_LARGE_EXPONENT;
+    for (const char *c = too_large; *c; c++) {
+        int digit = laz_json_next_digit(&number);
+        if (digit != *c - '0')
+            return digit < *c - '0';
     }
     return false;
 }
 
+/* The end of the digits at `p`; NULL when there are none. */
+static const char *number_digits(const char *p, const char *end)
+{
+    const char *first = p;
+
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return p > first ? p : NULL;
+}
+
 static bool scan_number(struct scan *scan)
 {
-    const char *start = scan->text + scan->at, *end = scan->text + scan->len, *p = start;
-    struct number number;
+    const char *start = scan->text + scan->at, *end = scan->text + scan->len;
+    const char *whole = start + (start < end && *start == '-'), *p = number_digits(whole, end);
+    bool has_exponent;
 
-    if (p < end && *p == '-')
-        p++;
-    number.whole = p;
-    p = number.whole_end = number_digits(p, end);
-    if (p == number.whole || (*number.whole == '0' && p - number.whole > 1))
+    if (!p || (*whole == '0' && p - whole > 1))
         return scan_fail(scan, "a number is not valid");
-    number.fraction = number.fraction_end = p;
-    if (p < end && *p == '.') {
-        number.fraction = p + 1;
-        p = number.fraction_end = number_digits(p + 1, end);
-        if (p == number.fraction)
-            return scan_fail(scan, "a number is not valid");
+    if (p < end && *p == '.')
+        p = number_digits(p + 1, end);
+    has_exponent = p && p < end && (*p == 'e' || *p == 'E');
+    if (has_exponent) {
+        p++;
+        p = number_digits(p + (p < end && (*p == '+' || *p == '-')), end);
     }
-    number.exponent = number.exponent_end = p;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        number.exponent = ++p;
-        if (p < end && (*p == '+' || *p == '-'))
-            p++;
-        const char *digits = p;
-        p = number.exponent_end = number_digits(p, end);
-        if (p == digits)
-            return scan_fail(scan, "a number is not valid");
-    }
-    if (!number_is_finite(&number))
+    if (!p)
+        return scan_fail(scan, "a number is not valid");
+    size_t len = (size_t)(p - start);
+    if ((has_exponent || len > TOO_LARGE_EXPONENT) && !number_is_finite(start, len))
         return scan_fail(scan, "a number is out of range");
-    scan->at += (size_t)(p - start);
+    scan->at += len;
     return true;
 }
 
@@ -226,14 +345,6 @@ static void scan_found_value(struct scan *scan, bool ends)
 
 /* ---- structure ---- */
 
-/* The innermost object ends. */
-static bool scan_close_object(struct scan *scan)
-{
-    const char *problem = json_keys_close(&scan->keys, scan->stack[scan->depth - 1].first_key);
-
-    return problem ? scan_fail(scan, problem) : true;
-}
-
 static bool scan_key(struct scan *scan)
 {
     scan_space(scan);
@@ -243,7 +354,7 @@ static bool scan_key(struct scan *scan)
     bool escaped;
     if (!scan_string(scan, &escaped))
         return false;
-    const char *problem = json_keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
+    const char *problem = keys_add(&scan->keys, quote + 1, scan->at - quote - 2, escaped);
     if (problem)
         return scan_fail(scan, problem);
     if (scan->depth == 1)
@@ -309,13 +420,15 @@ static bool scan_after(struct scan *scan, bool opened, bool *more)
             return true;
         }
         bool object = scan->stack[scan->depth - 1].object;
+        size_t first_key = scan->stack[scan->depth - 1].first_key;
         scan_space(scan);
         if (scan->at >= scan->len)
             return scan_fail(scan, "the text ends inside a list or object");
         char c = scan->text[scan->at];
         if (c == (object ? '}' : ']')) {
-            if (object && !scan_close_object(scan))
-                return false;
+            const char *problem = object ? keys_close(&scan->keys, first_key) : NULL;
+            if (problem)
+                return scan_fail(scan, problem);
             scan->at++;
             scan->depth--;
             opened = false;
@@ -354,7 +467,9 @@ int laz_json_scan_members(const char *text, size_t len, struct laz_json_found *f
         if (scan.at < len)
             scan.problem = "something follows the value";
     }
-    json_keys_fini(&scan.keys);
+    keys_fini(&scan.keys);
+    if (scan.keys.failed)
+        return laz_error_nomem(err);
     if (scan.problem)
         return laz_error_set(err, LAZ_EPARSE, 0, "not valid JSON: %s (byte %zu)", scan.problem,
                              scan.at);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* json_text.h - pieces of scanned JSON text, found and converted without a tree. */
+/* json_text.h - pieces of JSON text, found and converted without a tree.
+ *
+ * The text was scanned (json_scan.h), or made by a trusted side.  What is found points into it. */
 #ifndef LAZ_BASE_JSON_TEXT_H
 #define LAZ_BASE_JSON_TEXT_H
 
@@ -9,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Members of a scanned object by name: true, and the raw text of the value. */
-bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
-                     size_t *raw_len);
 /* A raw value as a C value; false when it is of another type. For numbers: json_number.h.
  * laz_json_to_string gives a new string (NULL for another type, or when allocation failed). */
 bool laz_json_to_bool(const char *raw, size_t len, bool *value);
@@ -31,5 +30,35 @@ size_t laz_json_value_span(const char *text, size_t len);
 
 /* An escape sequence at text[0] == '\\': its code point and length. False: malformed. */
 bool laz_json_escape(const char *text, size_t len, uint32_t *code_point, size_t *consumed);
+
+/* ---- items and members ---------------------------------------------------------------------- */
+
+struct laz_json_found {
+    const char *key; /* between its quotes, as written */
+    size_t key_len;
+    const char *raw; /* the value */
+    size_t len;
+};
+
+/* Finds the members of an object: as laz_json_scan_members, without the check. False: the text is
+ * not an object. */
+bool laz_json_find_members(const char *text, size_t len, struct laz_json_found *found, size_t max,
+                           size_t *n);
+/* Is it the member of this name (ASCII), however its key was written? */
+bool laz_json_found_is(const struct laz_json_found *found, const char *name);
+/* The member of this name (ASCII): true, and the text of the value. */
+bool laz_json_member(const char *object, size_t len, const char *key, const char **raw,
+                     size_t *raw_len);
+
+/* The items of a list, or the members of an object, one after the other. */
+struct laz_json_items {
+    const char *at, *end;
+    bool failed; /* the text is not a list, or not an object */
+};
+struct laz_json_items laz_json_items(const char *text, size_t len);
+struct laz_json_items laz_json_members(const char *text, size_t len);
+/* False at the end. */
+bool laz_json_next_item(struct laz_json_items *items, const char **raw, size_t *len);
+bool laz_json_next_member(struct laz_json_items *items, struct laz_json_found *found);
 
 #endif

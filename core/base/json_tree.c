@@ -78,8 +78,3 @@ double laz_json_number(const struct laz_json *node)
 {
     return cJSON_IsNumber(tree_node(node)) ? tree_node(node)->valuedouble : 0;
 }
-
-bool laz_json_is_true(const struct laz_json *node)
-{
-    return cJSON_IsTrue(tree_node(node));
-}

@@ -44,4 +44,10 @@ void laz_json_new_line(struct laz_json_write *write);
 /* Writes the key only: the caller appends one value to the buffer. */
 void laz_json_add_key(struct laz_json_write *write, const char *key);
 
+/* `text` as a JSON string, quotes included. Bytes that are not UTF-8, and NUL, become U+FFFD: this
+ * is for messages; values go through the writer of lazaret/json.h. */
+void laz_json_quote(struct laz_buf *buf, const char *text, size_t len);
+/* Appends a list of strings as a JSON array. */
+void laz_json_strings(struct laz_buf *buf, const struct laz_strv *strings);
+
 #endif

@@ -9,31 +9,32 @@ static bool utf8_is_tail(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
+size_t laz_utf8_length(char first)
+{
+    unsigned char c = (unsigned char)first;
+
+    if (c < 0x80)
+        return 1;
+    if (c < 0xc2 || c > 0xf4)
+        return 0;
+    return c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+}
+
 size_t laz_utf8_sequence(const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
+    size_t n = len ? laz_utf8_length(*text) : 0;
 
-    if (!len)
+    if (n > len)
         return 0;
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
-        return len >= 2 && utf8_is_tail(s[1]) ? 2 : 0;
-    if ((s[0] & 0xf0) == 0xe0) {
-        if (len < 3 || !utf8_is_tail(s[1]) || !utf8_is_tail(s[2]))
+    for (size_t i = 1; i < n; i++)
+        if (!utf8_is_tail(s[i]))
             return 0;
-        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
-            return 0; /* overlong, surrogate */
-        return 3;
-    }
-    if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-        if (len < 4 || !utf8_is_tail(s[1]) || !utf8_is_tail(s[2]) || !utf8_is_tail(s[3]))
-            return 0;
-        if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-            return 0;
-        return 4;
-    }
-    return 0;
+    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)))
+        return 0; /* overlong, surrogate */
+    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)))
+        return 0; /* overlong, too large */
+    return n;
 }
 
 size_t laz_utf8_span(const char *text, size_t len)
@@ -106,12 +107,11 @@ size_t laz_utf8_encode(uint32_t c, char out[4])
 /* Does the text end in the middle of a character? */
 static bool utf8_is_cut_off(const char *text, size_t len)
 {
-    unsigned char first = (unsigned char)text[0];
-    size_t want = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0, at = 1;
+    size_t at = 1;
 
-    while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80)
+    while (at < len && utf8_is_tail((unsigned char)text[at]))
         at++;
-    return at == len && len < want;
+    return at == len && len < laz_utf8_length(*text);
 }
 
 void laz_utf8_clean(char *text)

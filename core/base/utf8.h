@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes of a character by its first one (RFC 3629, section 3); 0: no character begins so. */
+size_t laz_utf8_length(char first);
 /* Bytes of the valid sequence at `text`, 1 to 4; 0 if it is invalid or cut off. */
 size_t laz_utf8_sequence(const char *text, size_t len);
 /* How many bytes from the start are whole characters that are not ASCII. */

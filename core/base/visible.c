@@ -7,18 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The length of a character by its first byte (RFC 3629, section 3); 0: no character begins so. */
-static size_t visible_expected(unsigned char first)
-{
-    if (first < 0x80)
-        return 1;
-    if (first >= 0xc2 && first < 0xe0)
-        return 2;
-    if (first >= 0xe0 && first < 0xf0)
-        return 3;
-    return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
-
 /* Marks that change the direction of the text behind them, or break lines (UAX 9). */
 static bool visible_is_mark(uint32_t c)
 {
@@ -65,9 +53,9 @@ static void visible_put(const struct laz_visible *visible, struct laz_buf *out, 
 static size_t visible_next(struct laz_visible *visible, struct laz_buf *out, const char *text,
                            size_t len)
 {
-    size_t n = laz_utf8_sequence(text, len), expected = visible_expected((unsigned char)*text);
+    size_t n = laz_utf8_sequence(text, len);
 
-    if (n == 0 && expected > len && len < sizeof visible->held)
+    if (n == 0 && laz_utf8_length(*text) > len && len < sizeof visible->held)
         return 0;
     if (*text == '\r' && !visible->one_line) {
         laz_buf_putc(out, '\n');

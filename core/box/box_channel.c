@@ -17,7 +17,7 @@
 #include "os/pidfd.h"
 #include "os/sockets.h"
 #include "os/users.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/json_write.h"
 #include "os/landlock.h"
 #include "plan/plan.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
         laz_buf_puts(json, plan->confine);
         return;
     }
-    struct laz_wire_number *limits = calloc(plan->n_limits + 1, sizeof *limits);
+    struct laz_field_number *limits = calloc(plan->n_limits + 1, sizeof *limits);
     struct laz_wire_rule *rules = calloc(plan->n_rules + 1, sizeof *rules);
     char(*letters)[SHOW_LETTERS] = calloc(plan->n_rules + 1, sizeof *letters);
     show_required(plan, &required);
@@ -54,7 +54,7 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
         goto out;
     }
     for (size_t i = 0; i < plan->n_limits; i++)
-        limits[i] = (struct laz_wire_number){plan->limits[i].name, (int64_t)plan->limits[i].value};
+        limits[i] = (struct laz_field_number){plan->limits[i].name, (int64_t)plan->limits[i].value};
     show_rules(plan, rules, letters);
     const struct laz_wire_confine confine = {
         .limits = {limits, plan->n_limits},
@@ -64,7 +64,7 @@ void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
         .landlock = {plan->landlock_abi, {rules, plan->n_rules}},
         .required = required,
     };
-    laz_wire_add(&write, NULL, &laz_wire_confine, &confine);
+    laz_fields_add(&write, NULL, &laz_wire_confine, &confine);
 out:
     laz_strv_fini(&required);
     free(limits);

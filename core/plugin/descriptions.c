@@ -15,7 +15,7 @@ int laz_description_parse(const struct laz_description_kind *kind, const char *j
 {
     const struct laz_fields_source source = {file, kind->remedy, err};
 
-    *data = calloc(1, kind->size);
+    *data = calloc(1, kind->fields->size);
     if (!*data)
         return laz_error_nomem(err);
     int rc = laz_fields_parse(json, len, &source, kind->word, kind->fields, *data);
@@ -31,11 +31,8 @@ int laz_description_parse(const struct laz_description_kind *kind, const char *j
 
 void laz_description_free(const struct laz_description_kind *kind, void *data)
 {
-    if (!data)
-        return;
-    if (kind->fini)
-        kind->fini(data);
-    laz_fields_free(kind->fields, data);
+    if (data)
+        laz_fields_free(kind->fields, data);
     free(data);
 }
 
@@ -43,43 +40,44 @@ void laz_description_free(const struct laz_description_kind *kind, void *data)
 
 #define RANK(platform, member)                                                                     \
     {                                                                                              \
-        .key = platform, .kind = LAZ_FIELD_NUMBER,                                                 \
-        .offset = offsetof(struct laz_backend_ranks, member)                                       \
+        .name = platform, .kind = LAZ_FIELD_INTEGER, .min = 1, .max = 1000000,                     \
+        .at = offsetof(struct laz_backend_ranks, member)                                           \
     }
 
-static const struct laz_field rank_fields[] = {
+static const struct laz_field rank_rows[] = {
     RANK("linux", on_linux),
     RANK("darwin", on_darwin),
     RANK("windows", on_windows),
-    LAZ_FIELD_END,
 };
 
-static const struct laz_field backend_fields[] = {
+static const struct laz_fields rank_fields = LAZ_FIELDS(laz_backend_ranks, rank_rows);
+
+static const struct laz_field backend_rows[] = {
     LAZ_FIELD_KEY("kind"),
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_backend_info, TEXT, name, true),
-    {.key = "auto",
-     .kind = LAZ_FIELD_TABLE,
-     .offset = offsetof(struct laz_backend_info, ranks),
-     .fields = rank_fields},
-    LAZ_FIELD(laz_backend_info, FLAG, unconfined, false),
+    {.name = "auto",
+     .kind = LAZ_FIELD_OBJECT,
+     .at = offsetof(struct laz_backend_info, ranks),
+     .of = &rank_fields},
+    LAZ_FIELD(laz_backend_info, BOOLEAN, unconfined, false),
     LAZ_FIELD(laz_backend_info, PAIRS, missing, false),
     LAZ_FIELD(laz_backend_info, PAIRS, advice, false),
-    LAZ_FIELD_END,
 };
+
+static const struct laz_fields backend_fields = LAZ_FIELDS(laz_backend_info, backend_rows);
 
 const struct laz_description_kind laz_backend_description = {
     .suffix = ".backend.json",
     .word = "backend",
     .remedy = "",
-    .size = sizeof(struct laz_backend_info),
-    .fields = backend_fields,
+    .fields = &backend_fields,
 };
 
 int64_t laz_backend_info_rank(const struct laz_backend_info *info, const char *platform)
 {
-    for (const struct laz_field *field = rank_fields; field->key; field++)
-        if (strcmp(field->key, platform) == 0)
-            return *(const int64_t *)((const char *)&info->ranks + field->offset);
+    for (size_t i = 0; i < rank_fields.n; i++)
+        if (strcmp(rank_rows[i].name, platform) == 0)
+            return *(const int64_t *)((const char *)&info->ranks + rank_rows[i].at);
     return 0;
 }

@@ -4,8 +4,8 @@
 #ifndef LAZ_PLUGIN_DESCRIPTIONS_H
 #define LAZ_PLUGIN_DESCRIPTIONS_H
 
-#include "base/buf.h"
 #include "base/error.h"
+#include "base/json_fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +19,8 @@ struct laz_description_kind {
     const char *suffix; /* of the file's name, behind the plugin's */
     const char *word;   /* its member "kind" */
     const char *remedy; /* the end of messages, see fields.h */
-    size_t size;        /* of the struct */
-    const struct laz_field *fields;
+    const struct laz_fields *fields;
     const char *(*wrong)(const void *data); /* the key of a value that cannot be, or NULL */
-    void (*fini)(void *data);               /* frees what the fields do not; NULL: nothing */
 };
 
 extern const struct laz_description_kind laz_backend_description;  /* struct laz_backend_info */

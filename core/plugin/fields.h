@@ -1,51 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.h - reads an object of a description into a struct, by a table of its members. */
+/* fields.h - reads a description of a plugin into a struct, by a table of its members. */
 #ifndef LAZ_PLUGIN_FIELDS_H
 #define LAZ_PLUGIN_FIELDS_H
 
-#include "base/buf.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_fields.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
-enum laz_field_kind {
-    LAZ_FIELD_OTHER,  /* read by `read`; without it the value is ignored */
-    LAZ_FIELD_TEXT,   /* const char *, a new string */
-    LAZ_FIELD_FLAG,   /* bool */
-    LAZ_FIELD_NUMBER, /* int64_t, from 1 on */
-    LAZ_FIELD_LIST,   /* struct laz_strv */
-    LAZ_FIELD_PAIRS,  /* struct laz_strv: key, text, key, text of an object */
-    LAZ_FIELD_TABLE,  /* the struct itself, by `fields` */
-};
-
-struct laz_fields_source;
-
-struct laz_field {
-    const char *key;
-    enum laz_field_kind kind;
-    size_t offset;
-    bool required;                  /* if not, a missing member leaves zeros */
-    const struct laz_field *fields; /* of a table; ends with key NULL */
-    /* `node` is NULL when the member is missing. */
-    int (*read)(const struct laz_fields_source *source, const struct laz_json *node, void *into);
-};
-
-/* Rows of a table: a member of struct TYPE under its own name, one that is read elsewhere, the end.
- */
-#define LAZ_FIELD(type, is, name, must)                                                            \
+/* Rows of a table: a member of struct TYPE under its own name, and one that is read elsewhere. */
+#define LAZ_FIELD(type, is, field, must)                                                           \
     {                                                                                              \
-        .key = #name, .kind = LAZ_FIELD_##is, .offset = offsetof(struct type, name),               \
-        .required = must                                                                           \
+        .name = #field, .kind = LAZ_FIELD_##is, .at = offsetof(struct type, field),                \
+        .flags = (must) ? LAZ_FIELD_ALL | LAZ_FIELD_REQUIRED : LAZ_FIELD_ALL                       \
     }
-#define LAZ_FIELD_KEY(name)                                                                        \
+#define LAZ_FIELD_KEY(key)                                                                         \
     {                                                                                              \
-        .key = name                                                                                \
+        .name = key, .kind = LAZ_FIELD_IGNORED                                                     \
     }
-#define LAZ_FIELD_END                                                                              \
+/* A table. An unknown member is an error: a newer description says in "abi" that it is newer. */
+#define LAZ_FIELDS(type, rows)                                                                     \
     {                                                                                              \
-        .key = NULL                                                                                \
+        .size = sizeof(struct type), .items = rows, .n = sizeof rows / sizeof *rows,               \
+        .is_closed = true                                                                          \
     }
 
 struct laz_fields_source {
@@ -56,14 +31,9 @@ struct laz_fields_source {
 
 /* Sets the error "FILE: KEY: expected WHAT" and the remedy. Returns LAZ_EPLUGIN. */
 int laz_fields_wrong(const struct laz_fields_source *source, const char *key, const char *expected);
-/* Reads a description of that kind into a struct. LAZ_EPLUGIN, LAZ_ENOMEM. The caller frees what
- * was read with laz_fields_free, also after an error. */
+/* Reads a description of that kind into a struct, which laz_fields_free frees. Nothing is left to
+ * free after an error: LAZ_EPLUGIN, LAZ_ENOMEM. */
 int laz_fields_parse(const char *json, size_t len, const struct laz_fields_source *source,
-                     const char *kind, const struct laz_field *fields, void *into);
-/* Reads the members of an object. An unknown key and a value of another type are errors,
- * LAZ_EPLUGIN. The caller frees what was read with laz_fields_free, also after an error. */
-int laz_fields_read(const struct laz_fields_source *source, const struct laz_json *object,
-                    const struct laz_field *fields, void *into);
-void laz_fields_free(const struct laz_field *fields, void *from);
+                     const char *kind, const struct laz_fields *fields, void *into);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define STUB(is, name, must) LAZ_FIELD(laz_language_stub, is, name, must)
 
-static const struct laz_field stub_fields[] = {
+static const struct laz_field stub_rows[] = {
     STUB(TEXT, null_word, true),
     STUB(TEXT, true_word, true),
     STUB(TEXT, false_word, true),
@@ -35,50 +35,55 @@ static const struct laz_field stub_fields[] = {
     STUB(TEXT, by_name, false),
     STUB(TEXT, together, false),
     STUB(PAIRS, types, false),
-    STUB(FLAG, decimal_escapes, false),
-    STUB(FLAG, docstring, false),
-    STUB(FLAG, dots, false),
-    STUB(FLAG, defaults, false),
-    STUB(FLAG, signature_first, false),
-    LAZ_FIELD_END,
+    STUB(BOOLEAN, decimal_escapes, false),
+    STUB(BOOLEAN, docstring, false),
+    STUB(BOOLEAN, dots, false),
+    STUB(BOOLEAN, defaults, false),
+    STUB(BOOLEAN, signature_first, false),
 };
+
+static const struct laz_fields stub_fields = LAZ_FIELDS(laz_language_stub, stub_rows);
 
 #define LEXER(is, name, must) LAZ_FIELD(laz_language_lexer, is, name, must)
 
-static const struct laz_field lexer_fields[] = {
-    LEXER(TEXT, comment, true),         LEXER(TEXT, name_characters, true),
-    LEXER(LIST, members, false),        LEXER(LIST, object_members, false),
-    LEXER(TEXT, raw_letters, false),    LEXER(TEXT, raw_fill, false),
-    LEXER(TEXT, raw_brackets, false),   LEXER(TEXT, prefix_letters, false),
-    LEXER(TEXT, long_brackets, false),  LEXER(FLAG, triple_quotes, false),
-    LEXER(FLAG, newlines, false),       LEXER(FLAG, multiline_strings, false),
-    LEXER(FLAG, single_members, false), LAZ_FIELD_END,
-};
+static const struct laz_field lexer_rows[] = {
+    LEXER(TEXT, comment, true),           LEXER(TEXT, name_characters, true),
+    LEXER(TEXTS, members, false),         LEXER(TEXTS, object_members, false),
+    LEXER(TEXT, raw_letters, false),      LEXER(TEXT, raw_fill, false),
+    LEXER(TEXT, raw_brackets, false),     LEXER(TEXT, prefix_letters, false),
+    LEXER(TEXT, long_brackets, false),    LEXER(BOOLEAN, triple_quotes, false),
+    LEXER(BOOLEAN, newlines, false),      LEXER(BOOLEAN, multiline_strings, false),
+    LEXER(BOOLEAN, single_members, false)};
+
+static const struct laz_fields lexer_fields = LAZ_FIELDS(laz_language_lexer, lexer_rows);
 
 #define PATTERNS(is, name, must) LAZ_FIELD(laz_language_patterns, is, name, must)
 
-static const struct laz_field patterns_fields[] = {
-    PATTERNS(TEXT, member, true),        PATTERNS(LIST, calls, true),
-    PATTERNS(LIST, roots, false),        PATTERNS(LIST, by_name, false),
-    PATTERNS(TEXT, loader, false),       PATTERNS(LIST, modules, false),
-    PATTERNS(LIST, definitions, false),  PATTERNS(FLAG, by_name_member, false),
-    PATTERNS(FLAG, string_calls, false), PATTERNS(FLAG, string_names, false),
-    PATTERNS(FLAG, imports, false),      LAZ_FIELD_END,
+static const struct laz_field patterns_rows[] = {
+    PATTERNS(TEXT, member, true),           PATTERNS(TEXTS, calls, true),
+    PATTERNS(TEXTS, roots, false),          PATTERNS(TEXTS, by_name, false),
+    PATTERNS(TEXT, loader, false),          PATTERNS(TEXTS, modules, false),
+    PATTERNS(TEXTS, definitions, false),    PATTERNS(BOOLEAN, by_name_member, false),
+    PATTERNS(BOOLEAN, string_calls, false), PATTERNS(BOOLEAN, string_names, false),
+    PATTERNS(BOOLEAN, imports, false),
 };
+
+static const struct laz_fields patterns_fields = LAZ_FIELDS(laz_language_patterns, patterns_rows);
 
 #define PROBE(name) LAZ_FIELD(laz_language_probe, TEXT, name, true)
 
-static const struct laz_field probe_fields[] = {
-    PROBE(code), PROBE(value), PROBE(call), PROBE(answer), LAZ_FIELD_END,
-};
+static const struct laz_field probe_rows[] = {PROBE(code), PROBE(value), PROBE(call),
+                                              PROBE(answer)};
 
-#define PART(name, members)                                                                        \
+static const struct laz_fields probe_fields = LAZ_FIELDS(laz_language_probe, probe_rows);
+
+#define PART(member, table)                                                                        \
     {                                                                                              \
-        .key = #name, .kind = LAZ_FIELD_TABLE, .offset = offsetof(struct laz_language, name),      \
-        .fields = members                                                                          \
+        .name = #member, .kind = LAZ_FIELD_OBJECT, .at = offsetof(struct laz_language, member),    \
+        .of = &(table)                                                                             \
     }
 
-static const struct laz_field language_fields[] = {
+static const struct laz_field language_rows[] = {
     LAZ_FIELD_KEY("kind"),
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_language, TEXT, name, true),
@@ -87,8 +92,9 @@ static const struct laz_field language_fields[] = {
     PART(stub, stub_fields),
     PART(lexer, lexer_fields),
     PART(patterns, patterns_fields),
-    LAZ_FIELD_END,
 };
+
+static const struct laz_fields language_fields = LAZ_FIELDS(laz_language, language_rows);
 
 /* Checks what the readers of code rely on besides the types. The key that is wrong, or NULL. */
 static const char *language_lexer(const struct laz_language_lexer *lexer)
@@ -136,7 +142,6 @@ const struct laz_description_kind laz_language_description = {
     .suffix = ".language.json",
     .word = "language",
     .remedy = "",
-    .size = sizeof(struct laz_language),
-    .fields = language_fields,
+    .fields = &language_fields,
     .wrong = language_wrong,
 };

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/json_write.h"
 #include "plugin/descriptions.h"
 #include "plugin/descriptor.h"
@@ -79,96 +78,48 @@ void laz_runtime_describe(const struct laz_plugin *plugin, struct laz_buf *json)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int info_read_type(const struct laz_fields_source *source, const struct laz_json *node,
-                          void *into)
-{
-    const char *type = laz_json_string(node);
-    uint32_t *option_type = into;
-
-    *option_type = type ? laz_option_type(type) : 0;
-    return *option_type ? 0 : laz_fields_wrong(source, "type", "the type of an option");
-}
-
-static int info_read_default(const struct laz_fields_source *source, const struct laz_json *node,
-                             void *into)
-{
-    const char *value = laz_json_string(node);
-
-    if (!node || (!value && laz_json_type(node) != LAZ_JSON_NULL))
-        return laz_fields_wrong(source, "default", "a string or null");
-    *(char **)into = laz_strdup(value);
-    return value && !*(char **)into ? laz_error_nomem(source->err) : 0;
-}
-
-static const struct laz_field info_option_fields[] = {
+static const struct laz_field option_rows[] = {
     LAZ_FIELD(laz_option, TEXT, key, true),
+    {.name = "type",
+     .kind = LAZ_FIELD_WORD,
+     .flags = LAZ_FIELD_REQUIRED,
+     .at = offsetof(struct laz_option, type),
+     .word = laz_option_type,
+     .wrong = "the type of an option"},
+    {.name = "default",
+     .kind = LAZ_FIELD_TEXT,
+     .flags = LAZ_FIELD_REQUIRED | LAZ_FIELD_NULLABLE,
+     .at = offsetof(struct laz_option, default_value),
+     .wrong = "a string or null"},
     LAZ_FIELD(laz_option, TEXT, help, true),
-    {.key = "default",
-     .offset = offsetof(struct laz_option, default_value),
-     .read = info_read_default},
-    {.key = "type", .offset = offsetof(struct laz_option, type), .read = info_read_type},
-    LAZ_FIELD_END,
 };
 
-static int info_read_options(const struct laz_fields_source *source, const struct laz_json *list,
-                             void *into)
-{
-    struct laz_option **options = into;
-    size_t n = 0;
+static const struct laz_fields option_fields = LAZ_FIELDS(laz_option, option_rows);
 
-    if (!list || laz_json_type(list) != LAZ_JSON_ARRAY_BEGIN)
-        return laz_fields_wrong(source, "options", "a list of objects");
-    for (const struct laz_json *node = laz_json_first(list); node; node = laz_json_next(node))
-        n++;
-    *options = calloc(n + 1, sizeof **options);
-    if (!*options)
-        return laz_error_nomem(source->err);
-    n = 0;
-    for (const struct laz_json *node = laz_json_first(list); node; node = laz_json_next(node)) {
-        int rc = laz_json_type(node) == LAZ_JSON_OBJECT_BEGIN
-                     ? laz_fields_read(source, node, info_option_fields, &(*options)[n++])
-                     : laz_fields_wrong(source, "options", "a list of objects");
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static const struct laz_field info_fields[] = {
+static const struct laz_field info_rows[] = {
     LAZ_FIELD_KEY("kind"),
     LAZ_FIELD_KEY("abi"),
     LAZ_FIELD(laz_runtime_info, TEXT, name, true),
     LAZ_FIELD(laz_runtime_info, TEXT, version, true),
     LAZ_FIELD(laz_runtime_info, TEXT, summary, true),
-    LAZ_FIELD(laz_runtime_info, LIST, suffixes, true),
-    LAZ_FIELD(laz_runtime_info, LIST, libraries, true),
-    LAZ_FIELD(laz_runtime_info, LIST, read, true),
-    LAZ_FIELD(laz_runtime_info, LIST, env, true),
-    LAZ_FIELD(laz_runtime_info, LIST, reserved_words, true),
-    LAZ_FIELD(laz_runtime_info, LIST, programs, true),
-    {.key = "options",
-     .offset = offsetof(struct laz_runtime_info, options),
-     .read = info_read_options},
-    LAZ_FIELD_END,
+    LAZ_FIELD(laz_runtime_info, TEXTS, suffixes, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, libraries, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, read, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, env, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, reserved_words, true),
+    LAZ_FIELD(laz_runtime_info, TEXTS, programs, true),
+    {.name = "options",
+     .kind = LAZ_FIELD_LIST,
+     .flags = LAZ_FIELD_REQUIRED,
+     .at = offsetof(struct laz_runtime_info, option_list),
+     .of = &option_fields},
 };
 
-static void info_fini(void *data)
-{
-    struct laz_runtime_info *info = data;
-
-    for (struct laz_option *option = info->options;
-         option && (option->key || option->help || option->default_value); option++) {
-        free((char *)option->default_value);
-        laz_fields_free(info_option_fields, option);
-    }
-    free(info->options);
-}
+static const struct laz_fields info_fields = LAZ_FIELDS(laz_runtime_info, info_rows);
 
 const struct laz_description_kind laz_runtime_description = {
     .suffix = ".json",
     .word = "runtime",
     .remedy = "; make the file again with lazaret-agent --describe",
-    .size = sizeof(struct laz_runtime_info),
-    .fields = info_fields,
-    .fini = info_fini,
+    .fields = &info_fields,
 };

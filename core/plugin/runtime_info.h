@@ -4,7 +4,7 @@
 #ifndef LAZ_PLUGIN_RUNTIME_INFO_H
 #define LAZ_PLUGIN_RUNTIME_INFO_H
 
-#include "base/buf.h"
+#include "base/json_fields.h"
 #include "plugin/language.h"
 
 #include <lazaret/plugin.h>
@@ -15,7 +15,10 @@ struct laz_runtime_info {
     const char *name, *version, *summary;
     const char *file; /* the shared object, absolute; borrowed from the registry */
     struct laz_strv suffixes, libraries, read, env, reserved_words, programs;
-    struct laz_option *options;          /* ends with key NULL */
+    union {
+        struct laz_field_list option_list;
+        const struct laz_option *options; /* its items, and one with key NULL */
+    };
     const struct laz_language *language; /* borrowed from the registry; NULL: nothing is declared */
 };
 

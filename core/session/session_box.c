@@ -158,7 +158,7 @@ static bool session_line(void *user, char *line, size_t len)
     if (rc) {
         laz_log(&session->shared->driver->log, LAZ_LOG_WARNING, "session %s: refused a message: %s",
                 session->id, err.text);
-        session_refuse(session, LAZ_EPROTO, err.text);
+        session_refuse(session, rc, err.text);
         session->cut_off = true;
         laz_box_kill(session->box);
     } else if (session->state == LAZ_SESSION_STARTING) {

@@ -190,7 +190,8 @@ void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t
 
     (void)host;
     if (!json || laz_json_scan(json, len, &problem)) {
-        laz_error_prefix(&problem, "the tool's answer is ");
+        if (problem.code == LAZ_EPARSE)
+            laz_error_prefix(&problem, "the tool's answer is ");
         laz_call_answer_error(host, call, json ? problem.text : "the tool gave no answer");
         return;
     }

@@ -141,7 +141,7 @@ static bool value_tag_fits(size_t form, const char *text, size_t len)
     case FORM_INT:
         return value_is_integer_text(text, len);
     case FORM_BYTES:
-        return laz_base64_is_valid(text, len);
+        return laz_base64_decode(text, len, NULL) >= 0;
     default:
         return true;
     }

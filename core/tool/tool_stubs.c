@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "plugin/language.h"
-#include "wire/table.h"
+#include "wire/message.h"
 
 #include <string.h>
 
@@ -280,7 +280,7 @@ void laz_tool_set_json(const struct laz_tool_set *set, struct laz_buf *json)
             parameters[k] = json_parameter(&entry->parameters[k]);
         const struct laz_wire_tool tool = {
             entry->name, entry->description, {parameters, entry->n_parameters}};
-        laz_wire_add(&write, NULL, &laz_wire_tool, &tool);
+        laz_fields_add(&write, NULL, &laz_wire_tool, &tool);
     }
     laz_json_end_list(&write);
 }

@@ -9,17 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of a session. */
-static const enum laz_message_type document_order[] = {
-    LAZ_MESSAGE_INIT,      LAZ_MESSAGE_READY,   LAZ_MESSAGE_CHECK,  LAZ_MESSAGE_EXECUTE,
-    LAZ_MESSAGE_TOOL_CALL, LAZ_MESSAGE_REPLY,   LAZ_MESSAGE_RESULT, LAZ_MESSAGE_ERROR,
-    LAZ_MESSAGE_EXIT,      LAZ_MESSAGE_PREPARE, LAZ_MESSAGE_SPAWN,  LAZ_MESSAGE_ANSWER,
-};
-
-_Static_assert(sizeof document_order / sizeof *document_order == LAZ_MESSAGE_TYPES, "all of them");
-
 static const struct {
-    const struct laz_wire_object *object;
+    const struct laz_fields *object;
     const char *name;
 } document_objects[] = {
     {&laz_wire_options, "options"},   {&laz_wire_confine, "confine"},
@@ -30,7 +21,7 @@ static const struct {
 
 #define N_OBJECTS (sizeof document_objects / sizeof *document_objects)
 
-static const char *document_name(const struct laz_wire_object *object)
+static const char *document_name(const struct laz_fields *object)
 {
     for (size_t i = 0; i < N_OBJECTS; i++)
         if (document_objects[i].object == object)
@@ -87,12 +78,12 @@ static const struct laz_message document_examples[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_ANSWER] = {.has_id = true, .id = 9, RAW(value, "{\"pid\":12}")},
 };
 
-static void document_example(enum laz_message_type type)
+static void document_example(unsigned type)
 {
     struct laz_message message = document_examples[type];
     struct laz_buf line = LAZ_BUF_INIT;
 
-    message.type = type;
+    message.type = (enum laz_message_type)type;
     laz_message_make(&message, &line);
     printf("\n```json\n%s```\n", laz_buf_text(&line));
     laz_buf_fini(&line);
@@ -100,51 +91,57 @@ static void document_example(enum laz_message_type type)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static const char *const document_shapes[] = {
-    [LAZ_SHAPE_ANY] = "any value",
-    [LAZ_SHAPE_OBJECT] = "object",
-    [LAZ_SHAPE_OBJECT_OR_NULL] = "object or null",
-    [LAZ_SHAPE_LIST] = "list",
+/* What a value is: on the page, and as the type of the schema; NULL: any. */
+struct document_kind {
+    const char *page, *schema;
 };
 
-static const char *const document_kinds[LAZ_KINDS] = {
-    [LAZ_KIND_TEXT] = "text",       [LAZ_KIND_PLAIN] = "text",
-    [LAZ_KIND_INTEGER] = "integer", [LAZ_KIND_BOOLEAN] = "boolean",
-    [LAZ_KIND_TEXTS] = "texts",     [LAZ_KIND_OBJECT] = "object",
-    [LAZ_KIND_LIST] = "list",       [LAZ_KIND_NUMBERS] = "integers by name",
+static const struct document_kind document_shapes[] = {
+    [LAZ_SHAPE_ANY] = {"any value", NULL},
+    [LAZ_SHAPE_OBJECT] = {"object", "\"object\""},
+    [LAZ_SHAPE_OBJECT_OR_NULL] = {"object or null", "[\"object\",\"null\"]"},
+    [LAZ_SHAPE_LIST] = {"list", "\"array\""},
 };
 
-static void document_kind(const struct laz_wire_member *member)
+static const struct document_kind document_kinds[LAZ_FIELD_KINDS] = {
+    [LAZ_FIELD_TEXT] = {"text", "\"string\""},
+    [LAZ_FIELD_PLAIN] = {"text", "\"string\""},
+    [LAZ_FIELD_INTEGER] = {"integer", "\"integer\""},
+    [LAZ_FIELD_BOOLEAN] = {"boolean", "\"boolean\""},
+    [LAZ_FIELD_TEXTS] = {"texts", "\"array\""},
+    [LAZ_FIELD_OBJECT] = {"object", "\"object\""},
+    [LAZ_FIELD_LIST] = {"list", "\"array\""},
+    [LAZ_FIELD_NUMBERS] = {"integers by name", "\"object\""},
+};
+
+static const struct document_kind *document_kind(const struct laz_field *field)
 {
-    const char *kind = member->kind == LAZ_KIND_JSON ? document_shapes[member->shape]
-                                                     : document_kinds[member->kind];
-
-    printf("%s", kind);
-    if (member->of)
-        printf(" of `%s`", document_name(member->of));
-    if (member->max)
-        printf(" of %lld characters", (long long)member->max);
+    return field->kind == LAZ_FIELD_JSON ? &document_shapes[field->shape]
+                                         : &document_kinds[field->kind];
 }
 
-static const char *document_needed(const struct laz_wire_member *member)
+static const char *document_needed(const struct laz_field *member)
 {
-    if (member->flags & LAZ_WIRE_REQUIRED)
+    if (member->flags & LAZ_FIELD_REQUIRED)
         return "yes";
-    if (member->flags & LAZ_WIRE_CHOICE)
+    if (member->flags & LAZ_FIELD_CHOICE)
         return "exactly one";
-    return member->flags & LAZ_WIRE_ABSENT_TRUE ? "no: true" : "no";
+    return member->flags & LAZ_FIELD_ABSENT_TRUE ? "no: true" : "no";
 }
 
-static void document_members(const struct laz_wire_object *object)
+static void document_members(const struct laz_fields *object)
 {
     printf("\n%s\n", object->help);
     if (!object->n)
         return;
     printf("\n| member | kind | needed | meaning |\n|---|---|---|---|\n");
     for (size_t i = 0; i < object->n; i++) {
-        const struct laz_wire_member *member = &object->members[i];
-        printf("| `%s` | ", member->name);
-        document_kind(member);
+        const struct laz_field *member = &object->items[i];
+        printf("| `%s` | %s", member->name, document_kind(member)->page);
+        if (member->of)
+            printf(" of `%s`", document_name(member->of));
+        if (member->max)
+            printf(" of %lld characters", (long long)member->max);
         printf(" | %s | %s |\n", document_needed(member), member->help);
     }
 }
@@ -152,16 +149,16 @@ static void document_members(const struct laz_wire_object *object)
 static void document_page(void)
 {
     printf("| message | direction | legal | meaning |\n|---|---|---|---|\n");
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         printf("| `%s` | %s | %s | %s |\n", document_type(row), document_direction(row), row->legal,
                row->object.help);
     }
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         printf("\n### Message `%s`, %s\n", document_type(row), document_direction(row));
         document_members(&row->object);
-        document_example(document_order[i]);
+        document_example(i);
     }
     for (size_t i = 0; i < N_OBJECTS; i++) {
         printf("\n### Object `%s`\n", document_objects[i].name);
@@ -171,64 +168,43 @@ static void document_page(void)
 
 /* ---- the schema ----------------------------------------------------------------------------- */
 
-static const char *schema_path(char *path, size_t size, const char *name)
-{
-    snprintf(path, size, "#/$defs/%s", name);
-    return path;
-}
-
-static void schema_ref(struct laz_json_write *write, const char *key, const char *name)
+static void schema_ref(struct laz_json_write *write, const char *name)
 {
     char path[64];
 
+    snprintf(path, sizeof path, "#/$defs/%s", name);
+    laz_json_add_text(write, "$ref", path);
+}
+
+/* The same as an object of its own. */
+static void schema_ref_in(struct laz_json_write *write, const char *key, const char *name)
+{
     laz_json_begin_object(write, key);
-    laz_json_add_text(write, "$ref", schema_path(path, sizeof path, name));
+    schema_ref(write, name);
     laz_json_end_object(write);
 }
 
-static void schema_types(struct laz_json_write *write, const struct laz_wire_member *member)
+static void schema_member(struct laz_json_write *write, const struct laz_field *member)
 {
-    static const char *const kinds[LAZ_KINDS] = {
-        [LAZ_KIND_TEXT] = "string",     [LAZ_KIND_PLAIN] = "string",
-        [LAZ_KIND_INTEGER] = "integer", [LAZ_KIND_BOOLEAN] = "boolean",
-        [LAZ_KIND_TEXTS] = "array",     [LAZ_KIND_OBJECT] = "object",
-        [LAZ_KIND_LIST] = "array",      [LAZ_KIND_NUMBERS] = "object",
-    };
-    static const char *const shapes[] = {
-        [LAZ_SHAPE_ANY] = NULL, [LAZ_SHAPE_OBJECT] = "object", [LAZ_SHAPE_LIST] = "array"};
-
-    if (member->kind != LAZ_KIND_JSON) {
-        laz_json_add_text(write, "type", kinds[member->kind]);
-    } else if (member->shape == LAZ_SHAPE_OBJECT_OR_NULL) {
-        laz_json_begin_list(write, "type");
-        laz_json_add_text(write, NULL, "object");
-        laz_json_add_text(write, NULL, "null");
-        laz_json_end_list(write);
-    } else if (shapes[member->shape]) {
-        laz_json_add_text(write, "type", shapes[member->shape]);
-    }
-}
-
-static void schema_member(struct laz_json_write *write, const struct laz_wire_member *member)
-{
-    bool is_list = member->kind == LAZ_KIND_LIST || member->shape == LAZ_SHAPE_LIST;
-    char path[64];
+    const bool is_list = member->kind == LAZ_FIELD_LIST || member->shape == LAZ_SHAPE_LIST;
+    const char *type = document_kind(member)->schema;
 
     laz_json_begin_object(write, member->name);
     laz_json_add_text(write, "description", member->help);
-    schema_types(write, member);
-    if (member->kind == LAZ_KIND_PLAIN) {
+    if (type)
+        laz_json_add_raw(write, "type", type, strlen(type));
+    if (member->kind == LAZ_FIELD_PLAIN) {
         laz_json_add_int(write, "minLength", member->min);
         laz_json_add_int(write, "maxLength", member->max);
     }
-    if (member->flags & LAZ_WIRE_ABSENT_TRUE)
+    if (member->flags & LAZ_FIELD_ABSENT_TRUE)
         laz_json_add_bool(write, "default", true);
     if (member->of && is_list)
-        schema_ref(write, "items", document_name(member->of));
+        schema_ref_in(write, "items", document_name(member->of));
     else if (member->of)
-        laz_json_add_text(write, "$ref", schema_path(path, sizeof path, document_name(member->of)));
-    if (member->kind == LAZ_KIND_TEXTS || member->kind == LAZ_KIND_NUMBERS) {
-        bool texts = member->kind == LAZ_KIND_TEXTS;
+        schema_ref(write, document_name(member->of));
+    if (member->kind == LAZ_FIELD_TEXTS || member->kind == LAZ_FIELD_NUMBERS) {
+        bool texts = member->kind == LAZ_FIELD_TEXTS;
         laz_json_begin_object(write, texts ? "items" : "additionalProperties");
         laz_json_add_text(write, "type", texts ? "string" : "integer");
         if (!texts)
@@ -239,7 +215,7 @@ static void schema_member(struct laz_json_write *write, const struct laz_wire_me
 }
 
 static void schema_required(struct laz_json_write *write, const char *type,
-                            const struct laz_wire_object *object)
+                            const struct laz_fields *object)
 {
     bool has_choice = false;
 
@@ -247,20 +223,20 @@ static void schema_required(struct laz_json_write *write, const char *type,
     if (type)
         laz_json_add_text(write, NULL, "type");
     for (size_t i = 0; i < object->n; i++) {
-        has_choice |= (object->members[i].flags & LAZ_WIRE_CHOICE) != 0;
-        if (object->members[i].flags & LAZ_WIRE_REQUIRED)
-            laz_json_add_text(write, NULL, object->members[i].name);
+        has_choice |= (object->items[i].flags & LAZ_FIELD_CHOICE) != 0;
+        if (object->items[i].flags & LAZ_FIELD_REQUIRED)
+            laz_json_add_text(write, NULL, object->items[i].name);
     }
     laz_json_end_list(write);
     if (!has_choice)
         return;
     laz_json_begin_list(write, "oneOf");
     for (size_t i = 0; i < object->n; i++) {
-        if (!(object->members[i].flags & LAZ_WIRE_CHOICE))
+        if (!(object->items[i].flags & LAZ_FIELD_CHOICE))
             continue;
         laz_json_begin_object(write, NULL);
         laz_json_begin_list(write, "required");
-        laz_json_add_text(write, NULL, object->members[i].name);
+        laz_json_add_text(write, NULL, object->items[i].name);
         laz_json_end_list(write);
         laz_json_end_object(write);
     }
@@ -268,7 +244,7 @@ static void schema_required(struct laz_json_write *write, const char *type,
 }
 
 static void schema_object(struct laz_json_write *write, const char *name, const char *type,
-                          const struct laz_wire_object *object)
+                          const struct laz_fields *object)
 {
     laz_json_begin_object(write, name);
     laz_json_add_text(write, "description", object->help);
@@ -280,7 +256,7 @@ static void schema_object(struct laz_json_write *write, const char *name, const 
         laz_json_end_object(write);
     }
     for (size_t i = 0; i < object->n; i++)
-        schema_member(write, &object->members[i]);
+        schema_member(write, &object->items[i]);
     laz_json_end_object(write);
     schema_required(write, type, object);
     if (object->is_closed)
@@ -293,9 +269,9 @@ static void schema_side(struct laz_json_write *write, const char *name,
 {
     laz_json_begin_object(write, name);
     laz_json_begin_list(write, "anyOf");
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++)
-        if (laz_wire_table[document_order[i]].direction == direction)
-            schema_ref(write, NULL, document_type(&laz_wire_table[document_order[i]]));
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++)
+        if (laz_wire_table[i].direction == direction)
+            schema_ref_in(write, NULL, document_type(&laz_wire_table[i]));
     laz_json_end_list(write);
     laz_json_end_object(write);
 }
@@ -310,14 +286,14 @@ static void schema_make(struct laz_buf *json)
     laz_json_add_text(&write, "title", "lazaret, protocol of host and agent, version 1");
     laz_json_add_text(&write, "description", "One line of either direction.");
     laz_json_begin_list(&write, "anyOf");
-    schema_ref(&write, NULL, "host_to_agent");
-    schema_ref(&write, NULL, "agent_to_host");
+    schema_ref_in(&write, NULL, "host_to_agent");
+    schema_ref_in(&write, NULL, "agent_to_host");
     laz_json_end_list(&write);
     laz_json_begin_object(&write, "$defs");
     schema_side(&write, "host_to_agent", LAZ_WIRE_TO_AGENT);
     schema_side(&write, "agent_to_host", LAZ_WIRE_TO_HOST);
-    for (size_t i = 0; i < LAZ_MESSAGE_TYPES; i++) {
-        const struct laz_wire_row *row = &laz_wire_table[document_order[i]];
+    for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
+        const struct laz_wire_row *row = &laz_wire_table[i];
         schema_object(&write, document_type(row), row->type, &row->object);
     }
     for (size_t i = 0; i < N_OBJECTS; i++)

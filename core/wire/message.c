@@ -7,7 +7,8 @@
  * stay where they are.  Texts are bounded by the line they came in. */
 #include "wire/message.h"
 
-#include "base/json.h"
+#include "base/json_scan.h"
+#include "base/utf8.h"
 #include "wire/table.h"
 
 #include <inttypes.h>
@@ -15,34 +16,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The members of a line. */
-struct message_found {
-    struct laz_json_found items[LAZ_MESSAGE_MEMBERS];
-    size_t n;
-};
+/* ---- objects -------------------------------------------------------------------------------- */
 
-/* Bytes of a name that are shown: at most 40, and whole characters. */
-static int name_width(const char *name)
+/* The result of a reader, with a sentence about an object or a message that was refused. */
+static int wire_result(int rc, const struct laz_fields_problem *wrong, struct laz_error *err)
 {
-    size_t n = strlen(name);
+    const char *object = wrong->object->name, *title = wrong->object->title;
+    const char *field = wrong->field ? wrong->field->name : "";
+    const int shown = (int)(wrong->key_len < 40 ? wrong->key_len : 40);
 
-    if (n > 40)
-        for (n = 40; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
-            n--;
-    return (int)n;
+    if (rc != LAZ_EPARSE)
+        return rc ? laz_error_nomem(err) : 0;
+    if (wrong->field && wrong->field->wrong)
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s", wrong->field->wrong);
+    switch (wrong->what) {
+    case LAZ_WRONG_TYPE:
+        break;
+    case LAZ_WRONG_MISSING:
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s lacks '%s'", title ? title : object, field);
+    case LAZ_WRONG_ENTRY:
+        return laz_error_set(err, LAZ_EPROTO, 0, "'%.*s' of '%s' is not a size", shown, wrong->key,
+                             field);
+    case LAZ_WRONG_UNKNOWN:
+        return laz_error_set(err, LAZ_EPROTO, 0,
+                             "this agent does not know \"%.*s\" in '%s': it is older than the "
+                             "host",
+                             shown, wrong->key, object);
+    case LAZ_WRONG_CHOICE:
+        return laz_error_set(err, LAZ_EPROTO, 0,
+                             "an answer has not exactly one of 'value' and 'error'");
+    case LAZ_WRONG_TOO_MANY:
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s has more than %d members", object,
+                             LAZ_FIELDS_MOST);
+    case LAZ_WRONG_NO_OBJECT:
+        return laz_error_set(err, LAZ_EPROTO, 0, "%s is not an object", object);
+    case LAZ_WRONG_NO_LIST:
+        return laz_error_set(err, LAZ_EPROTO, 0, "the list of %s cannot be read", object);
+    }
+    return laz_error_set(err, LAZ_EPROTO, 0, "'%s' of %s has the wrong type", field, object);
 }
+
+int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
+                  struct laz_error *err)
+{
+    struct laz_fields_problem wrong;
+    int rc = laz_fields_read(fields, raw, len, out, &wrong);
+
+    return wire_result(rc, &wrong, err);
+}
+
+int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t len,
+                       struct laz_field_list *list, struct laz_error *err)
+{
+    struct laz_fields_problem wrong;
+    int rc = laz_fields_read_list(fields, raw, len, list, &wrong);
+
+    return wire_result(rc, &wrong, err);
+}
+
+/* ---- reading messages ----------------------------------------------------------------------- */
 
 static int message_unknown(const struct laz_json_found *type, struct laz_error *err)
 {
-    char *name = NULL;
+    char *name = NULL, shown[41];
 
     int rc = laz_json_take_string(type->raw, type->len, &name, NULL);
     if (rc == LAZ_ENOMEM)
         return laz_error_nomem(err);
-    rc = laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%.*s'", name ? name_width(name) : 0,
-                       name ? name : "");
+    snprintf(shown, sizeof shown, "%s", name ? name : "");
+    laz_utf8_clean(shown); /* the last character may be cut off */
     free(name);
-    return rc;
+    return laz_error_set(err, LAZ_EPROTO, 0, "unknown message '%s'", shown);
 }
 
 /* Is it the message of a line with this type (NULL: without one)? */
@@ -54,15 +98,17 @@ static bool message_is(const struct laz_wire_row *row, const struct laz_json_fou
     return row->type && type ? laz_json_found_is(&text, row->type) : !row->type && !type;
 }
 
-static int message_find_type(const struct message_found *found, enum laz_wire_direction direction,
-                             uint32_t state, struct laz_message *message, struct laz_error *err)
+/* Finds out which message it is by its members. */
+static int message_find_type(const struct laz_json_found *found, size_t n,
+                             enum laz_wire_direction direction, uint32_t state,
+                             struct laz_message *message, struct laz_error *err)
 {
     const struct laz_json_found *type = NULL;
     const char *not_now = NULL;
 
-    for (size_t i = 0; i < found->n && !type; i++)
-        if (laz_json_found_is(&found->items[i], "type"))
-            type = &found->items[i];
+    for (size_t i = 0; i < n && !type; i++)
+        if (laz_json_found_is(&found[i], "type"))
+            type = &found[i];
     if (type && type->raw[0] != '"')
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
     for (unsigned i = 0; i < LAZ_MESSAGE_TYPES; i++) {
@@ -81,56 +127,49 @@ static int message_find_type(const struct message_found *found, enum laz_wire_di
                 : laz_error_set(err, LAZ_EPROTO, 0, "a message has no type");
 }
 
-static int message_read(const struct message_found *found, enum laz_wire_direction direction,
-                        uint32_t state, struct laz_message *message, struct laz_error *err)
+static int message_parse(const char *line, size_t len, enum laz_wire_direction direction,
+                         uint32_t state, struct laz_message *message, struct laz_error *err)
 {
-    if (found->n > LAZ_MESSAGE_MEMBERS)
+    const bool is_trusted =
+        direction == LAZ_WIRE_TO_AGENT && (state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING));
+    struct laz_json_found found[LAZ_FIELDS_MOST];
+    struct laz_fields_problem wrong;
+    size_t n;
+    int rc = 0;
+
+    *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
+    if (!is_trusted)
+        rc = laz_json_scan_members(line, len, found, LAZ_FIELDS_MOST, &n, err);
+    else if (!laz_json_find_members(line, len, found, LAZ_FIELDS_MOST, &n))
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "a message is not a JSON object");
+    if (rc)
+        return rc == LAZ_EPARSE ? laz_error_as(err, LAZ_EPROTO) : rc;
+    if (n > LAZ_FIELDS_MOST)
         return laz_error_set(err, LAZ_EPROTO, 0, "a message has more than %d members",
-                             LAZ_MESSAGE_MEMBERS);
-    int rc = message_find_type(found, direction, state, message, err);
-    return rc ? rc
-              : laz_wire_take(&laz_wire_table[message->type].object, found->items, found->n,
-                              message, err);
-}
-
-static int message_scan(const char *line, size_t len, struct message_found *found,
-                        struct laz_error *err)
-{
-    int rc = laz_json_scan_members(line, len, found->items, LAZ_MESSAGE_MEMBERS, &found->n, err);
-
-    if (rc && err)
-        err->code = LAZ_EPROTO;
-    return rc ? LAZ_EPROTO : 0;
+                             LAZ_FIELDS_MOST);
+    rc = message_find_type(found, n, direction, state, message, err);
+    if (rc)
+        return rc;
+    rc = laz_fields_take(&laz_wire_table[message->type].object, found, n, message, &wrong);
+    return wire_result(rc, &wrong, err);
 }
 
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
                       struct laz_error *err)
 {
-    struct message_found found;
-
-    *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
-    int rc = message_scan(line, len, &found, err);
-    return rc ? rc : message_read(&found, LAZ_WIRE_TO_HOST, state, message, err);
+    return message_parse(line, len, LAZ_WIRE_TO_HOST, state, message, err);
 }
 
 int laz_message_parse_host(const char *line, size_t len, uint32_t state,
                            struct laz_message *message, struct laz_error *err)
 {
-    struct message_found found;
-    int rc = 0;
-
-    *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
-    if (!(state & (LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING)))
-        rc = message_scan(line, len, &found, err);
-    else if (!laz_json_find_members(line, len, found.items, LAZ_MESSAGE_MEMBERS, &found.n))
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "a message is not a JSON object");
-    return rc ? rc : message_read(&found, LAZ_WIRE_TO_AGENT, state, message, err);
+    return message_parse(line, len, LAZ_WIRE_TO_AGENT, state, message, err);
 }
 
 void laz_message_fini(struct laz_message *message)
 {
     if (message->type < LAZ_MESSAGE_TYPES)
-        laz_wire_free(&laz_wire_table[message->type].object, message);
+        laz_fields_free(&laz_wire_table[message->type].object, message);
     *message = (struct laz_message){.type = LAZ_MESSAGE_TYPES};
 }
 
@@ -150,7 +189,7 @@ static void message_make(const struct laz_message *message, struct laz_buf *line
     laz_json_begin_object(&write, NULL);
     if (row->type)
         laz_json_add_text(&write, "type", row->type);
-    laz_wire_add_members(&write, &row->object, message, hole);
+    laz_fields_add_members(&write, &row->object, message, hole);
     laz_json_end_object(&write);
     laz_buf_putc(line, '\n');
 }

@@ -7,38 +7,29 @@
 #ifndef LAZ_WIRE_MESSAGE_H
 #define LAZ_WIRE_MESSAGE_H
 
-#include "base/buf.h"
-#include "base/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/json_fields.h"
 
 #define LAZ_PROTOCOL 1
-
-/* Members that a message or an object of a message may have, unknown ones included. */
-#define LAZ_MESSAGE_MEMBERS 64
 
 /* What an agent may have open: calls of tools, and bytes of their arguments unless it is one call.
  * More is a breach of the protocol. */
 #define LAZ_OPEN_CALLS 1024
 #define LAZ_OPEN_BYTES ((size_t)16 << 20)
 
+/* In the order of a session, which is that of the page. */
 enum laz_message_type {
-    /* agent to host */
+    LAZ_MESSAGE_INIT,
     LAZ_MESSAGE_READY,
+    LAZ_MESSAGE_CHECK,
+    LAZ_MESSAGE_EXECUTE,
     LAZ_MESSAGE_TOOL_CALL,
+    LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
     LAZ_MESSAGE_RESULT,
     LAZ_MESSAGE_ERROR,
-    LAZ_MESSAGE_ANSWER, /* of a template to a spawn; has no "type" */
-    /* host to agent */
-    LAZ_MESSAGE_INIT,
-    LAZ_MESSAGE_EXECUTE,
-    LAZ_MESSAGE_CHECK,
-    LAZ_MESSAGE_REPLY, /* to a tool call; has no "type" */
     LAZ_MESSAGE_EXIT,
     LAZ_MESSAGE_PREPARE,
     LAZ_MESSAGE_SPAWN,
+    LAZ_MESSAGE_ANSWER, /* of a template to a spawn; has no "type" */
     LAZ_MESSAGE_TYPES,
 };
 
@@ -49,23 +40,6 @@ enum laz_message_type {
 #define LAZ_WIRE_TEMPLATE 8u /* a template that is ready */
 
 /* ---- objects inside of messages ------------------------------------------------------------- */
-
-/* A list of objects; `items` is an array of the struct of their kind. */
-struct laz_wire_list {
-    void *items;
-    size_t n;
-};
-
-/* An object of numbers by name. */
-struct laz_wire_number {
-    const char *name;
-    int64_t value;
-};
-
-struct laz_wire_numbers {
-    struct laz_wire_number *items;
-    size_t n;
-};
 
 /* `init.options` */
 struct laz_wire_options {
@@ -88,11 +62,11 @@ struct laz_wire_rule { /* of Landlock */
 
 struct laz_wire_landlock {
     int64_t abi;
-    struct laz_wire_list rules; /* struct laz_wire_rule */
+    struct laz_field_list rules; /* struct laz_wire_rule */
 };
 
 struct laz_wire_confine {
-    struct laz_wire_numbers limits;
+    struct laz_field_numbers limits;
     bool has_limits, has_landlock;
     const char *filter; /* NULL: none */
     struct laz_wire_landlock landlock;
@@ -109,7 +83,7 @@ struct laz_wire_parameter {
 
 struct laz_wire_tool {
     const char *name, *description;
-    struct laz_wire_list parameters; /* struct laz_wire_parameter */
+    struct laz_field_list parameters; /* struct laz_wire_parameter */
 };
 
 /* The end of a session of a template, on its status descriptor. bubblewrap writes such objects,
@@ -118,6 +92,16 @@ struct laz_wire_status {
     int64_t exit_code, signal, pid_namespace, child_pid;
     bool has_exit_code, has_signal, has_pid_namespace, has_child_pid;
 };
+
+/* Their tables, for json_fields.h. */
+extern const struct laz_fields laz_wire_options, laz_wire_confine, laz_wire_landlock, laz_wire_rule,
+    laz_wire_tool, laz_wire_parameter, laz_wire_status;
+
+/* laz_fields_read and laz_fields_read_list with a sentence: LAZ_EPROTO, LAZ_ENOMEM. */
+int laz_wire_read(const struct laz_fields *fields, const char *raw, size_t len, void *out,
+                  struct laz_error *err);
+int laz_wire_read_list(const struct laz_fields *fields, const char *raw, size_t len,
+                       struct laz_field_list *list, struct laz_error *err);
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
@@ -143,7 +127,7 @@ struct laz_message {
 
 /* The host's side: checks a line of the agent and takes it apart.  It is JSON (laz_json_scan), has
  * a type of the table that is legal in `state`, and members of the right kinds.  Unknown members
- * are ignored, up to LAZ_MESSAGE_MEMBERS in all.  The line must outlive *message; free it by
+ * are ignored, up to LAZ_FIELDS_MOST in all.  The line must outlive *message; free it by
  * laz_message_fini in any case.  Errors: LAZ_EPROTO with a sentence, LAZ_ENOMEM. */
 int laz_message_parse(const char *line, size_t len, uint32_t state, struct laz_message *message,
                       struct laz_error *err);

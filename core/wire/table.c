@@ -8,86 +8,89 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define OF(type, noun, rows)                                                                       \
-    .name = (noun), .size = sizeof(struct type), .members = (rows), .n = COUNT(rows)
+    .name = (noun), .size = sizeof(struct type), .items = (rows), .n = COUNT(rows)
+/* Where a value is in struct STRUCT, its length, and the flag that says that it is there. */
+#define AT(field)     .at = offsetof(struct STRUCT, field)
+#define AT_LEN(field) AT(field), .len_at = offsetof(struct STRUCT, field##_len)
+#define AT_HAS(field) AT(field), .has_at = offsetof(struct STRUCT, has_##field)
+#define NEEDED        .flags = LAZ_FIELD_REQUIRED
 
 /* ---- init.options --------------------------------------------------------------------------- */
 
-#define AT(field) .at = offsetof(struct laz_wire_options, field)
+#define STRUCT laz_wire_options
 
-static const struct laz_wire_member options_members[] = {
-    {"runtime_file", LAZ_KIND_TEXT, AT(runtime_file),
+static const struct laz_field options_members[] = {
+    {"runtime_file", LAZ_FIELD_TEXT, AT(runtime_file),
      .help = "the runtime plugin, as the agent sees it"},
-    {"libraries", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_ALL, AT(libraries),
+    {"libraries", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_ALL, AT(libraries),
      .help = "libraries that are opened with global symbols before the plugin"},
-    {"max_message", LAZ_KIND_INTEGER, AT(max_message), .help = "bytes of a line to the host"},
-    {"max_value", LAZ_KIND_INTEGER, AT(max_value), .help = "bytes of a value from the host"},
-    {"options", LAZ_KIND_JSON, LAZ_SHAPE_OBJECT, AT(options),
-     .len_at = offsetof(struct laz_wire_options, options_len),
+    {"max_message", LAZ_FIELD_INTEGER, AT(max_message), .help = "bytes of a line to the host"},
+    {"max_value", LAZ_FIELD_INTEGER, AT(max_value), .help = "bytes of a value from the host"},
+    {"options", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(options),
      .help = "the options of `[runtime.NAME]`"},
-    {"preload", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT | LAZ_WIRE_ALL, AT(preload),
+    {"preload", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(preload),
      .wrong = "a name of preload is no string",
      .help = "template only: packages that are loaded before any session"},
-    {"home", LAZ_KIND_TEXT, AT(home), .help = "template only: the home directory of its sessions"},
-    {"tmp_size", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_OMIT, AT(tmp_size),
+    {"home", LAZ_FIELD_TEXT, AT(home), .help = "template only: the home directory of its sessions"},
+    {"tmp_size", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(tmp_size),
      .help = "template only: bytes of /tmp of a session"},
-    {"groups", LAZ_KIND_BOOLEAN, .flags = LAZ_WIRE_OMIT, AT(has_groups),
+    {"groups", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(has_groups),
      .help = "template only: sessions have control groups, and each `spawn` needs a `prepare`"},
 };
-#undef AT
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_options = {
+const struct laz_fields laz_wire_options = {
     OF(laz_wire_options, "options", options_members),
     .help = "What the agent loads. A session of a template reads the two sizes only.",
 };
 
 /* ---- init.confine --------------------------------------------------------------------------- */
 
-#define AT(field) .at = offsetof(struct laz_wire_rule, field)
+#define STRUCT laz_wire_rule
 
-static const struct laz_wire_member rule_members[] = {
-    {"rights", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, AT(rights),
+static const struct laz_field rule_members[] = {
+    {"rights", LAZ_FIELD_TEXT, NEEDED, AT(rights),
      .help = "letters: `r`, `w`, `x`, `d` (a device) and `t` (a terminal)"},
-    {"path", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, AT(path),
-     .help = "a file, or a directory with all below it"},
-    {"optional", LAZ_KIND_BOOLEAN, AT(is_optional), .help = "the path need not exist"},
+    {"path", LAZ_FIELD_TEXT, NEEDED, AT(path), .help = "a file, or a directory with all below it"},
+    {"optional", LAZ_FIELD_BOOLEAN, AT(is_optional), .help = "the path need not exist"},
 };
-#undef AT
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_rule = {
+const struct laz_fields laz_wire_rule = {
     OF(laz_wire_rule, "a rule of Landlock", rule_members),
     .help = "What Landlock allows on a path.",
 };
 
-#define AT(field) .at = offsetof(struct laz_wire_landlock, field)
+#define STRUCT laz_wire_landlock
 
-static const struct laz_wire_member landlock_members[] = {
-    {"abi", LAZ_KIND_INTEGER, AT(abi), .help = "version of Landlock; 0: the newest that works"},
-    {"rules", LAZ_KIND_LIST, AT(rules), .of = &laz_wire_rule,
+static const struct laz_field landlock_members[] = {
+    {"abi", LAZ_FIELD_INTEGER, AT(abi), .help = "version of Landlock; 0: the newest that works"},
+    {"rules", LAZ_FIELD_LIST, AT(rules), .of = &laz_wire_rule,
      .help = "what is allowed; everything else is refused"},
 };
-#undef AT
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_landlock = {
+const struct laz_fields laz_wire_landlock = {
     OF(laz_wire_landlock, "landlock", landlock_members),
     .help = "A Landlock domain that the agent enters.",
 };
 
-#define FIELD(field) offsetof(struct laz_wire_confine, field)
+#define STRUCT laz_wire_confine
 
-static const struct laz_wire_member confine_members[] = {
-    {"limits", LAZ_KIND_NUMBERS, .at = FIELD(limits), .has_at = FIELD(has_limits),
+static const struct laz_field confine_members[] = {
+    {"limits", LAZ_FIELD_NUMBERS, AT_HAS(limits),
      .help = "`cpu` in seconds; `memory`, `fsize` and `stack` in bytes; `nproc` and `nofile` as "
              "numbers; `nproc_beside` as the number of processes more than the user has at the "
              "start. What is absent is not limited"},
-    {"filter", LAZ_KIND_TEXT, .at = FIELD(filter), .help = "the name of a filter of system calls"},
-    {"landlock", LAZ_KIND_OBJECT, .at = FIELD(landlock), .has_at = FIELD(has_landlock),
-     .of = &laz_wire_landlock, .help = "a Landlock domain"},
-    {"required", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT | LAZ_WIRE_ALL, .at = FIELD(required),
+    {"filter", LAZ_FIELD_TEXT, AT(filter), .help = "the name of a filter of system calls"},
+    {"landlock", LAZ_FIELD_OBJECT, AT_HAS(landlock), .of = &laz_wire_landlock,
+     .help = "a Landlock domain"},
+    {"required", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT | LAZ_FIELD_ALL, AT(required),
      .help = "the steps without which the start fails"},
 };
-#undef FIELD
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_confine = {
+const struct laz_fields laz_wire_confine = {
     OF(laz_wire_confine, "confine", confine_members),
     .is_closed = true,
     .help =
@@ -97,228 +100,211 @@ const struct laz_wire_object laz_wire_confine = {
 
 /* ---- init.tools ----------------------------------------------------------------------------- */
 
-#define FIELD(field) offsetof(struct laz_wire_parameter, field)
+#define STRUCT laz_wire_parameter
 
-static const struct laz_wire_member parameter_members[] = {
-    {"name", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(name), .help = "its name"},
-    {"type", LAZ_KIND_TEXT, .at = FIELD(type),
+static const struct laz_field parameter_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
+    {"type", LAZ_FIELD_TEXT, AT(type),
      .help = "the type that the runtime checks; absent: the host checks alone"},
-    {"type_name", LAZ_KIND_TEXT, .at = FIELD(type_name),
+    {"type_name", LAZ_FIELD_TEXT, AT(type_name),
      .help = "the type as it was declared, where that is another word"},
-    {"required", LAZ_KIND_BOOLEAN, .flags = LAZ_WIRE_ABSENT_TRUE, .at = FIELD(is_required),
+    {"required", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(is_required),
      .help = "must it be given? With a default it need not be"},
-    {"default", LAZ_KIND_JSON, .at = FIELD(default_value), .len_at = FIELD(default_len),
+    {"default", LAZ_FIELD_JSON, AT(default_value), .len_at = offsetof(struct STRUCT, default_len),
      .help = "the value where it is not given"},
-    {"enum", LAZ_KIND_JSON, LAZ_SHAPE_LIST, .at = FIELD(enumeration),
-     .len_at = FIELD(enumeration_len), .help = "the values that are allowed"},
-    {"description", LAZ_KIND_TEXT, .at = FIELD(description), .help = "a line for the model"},
+    {"enum", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(enumeration),
+     .help = "the values that are allowed"},
+    {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
 };
-#undef FIELD
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_parameter = {
+const struct laz_fields laz_wire_parameter = {
     OF(laz_wire_parameter, "a parameter", parameter_members),
     .help = "A parameter of a tool.",
 };
 
-#define AT(field) .at = offsetof(struct laz_wire_tool, field)
+#define STRUCT laz_wire_tool
 
-static const struct laz_wire_member tool_members[] = {
-    {"name", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, AT(name), .help = "its name"},
-    {"description", LAZ_KIND_TEXT, AT(description), .help = "a line for the model"},
-    {"parameters", LAZ_KIND_LIST, AT(parameters), .of = &laz_wire_parameter,
+static const struct laz_field tool_members[] = {
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name), .help = "its name"},
+    {"description", LAZ_FIELD_TEXT, AT(description), .help = "a line for the model"},
+    {"parameters", LAZ_FIELD_LIST, AT(parameters), .of = &laz_wire_parameter,
      .help = "in the order of positional arguments"},
 };
-#undef AT
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_tool = {
+const struct laz_fields laz_wire_tool = {
     OF(laz_wire_tool, "a tool", tool_members),
     .help = "A tool that the runtime defines as a function.",
 };
 
 /* ---- the end of a session ------------------------------------------------------------------- */
 
-#define STATUS(key, field, text)                                                                   \
-    {                                                                                              \
-        key, LAZ_KIND_INTEGER, .at = offsetof(struct laz_wire_status, field),                      \
-                               .has_at = offsetof(struct laz_wire_status, has_##field),            \
-                               .help = (text)                                                      \
-    }
+#define STRUCT laz_wire_status
 
-static const struct laz_wire_member status_members[] = {
-    STATUS("exit-code", exit_code, "the exit status of its first process"),
-    STATUS("signal", signal, "or the signal that ended it"),
-    STATUS("pid-namespace", pid_namespace, "of bubblewrap: the inode of the pid namespace"),
-    STATUS("child-pid", child_pid, "of bubblewrap: the first process in it"),
+static const struct laz_field status_members[] = {
+    {"exit-code", LAZ_FIELD_INTEGER, AT_HAS(exit_code),
+     .help = "the exit status of its first process"},
+    {"signal", LAZ_FIELD_INTEGER, AT_HAS(signal), .help = "or the signal that ended it"},
+    {"pid-namespace", LAZ_FIELD_INTEGER, AT_HAS(pid_namespace),
+     .help = "of bubblewrap: the inode of the pid namespace"},
+    {"child-pid", LAZ_FIELD_INTEGER, AT_HAS(child_pid),
+     .help = "of bubblewrap: the first process in it"},
 };
+#undef STRUCT
 
-const struct laz_wire_object laz_wire_status = {
+const struct laz_fields laz_wire_status = {
     OF(laz_wire_status, "a status", status_members),
     .help = "What is written to the status descriptor, one object a line.",
 };
 
 /* ---- messages of the agent ------------------------------------------------------------------ */
 
-#define FIELD(field) offsetof(struct laz_message, field)
+#define STRUCT laz_message
 #define ID(text)                                                                                   \
     {                                                                                              \
-        "id", LAZ_KIND_INTEGER, .at = FIELD(id), .has_at = FIELD(has_id),                          \
-                                .wrong = "the id of a message is not an integer", .help = (text)   \
+        "id", LAZ_FIELD_INTEGER, AT_HAS(id), .wrong = "the id of a message is not an integer",     \
+                                             .help = (text)                                        \
     }
-static const struct laz_wire_member ready_members[] = {
-    {"protocol", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(protocol), .help = "1"},
-    {"runtime", LAZ_KIND_TEXT, .at = FIELD(runtime), .help = "the name of the runtime"},
-    {"version", LAZ_KIND_TEXT, .at = FIELD(version), .help = "the version of its interpreter"},
-    {"confined", LAZ_KIND_TEXTS, .at = FIELD(confined),
+static const struct laz_field ready_members[] = {
+    {"protocol", LAZ_FIELD_INTEGER, NEEDED, AT(protocol), .help = "1"},
+    {"runtime", LAZ_FIELD_TEXT, AT(runtime), .help = "the name of the runtime"},
+    {"version", LAZ_FIELD_TEXT, AT(version), .help = "the version of its interpreter"},
+    {"confined", LAZ_FIELD_TEXTS, AT(confined),
      .help = "the names of the steps of the confinement that are in force"},
-    {"missing", LAZ_KIND_TEXTS, .at = FIELD(missing),
-     .help = "sentences about the steps that are not"},
-    {"cost", LAZ_KIND_TEXT, .at = FIELD(cost), .help = "the microseconds of each step, for logs"},
+    {"missing", LAZ_FIELD_TEXTS, AT(missing), .help = "sentences about the steps that are not"},
+    {"cost", LAZ_FIELD_TEXT, AT(cost), .help = "the microseconds of each step, for logs"},
 };
 
-static const struct laz_wire_member tool_call_members[] = {
+static const struct laz_field tool_call_members[] = {
     ID("chosen by the agent; without one, answers come in the order of the calls"),
-    {"tool", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(tool),
-     .help = "the name of the tool"},
-    {"args", LAZ_KIND_JSON, LAZ_SHAPE_OBJECT_OR_NULL, LAZ_WIRE_BULK, .at = FIELD(args),
-     .len_at = FIELD(args_len), .wrong = "'args' of a tool call is neither object nor null",
-     .help = "the arguments by name"},
+    {"tool", LAZ_FIELD_TEXT, NEEDED, AT(tool), .help = "the name of the tool"},
+    {"args", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT_OR_NULL, LAZ_FIELD_BULK, AT_LEN(args),
+     .wrong = "'args' of a tool call is neither object nor null", .help = "the arguments by name"},
 };
 
-static const struct laz_wire_member result_members[] = {
+static const struct laz_field result_members[] = {
     ID("of the request"),
-    {"value", LAZ_KIND_JSON, .flags = LAZ_WIRE_BULK, .at = FIELD(value), .len_at = FIELD(value_len),
+    {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_BULK, AT_LEN(value),
      .help = "the value; `docs/values.md` describes how values are written"},
-    {"text", LAZ_KIND_TEXT, .at = FIELD(text), .len_at = FIELD(text_len),
+    {"text", LAZ_FIELD_TEXT, AT_LEN(text),
      .help = "what the prompt of the language would print for the value"},
-    {"visible", LAZ_KIND_BOOLEAN, .flags = LAZ_WIRE_ABSENT_TRUE, .at = FIELD(visible),
+    {"visible", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(visible),
      .help = "would the prompt print it?"},
 };
 
-static const struct laz_wire_member error_members[] = {
+static const struct laz_field error_members[] = {
     ID("of the request; 0 for kind `setup`"),
-    {"kind", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(kind),
+    {"kind", LAZ_FIELD_TEXT, NEEDED, AT(kind),
      .help = "`runtime`, `syntax`, `memory`, `fsize`, `too_large`, `exit` or `setup`"},
-    {"status", LAZ_KIND_INTEGER, .at = FIELD(status), .has_at = FIELD(has_status),
-     .help = "with kind `exit`: the status"},
-    {"message", LAZ_KIND_TEXT, .at = FIELD(message), .len_at = FIELD(message_len),
-     .help = "what went wrong"},
-    {"line", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_OMIT, .at = FIELD(line), .help = "where, from 1"},
-    {"column", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_OMIT, .at = FIELD(column),
-     .help = "where, from 1"},
-    {"traceback", LAZ_KIND_TEXTS, .flags = LAZ_WIRE_OMIT, .at = FIELD(traceback),
+    {"status", LAZ_FIELD_INTEGER, AT_HAS(status), .help = "with kind `exit`: the status"},
+    {"message", LAZ_FIELD_TEXT, AT_LEN(message), .help = "what went wrong"},
+    {"line", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(line), .help = "where, from 1"},
+    {"column", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_OMIT, AT(column), .help = "where, from 1"},
+    {"traceback", LAZ_FIELD_TEXTS, .flags = LAZ_FIELD_OMIT, AT(traceback),
      .help = "calls, outermost first"},
-    {"text", LAZ_KIND_TEXT, .at = FIELD(text), .len_at = FIELD(text_len), .help = "reserved"},
+    {"text", LAZ_FIELD_TEXT, AT_LEN(text), .help = "reserved"},
 };
 
-static const struct laz_wire_member answer_members[] = {
-    {"id", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(id), .has_at = FIELD(has_id),
+static const struct laz_field answer_members[] = {
+    {"id", LAZ_FIELD_INTEGER, NEEDED, AT_HAS(id),
      .wrong = "an answer lacks its id, or it is not an integer", .help = "of the `spawn`"},
-    {"value", LAZ_KIND_JSON, .flags = LAZ_WIRE_CHOICE, .at = FIELD(value),
-     .len_at = FIELD(value_len),
+    {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE, AT_LEN(value),
      .help = "`{\"pid\":12}`: the first process of the session, as the template's pid namespace "
              "counts, for logs"},
-    {"error", LAZ_KIND_TEXT, .flags = LAZ_WIRE_CHOICE, .at = FIELD(error),
-     .len_at = FIELD(error_len), .help = "why there is no session"},
+    {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
+     .help = "why there is no session"},
 };
 
 /* ---- messages of the host ------------------------------------------------------------------- */
 
-static const struct laz_wire_member init_members[] = {
-    {"protocol", LAZ_KIND_INTEGER, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(protocol), .help = "1"},
-    {"template", LAZ_KIND_BOOLEAN, .flags = LAZ_WIRE_OMIT, .at = FIELD(is_template),
+static const struct laz_field init_members[] = {
+    {"protocol", LAZ_FIELD_INTEGER, NEEDED, AT(protocol), .help = "1"},
+    {"template", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_OMIT, AT(is_template),
      .help = "the agent is a template"},
-    {"options", LAZ_KIND_OBJECT, .at = FIELD(options), .of = &laz_wire_options,
-     .help = "what it loads"},
-    {"confine", LAZ_KIND_JSON, LAZ_SHAPE_OBJECT, .at = FIELD(confine), .len_at = FIELD(confine_len),
-     .of = &laz_wire_confine, .help = "how it confines itself"},
-    {"tools", LAZ_KIND_JSON, LAZ_SHAPE_LIST, .at = FIELD(tools), .len_at = FIELD(tools_len),
-     .of = &laz_wire_tool, .help = "the tools that it defines"},
+    {"options", LAZ_FIELD_OBJECT, AT(options), .of = &laz_wire_options, .help = "what it loads"},
+    {"confine", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(confine), .of = &laz_wire_confine,
+     .help = "how it confines itself"},
+    {"tools", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(tools), .of = &laz_wire_tool,
+     .help = "the tools that it defines"},
 };
 
-static const struct laz_wire_member execute_members[] = {
+static const struct laz_field execute_members[] = {
     ID("chosen by the host"),
-    {"code", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(code),
-     .len_at = FIELD(code_len), .help = "all of it is parsed before any of it runs"},
-    {"print", LAZ_KIND_BOOLEAN, .flags = LAZ_WIRE_ABSENT_TRUE, .at = FIELD(print),
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT_LEN(code),
+     .help = "all of it is parsed before any of it runs"},
+    {"print", LAZ_FIELD_BOOLEAN, .flags = LAZ_FIELD_ABSENT_TRUE, AT(print),
      .help = "is `text` of the result wanted?"},
 };
 
-static const struct laz_wire_member check_members[] = {
+static const struct laz_field check_members[] = {
     ID("chosen by the host"),
-    {"code", LAZ_KIND_TEXT, .flags = LAZ_WIRE_REQUIRED, .at = FIELD(code),
-     .len_at = FIELD(code_len), .help = "parsed, not run"},
+    {"code", LAZ_FIELD_TEXT, NEEDED, AT_LEN(code), .help = "parsed, not run"},
 };
 
-static const struct laz_wire_member reply_members[] = {
+static const struct laz_field reply_members[] = {
     ID("of the call, where it had one"),
-    {"value", LAZ_KIND_JSON, .flags = LAZ_WIRE_CHOICE | LAZ_WIRE_BULK, .at = FIELD(value),
-     .len_at = FIELD(value_len), .help = "what the tool returned"},
-    {"error", LAZ_KIND_TEXT, .flags = LAZ_WIRE_CHOICE, .at = FIELD(error),
-     .len_at = FIELD(error_len), .help = "why the call failed; raised in the language"},
+    {"value", LAZ_FIELD_JSON, .flags = LAZ_FIELD_CHOICE | LAZ_FIELD_BULK, AT_LEN(value),
+     .help = "what the tool returned"},
+    {"error", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_CHOICE, AT_LEN(error),
+     .help = "why the call failed; raised in the language"},
 };
 
-static const struct laz_wire_member spawn_members[] = {
+static const struct laz_field spawn_members[] = {
     ID("chosen by the host"),
-    {"token", LAZ_KIND_PLAIN, .flags = LAZ_WIRE_REQUIRED, .min = 32, .max = 32, .at = FIELD(token),
-     .len_at = FIELD(token_len), .wrong = "a spawn has a token of 32 characters",
-     .help = "of the session"},
+    {"token", LAZ_FIELD_PLAIN, NEEDED, .min = 32, .max = 32, AT_LEN(token),
+     .wrong = "a spawn has a token of 32 characters", .help = "of the session"},
 };
 
 /* ---- the messages --------------------------------------------------------------------------- */
 
-#define TO_HOST  LAZ_WIRE_TO_HOST
-#define TO_AGENT LAZ_WIRE_TO_AGENT
-#define SIZE     sizeof(struct laz_message)
+#define TO_HOST   LAZ_WIRE_TO_HOST
+#define TO_AGENT  LAZ_WIRE_TO_AGENT
+#define SIZE      sizeof(struct laz_message)
+#define ALL(rows) (rows), COUNT(rows)
+#define NONE      NULL, 0
 #define ROW(name, to, in, when, rows, text)                                                        \
     {                                                                                              \
         name, to, in, when,                                                                        \
         {                                                                                          \
-            "a message", "message '" name "'", SIZE, rows, COUNT(rows), .help = (text)             \
+            "a message", "message '" name "'", SIZE, rows, .help = (text)                          \
         }                                                                                          \
     }
 
 const struct laz_wire_row laz_wire_table[LAZ_MESSAGE_TYPES] = {
     [LAZ_MESSAGE_INIT] = ROW("init", TO_AGENT, LAZ_WIRE_STARTING, "once, after the token",
-                             init_members, "Starts the agent."),
+                             ALL(init_members), "Starts the agent."),
     [LAZ_MESSAGE_READY] = ROW("ready", TO_HOST, LAZ_WIRE_STARTING, "once, after `init`",
-                              ready_members, "The agent has started."),
-    [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", check_members,
+                              ALL(ready_members), "The agent has started."),
+    [LAZ_MESSAGE_CHECK] = ROW("check", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(check_members),
                               "Parses code and runs nothing; `result` or `error` answers it."),
-    [LAZ_MESSAGE_EXECUTE] = ROW("execute", TO_AGENT, LAZ_WIRE_IDLE, "idle", execute_members,
+    [LAZ_MESSAGE_EXECUTE] = ROW("execute", TO_AGENT, LAZ_WIRE_IDLE, "idle", ALL(execute_members),
                                 "Runs code; `result` or `error` answers it."),
     [LAZ_MESSAGE_TOOL_CALL] = ROW("tool_call", TO_HOST, LAZ_WIRE_RUNNING, "running",
-                                  tool_call_members, "Calls a tool of the host."),
+                                  ALL(tool_call_members), "Calls a tool of the host."),
     [LAZ_MESSAGE_REPLY] = {NULL,
                            TO_AGENT,
                            LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING,
                            "running",
-                           {"a message", "a reply", SIZE, reply_members, COUNT(reply_members),
-                            .is_lenient = true,
+                           {"a message", "a reply", SIZE, ALL(reply_members), .is_lenient = true,
                             .help = "Answers a call. It has no `type`; a reply that fits no open "
                                     "call is discarded."}},
-    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", result_members,
+    [LAZ_MESSAGE_RESULT] = ROW("result", TO_HOST, LAZ_WIRE_RUNNING, "running", ALL(result_members),
                                "The code has ended with a value."),
     [LAZ_MESSAGE_ERROR] = ROW("error", TO_HOST, LAZ_WIRE_RUNNING | LAZ_WIRE_STARTING,
-                              "running, or before `ready` with kind `setup`", error_members,
+                              "running, or before `ready` with kind `setup`", ALL(error_members),
                               "The code, or the start, has failed."),
-    [LAZ_MESSAGE_EXIT] = {"exit",
-                          TO_AGENT,
-                          LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
-                          "after `ready`",
-                          {"a message", "message 'exit'", SIZE, .help = "Ends the agent."}},
-    [LAZ_MESSAGE_PREPARE] = {"prepare",
-                             TO_AGENT,
-                             LAZ_WIRE_TEMPLATE,
-                             "template",
-                             {"a message", "message 'prepare'", SIZE,
-                              .help = "Comes with descriptors: a file for each control group of "
-                                      "the next session."}},
-    [LAZ_MESSAGE_SPAWN] = ROW("spawn", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", spawn_members,
+    [LAZ_MESSAGE_EXIT] = ROW("exit", TO_AGENT, LAZ_WIRE_IDLE | LAZ_WIRE_RUNNING | LAZ_WIRE_TEMPLATE,
+                             "after `ready`", NONE, "Ends the agent."),
+    [LAZ_MESSAGE_PREPARE] = ROW("prepare", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", NONE,
+                                "Comes with descriptors: a file for each control group of the next "
+                                "session."),
+    [LAZ_MESSAGE_SPAWN] = ROW("spawn", TO_AGENT, LAZ_WIRE_TEMPLATE, "template", ALL(spawn_members),
                               "Asks for a session; comes with its four descriptors."),
     [LAZ_MESSAGE_ANSWER] = {NULL,
                             TO_HOST,
                             LAZ_WIRE_TEMPLATE,
                             "template",
-                            {"a message", "an answer", SIZE, answer_members, COUNT(answer_members),
+                            {"a message", "an answer", SIZE, ALL(answer_members),
                              .help = "Answers a `spawn`. It has no `type`."}},
 };

@@ -167,35 +167,35 @@ static void message_members_arrive(void)
 /* One value of each kind, and one of another type. */
 static const struct {
     const char *good, *bad;
-} table_values[LAZ_KINDS] = {
-    [LAZ_KIND_TEXT] = {"\"a\\u00e9\"", "7"},
-    [LAZ_KIND_PLAIN] = {"\"abcdefghijklmnopqrstuvwxyz012345\"", "\"short\""},
-    [LAZ_KIND_INTEGER] = {"7", "1.5"},
-    [LAZ_KIND_BOOLEAN] = {"true", "\"true\""},
-    [LAZ_KIND_TEXTS] = {"[\"x\",\"y\"]", "[\"x\",1]"},
-    [LAZ_KIND_OBJECT] = {"{}", "[]"},
-    [LAZ_KIND_LIST] = {"[]", "{}"},
-    [LAZ_KIND_NUMBERS] = {"{\"n\":1}", "{\"n\":-1}"},
+} table_values[LAZ_FIELD_KINDS] = {
+    [LAZ_FIELD_TEXT] = {"\"a\\u00e9\"", "7"},
+    [LAZ_FIELD_PLAIN] = {"\"abcdefghijklmnopqrstuvwxyz012345\"", "\"short\""},
+    [LAZ_FIELD_INTEGER] = {"7", "1.5"},
+    [LAZ_FIELD_BOOLEAN] = {"true", "\"true\""},
+    [LAZ_FIELD_TEXTS] = {"[\"x\",\"y\"]", "[\"x\",1]"},
+    [LAZ_FIELD_OBJECT] = {"{}", "[]"},
+    [LAZ_FIELD_LIST] = {"[]", "{}"},
+    [LAZ_FIELD_NUMBERS] = {"{\"n\":1}", "{\"n\":-1}"},
 };
 
-static const char *table_good(const struct laz_wire_member *member)
+static const char *table_good(const struct laz_field *member)
 {
-    if (member->kind != LAZ_KIND_JSON)
+    if (member->kind != LAZ_FIELD_JSON)
         return table_values[member->kind].good;
     return member->shape == LAZ_SHAPE_LIST ? "[ 1 ]" : "{\"k\": [1]}";
 }
 
 /* NULL: every value will do. */
-static const char *table_bad(const struct laz_wire_member *member)
+static const char *table_bad(const struct laz_field *member)
 {
-    if (member->kind != LAZ_KIND_JSON)
+    if (member->kind != LAZ_FIELD_JSON)
         return table_values[member->kind].bad;
     return member->shape == LAZ_SHAPE_ANY ? NULL : "3";
 }
 
 /* The members of an object, all but `without` and all but the second choice; `wrong` is ill-typed.
  */
-static void table_text(const struct laz_wire_object *object, const char *type, size_t without,
+static void table_text(const struct laz_fields *object, const char *type, size_t without,
                        size_t wrong, struct laz_buf *text)
 {
     struct laz_json_write write = {.to = text};
@@ -206,11 +206,11 @@ static void table_text(const struct laz_wire_object *object, const char *type, s
     if (type)
         laz_json_add_text(&write, "type", type);
     for (size_t i = 0; i < object->n; i++) {
-        const struct laz_wire_member *member = &object->members[i];
+        const struct laz_field *member = &object->items[i];
         const char *value = i == wrong ? table_bad(member) : table_good(member);
-        if (i == without || ((member->flags & LAZ_WIRE_CHOICE) && chosen))
+        if (i == without || ((member->flags & LAZ_FIELD_CHOICE) && chosen))
             continue;
-        chosen |= (member->flags & LAZ_WIRE_CHOICE) != 0;
+        chosen |= (member->flags & LAZ_FIELD_CHOICE) != 0;
         laz_json_add_raw(&write, member->name, value, strlen(value));
     }
     laz_json_end_object(&write);
@@ -253,7 +253,7 @@ static void every_message_is_read_and_made_again(void)
         UNIT_TEXT(laz_buf_text(&again), laz_buf_text(&made));
         for (size_t i = 0; i < row->object.n; i++) { /* nothing was lost */
             char key[64];
-            snprintf(key, sizeof key, "\"%s\":", row->object.members[i].name);
+            snprintf(key, sizeof key, "\"%s\":", row->object.items[i].name);
             CU_ASSERT(!strstr(laz_buf_text(&line), key) || strstr(laz_buf_text(&made), key));
         }
         laz_message_fini(&message);
@@ -312,15 +312,15 @@ static void every_member_is_checked(void)
     for (unsigned type = 0; type < LAZ_MESSAGE_TYPES; type++) {
         const struct laz_wire_row *row = &laz_wire_table[type];
         for (size_t i = 0; i < row->object.n; i++) {
-            const struct laz_wire_member *member = &row->object.members[i];
+            const struct laz_field *member = &row->object.items[i];
             struct laz_message message;
             struct laz_error err;
             table_text(&row->object, row->type, i, NONE, &line);
             int rc = table_parse(row, &line, table_state(row), &message, &err);
-            CU_ASSERT_EQUAL(rc, member->flags & LAZ_WIRE_REQUIRED ? LAZ_EPROTO : 0);
+            CU_ASSERT_EQUAL(rc, member->flags & LAZ_FIELD_REQUIRED ? LAZ_EPROTO : 0);
             CU_ASSERT((rc == 0) == !*err.text);
             laz_message_fini(&message);
-            if (!table_bad(member) || (member->flags & LAZ_WIRE_CHOICE))
+            if (!table_bad(member) || (member->flags & LAZ_FIELD_CHOICE))
                 continue;
             table_text(&row->object, row->type, NONE, i, &line);
             rc = table_parse(row, &line, table_state(row), &message, &err);
@@ -335,7 +335,7 @@ static void every_member_is_checked(void)
 /* What a reader of `init` goes on to read. */
 static void every_object_is_read_made_and_checked(void)
 {
-    static const struct laz_wire_object *const objects[] = {
+    static const struct laz_fields *const objects[] = {
         &laz_wire_options, &laz_wire_confine,   &laz_wire_landlock, &laz_wire_rule,
         &laz_wire_tool,    &laz_wire_parameter, &laz_wire_status};
     union {
@@ -348,23 +348,23 @@ static void every_object_is_read_made_and_checked(void)
     struct laz_buf text = LAZ_BUF_INIT, made = LAZ_BUF_INIT;
 
     for (size_t k = 0; k < sizeof objects / sizeof *objects; k++) {
-        const struct laz_wire_object *object = objects[k];
+        const struct laz_fields *object = objects[k];
         struct laz_json_write write = {.to = &made};
         CU_ASSERT_FATAL(object->size <= sizeof out);
         table_text(object, NULL, NONE, NONE, &text);
         CU_ASSERT_EQUAL(laz_wire_read(object, text.data, text.len, &out, NULL), 0);
         laz_buf_clear(&made);
-        laz_wire_add(&write, NULL, object, &out);
-        laz_wire_free(object, &out);
+        laz_fields_add(&write, NULL, object, &out);
+        laz_fields_free(object, &out);
         CU_ASSERT_EQUAL(laz_json_scan(made.data, made.len, NULL), 0);
         for (size_t i = 0; i < object->n; i++) {
             struct laz_error err = {0};
             table_text(object, NULL, i, NONE, &text);
             int rc = laz_wire_read(object, text.data, text.len, &out, &err);
-            CU_ASSERT_EQUAL(rc, object->members[i].flags & LAZ_WIRE_REQUIRED ? LAZ_EPROTO : 0);
+            CU_ASSERT_EQUAL(rc, object->items[i].flags & LAZ_FIELD_REQUIRED ? LAZ_EPROTO : 0);
             CU_ASSERT((rc == 0) == !*err.text);
-            laz_wire_free(object, &out);
-            if (!table_bad(&object->members[i]))
+            laz_fields_free(object, &out);
+            if (!table_bad(&object->items[i]))
                 continue;
             table_text(object, NULL, NONE, i, &text);
             CU_ASSERT_EQUAL(laz_wire_read(object, text.data, text.len, &out, &err), LAZ_EPROTO);
@@ -527,7 +527,7 @@ static void a_list_keeps_a_thousand_texts(void)
         laz_buf_puts(&line, i < 1200 ? ",\"f\"" : ",7"); /* what is not kept is not looked at */
     laz_buf_puts(&line, "]}");
     CU_ASSERT_EQUAL(laz_message_parse(line.data, line.len, LAZ_WIRE_RUNNING, &message, NULL), 0);
-    CU_ASSERT_EQUAL(message.traceback.n, LAZ_WIRE_TEXTS_KEPT);
+    CU_ASSERT_EQUAL(message.traceback.n, LAZ_FIELD_TEXTS_KEPT);
     laz_message_fini(&message);
     laz_buf_fini(&line);
 }
@@ -535,7 +535,7 @@ static void a_list_keeps_a_thousand_texts(void)
 static void every_text_of_the_host_is_kept(void)
 {
     static const struct {
-        const struct laz_wire_object *object;
+        const struct laz_fields *object;
         const char *name;
         size_t at;
     } lists[] = {
@@ -553,14 +553,14 @@ static void every_text_of_the_host_is_kept(void)
             struct laz_wire_confine confine;
         } out;
 
-        for (size_t k = 0; k <= LAZ_WIRE_TEXTS_KEPT; k++)
+        for (size_t k = 0; k <= LAZ_FIELD_TEXTS_KEPT; k++)
             laz_strv_add(&texts, "a");
         laz_json_begin_object(&write, NULL);
         laz_json_add_texts(&write, lists[i].name, &texts);
         laz_json_end_object(&write);
         CU_ASSERT_EQUAL(laz_wire_read(lists[i].object, text.data, text.len, &out, NULL), 0);
         CU_ASSERT_EQUAL(((struct laz_strv *)(void *)((char *)&out + lists[i].at))->n, texts.n);
-        laz_wire_free(lists[i].object, &out);
+        laz_fields_free(lists[i].object, &out);
         laz_strv_fini(&texts);
         laz_buf_fini(&text);
     }
