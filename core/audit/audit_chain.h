@@ -28,7 +28,7 @@ struct laz_audit_link {
 
 void laz_audit_link_init(struct laz_audit_link *link);
 /* Appends a record with its newline to `out`, and sets the link to it. `members`: made by
- * audit_line.h. `session`: its id; NULL: the record belongs to no session. */
+ * audit.h. `session`: its id; NULL: the record belongs to no session. */
 void laz_audit_link_add(struct laz_audit_link *link, const char *event, const char *session,
                         const char *members, size_t len, struct laz_buf *out);
 

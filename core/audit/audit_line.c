@@ -5,7 +5,7 @@
  * With any content of its fields, a record is one line of JSON of bounded length that cannot affect
  * a terminal.  A text that does not fit is cut; its length and digest are stored, which still prove
  * what it was. */
-#include "audit/audit_line.h"
+#include "audit/audit.h"
 
 #include "base/digest.h"
 #include "base/json.h"

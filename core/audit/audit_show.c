@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "audit/audit_line.h"
+#include "audit/audit.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "os/cgroup.h"
 #include "os/spawner.h"
 #include "os/uids.h"
-#include "plan/programs.h"
+#include "plan/policy.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 

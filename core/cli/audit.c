@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 
 #include "base/json_write.h"
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 #include "os/append.h"
 #include "os/descriptors.h"
 #include "os/files.h"

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "plan/policy_env.h"
 #include "plan/policy_paths.h"
+#include "plan/programs.h"
 #include "os/default_paths.h"
 #include "os/files.h"
 #include "os/landlock.h"

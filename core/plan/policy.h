@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - makes the policy for which a backend plans, from settings and a runtime. */
+/* policy.h - makes the policy for which a backend plans, from settings and a runtime; and which
+ * programs it has. */
 #ifndef LAZ_PLAN_POLICY_H
 #define LAZ_PLAN_POLICY_H
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "plan/programs.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
 #include <lazaret/backend.h>
+
+struct laz_programs; /* programs.h */
 
 /* What differs from one session to the next. Strings are borrowed for laz_policy_new. */
 struct laz_policy_session {
@@ -69,5 +71,40 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
  * file that has changed is copied again. */
 int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
                    struct laz_error *err);
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
+ * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
+ * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
+ * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
+ * default program that is missing is skipped), LAZ_ENOMEM. */
+int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+                     const char *platform, uint32_t uid, struct laz_programs **programs,
+                     struct laz_error *err);
+void laz_programs_free(struct laz_programs *programs);
+
+/* sandbox.programs for one runtime, resolved and staged on first use. */
+struct laz_programs_found {
+    struct laz_programs_found *next;
+    const struct laz_runtime_info *runtime;
+    struct laz_programs *list;
+    char *staged; /* directory; NULL: not needed yet */
+    int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
+};
+
+struct laz_programs_store {
+    const struct laz_settings_values *values;
+    const char *folder; /* directory of the engine */
+    struct laz_programs_found *first;
+};
+
+/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
+ * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
+ * laz_programs_new, and LAZ_EOS. */
+int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
+                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      const struct laz_programs_found **programs, struct laz_error *err);
+void laz_programs_store_fini(struct laz_programs_store *store);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "plan/policy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,16 +42,6 @@ struct laz_programs {
     bool failed;
 };
 
-/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
- * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
- * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
- * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
- * default program that is missing is skipped), LAZ_ENOMEM. */
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
-                     const char *platform, uint32_t uid, struct laz_programs **programs,
-                     struct laz_error *err);
-void laz_programs_free(struct laz_programs *programs);
-
 /* Visits the paths that a box shows of the programs, with `staged` filled by laz_programs_stage.
  * `visit` gets the kind, the host path or link text (NULL: out of memory), and the path in the box;
  * all are borrowed for the call. */
@@ -77,35 +68,6 @@ bool laz_programs_holds(const struct laz_programs *programs, const char *path);
  * the file system of the staged directory allows it. */
 void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
                           size_t n_shown, bool copies);
-
-/* ---- of an engine -----------------------------------------------------------------------------
- */
-
-struct laz_runtime_info;
-struct laz_settings_values;
-
-/* sandbox.programs for one runtime, resolved and staged on first use. */
-struct laz_programs_found {
-    struct laz_programs_found *next;
-    const struct laz_runtime_info *runtime;
-    struct laz_programs *list;
-    char *staged; /* directory; NULL: not needed yet */
-    int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
-};
-
-struct laz_programs_store {
-    const struct laz_settings_values *values;
-    const char *folder; /* directory of the engine */
-    struct laz_programs_found *first;
-};
-
-/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
- * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
- * laz_programs_new, and LAZ_EOS. */
-int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
-                      uint32_t uid, bool staged, const struct laz_strv *read,
-                      const struct laz_programs_found **programs, struct laz_error *err);
-void laz_programs_store_fini(struct laz_programs_store *store);
 
 /* Name and reason of the nth default program, for the documents; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);

@@ -11,7 +11,6 @@
 #include "plan/programs.h"
 
 #include "base/digest.h"
-#include "plan/policy.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/shared_directory.h"

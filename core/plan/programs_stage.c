@@ -13,8 +13,6 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "plan/policy.h"
-#include "plan/policy_paths.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "os/descriptors.h"

@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "audit/audit.h"
-#include "plan/policy_paths.h"
 #include "session/result.h"
 #include "os/paths.h"
 

@@ -8,7 +8,7 @@
 
 #include "backends.h"
 #include "base/clock.h"
-#include "plan/policy.h"
+#include "plan/programs.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"

@@ -4,8 +4,8 @@
  * record is changed; each record is shown as one line that is harmless to a terminal. */
 #include "base/json.h"
 #include "base/utf8.h"
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * boxes. */
 #include "unit.h"
 
-#include "plan/policy.h"
 #include "plan/programs.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
