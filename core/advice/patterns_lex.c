@@ -46,13 +46,6 @@ static void lex_advance(struct patterns_lexer *lexer, size_t n)
         lexer->line += *lexer->at == '\n';
 }
 
-static void lex_skip_line(struct patterns_lexer *lexer)
-{
-    const char *newline = memchr(lexer->at, '\n', lex_left(lexer));
-
-    lexer->at = newline ? newline : lexer->end;
-}
-
 /* Makes a string token of the text from `start` to `end`. */
 static void lex_string(struct patterns_token *token, const char *start, const char *end)
 {
@@ -195,13 +188,6 @@ static bool lex_long(struct patterns_lexer *lexer, struct patterns_token *token)
     return true;
 }
 
-/* Reads a string or comment that not every language has. True: there was one at the position;
- * `token` is a string then, or unchanged if it was a comment. */
-static bool lex_special(struct patterns_lexer *lexer, struct patterns_token *token)
-{
-    return lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token);
-}
-
 /* ---- all languages -------------------------------------------------------------------------- */
 
 /* Length in bytes of a member operator of the list at the position; 0: none. */
@@ -242,7 +228,8 @@ static bool lex_skip_blank(struct patterns_lexer *lexer)
     char c = lex_peek(lexer, 0);
 
     if (lex_starts(lexer, lexer->syntax->comment)) {
-        lex_skip_line(lexer);
+        const char *newline = memchr(lexer->at, '\n', lex_left(lexer));
+        lexer->at = newline ? newline : lexer->end;
         return true;
     }
     if (c == '\\' && lex_peek(lexer, 1) == '\n') {
@@ -294,7 +281,8 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         token->line = lexer->line;
         if (lexer->at == lexer->end)
             return;
-        if (lex_special(lexer, token)) {
+        /* strings and comments that not every language has */
+        if (lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token)) {
             if (token->type == PATTERNS_STRING)
                 return;
         } else if (!lex_skip_blank(lexer)) {
