@@ -155,9 +155,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                         laz_backend_has_own_files(purpose->ops), laz_os_platform(),
                         purpose->options, strlen(purpose->options), &policy, err);
     if (!rc)
-        rc = laz_plan_make_held(purpose->ops, purpose->backend, &policy->policy,
-                                purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
-                                &box->plan, err);
+        rc = laz_plan_make(purpose->ops, purpose->backend, &policy->policy,
+                           purpose->runtime ? &box->host : NULL, purpose->require, box->folder,
+                           &box->plan, err);
     if (!rc)
         laz_box_tell_unmet(box);
     if (!rc && !purpose->runtime)

@@ -153,15 +153,15 @@ static int plan_make(struct cli *cli, struct plan_parts *parts, const char *plat
     uint32_t require = laz_settings_values(cli->settings)->sandbox.require;
     const char *name = parts->backend->name;
 
-    if (laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, require,
-                           plan_stand_in(platform)->folder, &parts->plan, refusal) == 0)
+    if (laz_plan_make(parts->ops, name, &parts->box->policy, &host, require,
+                      plan_stand_in(platform)->folder, &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
         return err->code;
     }
-    return laz_plan_make_held(parts->ops, name, &parts->box->policy, &host, 0,
-                              plan_stand_in(platform)->folder, &parts->plan, err);
+    return laz_plan_make(parts->ops, name, &parts->box->policy, &host, 0,
+                         plan_stand_in(platform)->folder, &parts->plan, err);
 }
 
 static void plan_show(struct cli *cli, const struct plan_parts *parts)

@@ -16,20 +16,31 @@
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
 
-/* Appends a zeroed element to an array. NULL: out of memory, recorded in plan->failed. */
-static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
+/* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
+ * recorded in plan->failed. */
+static void *plan_grow(struct laz_plan *plan, void *array, size_t *n, size_t size)
 {
-    void *more = plan->failed ? NULL : realloc(*items, (*n + 1) * size);
+    void *items;
 
-    if (!more) {
+    memcpy(&items, array, sizeof items);
+    items = plan->failed ? NULL : realloc(items, (*n + 1) * size);
+    if (!items) {
         plan->failed = true;
         return NULL;
     }
-    *items = more;
-    char *item = (char *)more + *n * size;
-    memset(item, 0, size);
-    (*n)++;
-    return item;
+    memcpy(array, &items, sizeof items);
+    return memset((char *)items + (*n)++ * size, 0, size);
+}
+
+/* Copies a name from the backend; false: it is too long, recorded in plan->failed. */
+static bool plan_name(struct laz_plan *plan, char to[16], const char *name)
+{
+    if (strlen(name) >= 16) {
+        plan->failed = true;
+        return false;
+    }
+    memcpy(to, name, strlen(name) + 1);
+    return true;
 }
 
 static void plan_arg(struct laz_plan *plan, const char *arg)
@@ -44,17 +55,14 @@ static void plan_env(struct laz_plan *plan, const char *name_value)
 
 static int plan_data(struct laz_plan *plan, const char *what, const void *data, size_t len)
 {
-    void *items = plan->data;
-    struct laz_plan_data *item = plan_grow(plan, &items, &plan->n_data, sizeof *item);
+    struct laz_plan_data *item = plan_grow(plan, &plan->data, &plan->n_data, sizeof *item);
 
-    plan->data = items;
     if (!item)
         return -1;
     item->what = laz_strdup(what);
     laz_buf_append(&item->content, data, len);
     item->child_fd = plan->next_fd++;
-    if (!item->what || item->content.failed)
-        plan->failed = true;
+    plan->failed |= !item->what || item->content.failed;
     return plan->failed ? -1 : item->child_fd;
 }
 
@@ -67,55 +75,37 @@ static int plan_status(struct laz_plan *plan)
 
 static const char *plan_file(struct laz_plan *plan, const char *name, const void *data, size_t len)
 {
-    void *items = plan->files;
-    struct laz_plan_file *item;
+    plan->failed |= !name[0] || name[0] == '.' || strchr(name, '/');
+    struct laz_plan_file *item = plan_grow(plan, &plan->files, &plan->n_files, sizeof *item);
 
-    if (!name[0] || name[0] == '.' || strchr(name, '/')) {
-        plan->failed = true;
-        return NULL;
-    }
-    item = plan_grow(plan, &items, &plan->n_files, sizeof *item);
-    plan->files = items;
     if (!item)
         return NULL;
     item->name = laz_strdup(name);
     item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
     laz_buf_append(&item->content, data, len);
-    if (!item->name || !item->path || item->content.failed)
-        plan->failed = true;
+    plan->failed |= !item->name || !item->path || item->content.failed;
     return plan->failed ? NULL : item->path;
 }
 
 static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t value)
 {
-    void *items = plan->limits;
     struct laz_plan_limit *item;
 
     if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or too large to matter */
         return;
-    if (strlen(name) >= sizeof item->name) {
-        plan->failed = true;
-        return;
-    }
-    item = plan_grow(plan, &items, &plan->n_limits, sizeof *item);
-    plan->limits = items;
-    if (!item)
-        return;
-    memcpy(item->name, name, strlen(name) + 1);
-    item->value = value;
+    item = plan_grow(plan, &plan->limits, &plan->n_limits, sizeof *item);
+    if (item && plan_name(plan, item->name, name))
+        item->value = value;
 }
 
 static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanism, bool weakly)
 {
-    void *items = plan->words;
-    struct laz_plan_word *item = plan_grow(plan, &items, &plan->n_words, sizeof *item);
+    struct laz_plan_word *item = plan_grow(plan, &plan->words, &plan->n_words, sizeof *item);
 
-    plan->words = items;
     if (!item)
         return;
     *item = (struct laz_plan_word){bits, laz_strdup(mechanism), weakly};
-    if (!item->mechanism)
-        plan->failed = true;
+    plan->failed |= !item->mechanism;
     if (!weakly)
         plan->enforces |= bits;
 }
@@ -137,12 +127,8 @@ static void plan_ends_by(struct laz_plan *plan, uint32_t how)
 
 static void plan_agent_filter(struct laz_plan *plan, const char *name, uint32_t bits)
 {
-    if (!name[0] || strlen(name) >= sizeof plan->filter_name) {
-        plan->failed = true;
-        return;
-    }
     plan->filter = (struct laz_plan_step){true, bits};
-    memcpy(plan->filter_name, name, strlen(name) + 1);
+    plan->failed |= !name[0] || !plan_name(plan, plan->filter_name, name);
 }
 
 static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bits)
@@ -154,15 +140,12 @@ static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bi
 static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t rights,
                             uint32_t optional)
 {
-    void *items = plan->rules;
-    struct laz_plan_rule *rule = plan_grow(plan, &items, &plan->n_rules, sizeof *rule);
+    struct laz_plan_rule *rule = plan_grow(plan, &plan->rules, &plan->n_rules, sizeof *rule);
 
-    plan->rules = items;
     if (!rule)
         return;
     *rule = (struct laz_plan_rule){laz_strdup(path), rights, optional != 0};
-    if (!rule->path)
-        plan->failed = true;
+    plan->failed |= !rule->path;
 }
 
 static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits)
@@ -181,21 +164,12 @@ static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t val
 
 static void plan_not_limited(struct laz_plan *plan, const char *name, const char *why)
 {
-    void *items = plan->unmet;
-    struct laz_plan_unmet *item;
+    struct laz_plan_unmet *item = plan_grow(plan, &plan->unmet, &plan->n_unmet, sizeof *item);
 
-    if (strlen(name) >= sizeof item->name) {
-        plan->failed = true;
+    if (!item || !plan_name(plan, item->name, name))
         return;
-    }
-    item = plan_grow(plan, &items, &plan->n_unmet, sizeof *item);
-    plan->unmet = items;
-    if (!item)
-        return;
-    memcpy(item->name, name, strlen(name) + 1);
     item->why = laz_strdup(why);
-    if (!item->why)
-        plan->failed = true;
+    plan->failed |= !item->why;
 }
 
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
@@ -284,59 +258,39 @@ static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops
 /* Checks a plan for faults of its backend. `excess`: bits that it declares but cannot enforce. */
 static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_error *err)
 {
-    struct laz_buf names = LAZ_BUF_INIT;
+    struct laz_buf names = LAZ_BUF_INIT, fault = LAZ_BUF_INIT;
     bool has_job = false;
     int rc = 0;
 
     for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
         has_job |= plan->job.of[i] != LAZ_UNLIMITED;
     plan_bit_names(excess, &names);
-    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
-        names.failed)
-        rc = laz_error_nomem(err);
-    else if (plan->argv.n == 0)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
-                           plan->backend);
+    if (plan->argv.n == 0)
+        laz_buf_puts(&fault, "has no program");
     else if (plan->ends_by > LAZ_END_JOB)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan has an unknown way to end (%u)", plan->backend,
-                           plan->ends_by);
+        laz_buf_printf(&fault, "has an unknown way to end (%u)", plan->ends_by);
     else if (plan->unknown)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets an unknown limit of a job (%s)",
-                           plan->backend, plan->unknown);
+        laz_buf_printf(&fault, "sets an unknown limit of a job (%s)", plan->unknown);
     else if (has_job && plan->ends_by != LAZ_END_JOB)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets limits of a job but does not end by the job",
-                           plan->backend);
+        laz_buf_puts(&fault, "sets limits of a job but does not end by the job");
     else if (excess)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan declares %s, which it does not claim to be able "
-                           "to enforce",
-                           plan->backend, laz_buf_text(&names));
+        laz_buf_printf(&fault, "declares %s, which it does not claim to be able to enforce",
+                       laz_buf_text(&names));
+    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
+        names.failed || fault.failed)
+        rc = laz_error_nomem(err);
+    else if (fault.len)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan %s", plan->backend,
+                           laz_buf_text(&fault));
     laz_buf_fini(&names);
+    laz_buf_fini(&fault);
     return rc;
 }
 
-/* Stores which programs can be executed inside, to be shown with the plan. */
-static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy)
-{
-    plan->any_program = !policy->programs;
-    for (const char *const *program = policy->programs; program && *program; program++)
-        laz_strv_add(&plan->programs, *program);
-}
-
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
-                  const struct laz_policy *policy, uint32_t require, const char *folder,
-                  struct laz_plan **plan, struct laz_error *err)
-{
-    return laz_plan_make_held(ops, backend, policy, NULL, require, folder, plan, err);
-}
-
-int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
-                       const struct laz_policy *policy, const struct laz_plan_host *host,
-                       uint32_t require, const char *folder, struct laz_plan **plan,
-                       struct laz_error *err)
+                  const struct laz_policy *policy, const struct laz_plan_host *host,
+                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  struct laz_error *err)
 {
     const struct laz_plan_api api = {
         .size = sizeof api,
@@ -369,7 +323,9 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
     made->folder = laz_strdup(folder);
     if (!made->backend || (folder && !made->folder))
         made->failed = true;
-    plan_programs(made, policy);
+    made->any_program = !policy->programs;
+    for (const char *const *program = policy->programs; program && *program; program++)
+        laz_strv_add(&made->programs, *program);
     int rc = ops->plan(&api, policy, made, &why);
     if (rc) {
         why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
@@ -398,28 +354,24 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
 
     if (!made)
         return laz_error_nomem(err);
-    made->backend = laz_strdup(plan->backend);
-    made->words = calloc(plan->n_words + 1, sizeof *made->words);
-    made->status_fd = -1;
-    made->confine = confine;
-    made->filter = plan->filter;
-    made->landlock = plan->landlock;
-    made->landlock_abi = plan->landlock_abi;
+    *made = (struct laz_plan){
+        .backend = laz_strdup(plan->backend),
+        .status_fd = -1,
+        .confine = confine,
+        .filter = plan->filter,
+        .landlock = plan->landlock,
+        .landlock_abi = plan->landlock_abi,
+        .require = plan->require,
+        .ends_by = plan->ends_by,
+        .job = plan->job,
+        .any_program = plan->any_program,
+    };
     memcpy(made->filter_name, plan->filter_name, sizeof made->filter_name);
-    made->enforces = plan->enforces;
-    made->require = plan->require;
-    made->ends_by = plan->ends_by;
-    made->job = plan->job;
     memcpy(made->job_bits, plan->job_bits, sizeof made->job_bits);
-    made->any_program = plan->any_program;
-    made->failed = !made->backend || !made->words;
-    for (size_t i = 0; i < plan->n_words && !made->failed; i++) {
-        made->words[i] = plan->words[i];
-        made->words[i].mechanism = laz_strdup(plan->words[i].mechanism);
-        made->n_words++;
-        made->failed = !made->words[i].mechanism;
-    }
-    if (made->failed) {
+    for (size_t i = 0; i < plan->n_words; i++)
+        plan_word(made, plan->words[i].bits, plan->words[i].mechanism, plan->words[i].weakly);
+    made->enforces = plan->enforces;
+    if (made->failed || !made->backend) {
         laz_plan_free(made);
         return laz_error_nomem(err);
     }

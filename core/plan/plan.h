@@ -93,15 +93,12 @@ struct laz_plan_host {
 /* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no
  * bit that it cannot enforce and all bits of `require` (else LAZ_EREFUSED, naming each missing one
  * and the remedy). `folder`: directory for the plan's files, which may not exist yet; NULL: the
- * plan is only shown. Other errors: LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
+ * plan is only shown. `host`: what the host enforces itself; NULL: nothing. Other errors:
+ * LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
-                  const struct laz_policy *policy, uint32_t require, const char *folder,
-                  struct laz_plan **plan, struct laz_error *err);
-/* The same, with what the host enforces itself; `host` may be NULL. */
-int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
-                       const struct laz_policy *policy, const struct laz_plan_host *host,
-                       uint32_t require, const char *folder, struct laz_plan **plan,
-                       struct laz_error *err);
+                  const struct laz_policy *policy, const struct laz_plan_host *host,
+                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  struct laz_error *err);
 /* Makes the plan of a session that is cloned from a template with this plan: what it enforces and
  * how it ends, without command and files. `confine`: JSON of the template's plan, borrowed until
  * the new plan is freed. LAZ_ENOMEM. */

@@ -90,7 +90,7 @@ static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *
                             laz_os_platform(), "{}", 2, &policy, &err);
 
     if (!rc)
-        rc = laz_plan_make(ops, "test", &policy->policy, 0, NULL, &plan, &err);
+        rc = laz_plan_make(ops, "test", &policy->policy, NULL, 0, NULL, &plan, &err);
     if (rc)
         printf("\n    %s\n", err.text);
     laz_policy_free(policy);

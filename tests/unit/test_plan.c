@@ -55,7 +55,7 @@ static struct laz_plan *plan_of(const char *name, const struct laz_policy *polic
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, policy, 0, NULL, &plan, &err), 0);
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, policy, NULL, 0, NULL, &plan, &err), 0);
     UNIT_TEXT(err.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
     return plan;
@@ -141,7 +141,7 @@ static void sim_bwrap_declares_only_the_limits_that_are_set(void)
     CU_ASSERT_EQUAL(plan->n_limits, 0);
     laz_plan_free(plan);
     plan = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy,
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL,
                                   LAZ_ENFORCE_NPROC | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_FS_READ,
                                   NULL, &plan, &err),
                     LAZ_EREFUSED);
@@ -159,12 +159,12 @@ static void sim_bwrap_refuses_what_it_cannot_serve(void)
     struct laz_error err = {0};
 
     policy.env = bad_env;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
                     LAZ_ECONFIG);
     policy = policy_plain();
     policy.paths = bad_path;
     policy.n_paths = 1;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
                     LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "77"));
 }
@@ -357,14 +357,16 @@ static void sim_landlock_refuses_a_kernel_without_it(void)
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
-                    LAZ_ESETUP);
+    CU_ASSERT_EQUAL(
+        laz_plan_make(ops_of("landlock"), "landlock", &policy, NULL, 0, NULL, &plan, &err),
+        LAZ_ESETUP);
     CU_ASSERT_PTR_NULL(plan);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "this kernel has no Landlock"));
     policy.landlock_abi = 7;
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(
+        laz_plan_make(ops_of("landlock"), "landlock", &policy, NULL, 0, NULL, &plan, &err),
+        LAZ_ECONFIG);
 }
 
 static void sim_bwrap_closes_its_files_a_second_time(void)
@@ -411,14 +413,14 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     for (size_t i = 0; i < plan->n_limits; i++)
         CU_ASSERT_STRING_NOT_EQUAL(plan->limits[i].name, "nproc");
     laz_plan_free(plan);
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy,
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, NULL,
                                   LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_FSIZE,
                                   NULL, &refused, &err),
                     LAZ_EREFUSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "fs_read, network, fsize"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none"));
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &refused, &err),
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, NULL, 0, NULL, &refused, &err),
                     LAZ_ECONFIG);
 }
 
@@ -510,7 +512,8 @@ static void plan_refuses_a_backend_that_breaks_its_contract(void)
             .size = sizeof ops, .can_enforce = LAZ_ENFORCE_FS_READ, .plan = rows[i].plan};
         struct laz_plan *plan = NULL;
         struct laz_error err = {0};
-        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, 0, NULL, &plan, &err), rows[i].rc);
+        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, NULL, 0, NULL, &plan, &err),
+                        rows[i].rc);
         CU_ASSERT_PTR_NULL(plan);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].word));
     }
@@ -556,7 +559,8 @@ static struct laz_plan *confining_plan_of(uint32_t require)
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = NULL;
 
-    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, require, NULL, &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, NULL, require, NULL, &plan, NULL),
+                          0);
     return plan;
 }
 
@@ -680,7 +684,7 @@ static void plan_says_what_the_host_holds(void)
         struct laz_plan *plan = NULL;
         struct laz_buf text = LAZ_BUF_INIT;
         struct laz_error err = {0};
-        int rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, 0, NULL, &plan, &err);
+        int rc = laz_plan_make(&ops, "mock", &policy, &rows[i].host, 0, NULL, &plan, &err);
         CU_ASSERT_EQUAL_FATAL(rc, 0);
         CU_ASSERT_EQUAL(plan->enforces & all, rows[i].enforces);
         laz_plan_isolation_json(plan, &text);
@@ -690,8 +694,8 @@ static void plan_says_what_the_host_holds(void)
         laz_buf_fini(&text);
         laz_plan_free(plan);
         plan = NULL;
-        rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, LAZ_ENFORCE_MEMORY, NULL,
-                                &plan, &err);
+        rc = laz_plan_make(&ops, "mock", &policy, &rows[i].host, LAZ_ENFORCE_MEMORY, NULL, &plan,
+                           &err);
         bool is_held = (rows[i].enforces & LAZ_ENFORCE_MEMORY) != 0;
         CU_ASSERT_EQUAL(rc, is_held ? 0 : LAZ_EREFUSED);
         if (!is_held)
@@ -702,8 +706,8 @@ static void plan_says_what_the_host_holds(void)
     struct laz_backend_ops ops = {.size = sizeof ops, .plan = writing_plan};
     struct laz_plan *plan = NULL;
     policy.limits.memory_bytes = LAZ_UNLIMITED;
-    CU_ASSERT_EQUAL_FATAL(
-        laz_plan_make_held(&ops, "mock", &policy, &rows[1].host, 0, NULL, &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, &rows[1].host, 0, NULL, &plan, NULL),
+                          0);
     CU_ASSERT_EQUAL(plan->enforces, LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC);
     laz_plan_free(plan);
 }
@@ -716,7 +720,7 @@ static void plan_is_shown_as_json_and_text(void)
     struct laz_plan *plan = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
 
-    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, 0, "/tmp/f", &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, NULL, 0, "/tmp/f", &plan, NULL), 0);
     UNIT_TEXT(plan->argv.items[1], "/tmp/f/profile");
     laz_plan_confine_json(plan, &text);
     UNIT_TEXT(laz_buf_text(&text), "{\"limits\":{\"cpu\":7}}");
@@ -764,9 +768,9 @@ static void plan_nests_only_where_sessions_stay_apart(void)
     laz_plan_free(plan);
     laz_buf_fini(&json);
     policy.landlock_abi = 0;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
                     LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &plan, &err),
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, NULL, 0, NULL, &plan, &err),
                     LAZ_EREFUSED);
     UNIT_TEXT(err.text, "backend none: it makes no namespaces, and so no templates");
 }
