@@ -163,7 +163,7 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
-        *runtime_file = laz_strdup(laz_policy_runtime_file(policy));
+        *runtime_file = laz_strdup(policy->runtime_file);
         rc = *runtime_file ? 0 : laz_error_nomem(err);
     }
 out:

@@ -33,10 +33,10 @@ struct laz_policy_session {
                            laz_policy_paths_hide */
 };
 
-/* A policy and the memory of everything it points to. */
+/* A policy; what it points to is freed with it. */
 struct laz_policy_box {
     struct laz_policy policy;
-    void *memory; /* private */
+    char *runtime_file; /* path of the runtime plugin inside the sandbox; NULL: a probe */
 };
 
 /* Makes a policy, which the caller frees. `runtime` NULL: a probe. `platform`: the system ("linux",
@@ -52,8 +52,6 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
                    const char *options, size_t options_len, struct laz_policy_box **box,
                    struct laz_error *err);
 void laz_policy_free(struct laz_policy_box *box);
-/* Path of the runtime plugin inside the sandbox. Borrowed from the box. */
-const char *laz_policy_runtime_file(const struct laz_policy_box *box);
 
 /* The nth of the files that a box with its own file system has with a fixed content; false past the
  * last. */

@@ -16,83 +16,73 @@
 #include <string.h>
 #include <strings.h>
 
-struct env_name {
-    const char *name; /* a last '*' stands for any ending; NULL: the end of a table */
+/* Variables that cannot be inherited. */
+static const struct env_name {
+    const char *name; /* a last '*' stands for any ending */
     const char *why;
     bool never_set; /* [env] set cannot set it either */
+    bool windows;   /* only there */
+} env_refused_names[] = {
+    {"LD_*", "changes what the loader loads", true, false},
+    {"DYLD_*", "changes what the loader loads", true, false},
+    {"GLIBC_TUNABLES", "changes the C library", true, false},
+    {"MALLOC_*", "changes the C library", true, false},
+    {"GCONV_PATH", "makes the C library load files", true, false},
+    {"LOCPATH", "makes the C library load files", true, false},
+    {"NLSPATH", "makes the C library load files", true, false},
+    {"BASH_ENV", "makes shells run a file", false, false},
+    {"ENV", "makes shells run a file", false, false},
+    {"BASH_FUNC_*", "defines functions of shells", false, false},
+    {"IFS", "changes how shells read words", false, false},
+    {"PS4", "makes shells run commands", false, false},
+    {"PROMPT_COMMAND", "makes shells run commands", false, false},
+    {"SHELLOPTS", "changes what shells do", false, false},
+    {"BASHOPTS", "changes what shells do", false, false},
+    {"HOSTALIASES", "makes the C library load files", false, false},
+    {"RES_OPTIONS", "changes the C library", false, false},
+    {"LOCALDOMAIN", "changes the C library", false, false},
+    {"PYTHON*", "changes what Python loads", false, false},
+    {"R_*", "changes what R loads", false, false},
+    {"LUA_*", "changes what Lua loads", false, false},
+    {"NODE_*", "changes what Node.js loads", false, false},
+    {"PERL*", "changes what Perl loads", false, false},
+    {"RUBY*", "changes what Ruby loads", false, false},
+    {"JAVA_TOOL_OPTIONS", "changes what Java loads", false, false},
+    {"JDK_JAVA_OPTIONS", "changes what Java loads", false, false},
+    {"CLASSPATH", "changes what Java loads", false, false},
+    {"TCLLIBPATH", "changes what Tcl loads", false, false},
+    {"OPENSSL_*", "makes OpenSSL load files", false, false},
+    {"ASAN_OPTIONS", "changes what a sanitizer does", false, false},
+    {"UBSAN_OPTIONS", "changes what a sanitizer does", false, false},
+    {"LSAN_OPTIONS", "changes what a sanitizer does", false, false},
+    {"LAZARET_*", "belongs to lazaret", true, false},
+    {"HOME", "is given by the box", true, false},
+    {"TMPDIR", "is given by the box", true, false},
+    {"TMP", "is given by the box", true, false},
+    {"TEMP", "is given by the box", true, false},
+    {"PATH", "has a fixed value inside, which env.set can change", false, false},
+    {"USERPROFILE", "is given by the box", true, true},
+    {"HOMEDRIVE", "is left to HOME and USERPROFILE", true, true},
+    {"HOMEPATH", "is left to HOME and USERPROFILE", true, true},
+    {"APPDATA", "is given by the box", true, true},
+    {"LOCALAPPDATA", "is given by the box", true, true},
+    {"SystemRoot", "belongs to the system", true, true},
+    {"SystemDrive", "belongs to the system", true, true},
+    {"windir", "belongs to the system", true, true},
+    {"ComSpec", "belongs to the system", true, true},
+    {"__COMPAT_LAYER", "changes how programs are started", true, true},
+    {"PSModulePath", "changes what PowerShell loads", true, true},
+    {"COR_*", "changes what .NET loads", true, true},
+    {"CORECLR_*", "changes what .NET loads", true, true},
+    {"DOTNET_*", "changes what .NET loads", true, true},
 };
-
-/* Variables that cannot be inherited, on any system. */
-static const struct env_name env_refused_names[] = {
-    {"LD_*", "changes what the loader loads", true},
-    {"DYLD_*", "changes what the loader loads", true},
-    {"GLIBC_TUNABLES", "changes the C library", true},
-    {"MALLOC_*", "changes the C library", true},
-    {"GCONV_PATH", "makes the C library load files", true},
-    {"LOCPATH", "makes the C library load files", true},
-    {"NLSPATH", "makes the C library load files", true},
-    {"BASH_ENV", "makes shells run a file", false},
-    {"ENV", "makes shells run a file", false},
-    {"BASH_FUNC_*", "defines functions of shells", false},
-    {"IFS", "changes how shells read words", false},
-    {"PS4", "makes shells run commands", false},
-    {"PROMPT_COMMAND", "makes shells run commands", false},
-    {"SHELLOPTS", "changes what shells do", false},
-    {"BASHOPTS", "changes what shells do", false},
-    {"HOSTALIASES", "makes the C library load files", false},
-    {"RES_OPTIONS", "changes the C library", false},
-    {"LOCALDOMAIN", "changes the C library", false},
-    {"PYTHON*", "changes what Python loads", false},
-    {"R_*", "changes what R loads", false},
-    {"LUA_*", "changes what Lua loads", false},
-    {"NODE_*", "changes what Node.js loads", false},
-    {"PERL*", "changes what Perl loads", false},
-    {"RUBY*", "changes what Ruby loads", false},
-    {"JAVA_TOOL_OPTIONS", "changes what Java loads", false},
-    {"JDK_JAVA_OPTIONS", "changes what Java loads", false},
-    {"CLASSPATH", "changes what Java loads", false},
-    {"TCLLIBPATH", "changes what Tcl loads", false},
-    {"OPENSSL_*", "makes OpenSSL load files", false},
-    {"ASAN_OPTIONS", "changes what a sanitizer does", false},
-    {"UBSAN_OPTIONS", "changes what a sanitizer does", false},
-    {"LSAN_OPTIONS", "changes what a sanitizer does", false},
-    {"LAZARET_*", "belongs to lazaret", true},
-    {"HOME", "is given by the box", true},
-    {"TMPDIR", "is given by the box", true},
-    {"TMP", "is given by the box", true},
-    {"TEMP", "is given by the box", true},
-    {"PATH", "has a fixed value inside, which env.set can change", false},
-    {NULL, NULL, false},
-};
-
-/* Variables that on Windows can neither be inherited nor set. */
-static const struct env_name env_windows_never[] = {
-    {"USERPROFILE", "is given by the box", true},
-    {"HOMEDRIVE", "is left to HOME and USERPROFILE", true},
-    {"HOMEPATH", "is left to HOME and USERPROFILE", true},
-    {"APPDATA", "is given by the box", true},
-    {"LOCALAPPDATA", "is given by the box", true},
-    {"SystemRoot", "belongs to the system", true},
-    {"SystemDrive", "belongs to the system", true},
-    {"windir", "belongs to the system", true},
-    {"ComSpec", "belongs to the system", true},
-    {"__COMPAT_LAYER", "changes how programs are started", true},
-    {"PSModulePath", "changes what PowerShell loads", true},
-    {"COR_*", "changes what .NET loads", true},
-    {"CORECLR_*", "changes what .NET loads", true},
-    {"DOTNET_*", "changes what .NET loads", true},
-    {NULL, NULL, false},
-};
-
-static const struct env_name env_nothing[] = {{NULL, NULL, false}};
 
 /* What differs from system to system. */
 struct env_system {
     const char *platform; /* NULL: any other */
-    bool folds;           /* names are compared without regard to case */
+    bool windows;         /* names are compared without regard to case */
     const char *const *fixed;
     const char *const *homes; /* variables that have the home directory as value */
-    const struct env_name *never;
 };
 
 static const char *const env_posix_fixed[] = {
@@ -131,9 +121,9 @@ static const char *const env_windows_homes[] = {"HOME",   "USERPROFILE", "APPDAT
                                                 "TMPDIR", "TMP",         "TEMP",    NULL};
 
 static const struct env_system env_systems[] = {
-    {"windows", true, env_windows_fixed, env_windows_homes, env_windows_never},
-    {"darwin", false, env_darwin_fixed, env_posix_homes, env_nothing},
-    {NULL, false, env_posix_fixed, env_posix_homes, env_nothing},
+    {"windows", true, env_windows_fixed, env_windows_homes},
+    {"darwin", false, env_darwin_fixed, env_posix_homes},
+    {NULL, false, env_posix_fixed, env_posix_homes},
 };
 
 /* Inherited if set. LC_ALL, LC_CTYPE and LC_NUMERIC are not: text is UTF-8, and numbers have a
@@ -148,33 +138,24 @@ static const char *const env_inherited[] = {
 static bool env_begins(const struct env_system *system, const char *text, const char *with,
                        size_t len)
 {
-    return (system->folds ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
+    return (system->windows ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
 }
 
-/* The entry of a table that refuses a name: for [env] set (`to_set`), or for inheriting it. */
-static const struct env_name *env_find(const struct env_system *system,
-                                       const struct env_name *table, bool to_set, const char *name,
-                                       size_t len)
-{
-    for (; table->name; table++) {
-        size_t pattern = strlen(table->name);
-        bool prefix = table->name[pattern - 1] == '*';
-        if (to_set && !table->never_set)
-            continue;
-        if (prefix ? len >= pattern - 1 && env_begins(system, name, table->name, pattern - 1)
-                   : len == pattern && env_begins(system, name, table->name, len))
-            return table;
-    }
-    return NULL;
-}
-
-/* The entry that refuses a name on this system; NULL: none. */
+/* The entry that refuses a name: for [env] set (`to_set`), or for inheriting it; NULL: none. */
 static const struct env_name *env_refused(const struct env_system *system, bool to_set,
                                           const char *name, size_t len)
 {
-    const struct env_name *refused = env_find(system, env_refused_names, to_set, name, len);
-
-    return refused ? refused : env_find(system, system->never, to_set, name, len);
+    for (size_t i = 0; i < ENV_COUNT(env_refused_names); i++) {
+        const struct env_name *refused = &env_refused_names[i];
+        size_t pattern = strlen(refused->name);
+        bool prefix = refused->name[pattern - 1] == '*';
+        if ((to_set && !refused->never_set) || (refused->windows && !system->windows))
+            continue;
+        if (prefix ? len >= pattern - 1 && env_begins(system, name, refused->name, pattern - 1)
+                   : len == pattern && env_begins(system, name, refused->name, len))
+            return refused;
+    }
+    return NULL;
 }
 
 /* Adds "NAME=VALUE", or replaces the variable of this name. */

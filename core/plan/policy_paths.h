@@ -49,13 +49,6 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
                           struct laz_strv *shown, struct laz_error *err);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
-/* True for Windows, whose paths begin with a drive and may have backslashes; in a list they have
- * slashes. */
-bool laz_policy_is_windows(const char *platform);
-void laz_policy_replace(char *path, char old, char by);
-
-/* True for a system whose rules match the real paths of files only (macOS). */
-bool laz_policy_is_by_real_paths(const char *platform);
 /* The real path of `path` on macOS, a new string (NULL: out of memory). With `here`, links are
  * followed if the path exists; else only the links are replaced that every macOS has (/tmp). */
 char *laz_policy_real(const char *path, bool here);
