@@ -107,13 +107,12 @@ static void programs_folder(void *user, const char *path, bool among_libraries)
         programs->failed = true;
 }
 
-/* The innermost directory of programs that contains a path, or NULL. */
-static struct laz_programs_folder *programs_find_folder(struct laz_programs *programs,
-                                                        const char *path)
+struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
+                                                   const char *path)
 {
     struct laz_programs_folder *found = NULL;
 
-    for (size_t i = 0; !programs->failed && i < programs->n_folders; i++)
+    for (size_t i = 0; i < programs->n_folders; i++)
         if (laz_path_is_below(path, programs->folders[i].path) &&
             (!found || strlen(found->path) < strlen(programs->folders[i].path)))
             found = &programs->folders[i];
@@ -134,16 +133,14 @@ static void programs_mark(struct laz_programs *programs)
 {
     for (size_t i = 0; i < programs->n_parts; i++) {
         struct laz_programs_part *part = &programs->parts[i];
-        struct laz_programs_folder *folder = programs_find_folder(programs, part->path);
-        for (size_t k = 0; k < programs->n_folders && !programs->failed; k++)
-            if (part->kind == LAZ_PATH_READ && strcmp(part->path, programs->folders[k].path) == 0)
-                programs->folders[k].whole = true;
-        if (folder) {
+        struct laz_programs_folder *folder = laz_programs_folder_of(programs, part->path);
+        part->folder = folder;
+        if (folder)
             folder->used = true;
-            part->folder = folder->path;
-        }
-        if (part->kind != LAZ_PATH_READ || !part->path)
+        if (part->kind != LAZ_PATH_READ)
             continue;
+        for (size_t k = 0; k < programs->n_folders; k++)
+            programs->folders[k].whole |= strcmp(part->path, programs->folders[k].path) == 0;
         part->mounted = folder && programs_is_large(part->path);
         laz_strv_add(&programs->allowed, part->path);
     }
@@ -215,6 +212,16 @@ static bool programs_is_for(struct laz_programs *programs, const struct laz_prog
     return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
 }
 
+/* Removes all parts but the first n. */
+static void programs_keep(struct laz_programs *programs, size_t n)
+{
+    while (programs->n_parts > n) {
+        struct laz_programs_part *part = &programs->parts[--programs->n_parts];
+        free(part->path);
+        free(part->text);
+    }
+}
+
 /* Adds the files and links that one name stands for. LAZ_ENOENT: it does not exist. */
 static int programs_add_here(struct laz_programs *programs, const char *name, uint32_t uid,
                              struct laz_error *err)
@@ -239,11 +246,8 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
                                "%s cannot be executed by the session, which has a uid of its own "
                                "when lazaret runs as root",
                                programs->parts[i].path);
-    while (rc && programs->n_parts > before) { /* removes what was added before the error */
-        struct laz_programs_part *part = &programs->parts[--programs->n_parts];
-        free(part->path);
-        free(part->text);
-    }
+    if (rc)
+        programs_keep(programs, before);
     return rc;
 }
 
@@ -341,7 +345,8 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
             programs_folder(programs, LAZ_PROGRAMS_ETC, false);
             laz_os_system_paths(false, programs_etc_file, &etc);
         }
-        programs_mark(programs);
+        if (!programs->failed)
+            programs_mark(programs);
     }
     if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed))
         rc = laz_error_nomem(err);
@@ -357,10 +362,7 @@ void laz_programs_free(struct laz_programs *programs)
 {
     if (!programs)
         return;
-    for (size_t i = 0; i < programs->n_parts; i++) {
-        free(programs->parts[i].path);
-        free(programs->parts[i].text);
-    }
+    programs_keep(programs, 0);
     for (size_t i = 0; i < programs->n_folders; i++)
         free(programs->folders[i].path);
     free(programs->parts);

@@ -13,20 +13,20 @@
 
 #define LAZ_PROGRAMS_ETC "/etc"
 
-struct laz_programs_part {
-    uint32_t kind; /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or
-                      directory */
-    char *path;    /* only its last component may be a link */
-    char *text;
-    const char *folder; /* the directory of programs that contains it; NULL: none */
-    bool mounted;       /* has a mount of its own, over an empty file in that directory */
-};
-
 struct laz_programs_folder {
     char *path;
     bool among_libraries; /* inside a directory that boxes show anyway: it has to be covered */
     bool whole;           /* listed itself: shown as it is */
     bool used;            /* contains a listed program */
+};
+
+struct laz_programs_part {
+    uint32_t kind; /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or
+                      directory */
+    char *path;    /* only its last component may be a link */
+    char *text;
+    const struct laz_programs_folder *folder; /* of programs, which contains it; NULL: none */
+    bool mounted; /* has a mount of its own, over an empty file in that directory */
 };
 
 /* A resolved list of programs. */
@@ -51,23 +51,23 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
 /* True if the /etc that laz_programs_paths shows has this file, as a copy or with the text of
  * laz_policy_content. */
 bool laz_programs_has_etc(const struct laz_programs *programs, const char *path);
+/* The innermost directory of programs that contains a path, or NULL. */
+struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
+                                                   const char *path);
 /* Makes the new directory `staged` for laz_programs_paths. It has a directory for each directory of
  * programs, with links as they are, copies of small programs, and an empty file or directory to
- * mount over for each large one and for each path of `shown` (host paths that the box shows anyway)
- * inside such a directory. The same is done for /etc. */
-int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
-                       size_t n_shown, const char *staged, struct laz_error *err);
+ * mount over for each large one and for each path of `shown` (host paths that the box shows anyway;
+ * NULL: none) inside such a directory. The same is done for /etc. */
+int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *shown,
+                       const char *staged, struct laz_error *err);
 /* The same below laz_os_shared_folder(), made once for all engines that need the same programs.
  * *staged is a new string; *lock is a descriptor that the caller keeps open while it uses *staged.
  * False: the caller has to make its own directory. */
-bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
-                        size_t n_shown, char **staged, int *lock);
-/* True if a path is inside one of the directories of programs. */
-bool laz_programs_holds(const struct laz_programs *programs, const char *path);
+bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *shown, char **staged,
+                        int *lock);
 /* Marks the directories that `shown` needs. `copies`: copies of programs can be executed, because
  * the file system of the staged directory allows it. */
-void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
-                          size_t n_shown, bool copies);
+void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *shown, bool copies);
 
 /* Name and reason of the nth default program, for the documents; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);

@@ -266,7 +266,6 @@ static void live_bwrap_has_few_devices(void)
 static bool choose_programs(const char *const *names)
 {
     struct laz_strv wanted = LAZ_STRV_INIT;
-    const struct laz_strv *shown[] = {&values.sandbox.read};
     struct laz_error err = {0};
 
     laz_programs_free(programs);
@@ -274,9 +273,10 @@ static bool choose_programs(const char *const *names)
     laz_os_remove_tree(in_base("staged"));
     for (; names && *names; names++)
         laz_strv_add(&wanted, *names);
-    bool good = !names || (laz_programs_new(&wanted, NULL, laz_os_platform(), box_uid, &programs,
-                                            &err) == 0 &&
-                           laz_programs_stage(programs, shown, 1, in_base("staged"), &err) == 0);
+    bool good =
+        !names ||
+        (laz_programs_new(&wanted, NULL, laz_os_platform(), box_uid, &programs, &err) == 0 &&
+         laz_programs_stage(programs, &values.sandbox.read, in_base("staged"), &err) == 0);
     laz_strv_fini(&wanted);
     UNIT_TEXT(err.text, "");
     return good;
