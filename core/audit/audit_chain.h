@@ -26,6 +26,9 @@ struct laz_audit_link {
     char hash[LAZ_SHA256_HEX + 1];
 };
 
+/* SHA-256 of two texts, one after the other. */
+void laz_audit_digest(const char *before, const char *text, size_t len,
+                      char hex[LAZ_SHA256_HEX + 1]);
 void laz_audit_link_init(struct laz_audit_link *link);
 /* Appends a record with its newline to `out`, and sets the link to it. `members`: made by
  * audit.h. `session`: its id; NULL: the record belongs to no session. */
