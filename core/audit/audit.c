@@ -207,12 +207,8 @@ int laz_audit_write(struct laz_audit *audit, const char *event, const char *sess
                     struct laz_audit_line *line, struct laz_error *err)
 {
     struct laz_error why = {0};
+    int rc = audit ? audit_append(audit, event, session, &line->members, &why) : 0;
 
-    if (!audit) {
-        laz_audit_line_fini(line);
-        return 0;
-    }
-    int rc = audit_append(audit, event, session, &line->members, &why);
     laz_audit_line_fini(line);
     if (!rc)
         return 0;

@@ -96,6 +96,7 @@ static void policy_replace(char *path, char old, char by)
 static char *policy_clean(const struct policy_work *work, const char *key, const char *path,
                           struct laz_error *err)
 {
+    const char *why = NULL;
     char *copy = laz_strdup(path);
 
     if (!copy) {
@@ -107,26 +108,22 @@ static char *policy_clean(const struct policy_work *work, const char *key, const
     size_t len = strlen(copy), root = 0; /* root: offset of the first slash */
     if (work->windows)
         root = strspn(copy, POLICY_LETTERS) == 1 && copy[1] == ':' ? 2 : len;
-    if (copy[root] != '/') {
-        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path%s", key, path,
-                      work->windows ? " of Windows (C:\\...)" : "");
-        free(copy);
-        return NULL;
-    }
-    while (len > root + 1 && copy[len - 1] == '/')
+    if (copy[root] != '/')
+        why = work->windows ? "is not an absolute path of Windows (C:\\...)"
+                            : "is not an absolute path";
+    while (!why && len > root + 1 && copy[len - 1] == '/')
         copy[--len] = '\0';
-    for (const char *part = copy + root; part; part = strchr(part + 1, '/')) {
+    for (const char *part = copy + root; !why && copy[root + 1] && part;
+         part = strchr(part + 1, '/')) {
         size_t n = strcspn(part + 1, "/");
-        if (copy[root + 1] && (n == 0 || (n == 1 && part[1] == '.') ||
-                               (n == 2 && part[1] == '.' && part[2] == '.'))) {
-            laz_error_set(err, LAZ_ECONFIG, 0,
-                          "%s: %s has an empty part, \".\" or \"..\": write the full path", key,
-                          path);
-            free(copy);
-            return NULL;
-        }
+        if (n == 0 || (n <= 2 && strspn(part + 1, ".") == n))
+            why = "has an empty part, \".\" or \"..\": write the full path";
     }
-    return copy;
+    if (!why)
+        return copy;
+    laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s %s", key, path, why);
+    free(copy);
+    return NULL;
 }
 
 static int policy_check_reserved(const char *key, const char *path, struct laz_error *err)
@@ -332,8 +329,7 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
 }
 
 static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
-                                 const char *key, uint32_t kind, enum laz_policy_rank rank,
-                                 struct laz_error *err)
+                                 const char *key, uint32_t kind, struct laz_error *err)
 {
     bool option = list == work->session->read, shown = false;
     int rc = 0;
@@ -355,7 +351,8 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
         if (!rc)
             rc = policy_within(work, key, kind, option, path, &shown, err);
         if (!rc && !shown)
-            policy_add(work, kind, rank, path, path);
+            policy_add(work, kind, kind == LAZ_PATH_WRITE ? LAZ_POLICY_WRITE : LAZ_POLICY_READ,
+                       path, path);
         free(path);
     }
     return rc;
@@ -593,13 +590,12 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     policy_programs(work);
     policy_runtime_paths(work);
     rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
-                               LAZ_POLICY_READ, err);
+                               err);
     if (!rc)
-        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ,
-                                   LAZ_POLICY_READ, err);
+        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ, err);
     if (!rc)
         rc = policy_settings_paths(work, &values->sandbox.write, "sandbox.write", LAZ_PATH_WRITE,
-                                   LAZ_POLICY_WRITE, err);
+                                   err);
     if (rc)
         return rc;
     policy_own_paths(work);
