@@ -17,64 +17,41 @@
 #include <strings.h>
 
 /* Variables that cannot be inherited. */
-static const struct env_name {
-    const char *name; /* a last '*' stands for any ending */
+static const struct env_names {
+    const char *names; /* with spaces between; a last '*' stands for any ending */
     const char *why;
-    bool never_set; /* [env] set cannot set it either */
+    bool never_set; /* [env] set cannot set them either */
     bool windows;   /* only there */
 } env_refused_names[] = {
-    {"LD_*", "changes what the loader loads", true, false},
-    {"DYLD_*", "changes what the loader loads", true, false},
-    {"GLIBC_TUNABLES", "changes the C library", true, false},
-    {"MALLOC_*", "changes the C library", true, false},
-    {"GCONV_PATH", "makes the C library load files", true, false},
-    {"LOCPATH", "makes the C library load files", true, false},
-    {"NLSPATH", "makes the C library load files", true, false},
-    {"BASH_ENV", "makes shells run a file", false, false},
-    {"ENV", "makes shells run a file", false, false},
+    {"LD_* DYLD_*", "changes what the loader loads", true, false},
+    {"GLIBC_TUNABLES MALLOC_*", "changes the C library", true, false},
+    {"GCONV_PATH LOCPATH NLSPATH", "makes the C library load files", true, false},
+    {"BASH_ENV ENV", "makes shells run a file", false, false},
     {"BASH_FUNC_*", "defines functions of shells", false, false},
     {"IFS", "changes how shells read words", false, false},
-    {"PS4", "makes shells run commands", false, false},
-    {"PROMPT_COMMAND", "makes shells run commands", false, false},
-    {"SHELLOPTS", "changes what shells do", false, false},
-    {"BASHOPTS", "changes what shells do", false, false},
+    {"PS4 PROMPT_COMMAND", "makes shells run commands", false, false},
+    {"SHELLOPTS BASHOPTS", "changes what shells do", false, false},
     {"HOSTALIASES", "makes the C library load files", false, false},
-    {"RES_OPTIONS", "changes the C library", false, false},
-    {"LOCALDOMAIN", "changes the C library", false, false},
+    {"RES_OPTIONS LOCALDOMAIN", "changes the C library", false, false},
     {"PYTHON*", "changes what Python loads", false, false},
     {"R_*", "changes what R loads", false, false},
     {"LUA_*", "changes what Lua loads", false, false},
     {"NODE_*", "changes what Node.js loads", false, false},
     {"PERL*", "changes what Perl loads", false, false},
     {"RUBY*", "changes what Ruby loads", false, false},
-    {"JAVA_TOOL_OPTIONS", "changes what Java loads", false, false},
-    {"JDK_JAVA_OPTIONS", "changes what Java loads", false, false},
-    {"CLASSPATH", "changes what Java loads", false, false},
+    {"JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS CLASSPATH", "changes what Java loads", false, false},
     {"TCLLIBPATH", "changes what Tcl loads", false, false},
     {"OPENSSL_*", "makes OpenSSL load files", false, false},
-    {"ASAN_OPTIONS", "changes what a sanitizer does", false, false},
-    {"UBSAN_OPTIONS", "changes what a sanitizer does", false, false},
-    {"LSAN_OPTIONS", "changes what a sanitizer does", false, false},
+    {"ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS", "changes what a sanitizer does", false, false},
     {"LAZARET_*", "belongs to lazaret", true, false},
-    {"HOME", "is given by the box", true, false},
-    {"TMPDIR", "is given by the box", true, false},
-    {"TMP", "is given by the box", true, false},
-    {"TEMP", "is given by the box", true, false},
+    {"HOME TMPDIR TMP TEMP", "is given by the box", true, false},
     {"PATH", "has a fixed value inside, which env.set can change", false, false},
-    {"USERPROFILE", "is given by the box", true, true},
-    {"HOMEDRIVE", "is left to HOME and USERPROFILE", true, true},
-    {"HOMEPATH", "is left to HOME and USERPROFILE", true, true},
-    {"APPDATA", "is given by the box", true, true},
-    {"LOCALAPPDATA", "is given by the box", true, true},
-    {"SystemRoot", "belongs to the system", true, true},
-    {"SystemDrive", "belongs to the system", true, true},
-    {"windir", "belongs to the system", true, true},
-    {"ComSpec", "belongs to the system", true, true},
+    {"USERPROFILE APPDATA LOCALAPPDATA", "is given by the box", true, true},
+    {"HOMEDRIVE HOMEPATH", "is left to HOME and USERPROFILE", true, true},
+    {"SystemRoot SystemDrive windir ComSpec", "belongs to the system", true, true},
     {"__COMPAT_LAYER", "changes how programs are started", true, true},
     {"PSModulePath", "changes what PowerShell loads", true, true},
-    {"COR_*", "changes what .NET loads", true, true},
-    {"CORECLR_*", "changes what .NET loads", true, true},
-    {"DOTNET_*", "changes what .NET loads", true, true},
+    {"COR_* CORECLR_* DOTNET_*", "changes what .NET loads", true, true},
 };
 
 /* What differs from system to system. */
@@ -141,18 +118,26 @@ static bool env_begins(const struct env_system *system, const char *text, const 
     return (system->windows ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
 }
 
+static bool env_is_among(const struct env_system *system, const char *names, const char *name,
+                         size_t len)
+{
+    for (size_t n; *names; names += n + (names[n] == ' ')) {
+        n = strcspn(names, " ");
+        if (names[n - 1] == '*' ? len >= n - 1 && env_begins(system, name, names, n - 1)
+                                : len == n && env_begins(system, name, names, n))
+            return true;
+    }
+    return false;
+}
+
 /* The entry that refuses a name: for [env] set (`to_set`), or for inheriting it; NULL: none. */
-static const struct env_name *env_refused(const struct env_system *system, bool to_set,
-                                          const char *name, size_t len)
+static const struct env_names *env_refused(const struct env_system *system, bool to_set,
+                                           const char *name, size_t len)
 {
     for (size_t i = 0; i < ENV_COUNT(env_refused_names); i++) {
-        const struct env_name *refused = &env_refused_names[i];
-        size_t pattern = strlen(refused->name);
-        bool prefix = refused->name[pattern - 1] == '*';
-        if ((to_set && !refused->never_set) || (refused->windows && !system->windows))
-            continue;
-        if (prefix ? len >= pattern - 1 && env_begins(system, name, refused->name, pattern - 1)
-                   : len == pattern && env_begins(system, name, refused->name, len))
+        const struct env_names *refused = &env_refused_names[i];
+        if ((refused->never_set || !to_set) && (system->windows || !refused->windows) &&
+            env_is_among(system, refused->names, name, len))
             return refused;
     }
     return NULL;
@@ -235,7 +220,7 @@ static int env_allow(const struct env_system *system, const struct laz_settings_
 {
     for (size_t i = 0; i < values->env.allow.n; i++) {
         const char *name = values->env.allow.items[i];
-        const struct env_name *refused = env_refused(system, false, name, strlen(name));
+        const struct env_names *refused = env_refused(system, false, name, strlen(name));
         if (!*name || strchr(name, '='))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "env.allow: \"%s\" is not the name of a variable", name);
@@ -259,7 +244,7 @@ static int env_set(const struct env_system *system, const struct laz_settings_va
         size_t len = strcspn(text, "=");
         if (len == 0 || text[len] != '=')
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
-        const struct env_name *refused = env_refused(system, true, text, len);
+        const struct env_names *refused = env_refused(system, true, text, len);
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
                                  (int)len, text, refused->why);

@@ -38,7 +38,6 @@ struct laz_programs {
     struct laz_programs_folder *folders;
     size_t n_folders;
     struct laz_strv etc; /* small files of /etc that every box shows */
-    char *reached;       /* cache: the last directory that the session was found to reach */
     bool failed;
 };
 
