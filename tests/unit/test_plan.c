@@ -50,6 +50,15 @@ static const struct laz_backend_ops *ops_of(const char *name)
     return plugin->ops;
 }
 
+static int plan_fails(const char *name, const struct laz_policy *policy, struct laz_error *err)
+{
+    struct laz_plan *plan = NULL;
+    int rc = laz_plan_make(ops_of(name), name, policy, NULL, 0, NULL, &plan, err);
+
+    CU_ASSERT_PTR_NULL(plan);
+    return rc;
+}
+
 static struct laz_plan *plan_of(const char *name, const struct laz_policy *policy)
 {
     struct laz_plan *plan = NULL;
@@ -155,17 +164,14 @@ static void sim_bwrap_refuses_what_it_cannot_serve(void)
     static const char *const bad_env[] = {"=x", NULL};
     static const struct laz_path bad_path[] = {{77, 0, "/a", "/a"}};
     struct laz_policy policy = policy_plain();
-    struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
     policy.env = bad_env;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, &err), LAZ_ECONFIG);
     policy = policy_plain();
     policy.paths = bad_path;
     policy.n_paths = 1;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, &err), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "77"));
 }
 
@@ -354,19 +360,13 @@ static void sim_landlock_allows_what_the_policy_lists(void)
 static void sim_landlock_refuses_a_kernel_without_it(void)
 {
     struct laz_policy policy = policy_plain();
-    struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(
-        laz_plan_make(ops_of("landlock"), "landlock", &policy, NULL, 0, NULL, &plan, &err),
-        LAZ_ESETUP);
-    CU_ASSERT_PTR_NULL(plan);
+    CU_ASSERT_EQUAL(plan_fails("landlock", &policy, &err), LAZ_ESETUP);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "this kernel has no Landlock"));
     policy.landlock_abi = 7;
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(
-        laz_plan_make(ops_of("landlock"), "landlock", &policy, NULL, 0, NULL, &plan, &err),
-        LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("landlock", &policy, &err), LAZ_ECONFIG);
 }
 
 static void sim_bwrap_closes_its_files_a_second_time(void)
@@ -420,8 +420,7 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "fs_read, network, fsize"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none"));
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, NULL, 0, NULL, &refused, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("none", &policy, &err), LAZ_ECONFIG);
 }
 
 static void sim_none_confines_only_when_it_is_told_to(void)
@@ -768,10 +767,8 @@ static void plan_nests_only_where_sessions_stay_apart(void)
     laz_plan_free(plan);
     laz_buf_fini(&json);
     policy.landlock_abi = 0;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, NULL, 0, NULL, &plan, &err),
-                    LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, NULL, 0, NULL, &plan, &err),
-                    LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, &err), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(plan_fails("none", &policy, &err), LAZ_EREFUSED);
     UNIT_TEXT(err.text, "backend none: it makes no namespaces, and so no templates");
 }
 
