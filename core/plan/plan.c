@@ -10,10 +10,13 @@
 #include "base/enforce.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "os/landlock_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define PLAN_NAME       16                  /* bytes of a name that a backend gives */
+#define PLAN_LETTERS    6                   /* room for the rights of a rule */
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
 
 /* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
@@ -32,15 +35,20 @@ static void *plan_grow(struct laz_plan *plan, void *array, size_t *n, size_t siz
     return memset((char *)items + (*n)++ * size, 0, size);
 }
 
-/* Copies a name from the backend; false: it is too long, recorded in plan->failed. */
-static bool plan_name(struct laz_plan *plan, char to[16], const char *name)
+/* A copy; NULL: out of memory, recorded in plan->failed. */
+static char *plan_copy(struct laz_plan *plan, const char *text)
 {
-    if (strlen(name) >= 16) {
-        plan->failed = true;
-        return false;
-    }
-    memcpy(to, name, strlen(name) + 1);
-    return true;
+    char *copy = laz_strdup(text);
+
+    plan->failed |= !copy;
+    return copy;
+}
+
+/* A copy of a name that a backend gives; NULL: it is too long, too. */
+static char *plan_name(struct laz_plan *plan, const char *name)
+{
+    plan->failed |= strlen(name) >= PLAN_NAME;
+    return plan->failed ? NULL : plan_copy(plan, name);
 }
 
 static void plan_arg(struct laz_plan *plan, const char *arg)
@@ -59,10 +67,10 @@ static int plan_data(struct laz_plan *plan, const char *what, const void *data, 
 
     if (!item)
         return -1;
-    item->what = laz_strdup(what);
+    item->what = plan_copy(plan, what);
     laz_buf_append(&item->content, data, len);
     item->child_fd = plan->next_fd++;
-    plan->failed |= !item->what || item->content.failed;
+    plan->failed |= item->content.failed;
     return plan->failed ? -1 : item->child_fd;
 }
 
@@ -80,22 +88,23 @@ static const char *plan_file(struct laz_plan *plan, const char *name, const void
 
     if (!item)
         return NULL;
-    item->name = laz_strdup(name);
+    item->name = plan_copy(plan, name);
     item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
     laz_buf_append(&item->content, data, len);
-    plan->failed |= !item->name || !item->path || item->content.failed;
+    plan->failed |= !item->path || item->content.failed;
     return plan->failed ? NULL : item->path;
 }
 
 static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t value)
 {
-    struct laz_plan_limit *item;
+    struct laz_wire_numbers *limits = &plan->agent.limits;
+    struct laz_wire_number *item;
 
     if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or too large to matter */
         return;
-    item = plan_grow(plan, &plan->limits, &plan->n_limits, sizeof *item);
-    if (item && plan_name(plan, item->name, name))
-        item->value = value;
+    item = plan_grow(plan, &limits->items, &limits->n, sizeof *item);
+    if (item)
+        *item = (struct laz_wire_number){plan_name(plan, name), (int64_t)value};
 }
 
 static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanism, bool weakly)
@@ -104,8 +113,7 @@ static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanis
 
     if (!item)
         return;
-    *item = (struct laz_plan_word){bits, laz_strdup(mechanism), weakly};
-    plan->failed |= !item->mechanism;
+    *item = (struct laz_plan_word){bits, plan_copy(plan, mechanism), weakly};
     if (!weakly)
         plan->enforces |= bits;
 }
@@ -128,24 +136,29 @@ static void plan_ends_by(struct laz_plan *plan, uint32_t how)
 static void plan_agent_filter(struct laz_plan *plan, const char *name, uint32_t bits)
 {
     plan->filter = (struct laz_plan_step){true, bits};
-    plan->failed |= !name[0] || !plan_name(plan, plan->filter_name, name);
+    plan->failed |= !name[0];
+    free((char *)plan->agent.filter);
+    plan->agent.filter = plan_name(plan, name);
 }
 
 static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bits)
 {
     plan->landlock = (struct laz_plan_step){true, bits};
-    plan->landlock_abi = abi;
+    plan->agent.has_landlock = true;
+    plan->agent.landlock.abi = abi;
 }
 
 static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t rights,
                             uint32_t optional)
 {
-    struct laz_plan_rule *rule = plan_grow(plan, &plan->rules, &plan->n_rules, sizeof *rule);
+    struct laz_wire_list *rules = &plan->agent.landlock.rules;
+    struct laz_wire_rule *rule = plan_grow(plan, &rules->items, &rules->n, sizeof *rule);
+    char letters[PLAN_LETTERS];
 
     if (!rule)
         return;
-    *rule = (struct laz_plan_rule){laz_strdup(path), rights, optional != 0};
-    plan->failed |= !rule->path;
+    laz_landlock_letters(rights, letters);
+    *rule = (struct laz_wire_rule){plan_copy(plan, letters), plan_copy(plan, path), optional != 0};
 }
 
 static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits)
@@ -154,8 +167,7 @@ static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t val
 
     if (limit == LAZ_JOB_LIMITS) {
         free(plan->unknown);
-        plan->unknown = laz_strdup(name);
-        plan->failed |= !plan->unknown;
+        plan->unknown = plan_copy(plan, name);
     } else if (value <= PLAN_MAX_NUMBER) {
         plan->job.of[limit] = value;
         plan->job_bits[limit] = bits;
@@ -166,10 +178,8 @@ static void plan_not_limited(struct laz_plan *plan, const char *name, const char
 {
     struct laz_plan_unmet *item = plan_grow(plan, &plan->unmet, &plan->n_unmet, sizeof *item);
 
-    if (!item || !plan_name(plan, item->name, name))
-        return;
-    item->why = laz_strdup(why);
-    plan->failed |= !item->why;
+    if (item)
+        *item = (struct laz_plan_unmet){plan_name(plan, name), plan_copy(plan, why)};
 }
 
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
@@ -315,6 +325,7 @@ int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
 
     if (!made)
         return laz_error_nomem(err);
+    made->agent.has_limits = true;
     made->status_fd = -1;
     made->next_fd = 3;
     made->job = laz_job_limits_none();
@@ -360,13 +371,11 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
         .confine = confine,
         .filter = plan->filter,
         .landlock = plan->landlock,
-        .landlock_abi = plan->landlock_abi,
         .require = plan->require,
         .ends_by = plan->ends_by,
         .job = plan->job,
         .any_program = plan->any_program,
     };
-    memcpy(made->filter_name, plan->filter_name, sizeof made->filter_name);
     memcpy(made->job_bits, plan->job_bits, sizeof made->job_bits);
     for (size_t i = 0; i < plan->n_words; i++)
         plan_word(made, plan->words[i].bits, plan->words[i].mechanism, plan->words[i].weakly);
@@ -465,6 +474,8 @@ void laz_plan_free(struct laz_plan *plan)
 {
     if (!plan)
         return;
+    struct laz_wire_numbers *limits = &plan->agent.limits;
+    struct laz_wire_rule *rules = plan->agent.landlock.rules.items;
     free(plan->backend);
     free(plan->folder);
     laz_strv_fini(&plan->argv);
@@ -481,16 +492,23 @@ void laz_plan_free(struct laz_plan *plan)
     }
     for (size_t i = 0; i < plan->n_words; i++)
         free(plan->words[i].mechanism);
-    for (size_t i = 0; i < plan->n_rules; i++)
-        free(plan->rules[i].path);
-    for (size_t i = 0; i < plan->n_unmet; i++)
+    for (size_t i = 0; i < plan->n_unmet; i++) {
+        free(plan->unmet[i].name);
         free(plan->unmet[i].why);
+    }
+    for (size_t i = 0; i < limits->n; i++)
+        free((char *)limits->items[i].name);
+    for (size_t i = 0; i < plan->agent.landlock.rules.n; i++) {
+        free((char *)rules[i].rights);
+        free((char *)rules[i].path);
+    }
+    free(limits->items);
+    free(rules);
+    free((char *)plan->agent.filter);
     free(plan->unmet);
     free(plan->unknown);
-    free(plan->rules);
     free(plan->data);
     free(plan->files);
-    free(plan->limits);
     free(plan->words);
     free(plan);
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "os/job_values.h"
+#include "wire/message.h"
 
 #include <lazaret/backend.h>
 
@@ -27,26 +28,14 @@ struct laz_plan_word {
     bool weakly;
 };
 
-struct laz_plan_limit {
-    char name[16];
-    uint64_t value;
-};
-
 /* A step of the confinement that the agent applies to itself; see core/agent/confine.c. */
 struct laz_plan_step {
     bool asked;
     uint32_t bits; /* LAZ_ENFORCE_* that only this step enforces */
 };
 
-struct laz_plan_rule { /* a rule of Landlock */
-    char *path;
-    uint32_t rights; /* LAZ_RIGHT_* */
-    bool optional;
-};
-
 struct laz_plan_unmet { /* a limit of the policy that nothing enforces */
-    char name[16];
-    char *why;
+    char *name, *why;
 };
 
 struct laz_plan {
@@ -59,13 +48,8 @@ struct laz_plan {
     size_t n_files;
     int status_fd; /* descriptor number in the child; -1: none */
     int next_fd;
-    struct laz_plan_limit *limits; /* for the agent */
-    size_t n_limits;
+    struct laz_wire_confine agent; /* what it is told; its texts are the plan's */
     struct laz_plan_step filter, landlock;
-    char filter_name[16];
-    uint32_t landlock_abi; /* 0: the newest that the kernel has */
-    struct laz_plan_rule *rules;
-    size_t n_rules;
     struct laz_job_limits job;         /* limits of the box as a whole */
     uint32_t job_bits[LAZ_JOB_LIMITS]; /* LAZ_ENFORCE_* that only this limit enforces */
     struct laz_plan_unmet *unmet;

@@ -342,8 +342,8 @@ static void sim_seatbelt_has_one_socket_or_none(void)
 
 static bool sets_limit(const struct laz_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->n_limits; i++)
-        if (strcmp(plan->limits[i].name, name) == 0)
+    for (size_t i = 0; i < plan->agent.limits.n; i++)
+        if (strcmp(plan->agent.limits.items[i].name, name) == 0)
             return true;
     return false;
 }
