@@ -124,7 +124,7 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
         UNIT_TEXT(plan->argv.items[i], argv[i]);
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_JOB);
     CU_ASSERT_EQUAL(plan->enforces, KEPT);
-    CU_ASSERT_EQUAL(plan->n_limits, 0);
+    CU_ASSERT_EQUAL(plan->agent.limits.n, 0);
     CU_ASSERT_EQUAL(plan->n_files + plan->n_data, 0);
     CU_ASSERT_EQUAL(plan->status_fd, -1);
     CU_ASSERT(plan->any_program);
