@@ -85,7 +85,7 @@ struct laz_audit_verify {
     void (*report)(void *user, enum laz_audit_finding finding, uint64_t line, const char *text);
     void *user;
     struct laz_audit_link last;
-    uint64_t lines, records, findings, notes, lost;
+    uint64_t lines, records, findings, lost; /* findings: without notes */
     /* private */
     struct laz_buf partial;
     bool too_long;                 /* the current line is too long; its text was discarded */

@@ -67,7 +67,7 @@ static void verify_report(struct laz_audit_verify *verify, enum laz_audit_findin
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ++*(findings[finding].note ? &verify->notes : &verify->findings);
+    verify->findings += !findings[finding].note;
     if (verify->report)
         verify->report(verify->user, finding, line, text);
 }

@@ -88,7 +88,6 @@ static const char *plan_file(struct laz_plan *plan, const char *name, const void
 
     if (!item)
         return NULL;
-    item->name = plan_copy(plan, name);
     item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
     laz_buf_append(&item->content, data, len);
     plan->failed |= !item->path || item->content.failed;
@@ -486,7 +485,6 @@ void laz_plan_free(struct laz_plan *plan)
         laz_buf_fini(&plan->data[i].content);
     }
     for (size_t i = 0; i < plan->n_files; i++) {
-        free(plan->files[i].name);
         free(plan->files[i].path);
         laz_buf_fini(&plan->files[i].content);
     }

@@ -17,7 +17,6 @@ struct laz_plan_data {
 };
 
 struct laz_plan_file {
-    char *name;
     char *path;
     struct laz_buf content;
 };
