@@ -54,21 +54,30 @@ static void lex_string(struct patterns_token *token, const char *start, const ch
     token->len = (size_t)(end - start);
 }
 
-/* Reads a string between two quotes, in which a backslash escapes the next character. */
-static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token)
+static bool lex_is_triple(const struct patterns_lexer *lexer)
+{
+    char quote = lex_peek(lexer, 0);
+
+    return (quote == '"' || quote == '\'') && lex_peek(lexer, 1) == quote &&
+           lex_peek(lexer, 2) == quote;
+}
+
+/* Reads a string between quotes, of which `n` stand on each side, one or three. A backslash escapes
+ * the next character. */
+static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token, size_t n)
 {
     char quote = *lexer->at;
 
-    lex_advance(lexer, 1);
+    lex_advance(lexer, n);
     const char *start = lexer->at;
-    while (lexer->at < lexer->end && *lexer->at != quote) {
-        if (*lexer->at == '\n' && !lexer->syntax->multiline_strings)
+    while (lexer->at < lexer->end && !(*lexer->at == quote && (n == 1 || lex_is_triple(lexer)))) {
+        if (*lexer->at == '\n' && n == 1 && !lexer->syntax->multiline_strings)
             break;
         lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
     }
     lex_string(token, start, lexer->at);
-    if (lexer->at < lexer->end && *lexer->at == quote)
-        lex_advance(lexer, 1);
+    if (lex_peek(lexer, 0) == quote)
+        lex_advance(lexer, n);
 }
 
 /* Reads a string up to `open`, then `fill` n times, then `close`; these are not part of it. */
@@ -120,14 +129,6 @@ static bool lex_raw(struct patterns_lexer *lexer, struct patterns_token *token)
     return true;
 }
 
-static bool lex_is_triple(const struct patterns_lexer *lexer)
-{
-    char quote = lex_peek(lexer, 0);
-
-    return (quote == '"' || quote == '\'') && lex_peek(lexer, 1) == quote &&
-           lex_peek(lexer, 2) == quote;
-}
-
 /* Three quotes; or up to two letters followed by one or three quotes. */
 static bool lex_prefixed(struct patterns_lexer *lexer, struct patterns_token *token)
 {
@@ -143,16 +144,7 @@ static bool lex_prefixed(struct patterns_lexer *lexer, struct patterns_token *to
     if (quote != '"' && quote != '\'')
         return false;
     lex_advance(lexer, prefix);
-    if (!syntax->triple_quotes || !lex_is_triple(lexer)) {
-        lex_quoted(lexer, token);
-        return true;
-    }
-    lex_advance(lexer, 3);
-    const char *start = lexer->at;
-    while (lexer->at < lexer->end && !(*lexer->at == quote && lex_is_triple(lexer)))
-        lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
-    lex_string(token, start, lexer->at);
-    lex_advance(lexer, 3);
+    lex_quoted(lexer, token, syntax->triple_quotes && lex_is_triple(lexer) ? 3 : 1);
     return true;
 }
 
@@ -291,10 +283,10 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
     }
     char c = *lexer->at;
     if (c == '`') {
-        lex_quoted(lexer, token);
+        lex_quoted(lexer, token, 1);
         token->type = PATTERNS_NAME;
     } else if (c == '"' || c == '\'') {
-        lex_quoted(lexer, token);
+        lex_quoted(lexer, token, 1);
     } else if (lex_is_digit(c) || lex_is_name(lexer, c) ||
                (c == '.' && lex_is_digit(lex_peek(lexer, 1)))) {
         lex_word(lexer, token);

@@ -76,9 +76,10 @@ enum laz_audit_finding {
     LAZ_AUDIT_LOST,       /* note: a writer could not write records */
     LAZ_AUDIT_ROTATED,    /* note: earlier records are in another file */
 };
-/* True if the finding is only a note, and no defect of the chain. */
-bool laz_audit_is_note(enum laz_audit_finding finding);
-const char *laz_audit_finding_name(enum laz_audit_finding finding); /* "changed" */
+extern const struct laz_audit_finding_kind {
+    const char *name; /* "changed" */
+    bool is_note;     /* no defect of the chain */
+} laz_audit_findings[];
 
 struct laz_audit_verify {
     /* `line` counts from 1; `text` is a sentence, borrowed for the call. */
