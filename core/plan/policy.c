@@ -11,8 +11,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
-#include "plan/policy_env.h"
-#include "plan/policy_paths.h"
+#include "plan/policy_parts.h"
 #include "plan/programs.h"
 #include "os/default_paths.h"
 #include "os/files.h"

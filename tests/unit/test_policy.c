@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "plan/policy.h"
-#include "plan/policy_paths.h"
+#include "plan/policy_parts.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
