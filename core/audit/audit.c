@@ -51,12 +51,15 @@ struct audit_end {
     char odd_digest[LAZ_SHA256_HEX + 1];
 };
 
-static void audit_end_odd(struct audit_end *end, const char *odd, size_t len)
+/* `data`: the last bytes of the file; `whole`: all of them. */
+static void audit_end_set(struct audit_end *end, const char *data, size_t len, bool whole)
 {
-    if (len && odd[len - 1] == '\n')
-        len--;
-    end->odd_bytes = len;
-    laz_audit_digest("", odd, len, end->odd_digest);
+    size_t rest;
+
+    *end = (struct audit_end){.needs_newline = len && data[len - 1] != '\n'};
+    end->tail = laz_audit_tail(data, len, whole, &end->link, &rest);
+    end->odd_bytes = rest && !end->needs_newline ? rest - 1 : rest;
+    laz_audit_digest("", data + len - rest, end->odd_bytes, end->odd_digest);
 }
 
 /* Finds the last record in the last bytes of the file; reads more of them until there is one. */
@@ -64,21 +67,16 @@ static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_e
                           struct laz_error *err)
 {
     for (size_t window = AUDIT_TAIL_FIRST;; window *= 8) {
-        size_t len = window < size ? window : (size_t)size, rest;
+        size_t len = window < size ? window : (size_t)size;
         char *data = malloc(len ? len : 1);
         if (!data)
             return laz_error_nomem(err);
         ssize_t n = laz_append_read(&audit->file, size - len, data, len, err);
-        if (n < 0) {
-            free(data);
-            return LAZ_EOS;
-        }
-        *end = (struct audit_end){0};
-        end->tail = laz_audit_tail(data, (size_t)n, len == size, &end->link, &rest);
-        end->needs_newline = n && data[n - 1] != '\n';
-        if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
-            audit_end_odd(end, data + n - rest, rest);
+        if (n >= 0)
+            audit_end_set(end, data, (size_t)n, len == size);
         free(data);
+        if (n < 0)
+            return LAZ_EOS;
         if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
             return 0;
         if (len == size || window >= AUDIT_TAIL_MOST)
