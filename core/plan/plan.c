@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLAN_NAME       16                  /* bytes of a name that a backend gives */
-#define PLAN_LETTERS    6                   /* room for the rights of a rule */
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
 
 /* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
@@ -44,10 +42,10 @@ static char *plan_copy(struct laz_plan *plan, const char *text)
     return copy;
 }
 
-/* A copy of a name that a backend gives; NULL: it is too long, too. */
+/* A copy of a name that a backend gives; NULL: as plan_copy, or over 15 bytes. */
 static char *plan_name(struct laz_plan *plan, const char *name)
 {
-    plan->failed |= strlen(name) >= PLAN_NAME;
+    plan->failed |= strlen(name) >= 16;
     return plan->failed ? NULL : plan_copy(plan, name);
 }
 
@@ -152,7 +150,7 @@ static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t ri
 {
     struct laz_wire_list *rules = &plan->agent.landlock.rules;
     struct laz_wire_rule *rule = plan_grow(plan, &rules->items, &rules->n, sizeof *rule);
-    char letters[PLAN_LETTERS];
+    char letters[6]; /* so many laz_landlock_letters needs */
 
     if (!rule)
         return;
