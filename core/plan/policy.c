@@ -387,14 +387,6 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
                          host, box);
 }
 
-static void policy_system_paths(struct policy_work *work)
-{
-    if (work->here)
-        laz_os_system_paths(work->any, policy_system_path, work);
-    else
-        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
-}
-
 /* Adds the programs. A box without its own file system has them at the host's paths, and the list
  * only says which may be read and executed. */
 static void policy_programs(struct policy_work *work)
@@ -585,7 +577,10 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     const struct laz_settings_values *values = work->values;
     int rc;
 
-    policy_system_paths(work);
+    if (work->here)
+        laz_os_system_paths(work->any, policy_system_path, work);
+    else
+        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
     policy_programs(work);
     policy_runtime_paths(work);
     rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
@@ -610,16 +605,6 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     return rc;
 }
 
-/* The programs as the backend gets them: NULL means any, so none is an empty list. */
-static const char *const *policy_allowed(const struct policy_work *work)
-{
-    static const char *const none[] = {NULL};
-
-    if (work->any)
-        return NULL;
-    return work->memory->programs.n ? (const char *const *)work->memory->programs.items : none;
-}
-
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
                    const struct laz_policy_session *session, bool own_files, const char *platform,
                    const char *options, size_t options_len, struct laz_policy_box **box,
@@ -639,6 +624,7 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .any = !session->programs || session->programs->any,
         .by_real = !own_files && strcmp(platform, "darwin") == 0,
     };
+    static const char *const none[] = {NULL};
     struct laz_error why = {0};
     int rc;
 
@@ -673,7 +659,9 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .host_command = memory->host_command,
         .options = memory->options,
         .options_len = options ? options_len : 2,
-        .programs = policy_allowed(&work),
+        .programs = work.any             ? NULL /* any, so no program is an empty list */
+                    : memory->programs.n ? (const char *const *)memory->programs.items
+                                         : none,
         /* of another system that of Linux 6.12 */
         .landlock_abi = work.here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
         .nests = session->nests,
