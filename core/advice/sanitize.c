@@ -70,7 +70,7 @@ static const struct rule {
     bool exact; /* capitals differ from small letters */
 } rules[] = {
     /* http://user:password@host:80/...; file:///... is a path */
-    {"&:<%a://", "(![/?#](%p|]|:&(![/?#](%p|]|:))))+", "[host]", false},
+    {"&:<%a://", "(%u+|:&(:|%u))+", "[host]", false},
     /* /home/..., below one of the usual directories */
     {"&/" P_BEFORE_PATH,
      "&(/%a)&(/"
@@ -151,6 +151,8 @@ static bool is_class(const struct sanitizer *s, size_t place, char class)
     case 'p': /* in paths; 0xe2 0x80 is possibly a typographic quote */
         return (unsigned char)c == 0xe2 ? (unsigned char)char_at(s, place + 1) != 0x80
                                         : c && !strchr(" \t\r\n'\",:;)]}>|`", c);
+    case 'u': /* in the authority of a URL, besides ':' */
+        return c == ']' || (c && !strchr("/?#", c) && is_class(s, place, 'p'));
     default: /* %% */
         return c == class;
     }
