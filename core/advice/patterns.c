@@ -20,7 +20,6 @@
 
 #define PATTERNS_PATH    96 /* bytes of a path; a longer one matches nothing */
 #define PATTERNS_ALIASES 64
-#define PATTERNS_PLACES  128
 
 struct patterns_path {
     char text[PATTERNS_PATH]; /* "": none */
@@ -30,14 +29,13 @@ struct patterns_path {
 
 /* A name that an import has made for `path`. */
 struct patterns_alias {
+    size_t len; /* of the name */
     char name[PATTERNS_PATH];
     char path[PATTERNS_PATH];
 };
 
 struct patterns_walk {
     const struct laz_language_patterns *language;
-    unsigned char calls_by[PATTERNS_PLACES];      /* hash table: index + 1 of a call, or 0 */
-    unsigned char calls_next[LAZ_LANGUAGE_CALLS]; /* index + 1 of the next with the same hash */
     struct patterns_lexer lexer;
     struct patterns_token token, before; /* before: the token before `token` */
     struct patterns_path path;           /* the path that ends at `before` */
@@ -45,7 +43,7 @@ struct patterns_walk {
     bool defined;                        /* the path is being defined */
     char callee[PATTERNS_PATH];          /* the call whose first arguments are read; "": none */
     struct patterns_path argument;       /* its first argument, if that is a path */
-    struct patterns_alias aliases[PATTERNS_ALIASES]; /* sorted by name */
+    struct patterns_alias aliases[PATTERNS_ALIASES];
     size_t n_aliases;
     struct laz_strv *warnings;
     size_t n_before; /* number of warnings in the list before this code */
@@ -53,52 +51,18 @@ struct patterns_walk {
 
 /* ---- matching ------------------------------------------------------------------------------- */
 
-static bool patterns_match_one(const char *name, const char *text)
-{
-    while (*name && *name != '*' && *name == *text) {
-        name++;
-        text++;
-    }
-    return *name == '*' ? *text != '\0' : *name == *text;
-}
-
 static bool patterns_match(const struct laz_strv *names, const char *text)
 {
-    for (size_t i = 0; i < names->n; i++)
-        if (patterns_match_one(names->items[i], text))
+    for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->items[i], *at = text;
+        while (*name && *name != '*' && *name == *at) {
+            name++;
+            at++;
+        }
+        if (*name == '*' ? *at != '\0' : *name == *at)
             return true;
-    return false;
-}
-
-/* Hash of the first three characters; no name in the tables has its star among these. */
-static size_t patterns_place(const char *name)
-{
-    size_t place = 0;
-
-    for (int i = 0; i < 3 && name[i]; i++)
-        place = place * 5 + (unsigned char)name[i];
-    return place % PATTERNS_PLACES;
-}
-
-static void patterns_index_calls(struct patterns_walk *walk)
-{
-    const struct laz_strv *calls = &walk->language->calls;
-
-    for (size_t i = 0; i < calls->n; i++) {
-        unsigned char *first = &walk->calls_by[patterns_place(calls->items[i])];
-        walk->calls_next[i] = *first;
-        *first = (unsigned char)(i + 1);
     }
-}
-
-/* True if the path is one of the language's calls. */
-static bool patterns_is_call(const struct patterns_walk *walk, const char *path)
-{
-    size_t i = walk->calls_by[patterns_place(path)];
-
-    while (i && !patterns_match_one(walk->language->calls.items[i - 1], path))
-        i = walk->calls_next[i - 1];
-    return i != 0;
+    return false;
 }
 
 static bool patterns_has_word(const struct laz_strv *words, const struct patterns_token *word)
@@ -124,27 +88,16 @@ static void patterns_warn(struct patterns_walk *walk, size_t line, const char *w
         laz_strv_add(walk->warnings, text);
 }
 
-/* Index of the alias of the name, or where it would be inserted. */
-static size_t patterns_alias_place(const struct patterns_walk *walk, const char *name, size_t len,
-                                   bool *found)
+/* The alias of this name, or the place for one. */
+static size_t patterns_alias_place(const struct patterns_walk *walk, const char *name, size_t len)
 {
-    size_t from = 0, to = walk->n_aliases;
+    size_t i = 0;
 
-    *found = false;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        const struct patterns_alias *alias = &walk->aliases[middle];
-        int order = strncmp(alias->name, name, len);
-        if (!order && !alias->name[len]) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0)
-            from = middle + 1;
-        else
-            to = middle; /* also if the alias begins with the name and is longer */
-    }
-    return from;
+    while (i < walk->n_aliases &&
+           (walk->aliases[i].name[0] != *name || walk->aliases[i].len != len ||
+            memcmp(walk->aliases[i].name, name, len) != 0))
+        i++;
+    return i;
 }
 
 /* Makes the form of the path that the tables have: without a root, and with aliases replaced. A
@@ -153,7 +106,6 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
                              char resolved[PATTERNS_PATH])
 {
     const struct laz_strv *roots = &walk->language->roots;
-    bool found;
 
     for (size_t i = 0; i < roots->n; i++) {
         const char *root = roots->items[i];
@@ -163,8 +115,8 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
     size_t first = 0, len = 0;
     while (path[first] && path[first] != *walk->language->member)
         first++;
-    size_t place = patterns_alias_place(walk, path, first, &found);
-    if (found) {
+    size_t place = patterns_alias_place(walk, path, first);
+    if (place < walk->n_aliases) {
         len = strlen(walk->aliases[place].path);
         memcpy(resolved, walk->aliases[place].path, len);
         path += first;
@@ -178,7 +130,7 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
 static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
                           const char *through)
 {
-    if (patterns_is_call(walk, resolved))
+    if (patterns_match(&walk->language->calls, resolved))
         patterns_warn(walk, line, "call", resolved, "()", through);
 }
 
@@ -207,20 +159,13 @@ static void patterns_path_begin(struct patterns_path *path, const struct pattern
     patterns_path_add(path, "", name);
 }
 
-/* The member operator as the tables have it; "" for one that accesses a field of an object. */
-static const char *patterns_joint(const struct patterns_walk *walk)
-{
-    return walk->before.into_object ? "" : walk->language->member;
-}
-
 static void patterns_name(struct patterns_walk *walk)
 {
     const struct patterns_token *before = &walk->before;
 
     if (walk->member) {
-        const char *joint = patterns_joint(walk);
-        walk->path.foreign |= !joint[0];
-        patterns_path_add(&walk->path, joint, &walk->token);
+        walk->path.foreign |= before->into_object;
+        patterns_path_add(&walk->path, walk->language->member, &walk->token);
         walk->member = false;
         return;
     }
@@ -274,20 +219,18 @@ static void patterns_argument(struct patterns_walk *walk)
 static void patterns_alias_add(struct patterns_walk *walk, const struct patterns_path *name,
                                const struct patterns_path *module, const struct patterns_path *item)
 {
-    size_t first = strlen(module->text), second = strlen(item->text);
-    bool found;
+    size_t len = strlen(name->text), first = strlen(module->text), second = strlen(item->text);
 
-    if (name->foreign || !name->text[0] || module->foreign || item->foreign ||
+    if (name->foreign || !len || module->foreign || item->foreign ||
         first + 1 + second >= PATTERNS_PATH)
         return;
-    size_t place = patterns_alias_place(walk, name->text, strlen(name->text), &found);
+    size_t place = patterns_alias_place(walk, name->text, len);
+    if (place == PATTERNS_ALIASES)
+        return;
+    walk->n_aliases += place == walk->n_aliases;
     struct patterns_alias *alias = &walk->aliases[place];
-    if (!found) {
-        if (walk->n_aliases == PATTERNS_ALIASES)
-            return;
-        memmove(alias + 1, alias, (walk->n_aliases++ - place) * sizeof *alias);
-    }
-    memcpy(alias->name, name->text, sizeof alias->name);
+    alias->len = len;
+    memcpy(alias->name, name->text, len);
     memcpy(alias->path, module->text, first);
     if (first)
         alias->path[first++] = '.';
@@ -361,14 +304,10 @@ static void patterns_string(struct patterns_walk *walk)
 {
     const struct laz_language_patterns *language = walk->language;
 
-    if (language->string_calls && walk->path.text[0] && !walk->member) {
+    if (language->string_calls && walk->path.text[0] && !walk->member)
         patterns_arguments(walk);
-        patterns_argument(walk);
-        walk->callee[0] = '\0';
-    } else {
-        patterns_argument(walk);
-        walk->callee[0] = '\0';
-    }
+    patterns_argument(walk);
+    walk->callee[0] = '\0';
     walk->path.text[0] = '\0';
     if (language->string_names) /* a call if a bracket follows */
         patterns_path_begin(&walk->path, &walk->token, walk->before.type == PATTERNS_MEMBER);
@@ -444,21 +383,18 @@ int laz_patterns_find(const struct laz_language *language, const char *code, siz
         .warnings = warnings,
         .n_before = warnings->n,
     };
-    patterns_index_calls(&walk);
     patterns_step(&walk);
     while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
-        bool took = false; /* the current token was not handled yet */
         if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {
             patterns_import(&walk);
-            took = true;
-        } else if (walk.language->string_calls && walk.path.text[0] && !walk.member &&
-                   laz_patterns_is(&walk.token, "[")) {
-            took = !patterns_index(&walk);
-        } else {
-            patterns_token(&walk);
+            continue; /* the current token follows the import */
         }
-        if (!took)
-            patterns_step(&walk);
+        if (!walk.language->string_calls || !walk.path.text[0] || walk.member ||
+            !laz_patterns_is(&walk.token, "["))
+            patterns_token(&walk);
+        else if (!patterns_index(&walk))
+            continue;
+        patterns_step(&walk);
     }
     return warnings->failed ? LAZ_ENOMEM : 0;
 }

@@ -46,13 +46,6 @@ static void lex_advance(struct patterns_lexer *lexer, size_t n)
         lexer->line += *lexer->at == '\n';
 }
 
-static void lex_skip_line(struct patterns_lexer *lexer)
-{
-    const char *newline = memchr(lexer->at, '\n', lex_left(lexer));
-
-    lexer->at = newline ? newline : lexer->end;
-}
-
 /* Makes a string token of the text from `start` to `end`. */
 static void lex_string(struct patterns_token *token, const char *start, const char *end)
 {
@@ -61,21 +54,30 @@ static void lex_string(struct patterns_token *token, const char *start, const ch
     token->len = (size_t)(end - start);
 }
 
-/* Reads a string between two quotes, in which a backslash escapes the next character. */
-static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token)
+static bool lex_is_triple(const struct patterns_lexer *lexer)
+{
+    char quote = lex_peek(lexer, 0);
+
+    return (quote == '"' || quote == '\'') && lex_peek(lexer, 1) == quote &&
+           lex_peek(lexer, 2) == quote;
+}
+
+/* Reads a string between quotes, of which `n` stand on each side, one or three. A backslash escapes
+ * the next character. */
+static void lex_quoted(struct patterns_lexer *lexer, struct patterns_token *token, size_t n)
 {
     char quote = *lexer->at;
 
-    lex_advance(lexer, 1);
+    lex_advance(lexer, n);
     const char *start = lexer->at;
-    while (lexer->at < lexer->end && *lexer->at != quote) {
-        if (*lexer->at == '\n' && !lexer->syntax->multiline_strings)
+    while (lexer->at < lexer->end && !(*lexer->at == quote && (n == 1 || lex_is_triple(lexer)))) {
+        if (*lexer->at == '\n' && n == 1 && !lexer->syntax->multiline_strings)
             break;
         lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
     }
     lex_string(token, start, lexer->at);
-    if (lexer->at < lexer->end && *lexer->at == quote)
-        lex_advance(lexer, 1);
+    if (lex_peek(lexer, 0) == quote)
+        lex_advance(lexer, n);
 }
 
 /* Reads a string up to `open`, then `fill` n times, then `close`; these are not part of it. */
@@ -127,14 +129,6 @@ static bool lex_raw(struct patterns_lexer *lexer, struct patterns_token *token)
     return true;
 }
 
-static bool lex_is_triple(const struct patterns_lexer *lexer)
-{
-    char quote = lex_peek(lexer, 0);
-
-    return (quote == '"' || quote == '\'') && lex_peek(lexer, 1) == quote &&
-           lex_peek(lexer, 2) == quote;
-}
-
 /* Three quotes; or up to two letters followed by one or three quotes. */
 static bool lex_prefixed(struct patterns_lexer *lexer, struct patterns_token *token)
 {
@@ -150,16 +144,7 @@ static bool lex_prefixed(struct patterns_lexer *lexer, struct patterns_token *to
     if (quote != '"' && quote != '\'')
         return false;
     lex_advance(lexer, prefix);
-    if (!syntax->triple_quotes || !lex_is_triple(lexer)) {
-        lex_quoted(lexer, token);
-        return true;
-    }
-    lex_advance(lexer, 3);
-    const char *start = lexer->at;
-    while (lexer->at < lexer->end && !(*lexer->at == quote && lex_is_triple(lexer)))
-        lex_advance(lexer, *lexer->at == '\\' ? 2 : 1);
-    lex_string(token, start, lexer->at);
-    lex_advance(lexer, 3);
+    lex_quoted(lexer, token, syntax->triple_quotes && lex_is_triple(lexer) ? 3 : 1);
     return true;
 }
 
@@ -193,13 +178,6 @@ static bool lex_long(struct patterns_lexer *lexer, struct patterns_token *token)
     lex_until(lexer, is_comment ? &comment : token, syntax->long_brackets[2],
               syntax->long_brackets[1], level, syntax->long_brackets[2]);
     return true;
-}
-
-/* Reads a string or comment that not every language has. True: there was one at the position;
- * `token` is a string then, or unchanged if it was a comment. */
-static bool lex_special(struct patterns_lexer *lexer, struct patterns_token *token)
-{
-    return lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token);
 }
 
 /* ---- all languages -------------------------------------------------------------------------- */
@@ -242,7 +220,8 @@ static bool lex_skip_blank(struct patterns_lexer *lexer)
     char c = lex_peek(lexer, 0);
 
     if (lex_starts(lexer, lexer->syntax->comment)) {
-        lex_skip_line(lexer);
+        const char *newline = memchr(lexer->at, '\n', lex_left(lexer));
+        lexer->at = newline ? newline : lexer->end;
         return true;
     }
     if (c == '\\' && lex_peek(lexer, 1) == '\n') {
@@ -294,7 +273,8 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
         token->line = lexer->line;
         if (lexer->at == lexer->end)
             return;
-        if (lex_special(lexer, token)) {
+        /* strings and comments that not every language has */
+        if (lex_raw(lexer, token) || lex_prefixed(lexer, token) || lex_long(lexer, token)) {
             if (token->type == PATTERNS_STRING)
                 return;
         } else if (!lex_skip_blank(lexer)) {
@@ -303,10 +283,10 @@ void laz_patterns_next(struct patterns_lexer *lexer, struct patterns_token *toke
     }
     char c = *lexer->at;
     if (c == '`') {
-        lex_quoted(lexer, token);
+        lex_quoted(lexer, token, 1);
         token->type = PATTERNS_NAME;
     } else if (c == '"' || c == '\'') {
-        lex_quoted(lexer, token);
+        lex_quoted(lexer, token, 1);
     } else if (lex_is_digit(c) || lex_is_name(lexer, c) ||
                (c == '.' && lex_is_digit(lex_peek(lexer, 1)))) {
         lex_word(lexer, token);

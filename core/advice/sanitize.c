@@ -2,11 +2,13 @@
 /* sanitize.c - removes information about the host from error messages.
  * Side: host.  Input trusted: no (messages of tools and of the model's code, any bytes).
  *
- * One pass over the text: at each position the rules of a table are tried in order, and the first
- * that matches replaces what begins there.  A rule also checks the text before the position, so
- * that a version is not taken for an address, nor a relative path for an absolute one.  Regular
- * expressions are not used, because their backtracking takes too long on hostile texts.  A rule
- * reads no further than it replaces, or a fixed number of bytes, so the time is linear.
+ * A table says what is replaced by what.  One pass over the text tries its rules in order at each
+ * position, and the first that matches replaces what begins there.  A rule also looks at the text
+ * before the position, so that a version is not taken for an address, nor a relative path for an
+ * absolute one.  The patterns are a small language of their own, because the backtracking of
+ * regular expressions takes too long on hostile texts: here each item takes as much as it can and
+ * gives nothing back.  A rule looks ahead only over text that no other match of it looks at, or
+ * over a fixed number of bytes, so the time is linear.
  *
  * It removes what a message discloses by accident; code that wants to disclose something can encode
  * it. */
@@ -17,38 +19,101 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
-#define SANITIZE_IPV6 46   /* bytes of an IPv6 address, with its NUL */
-#define SANITIZE_LOOK 1024 /* bytes that a rule may read beyond what it replaces */
+#define SANITIZE_IPV6 46 /* bytes of an IPv6 address, with its NUL */
+#define SANITIZE_BACK 12 /* how far a pattern looks back */
+
+/* ---- the rules ------------------------------------------------------------------------------ */
+
+/* A pattern is a sequence of items:
+ *
+ *     x          this character; a small letter matches the capital, too (but see `exact`)
+ *     %d         a character of a class (is_class); %6: an IPv6 address
+ *     [x%d]      one of these characters; [^x%d]: any other one
+ *     (a|b)      the first of these patterns that matches
+ *     ? * +      after an item: at most once, any number of times, at least once
+ *     & !        before an item: it follows, or does not follow, and is not taken
+ *     < !<       before an item: it ends here, or does not */
+
+/* A path in quotes goes up to the closing quote, with spaces, unless the line ends or the same
+ * quotes open again before. */
+#define P_QUOTED                                                                                   \
+    "<'[^'\n]*&'|<\"[^\"\n]*&\"|<`[^`'\n]*&'|"                                                     \
+    "<(\xe2\x80\x98)([^\xe2\n]|!(\xe2\x80[\x98\x99])\xe2)*&(\xe2\x80\x99)|"                        \
+    "<(\xe2\x80\x9c)([^\xe2\n]|!(\xe2\x80[\x9c\x9d])\xe2)*&(\xe2\x80\x9d)"
+
+/* Any other path goes up to a character that ends it, but three words may follow if the last one
+ * contains a separator ("My Documents/x"), or one word with the suffix that the path lacks ("My
+ * File.txt"). */
+#define P_WORD   " ![/~]%p%n*!%p"
+#define P_DEEP   " ![/~]%p%n*[/\\]%p*"
+#define P_SUFFIX " ![/~]%p%m*.(%m*.)*%m%m?%m?%m?%m?!%p"
+#define P_PLAIN                                                                                    \
+    "(%a:)?(%n*(\\ |[/\\]))*(%m*!%p" P_SUFFIX "|%n*((" P_WORD ")?(" P_WORD ")?" P_DEEP ")?)"
+
+#define P_PATH        "(" P_QUOTED "|" P_PLAIN ")"
+#define P_BEFORE_PATH "(!<[%w.-]|<(\xe2\x80[\x98\x9c]))" /* those quotes count as words */
+
+#define P_OCTET "(25[012345]|2[01234]%d|[01]%d%d|%d%d?)"
+#define P_IPV4  P_OCTET "." P_OCTET "." P_OCTET "." P_OCTET
+#define P_PORT  "(:%d%d?%d?%d?%d?!%d)"
+#define P_ZONE  "(%%%h*)?"
+#define P_VERSION                                                                                  \
+    "(&[=<>~^bprvBPRV]([=<>~^]|!<%a(versions|version|ver|v|release|build|package|revision))"       \
+    "[ :(\"']?[ :(\"']?[ :(\"']?[ :(\"']?)"
+
+/* Each `before` begins with what fails at most positions. */
+static const struct rule {
+    const char *before, *what; /* two patterns: what `before` takes is kept */
+    const char *by;
+    bool exact; /* capitals differ from small letters */
+} rules[] = {
+    /* http://user:password@host:80/...; file:///... is a path */
+    {"&:<%a://", "(%u+|:&(:|%u))+", "[host]", false},
+    /* /home/..., below one of the usual directories */
+    {"&/" P_BEFORE_PATH,
+     "&(/%a)&(/"
+     "(Applications|Library|System|Users|Volumes|bin|boot|dev|etc|home|lib64|lib|media|mnt|nix|"
+     "opt|private|proc|root|run|sbin|snap|srv|sys|tmp|usr|var)/%p)" P_PATH,
+     "[path]", true},
+    /* ~/... and ~name/... */
+    {"&~" P_BEFORE_PATH, "&(~[%w-]*/%p)" P_PATH, "[path]", false},
+    /* C:\... and c:/... */
+    {"&%a&(%a:[/\\]%p)" P_BEFORE_PATH, P_PATH, "[path]", false},
+    /* \\server\share */
+    {"&\\" P_BEFORE_PATH, "!<\\&(\\\\%w[%w.-]*\\%w)" P_PATH, "[path]", false},
+    /* process '12', process 12, pid 12, PID: 12, pid=12 */
+    {"&p!<%wpid", "[:= ] *'%d+'", " '[pid]'", false},
+    {"&p!<%wpid", "[:= ] *%d+!%w", " [pid]", false},
+    {"&p!<%wprocess", " +'%d+'", " '[pid]'", false},
+    {"&p!<%wprocess", " +%d%d+!%w", " [pid]", false},
+    /* "connect to db.example.com:5432": a name with a dot, whose last part has letters only */
+    {"&[crhsCRHS]!<%w(connection|connect|resolve|hostname|host|server)[ :='\"]+(to [ '\"]*)?",
+     "(%h+.&%h)+%a%a+!%h" P_PORT "?", "[host]", false},
+    /* 10.0.0.1 and 10.0.0.1:80, but neither 1.2.3.4.5, v1.2.3.4, 1.2.3.4-beta nor a version */
+    {"&(%d+.%d)!<[%w.](!<-|<(%d-))",
+     "(!<" P_VERSION P_IPV4 "(" P_PORT "|!%w!(-%a)!(.%w))|" P_IPV4 P_PORT ")", "[host]", false},
+    /* fe80::1%eth0, ::1, [2001:db8::1]:443 */
+    {"&[:%x]!<[%w:.]", "%6" P_ZONE, "[host]", false},
+    {"&[[]", "[[]%6" P_ZONE "]" P_PORT "?", "[host]", false},
+};
+
+/* ---- matching ------------------------------------------------------------------------------- */
+
+#define NOWHERE SIZE_MAX
 
 struct sanitizer {
     const char *text;
     size_t len;
     size_t at;
+    bool exact;
     struct laz_buf *out;
 };
 
-/* ---- characters ----------------------------------------------------------------------------- */
-
-static bool is_digit(char c)
+static char char_at(const struct sanitizer *s, size_t place)
 {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Characters of words: letters, digits, '_' and all that are not ASCII. */
-static bool is_word(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '_' || (unsigned char)c >= 0x80;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return place < s->len ? s->text[place] : '\0';
 }
 
 static char lower(char c)
@@ -56,474 +121,208 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
-static char char_at(const struct sanitizer *s, size_t place)
+static bool is_space(char c)
 {
-    return place < s->len ? s->text[place] : '\0';
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The character before the current position; a space at the beginning. */
-static char char_before(const struct sanitizer *s)
+static bool is_class(const struct sanitizer *s, size_t place, char class)
 {
-    return s->at ? s->text[s->at - 1] : ' ';
-}
+    char c = char_at(s, place), small = lower(c);
+    bool digit = c >= '0' && c <= '9', letter = small >= 'a' && small <= 'z';
 
-/* True if `word` (lower case) is at `place`, in any case. */
-static bool has_word(const struct sanitizer *s, size_t place, const char *word)
-{
-    for (; *word; word++, place++)
-        if (place >= s->len || lower(s->text[place]) != *word)
-            return false;
-    return true;
-}
-
-/* ---- paths ---------------------------------------------------------------------------------- */
-
-static const char *const path_roots[] = {
-    "Applications", "Library", "System", "Users", "Volumes", "bin", "boot", "dev",     "etc",
-    "home",         "lib",     "lib64",  "media", "mnt",     "nix", "opt",  "private", "proc",
-    "root",         "run",     "sbin",   "snap",  "srv",     "sys", "tmp",  "usr",     "var",
-};
-
-/* True if the character at `place` cannot be part of a path. */
-static bool ends_path(const struct sanitizer *s, size_t place)
-{
-    char c = char_at(s, place);
-
-    if ((unsigned char)c == 0xe2) /* possibly a typographic quote */
-        return (unsigned char)char_at(s, place + 1) == 0x80;
-    return !c || strchr(" \t\r\n'\",:;)]}>|`", c) != NULL;
-}
-
-struct quotes {
-    const char *open, *close;
-};
-
-/* The quotes that open right before the current position; NULL: none. */
-static const struct quotes *quotes_before(const struct sanitizer *s)
-{
-    static const struct quotes all[] = {{"'", "'"},
-                                        {"\"", "\""},
-                                        {"`", "'"},
-                                        {"\xe2\x80\x98", "\xe2\x80\x99"},
-                                        {"\xe2\x80\x9c", "\xe2\x80\x9d"}};
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        size_t len = strlen(all[i].open);
-        if (s->at >= len && memcmp(s->text + s->at - len, all[i].open, len) == 0)
-            return &all[i];
+    switch (class) {
+    case 'd': /* digits */
+        return digit;
+    case 'x': /* hexadecimal digits */
+        return digit || (small >= 'a' && small <= 'f');
+    case 'a': /* letters */
+        return letter;
+    case 'h': /* in names of hosts */
+        return digit || letter || c == '-';
+    case 'i': /* words in ASCII */
+        return digit || letter || c == '_';
+    case 'w': /* words; all that is not ASCII */
+        return digit || letter || c == '_' || (unsigned char)c >= 0x80;
+    case 'm': /* in names of files, before a suffix */
+        return c != '.' && is_class(s, place, 'n');
+    case 'n': /* in names of files */
+        return c != '/' && c != '\\' && is_class(s, place, 'p');
+    case 'p': /* in paths; 0xe2 0x80 is possibly a typographic quote */
+        return (unsigned char)c == 0xe2 ? (unsigned char)char_at(s, place + 1) != 0x80
+                                        : c && !strchr(" \t\r\n'\",:;)]}>|`", c);
+    case 'u': /* in the authority of a URL, besides ':' */
+        return c == ']' || (c && !strchr("/?#", c) && is_class(s, place, 'p'));
+    default: /* %% */
+        return c == class;
     }
-    return NULL;
 }
 
-/* Number of bytes after `end` that still belong to an unquoted path with spaces: up to three words
- * if the last contains a separator ("My Documents/x"), or one word if it has the suffix that the
- * path lacks ("My File.txt"). */
-static size_t path_continues(const struct sanitizer *s, size_t end)
+static bool is_one_of(const struct sanitizer *s, size_t place, const char *item)
 {
-    size_t place = end, last = end;
+    char c = s->text[place];
 
-    while (last > s->at && !strchr("/\\", s->text[last - 1]))
-        last--;
-    bool has_suffix = memchr(s->text + last, '.', end - last) != NULL;
-    for (int word = 0; word < 3 && char_at(s, place) == ' '; word++) {
-        size_t start = ++place, dot = 0;
-        bool separator = false;
-        while (!ends_path(s, place) && place - end < SANITIZE_LOOK) {
-            char c = char_at(s, place);
-            separator |= place > start && (c == '/' || c == '\\');
-            if (c == '.')
-                dot = place;
-            place++;
-        }
-        bool suffix = dot > start && place - dot > 1 && place - dot < 7;
-        if (place == start || strchr("/~", s->text[start]))
-            return 0;
-        if (separator || (word == 0 && suffix && !has_suffix))
-            return place - end;
-    }
-    return 0;
+    if (*item == '%')
+        return is_class(s, place, item[1]);
+    if (*item != '[')
+        return c == *item || (!s->exact && lower(c) == *item);
+    bool none = item[1] == '^';
+    for (item += none ? 2 : 1; *item != ']'; item += *item == '%' ? 2 : 1)
+        if (*item == '%' ? is_class(s, place, item[1]) : c == *item)
+            return !none;
+    return none;
 }
 
-/* The length of the path to the closing quote; 0 if the line ends, or the same quotes open again,
- * before they close.  So no byte is read for more than one path of each kind of quotes. */
-static size_t quoted_length(const struct sanitizer *s, const struct quotes *quotes)
-{
-    size_t opens = strlen(quotes->open), closes = strlen(quotes->close);
-
-    for (size_t len = 0; len < SANITIZE_LOOK && s->at + len + closes <= s->len; len++) {
-        const char *p = s->text + s->at + len;
-        if (*p == *quotes->close && memcmp(p, quotes->close, closes) == 0)
-            return len;
-        if (*p == '\n' || (*p == *quotes->open && s->at + len + opens <= s->len &&
-                           memcmp(p, quotes->open, opens) == 0))
-            break;
-    }
-    return 0;
-}
-
-/* The length of the path at the current position: if it is quoted, up to the closing quote, with
- * spaces; else up to the first character that cannot be part of a path. */
-static size_t path_length(const struct sanitizer *s)
-{
-    const struct quotes *quotes = quotes_before(s);
-    size_t len = quotes ? quoted_length(s, quotes) : 0;
-
-    if (len)
-        return len;
-    while (!ends_path(s, s->at + len))
-        len += char_at(s, s->at + len) == '\\' && char_at(s, s->at + len + 1) == ' ' ? 2 : 1;
-    return len ? len + path_continues(s, s->at + len) : 0;
-}
-
-/* True if a path can begin here. Quotes are checked first, since those of several bytes count as
- * characters of words. */
-static bool begins_path(const struct sanitizer *s)
-{
-    char before = char_before(s);
-
-    return quotes_before(s) || !(is_word(before) || before == '.' || before == '-');
-}
-
-static size_t put_path(const struct sanitizer *s)
-{
-    size_t len = path_length(s);
-
-    if (len)
-        laz_buf_puts(s->out, "[path]");
-    return len;
-}
-
-/* /home/..., below one of the usual directories */
-static size_t rule_path(const struct sanitizer *s)
-{
-    if (s->text[s->at] != '/' || !begins_path(s))
-        return 0;
-    for (size_t i = 0; i < sizeof path_roots / sizeof path_roots[0]; i++) {
-        if (path_roots[i][0] != char_at(s, s->at + 1))
-            continue;
-        size_t len = strlen(path_roots[i]);
-        if (s->len - s->at > len + 1 && memcmp(s->text + s->at + 1, path_roots[i], len) == 0 &&
-            s->text[s->at + 1 + len] == '/' && !ends_path(s, s->at + len + 2))
-            return put_path(s);
-    }
-    return 0;
-}
-
-/* ~/... and ~name/... */
-static size_t rule_home(const struct sanitizer *s)
-{
-    size_t place = s->at + 1;
-
-    if (s->text[s->at] != '~' || !begins_path(s))
-        return 0;
-    while (place - s->at < 33 && (is_word(char_at(s, place)) || char_at(s, place) == '-'))
-        place++;
-    if (char_at(s, place) != '/' || ends_path(s, place + 1))
-        return 0;
-    return put_path(s);
-}
-
-/* C:\... and c:/..., and \\server\share */
-static size_t rule_windows(const struct sanitizer *s)
-{
-    char first = s->text[s->at], second = char_at(s, s->at + 1), third = char_at(s, s->at + 2);
-
-    if (!begins_path(s))
-        return 0;
-    if (is_letter(first) && second == ':' && (third == '\\' || third == '/') &&
-        !ends_path(s, s->at + 3)) {
-        /* Skips the colon, which would end the path. */
-        struct sanitizer rest = *s;
-        size_t quoted = path_length(s);
-        rest.at += 2;
-        laz_buf_puts(s->out, "[path]");
-        return quoted > 2 ? quoted : 2 + path_length(&rest);
-    }
-    if (first != '\\' || second != '\\' || !is_word(third) || char_before(s) == '\\')
-        return 0;
-    size_t place = s->at + 2;
-    while (place - s->at < 66 &&
-           (is_word(char_at(s, place)) || char_at(s, place) == '-' || char_at(s, place) == '.'))
-        place++;
-    return char_at(s, place) == '\\' && is_word(char_at(s, place + 1)) ? put_path(s) : 0;
-}
-
-/* ---- processes ------------------------------------------------------------------------------ */
-
-static size_t digits_at(const struct sanitizer *s, size_t place)
-{
-    size_t n = 0;
-
-    while (is_digit(char_at(s, place + n)))
-        n++;
-    return n;
-}
-
-/* process '12', process 12, pid 12, PID: 12, pid=12 */
-static size_t rule_process(const struct sanitizer *s)
-{
-    bool pid = has_word(s, s->at, "pid");
-
-    if ((!pid && !has_word(s, s->at, "process")) || is_word(char_before(s)))
-        return 0;
-    size_t word = pid ? 3 : 7, place = s->at + word;
-    if (pid && (char_at(s, place) == ':' || char_at(s, place) == '='))
-        place++;
-    size_t spaces = place;
-    while (place - spaces < 8 && char_at(s, place) == ' ')
-        place++;
-    if (place == s->at + word)
-        return 0;
-    bool quoted = char_at(s, place) == '\'';
-    size_t digits = digits_at(s, place + quoted);
-    if (digits < (pid || quoted ? 1u : 2u) || is_word(char_at(s, place + quoted + digits)) ||
-        (quoted && char_at(s, place + 1 + digits) != '\''))
-        return 0;
-    laz_buf_append(s->out, s->text + s->at, word);
-    laz_buf_puts(s->out, quoted ? " '[pid]'" : " [pid]");
-    return place - s->at + digits + (quoted ? 2 : 0);
-}
-
-/* ---- hosts ---------------------------------------------------------------------------------- */
-
-static bool is_host_char(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '-';
-}
-
-/* The length of ":80" at `place`, or 0. */
-static size_t port_at(const struct sanitizer *s, size_t place)
-{
-    size_t digits = char_at(s, place) == ':' ? digits_at(s, place + 1) : 0;
-
-    return digits && digits <= 5 ? 1 + digits : 0;
-}
-
-/* True if the text before the position announces a version: "version 1.2.3.4", ">= 1.2.3.4". */
-static bool version_follows(const struct sanitizer *s)
-{
-    static const char *const words[] = {"version", "versions", "ver",     "v",
-                                        "release", "build",    "package", "revision"};
-    size_t end = s->at, start;
-
-    while (end && s->at - end < 4 && strchr(" :(\"'", s->text[end - 1]))
-        end--;
-    if (end && strchr("=<>~^", s->text[end - 1]))
-        return true;
-    start = end;
-    while (start && end - start < 16 && is_letter(s->text[start - 1]))
-        start--;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (end - start == strlen(words[i]) && has_word(s, start, words[i]))
-            return true;
-    return false;
-}
-
-/* 10.0.0.1 and 10.0.0.1:80, but neither 1.2.3.4.5 nor v1.2.3.4 nor 1.2.3.4-beta */
-static size_t rule_ipv4(const struct sanitizer *s)
-{
-    size_t place = s->at;
-    char before = char_before(s);
-
-    if (!is_digit(s->text[place]) || is_word(before) || before == '.' ||
-        (before == '-' && !(place > 1 && is_digit(s->text[place - 2]))))
-        return 0;
-    for (int group = 0; group < 4; group++) {
-        size_t digits = digits_at(s, place);
-        unsigned value = 0;
-        for (size_t i = 0; i < digits && i < 4; i++)
-            value = value * 10 + (unsigned)(s->text[place + i] - '0');
-        if (digits < 1 || digits > 3 || value > 255)
-            return 0;
-        place += digits;
-        if (group < 3 && char_at(s, place++) != '.')
-            return 0;
-    }
-    size_t port = port_at(s, place);
-    char after = char_at(s, place);
-    if (!port && (is_word(after) || (after == '-' && is_letter(char_at(s, place + 1))) ||
-                  (after == '.' && is_word(char_at(s, place + 1))) || version_follows(s)))
-        return 0;
-    laz_buf_puts(s->out, "[host]");
-    return place + port - s->at;
-}
-
-/* True if the `len` bytes from `start` are an IPv6 address. Without a digit they are more likely a
- * name like a::b, as several languages have them. */
-static bool is_ipv6(const char *start, size_t len)
+/* The end of the IPv6 address at `place`. Without a digit it is more likely a name like a::b, as
+ * several languages have them. */
+static size_t ipv6_end(const struct sanitizer *s, size_t place)
 {
     char text[SANITIZE_IPV6 + 1];
-    size_t colons = 0, digits = 0;
+    size_t len = 0, colons = 0, digits = 0;
+    const char *start = s->text + place;
 
-    if (len < 3 || len >= sizeof text)
-        return false;
+    while (len <= SANITIZE_IPV6 &&
+           (is_class(s, place + len, 'x') || char_at(s, place + len) == ':' ||
+            char_at(s, place + len) == '.'))
+        len++;
+    /* A dot or colon at the end belongs to the sentence. */
+    while (len > 2 && (start[len - 1] == '.' || (start[len - 1] == ':' && start[len - 2] != ':')))
+        len--;
+    if (len < 3 || len >= sizeof text || is_class(s, place + len, 'w'))
+        return NOWHERE;
     memcpy(text, start, len);
     text[len] = '\0';
     for (size_t i = 0; i < len; i++) {
         colons += text[i] == ':';
-        digits += is_digit(text[i]);
+        digits += is_class(s, place + i, 'd');
     }
-    return (digits || colons > 2) && laz_os_is_ipv6(text);
+    return (digits || colons > 2) && laz_os_is_ipv6(text) ? place + len : NOWHERE;
 }
 
-/* fe80::1%eth0, ::1, [2001:db8::1]:443 */
-static size_t rule_ipv6(const struct sanitizer *s)
+static const char *item_end(const char *item)
 {
-    char before = char_before(s);
-    bool bracket = s->text[s->at] == '[';
-    size_t start = s->at + bracket, place = start, port = 0;
-    char c = char_at(s, start);
+    if (*item == '%')
+        return item + 2;
+    if (*item == '[')
+        return strchr(item, ']') + 1;
+    if (*item == '(')
+        for (item++; *item != ')';)
+            item = item_end(item);
+    return item + 1;
+}
 
-    if ((!is_digit(c) && c != ':' && !(lower(c) >= 'a' && lower(c) <= 'f')) ||
-        (!bracket && (is_word(before) || before == ':' || before == '.')))
-        return 0;
-    while (place - start < SANITIZE_IPV6 + 1 &&
-           (is_digit(char_at(s, place)) || char_at(s, place) == ':' || char_at(s, place) == '.' ||
-            (lower(char_at(s, place)) >= 'a' && lower(char_at(s, place)) <= 'f')))
-        place++;
-    /* A dot or colon at the end belongs to the sentence. */
-    while (!bracket && place - start > 2 &&
-           (s->text[place - 1] == '.' || (s->text[place - 1] == ':' && s->text[place - 2] != ':')))
-        place--;
-    if (is_word(char_at(s, place)) || !is_ipv6(s->text + start, place - start))
-        return 0;
-    if (char_at(s, place) == '%')
-        for (size_t n = 0; n < 17 && (n == 0 || is_host_char(char_at(s, place))); n++)
-            place++;
-    if (bracket) {
-        if (char_at(s, place) != ']')
-            return 0;
-        port = port_at(s, ++place);
+static size_t match(const struct sanitizer *s, size_t place, const char *pattern);
+
+/* The end of an item at `place`; NOWHERE: it is not there. */
+static size_t match_item(const struct sanitizer *s, size_t place, const char *item)
+{
+    if (item[0] == '%' && item[1] == '6')
+        return ipv6_end(s, place);
+    if (*item != '(')
+        return place < s->len && is_one_of(s, place, item) ? place + 1 : NOWHERE;
+    while (*item != ')') {
+        size_t end = match(s, place, item + 1);
+        if (end != NOWHERE)
+            return end;
+        for (item++; *item != '|' && *item != ')';)
+            item = item_end(item);
     }
-    laz_buf_puts(s->out, "[host]");
-    return place + port - s->at;
+    return NOWHERE;
 }
 
-/* The length of a host name with at least one dot and a last part of letters; 0: none. */
-static size_t host_name_at(const struct sanitizer *s, size_t place)
+/* `place`, if an item ends there; else NOWHERE. */
+static size_t match_back(const struct sanitizer *s, size_t place, const char *item)
 {
-    size_t len = 0, last = 0;
+    size_t most = *item == '(' ? SANITIZE_BACK : 1;
 
-    if (!is_host_char(char_at(s, place)))
-        return 0;
-    while (len < 254 &&
-           (is_host_char(char_at(s, place + len)) ||
-            (char_at(s, place + len) == '.' && is_host_char(char_at(s, place + len + 1))))) {
-        if (s->text[place + len] == '.')
-            last = len;
-        len++;
+    for (size_t n = 1; n <= most && n <= place; n++)
+        if (match_item(s, place - n, item) == place)
+            return place;
+    return NOWHERE;
+}
+
+/* The end of what a pattern matches at `place`, or NOWHERE. */
+static size_t match(const struct sanitizer *s, size_t place, const char *pattern)
+{
+    while (*pattern && *pattern != '|' && *pattern != ')') {
+        bool no = *pattern == '!';
+        pattern += no;
+        char look = *pattern == '<' || *pattern == '&' ? *pattern++ : no ? '&' : '\0';
+        const char *item = pattern;
+        size_t end = look == '<' ? match_back(s, place, item) : match_item(s, place, item);
+        if (look && (end == NOWHERE) != no)
+            return NOWHERE;
+        pattern = item_end(item);
+        if (look)
+            continue;
+        if (end == NOWHERE && *pattern != '?' && *pattern != '*')
+            return NOWHERE;
+        bool repeats = *pattern == '*' || *pattern == '+';
+        for (; end != NOWHERE; end = repeats ? match_item(s, place, item) : NOWHERE)
+            place = end;
+        pattern += repeats || *pattern == '?';
     }
-    if (!last || len - last < 3)
-        return 0;
-    for (size_t i = last + 1; i < len; i++)
-        if (!is_letter(s->text[place + i]))
-            return 0;
-    return len;
+    return place;
 }
-
-/* "connect to db.example.com:5432": replaces the name, not the words before it. */
-static size_t rule_host_word(const struct sanitizer *s)
-{
-    static const char *const words[] = {"connection", "connect", "resolve",
-                                        "hostname",   "host",    "server"};
-    size_t place = s->at;
-
-    if (is_word(char_before(s)))
-        return 0;
-    for (size_t i = 0; place == s->at && i < sizeof words / sizeof words[0]; i++)
-        if (has_word(s, place, words[i]))
-            place += strlen(words[i]);
-    if (place == s->at || is_word(char_at(s, place)))
-        return 0;
-    size_t from = place;
-    while (place - from < 8 && char_at(s, place) && strchr(" :='\"", char_at(s, place)))
-        place++;
-    if (place == from)
-        return 0;
-    if (has_word(s, place, "to ")) {
-        place += 3;
-        while (place - from < 16 && char_at(s, place) && strchr(" '\"", char_at(s, place)))
-            place++;
-    }
-    size_t name = host_name_at(s, place);
-    if (!name)
-        return 0;
-    laz_buf_append(s->out, s->text + s->at, place - s->at);
-    laz_buf_puts(s->out, "[host]");
-    return place - s->at + name + port_at(s, place + name);
-}
-
-/* http://user:password@host:80/...: replaces the authority. rule_path handles file:///... */
-static size_t rule_url(const struct sanitizer *s)
-{
-    size_t place = s->at + 3;
-
-    if (s->text[s->at] != ':' || char_at(s, s->at + 1) != '/' || char_at(s, s->at + 2) != '/' ||
-        !is_letter(char_before(s)))
-        return 0;
-    while (place < s->len && s->text[place] != '/' && s->text[place] != '?' &&
-           s->text[place] != '#' &&
-           (s->text[place] == ':' || s->text[place] == '[' || s->text[place] == ']' ||
-            !ends_path(s, place)))
-        place++;
-    if (place > s->at + 3 && char_at(s, place - 1) == ':')
-        place--;
-    if (place == s->at + 3)
-        return 0;
-    laz_buf_puts(s->out, "://[host]");
-    return place - s->at;
-}
-
-/* The rules in order. Each appends the replacement and returns the number of bytes that it
- * replaces; 0: it does not match. */
-static size_t (*const sanitize_rules[])(const struct sanitizer *s) = {
-    rule_url,     rule_path,      rule_home, rule_windows,
-    rule_process, rule_host_word, rule_ipv4, rule_ipv6,
-};
 
 /* ---- the whole text ------------------------------------------------------------------------- */
 
-/* True if the headline of a stack trace begins here, with nothing after it on its line. */
-static bool is_trace(const struct sanitizer *s, size_t place)
+/* Replaces what begins at the current position; false: no rule matches. */
+static bool sanitize_replace(struct sanitizer *s)
+{
+    /* Nothing begins inside a word. */
+    if (s->at && is_class(s, s->at, 'w') && is_class(s, s->at - 1, 'i'))
+        return false;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        s->exact = rules[i].exact;
+        size_t from = match(s, s->at, rules[i].before);
+        size_t to = from == NOWHERE ? NOWHERE : match(s, from, rules[i].what);
+        if (to == NOWHERE)
+            continue;
+        laz_buf_append(s->out, s->text + s->at, from - s->at);
+        laz_buf_puts(s->out, rules[i].by);
+        s->at = to;
+        return true;
+    }
+    return false;
+}
+
+/* The length of the first `len` bytes without spaces at their end. */
+static size_t sanitize_trimmed(const struct sanitizer *s, size_t len)
+{
+    while (len && is_space(s->text[len - 1]))
+        len--;
+    return len;
+}
+
+/* Where the headline of a stack trace begins, with nothing after it on its line. */
+static size_t sanitize_find_trace(const struct sanitizer *s)
 {
     static const char *const headlines[] = {"traceback (most recent call last)", "stack traceback",
                                             "stack trace", "call stack", "traceback"};
-    char first = lower(s->text[place]), second = lower(char_at(s, place + 1));
+    const char *newline = memchr(s->text, '\n', s->len);
 
-    if (first != 't' && first != 's' && first != 'c')
-        return false;
-    for (size_t i = 0; i < sizeof headlines / sizeof headlines[0]; i++) {
-        if (first != headlines[i][0] || second != headlines[i][1] ||
-            !has_word(s, place, headlines[i]))
-            continue;
-        size_t end = place + strlen(headlines[i]);
-        end += char_at(s, end) == ':';
-        while (end < s->len && s->text[end] != '\n' && is_space(s->text[end]))
-            end++;
-        if (char_at(s, end) == '\n')
-            return true;
+    for (; newline; newline = memchr(newline + 1, '\n', s->len - (size_t)(newline + 1 - s->text))) {
+        size_t end = (size_t)(newline - s->text);
+        while (end && s->text[end - 1] != '\n' && is_space(s->text[end - 1]))
+            end--;
+        end -= end && s->text[end - 1] == ':';
+        for (size_t i = 0; i < sizeof headlines / sizeof headlines[0]; i++) {
+            size_t len = strlen(headlines[i]);
+            if (len <= end && strncasecmp(s->text + end - len, headlines[i], len) == 0)
+                return end - len;
+        }
     }
-    return false;
+    return NOWHERE;
 }
 
 /* Removes a stack trace. If there is no text before it, as in Python, its last line is kept. */
 static void sanitize_cut_trace(struct sanitizer *s)
 {
-    size_t place = 0, end = s->len;
+    size_t place = sanitize_find_trace(s), end = sanitize_trimmed(s, s->len);
 
-    while (place < s->len && !is_trace(s, place))
-        place++;
-    while (end && is_space(s->text[end - 1]))
-        end--;
-    if (place >= s->len) {
-        s->len = end;
-        return;
-    }
-    size_t before = place;
-    while (before && is_space(s->text[before - 1]))
-        before--;
-    s->len = before;
-    if (before)
+    s->len = place == NOWHERE ? end : sanitize_trimmed(s, place);
+    if (place == NOWHERE || s->len)
         return;
     size_t start = end;
     while (start && s->text[start - 1] != '\n')
@@ -560,17 +359,12 @@ static void sanitize_cut(struct laz_buf *out, size_t start, size_t max, bool mor
 void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
 {
     size_t start = out->len;
-    struct sanitizer s = {.text = text, .len = text ? strlen(text) : 0, .out = out};
+    struct sanitizer s = {.text = text ? text : "", .len = text ? strlen(text) : 0, .out = out};
 
     sanitize_cut_trace(&s);
-    while (s.at < s.len && (!max || out->len - start <= 4 * max)) { /* 4: bytes per character */
-        size_t taken = 0;
-        for (size_t i = 0; !taken && i < sizeof sanitize_rules / sizeof sanitize_rules[0]; i++)
-            taken = sanitize_rules[i](&s);
-        if (!taken)
+    while (s.at < s.len && (!max || out->len - start <= 4 * max)) /* 4: bytes per character */
+        if (!sanitize_replace(&s))
             laz_buf_putc(out, s.text[s.at++]);
-        s.at += taken;
-    }
     if (out->len == start)
         laz_buf_puts(out, "Unknown error");
     sanitize_cut(out, start, max, s.at < s.len);

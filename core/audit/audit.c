@@ -39,6 +39,8 @@ struct laz_audit {
     char lost_since[LAZ_CLOCK_STAMP], lost_why[256];
 };
 
+static const struct laz_buf audit_nothing = LAZ_BUF_INIT;
+
 /* ---- the end of the chain ------------------------------------------------------------------- */
 
 struct audit_end {
@@ -49,16 +51,15 @@ struct audit_end {
     char odd_digest[LAZ_SHA256_HEX + 1];
 };
 
-static void audit_end_odd(struct audit_end *end, const char *odd, size_t len)
+/* `data`: the last bytes of the file; `whole`: all of them. */
+static void audit_end_set(struct audit_end *end, const char *data, size_t len, bool whole)
 {
-    struct laz_sha256 sha256;
+    size_t rest;
 
-    if (len && odd[len - 1] == '\n')
-        len--;
-    end->odd_bytes = len;
-    laz_sha256_init(&sha256);
-    laz_sha256_add(&sha256, odd, len);
-    laz_sha256_hex(&sha256, end->odd_digest);
+    *end = (struct audit_end){.needs_newline = len && data[len - 1] != '\n'};
+    end->tail = laz_audit_tail(data, len, whole, &end->link, &rest);
+    end->odd_bytes = rest && !end->needs_newline ? rest - 1 : rest;
+    laz_audit_digest("", data + len - rest, end->odd_bytes, end->odd_digest);
 }
 
 /* Finds the last record in the last bytes of the file; reads more of them until there is one. */
@@ -66,21 +67,16 @@ static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_e
                           struct laz_error *err)
 {
     for (size_t window = AUDIT_TAIL_FIRST;; window *= 8) {
-        size_t len = window < size ? window : (size_t)size, rest;
+        size_t len = window < size ? window : (size_t)size;
         char *data = malloc(len ? len : 1);
         if (!data)
             return laz_error_nomem(err);
         ssize_t n = laz_append_read(&audit->file, size - len, data, len, err);
-        if (n < 0) {
-            free(data);
-            return LAZ_EOS;
-        }
-        *end = (struct audit_end){0};
-        end->tail = laz_audit_tail(data, (size_t)n, len == size, &end->link, &rest);
-        end->needs_newline = n && data[n - 1] != '\n';
-        if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
-            audit_end_odd(end, data + n - rest, rest);
+        if (n >= 0)
+            audit_end_set(end, data, (size_t)n, len == size);
         free(data);
+        if (n < 0)
+            return LAZ_EOS;
         if (end->tail != LAZ_AUDIT_TAIL_UNKNOWN)
             return 0;
         if (len == size || window >= AUDIT_TAIL_MOST)
@@ -91,14 +87,22 @@ static int audit_find_end(struct laz_audit *audit, uint64_t size, struct audit_e
     }
 }
 
+/* Records an event of the log itself, and empties the line. */
+static void audit_note(struct laz_audit_line *line, const char *event, struct laz_audit_link *link,
+                       struct laz_buf *out)
+{
+    out->failed |= line->members.failed;
+    laz_audit_link_add(link, event, NULL, line->members.data, line->members.len, out);
+    laz_audit_line_fini(line);
+}
+
 /* Records how the file differs from what this process left. */
 static void audit_reconcile(struct laz_audit *audit, const struct audit_end *end, bool rotated,
                             struct laz_audit_link *link, struct laz_buf *out)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
-    bool same = audit->known && !rotated;
     bool shorter =
-        same &&
+        audit->known && !rotated &&
         (end->link.seq < audit->last.seq ||
          (end->link.seq == audit->last.seq && strcmp(end->link.hash, audit->last.hash) != 0));
 
@@ -107,22 +111,17 @@ static void audit_reconcile(struct laz_audit *audit, const struct audit_end *end
     if (end->tail != LAZ_AUDIT_TAIL_CLEAN) {
         laz_audit_number(&line, "bytes", end->odd_bytes);
         laz_audit_string(&line, "sha256", end->odd_digest);
-        laz_audit_link_add(link, end->tail == LAZ_AUDIT_TAIL_TORN ? "log_torn" : "log_foreign",
-                           NULL, line.members.data, line.members.len, out);
-        laz_buf_clear(&line.members);
+        audit_note(&line, end->tail == LAZ_AUDIT_TAIL_TORN ? "log_torn" : "log_foreign", link, out);
     }
     if (shorter) {
         laz_audit_number(&line, "expected_seq", audit->last.seq);
         laz_audit_string(&line, "expected_hash", audit->last.hash);
-        laz_audit_link_add(link, "log_cut", NULL, line.members.data, line.members.len, out);
-        laz_buf_clear(&line.members);
+        audit_note(&line, "log_cut", link, out);
     } else if (rotated && audit->known && audit->last.seq) {
         laz_audit_number(&line, "previous_seq", audit->last.seq);
         laz_audit_string(&line, "previous_hash", audit->last.hash);
-        laz_audit_link_add(link, "log_rotated", NULL, line.members.data, line.members.len, out);
+        audit_note(&line, "log_rotated", link, out);
     }
-    out->failed |= line.members.failed;
-    laz_audit_line_fini(&line);
 }
 
 static void audit_report_lost(struct laz_audit *audit, struct laz_audit_link *link,
@@ -135,9 +134,7 @@ static void audit_report_lost(struct laz_audit *audit, struct laz_audit_link *li
     laz_audit_number(&line, "records", audit->lost);
     laz_audit_string(&line, "since", audit->lost_since);
     laz_audit_string(&line, "reason", audit->lost_why);
-    laz_audit_link_add(link, "log_lost", NULL, line.members.data, line.members.len, out);
-    out->failed |= line.members.failed;
-    laz_audit_line_fini(&line);
+    audit_note(&line, "log_lost", link, out);
 }
 
 /* ---- appending ------------------------------------------------------------------------------ */
@@ -208,12 +205,8 @@ int laz_audit_write(struct laz_audit *audit, const char *event, const char *sess
                     struct laz_audit_line *line, struct laz_error *err)
 {
     struct laz_error why = {0};
+    int rc = audit ? audit_append(audit, event, session, &line->members, &why) : 0;
 
-    if (!audit) {
-        laz_audit_line_fini(line);
-        return 0;
-    }
-    int rc = audit_append(audit, event, session, &line->members, &why);
     laz_audit_line_fini(line);
     if (!rc)
         return 0;
@@ -236,7 +229,6 @@ char *laz_audit_trouble(const struct laz_audit *audit)
 int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **out,
                   struct laz_error *err)
 {
-    const struct laz_buf nothing = LAZ_BUF_INIT;
     struct laz_audit *audit = calloc(1, sizeof *audit);
     struct laz_error why = {0};
 
@@ -251,11 +243,9 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
     audit->log = options->log;
     audit->file = (struct laz_append)LAZ_APPEND_INIT(audit->path);
     laz_audit_link_init(&audit->last);
-    int rc = audit_append(audit, NULL, NULL, &nothing, &why);
+    int rc = audit_append(audit, NULL, NULL, &audit_nothing, &why);
     if (rc == LAZ_ECONFIG || rc == LAZ_ENOMEM || (rc && audit->refuse)) {
-        laz_append_close(&audit->file);
-        free(audit->path);
-        free(audit);
+        laz_audit_free(audit);
         laz_error_prefix(&why, "audit.file: ");
         if (err)
             *err = why;
@@ -269,11 +259,10 @@ int laz_audit_new(const struct laz_audit_options *options, struct laz_audit **ou
 
 void laz_audit_free(struct laz_audit *audit)
 {
-    const struct laz_buf nothing = LAZ_BUF_INIT;
 
     if (!audit)
         return;
-    if (audit->lost && audit_append(audit, NULL, NULL, &nothing, NULL) != 0)
+    if (audit->lost && audit_append(audit, NULL, NULL, &audit_nothing, NULL) != 0)
         laz_log(audit->log, LAZ_LOG_ERROR, "%s; %" PRIu64 " records are missing from it",
                 audit->lost_why, audit->lost);
     laz_append_close(&audit->file);

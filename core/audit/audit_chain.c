@@ -22,13 +22,13 @@ void laz_audit_link_init(struct laz_audit_link *link)
     link->hash[LAZ_SHA256_HEX] = '\0';
 }
 
-static void chain_digest(const char *before, const char *text, size_t len,
-                         char hex[LAZ_SHA256_HEX + 1])
+void laz_audit_digest(const char *before, const char *text, size_t len,
+                      char hex[LAZ_SHA256_HEX + 1])
 {
     struct laz_sha256 sha256;
 
     laz_sha256_init(&sha256);
-    laz_sha256_add(&sha256, before, LAZ_SHA256_HEX);
+    laz_sha256_add(&sha256, before, strlen(before));
     laz_sha256_add(&sha256, text, len);
     laz_sha256_hex(&sha256, hex);
 }
@@ -50,7 +50,7 @@ void laz_audit_link_add(struct laz_audit_link *link, const char *event, const ch
         laz_buf_append(out, members, len);
     if (out->failed)
         return;
-    chain_digest(link->hash, out->data + start, out->len - start, link->hash);
+    laz_audit_digest(link->hash, out->data + start, out->len - start, link->hash);
     laz_buf_printf(out, "%s%s\"}\n", chain_hash, link->hash);
 }
 
@@ -98,7 +98,7 @@ bool laz_audit_record_follows(const struct laz_audit_record *record,
 {
     char hex[LAZ_SHA256_HEX + 1];
 
-    chain_digest(before->hash, record->line, record->hashed, hex);
+    laz_audit_digest(before->hash, record->line, record->hashed, hex);
     return strcmp(hex, record->link.hash) == 0;
 }
 
@@ -139,32 +139,23 @@ enum laz_audit_tail laz_audit_tail(const char *data, size_t len, bool whole,
                                    struct laz_audit_link *link, size_t *rest)
 {
     struct laz_audit_record record;
-    size_t end = len; /* end of the data that was not searched yet */
+    size_t stop = len; /* end of the line that is looked at; the last may lack its newline */
+    const char *newline;
 
     laz_audit_link_init(link);
     *rest = 0;
-    const char *last = chain_last_newline(data, len);
-    const char *open = last ? last + 1 : whole ? data : data + len;
-    if (laz_audit_record_parse(&record, open, (size_t)(data + len - open))) {
-        *link = record.link; /* a record that lacks only its newline */
-        return LAZ_AUDIT_TAIL_CLEAN;
-    }
-    while (end) {
-        const char *newline = chain_last_newline(data, end);
-        if (!newline)
+    do {
+        newline = chain_last_newline(data, stop);
+        if (!newline && !whole)
             break;
-        size_t stop = (size_t)(newline - data); /* end of a line */
-        const char *before = chain_last_newline(data, stop);
-        if (!before && !whole)
-            break;
-        const char *line = before ? before + 1 : data;
-        if (laz_audit_record_parse(&record, line, (size_t)(newline - line))) {
+        size_t start = newline ? (size_t)(newline + 1 - data) : 0;
+        if (laz_audit_record_parse(&record, data + start, stop - start)) {
             *link = record.link;
-            *rest = len - stop - 1;
+            *rest = stop < len ? len - stop - 1 : 0;
             break;
         }
-        end = stop;
-    }
+        stop = start ? start - 1 : 0;
+    } while (newline);
     if (!link->seq) {
         *rest = len;
         if (!whole || (len && !chain_is_torn(data, len)))

@@ -26,9 +26,12 @@ struct laz_audit_link {
     char hash[LAZ_SHA256_HEX + 1];
 };
 
+/* SHA-256 of two texts, one after the other. */
+void laz_audit_digest(const char *before, const char *text, size_t len,
+                      char hex[LAZ_SHA256_HEX + 1]);
 void laz_audit_link_init(struct laz_audit_link *link);
 /* Appends a record with its newline to `out`, and sets the link to it. `members`: made by
- * audit_line.h. `session`: its id; NULL: the record belongs to no session. */
+ * audit.h. `session`: its id; NULL: the record belongs to no session. */
 void laz_audit_link_add(struct laz_audit_link *link, const char *event, const char *session,
                         const char *members, size_t len, struct laz_buf *out);
 
@@ -73,16 +76,17 @@ enum laz_audit_finding {
     LAZ_AUDIT_LOST,       /* note: a writer could not write records */
     LAZ_AUDIT_ROTATED,    /* note: earlier records are in another file */
 };
-/* True if the finding is only a note, and no defect of the chain. */
-bool laz_audit_is_note(enum laz_audit_finding finding);
-const char *laz_audit_finding_name(enum laz_audit_finding finding); /* "changed" */
+extern const struct laz_audit_finding_kind {
+    const char *name; /* "changed" */
+    bool is_note;     /* no defect of the chain */
+} laz_audit_findings[];
 
 struct laz_audit_verify {
     /* `line` counts from 1; `text` is a sentence, borrowed for the call. */
     void (*report)(void *user, enum laz_audit_finding finding, uint64_t line, const char *text);
     void *user;
     struct laz_audit_link last;
-    uint64_t lines, records, findings, notes, lost;
+    uint64_t lines, records, findings, lost; /* findings: without notes */
     /* private */
     struct laz_buf partial;
     bool too_long;                 /* the current line is too long; its text was discarded */

@@ -5,11 +5,11 @@
  * With any content of its fields, a record is one line of JSON of bounded length that cannot affect
  * a terminal.  A text that does not fit is cut; its length and digest are stored, which still prove
  * what it was. */
-#include "audit/audit_line.h"
+#include "audit/audit.h"
 
-#include "base/digest.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "audit/audit_chain.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -93,7 +93,6 @@ void laz_audit_text(struct laz_audit_line *line, const char *key, const char *te
                     size_t max)
 {
     struct laz_buf kept = LAZ_BUF_INIT, quoted = LAZ_BUF_INIT;
-    struct laz_sha256 sha256;
     char hex[LAZ_SHA256_HEX + 1];
 
     line_key(line, key);
@@ -109,9 +108,7 @@ void laz_audit_text(struct laz_audit_line *line, const char *key, const char *te
     laz_json_quote(&quoted, laz_buf_text(&kept), kept.len);
     laz_audit_harmless(&line->members, laz_buf_text(&quoted), quoted.len);
     if (cut || !laz_utf8_is_valid(text, keep) || (keep && memchr(text, 0, keep))) {
-        laz_sha256_init(&sha256);
-        laz_sha256_add(&sha256, text, len);
-        laz_sha256_hex(&sha256, hex);
+        laz_audit_digest("", text, len, hex);
         laz_buf_printf(&line->members, ",\"%s_length\":%zu,\"%s_sha256\":\"%s\"", key, len, key,
                        hex);
     }

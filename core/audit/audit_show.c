@@ -7,8 +7,7 @@
 #include "audit/audit_chain.h"
 
 #include "base/json.h"
-#include "base/utf8.h"
-#include "audit/audit_line.h"
+#include "audit/audit.h"
 
 #include <string.h>
 
@@ -19,16 +18,11 @@
 static void show_short(struct laz_buf *out, const char *text, size_t len, size_t max)
 {
     struct laz_buf clean = LAZ_BUF_INIT;
-    size_t keep = 0;
 
-    laz_audit_harmless(&clean, text, len < 8 * max ? len : 8 * max);
-    while (keep < clean.len) {
-        size_t n = laz_utf8_sequence(clean.data + keep, clean.len - keep);
-        n = n ? n : 1;
-        if (keep + n > max)
-            break;
-        keep += n;
-    }
+    laz_audit_harmless(&clean, text, len < 8 * max ? len : 8 * max); /* makes it UTF-8 */
+    size_t keep = clean.len < max ? clean.len : max;
+    while (keep && keep < clean.len && ((unsigned char)clean.data[keep] & 0xc0) == 0x80)
+        keep--;
     laz_buf_append(out, laz_buf_text(&clean), keep);
     if (keep < clean.len || len > 8 * max)
         laz_buf_puts(out, "...");

@@ -15,10 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    bool note;
-} findings[] = {
+const struct laz_audit_finding_kind laz_audit_findings[] = {
     [LAZ_AUDIT_NO_RECORD] = {"no_record", false},
     [LAZ_AUDIT_CHANGED] = {"changed", false},
     [LAZ_AUDIT_MISSING] = {"missing", false},
@@ -30,16 +27,6 @@ static const struct {
     [LAZ_AUDIT_LOST] = {"lost", true},
     [LAZ_AUDIT_ROTATED] = {"rotated", true},
 };
-
-bool laz_audit_is_note(enum laz_audit_finding finding)
-{
-    return findings[finding].note;
-}
-
-const char *laz_audit_finding_name(enum laz_audit_finding finding)
-{
-    return findings[finding].name;
-}
 
 void laz_audit_verify_init(struct laz_audit_verify *verify,
                            void (*report)(void *user, enum laz_audit_finding finding, uint64_t line,
@@ -67,7 +54,7 @@ static void verify_report(struct laz_audit_verify *verify, enum laz_audit_findin
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ++*(findings[finding].note ? &verify->notes : &verify->findings);
+    verify->findings += !laz_audit_findings[finding].is_note;
     if (verify->report)
         verify->report(verify->user, finding, line, text);
 }

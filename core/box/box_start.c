@@ -152,15 +152,15 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
                         laz_backend_has_own_files(choice->ops), laz_os_platform(),
                         laz_buf_text(&choice->options), choice->options.len, &policy, err);
     if (!rc)
-        rc = laz_plan_make_held(choice->ops, choice->name, &policy->policy,
-                                purpose->runtime ? &box->host : NULL, require, box->folder,
-                                &box->plan, err);
+        rc = laz_plan_make(choice->ops, choice->name, &policy->policy,
+                           purpose->runtime ? &box->host : NULL, require, box->folder, &box->plan,
+                           err);
     if (!rc)
         laz_box_tell_unmet(box);
     if (!rc && !purpose->runtime)
         rc = start_trial(box->plan, err);
     if (!rc && purpose->runtime) {
-        box->runtime_file = laz_strdup(laz_policy_runtime_file(policy));
+        box->runtime_file = laz_strdup(policy->runtime_file);
         rc = box->runtime_file ? 0 : laz_error_nomem(err);
     }
 out:

@@ -6,8 +6,8 @@
  * cli_say; --json prints nothing but records, whose form cannot contain control characters. */
 #include "cli/cli.h"
 
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 #include "os/append.h"
 #include "os/descriptors.h"
 #include "os/files.h"
@@ -89,12 +89,12 @@ static void audit_report(void *user, enum laz_audit_finding finding, uint64_t li
                          const char *text)
 {
     struct audit_report *report = user;
-    bool note = laz_audit_is_note(finding);
+    bool note = laz_audit_findings[finding].is_note;
 
     if (report->cli->json) {
         laz_json_begin_object(&report->write, NULL);
         laz_json_add_uint(&report->write, "line", line);
-        laz_json_add_text(&report->write, "finding", laz_audit_finding_name(finding));
+        laz_json_add_text(&report->write, "finding", laz_audit_findings[finding].name);
         laz_json_add_bool(&report->write, "note", note);
         laz_json_add_text(&report->write, "message", text);
         laz_json_end_object(&report->write);

@@ -124,15 +124,15 @@ static int plan_make(struct plan_parts *parts, struct laz_error *refusal, struct
     const struct laz_policy *policy = &parts->box->policy;
     const char *name = parts->backend->name;
 
-    if (laz_plan_make_held(parts->ops, name, policy, &host, parts->cli->values->sandbox.require,
-                           parts->stand_in->folder, &parts->plan, refusal) == 0)
+    if (laz_plan_make(parts->ops, name, policy, &host, parts->cli->values->sandbox.require,
+                      parts->stand_in->folder, &parts->plan, refusal) == 0)
         return 0;
     if (refusal->code != LAZ_EREFUSED) {
         *err = *refusal;
         return err->code;
     }
-    return laz_plan_make_held(parts->ops, name, policy, &host, 0, parts->stand_in->folder,
-                              &parts->plan, err);
+    return laz_plan_make(parts->ops, name, policy, &host, 0, parts->stand_in->folder, &parts->plan,
+                         err);
 }
 
 int cli_plan(struct cli *cli)

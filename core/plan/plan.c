@@ -10,26 +10,43 @@
 #include "base/enforce.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "os/landlock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PLAN_MAX_NUMBER ((uint64_t)1 << 53) /* beyond it JSON numbers are not exact */
 
-/* Appends a zeroed element to an array. NULL: out of memory, recorded in plan->failed. */
-static void *plan_grow(struct laz_plan *plan, void **items, size_t *n, size_t size)
+/* Appends a zeroed element to an array; `array`: the address of its pointer. NULL: out of memory,
+ * recorded in plan->failed. */
+static void *plan_grow(struct laz_plan *plan, void *array, size_t *n, size_t size)
 {
-    void *more = plan->failed ? NULL : realloc(*items, (*n + 1) * size);
+    void *items;
 
-    if (!more) {
+    memcpy(&items, array, sizeof items);
+    items = plan->failed ? NULL : realloc(items, (*n + 1) * size);
+    if (!items) {
         plan->failed = true;
         return NULL;
     }
-    *items = more;
-    char *item = (char *)more + *n * size;
-    memset(item, 0, size);
-    (*n)++;
-    return item;
+    memcpy(array, &items, sizeof items);
+    return memset((char *)items + (*n)++ * size, 0, size);
+}
+
+/* A copy; NULL: out of memory, recorded in plan->failed. */
+static char *plan_copy(struct laz_plan *plan, const char *text)
+{
+    char *copy = laz_strdup(text);
+
+    plan->failed |= !copy;
+    return copy;
+}
+
+/* A copy of a name that a backend gives; NULL: as plan_copy, or over 15 bytes. */
+static char *plan_name(struct laz_plan *plan, const char *name)
+{
+    plan->failed |= strlen(name) >= 16;
+    return plan->failed ? NULL : plan_copy(plan, name);
 }
 
 static void plan_arg(struct laz_plan *plan, const char *arg)
@@ -44,17 +61,14 @@ static void plan_env(struct laz_plan *plan, const char *name_value)
 
 static int plan_data(struct laz_plan *plan, const char *what, const void *data, size_t len)
 {
-    void *items = plan->data;
-    struct laz_plan_data *item = plan_grow(plan, &items, &plan->n_data, sizeof *item);
+    struct laz_plan_data *item = plan_grow(plan, &plan->data, &plan->n_data, sizeof *item);
 
-    plan->data = items;
     if (!item)
         return -1;
-    item->what = laz_strdup(what);
+    item->what = plan_copy(plan, what);
     laz_buf_append(&item->content, data, len);
     item->child_fd = plan->next_fd++;
-    if (!item->what || item->content.failed)
-        plan->failed = true;
+    plan->failed |= item->content.failed;
     return plan->failed ? -1 : item->child_fd;
 }
 
@@ -67,55 +81,36 @@ static int plan_status(struct laz_plan *plan)
 
 static const char *plan_file(struct laz_plan *plan, const char *name, const void *data, size_t len)
 {
-    void *items = plan->files;
-    struct laz_plan_file *item;
+    plan->failed |= !name[0] || name[0] == '.' || strchr(name, '/');
+    struct laz_plan_file *item = plan_grow(plan, &plan->files, &plan->n_files, sizeof *item);
 
-    if (!name[0] || name[0] == '.' || strchr(name, '/')) {
-        plan->failed = true;
-        return NULL;
-    }
-    item = plan_grow(plan, &items, &plan->n_files, sizeof *item);
-    plan->files = items;
     if (!item)
         return NULL;
-    item->name = laz_strdup(name);
     item->path = laz_strdupf("%s/%s", plan->folder ? plan->folder : "/tmp/lazaret-session", name);
     laz_buf_append(&item->content, data, len);
-    if (!item->name || !item->path || item->content.failed)
-        plan->failed = true;
+    plan->failed |= !item->path || item->content.failed;
     return plan->failed ? NULL : item->path;
 }
 
 static void plan_agent_limit(struct laz_plan *plan, const char *name, uint64_t value)
 {
-    void *items = plan->limits;
-    struct laz_plan_limit *item;
+    struct laz_field_numbers *limits = &plan->agent.limits;
+    struct laz_field_number *item;
 
     if (value > PLAN_MAX_NUMBER) /* LAZ_UNLIMITED, or too large to matter */
         return;
-    if (strlen(name) >= sizeof item->name) {
-        plan->failed = true;
-        return;
-    }
-    item = plan_grow(plan, &items, &plan->n_limits, sizeof *item);
-    plan->limits = items;
-    if (!item)
-        return;
-    memcpy(item->name, name, strlen(name) + 1);
-    item->value = value;
+    item = plan_grow(plan, &limits->items, &limits->n, sizeof *item);
+    if (item)
+        *item = (struct laz_field_number){plan_name(plan, name), (int64_t)value};
 }
 
 static void plan_word(struct laz_plan *plan, uint32_t bits, const char *mechanism, bool weakly)
 {
-    void *items = plan->words;
-    struct laz_plan_word *item = plan_grow(plan, &items, &plan->n_words, sizeof *item);
+    struct laz_plan_word *item = plan_grow(plan, &plan->words, &plan->n_words, sizeof *item);
 
-    plan->words = items;
     if (!item)
         return;
-    *item = (struct laz_plan_word){bits, laz_strdup(mechanism), weakly};
-    if (!item->mechanism)
-        plan->failed = true;
+    *item = (struct laz_plan_word){bits, plan_copy(plan, mechanism), weakly};
     if (!weakly)
         plan->enforces |= bits;
 }
@@ -137,32 +132,30 @@ static void plan_ends_by(struct laz_plan *plan, uint32_t how)
 
 static void plan_agent_filter(struct laz_plan *plan, const char *name, uint32_t bits)
 {
-    if (!name[0] || strlen(name) >= sizeof plan->filter_name) {
-        plan->failed = true;
-        return;
-    }
     plan->filter = (struct laz_plan_step){true, bits};
-    memcpy(plan->filter_name, name, strlen(name) + 1);
+    plan->failed |= !name[0];
+    free((char *)plan->agent.filter);
+    plan->agent.filter = plan_name(plan, name);
 }
 
 static void plan_agent_landlock(struct laz_plan *plan, uint32_t abi, uint32_t bits)
 {
     plan->landlock = (struct laz_plan_step){true, bits};
-    plan->landlock_abi = abi;
+    plan->agent.has_landlock = true;
+    plan->agent.landlock.abi = abi;
 }
 
 static void plan_agent_path(struct laz_plan *plan, const char *path, uint32_t rights,
                             uint32_t optional)
 {
-    void *items = plan->rules;
-    struct laz_plan_rule *rule = plan_grow(plan, &items, &plan->n_rules, sizeof *rule);
+    struct laz_field_list *rules = &plan->agent.landlock.rules;
+    struct laz_wire_rule *rule = plan_grow(plan, &rules->items, &rules->n, sizeof *rule);
+    char letters[6]; /* so many laz_landlock_letters needs */
 
-    plan->rules = items;
     if (!rule)
         return;
-    *rule = (struct laz_plan_rule){laz_strdup(path), rights, optional != 0};
-    if (!rule->path)
-        plan->failed = true;
+    laz_landlock_letters(rights, letters);
+    *rule = (struct laz_wire_rule){plan_copy(plan, letters), plan_copy(plan, path), optional != 0};
 }
 
 static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t value, uint32_t bits)
@@ -171,8 +164,7 @@ static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t val
 
     if (limit == LAZ_JOB_LIMITS) {
         free(plan->unknown);
-        plan->unknown = laz_strdup(name);
-        plan->failed |= !plan->unknown;
+        plan->unknown = plan_copy(plan, name);
     } else if (value <= PLAN_MAX_NUMBER) {
         plan->job.of[limit] = value;
         plan->job_bits[limit] = bits;
@@ -181,21 +173,10 @@ static void plan_job_limit(struct laz_plan *plan, const char *name, uint64_t val
 
 static void plan_not_limited(struct laz_plan *plan, const char *name, const char *why)
 {
-    void *items = plan->unmet;
-    struct laz_plan_unmet *item;
+    struct laz_plan_unmet *item = plan_grow(plan, &plan->unmet, &plan->n_unmet, sizeof *item);
 
-    if (strlen(name) >= sizeof item->name) {
-        plan->failed = true;
-        return;
-    }
-    item = plan_grow(plan, &items, &plan->n_unmet, sizeof *item);
-    plan->unmet = items;
-    if (!item)
-        return;
-    memcpy(item->name, name, strlen(name) + 1);
-    item->why = laz_strdup(why);
-    if (!item->why)
-        plan->failed = true;
+    if (item)
+        *item = (struct laz_plan_unmet){plan_name(plan, name), plan_copy(plan, why)};
 }
 
 /* Adds what the host enforces itself. A control group counts as weak if the session could write to
@@ -284,59 +265,39 @@ static int plan_refuse(const struct laz_plan *plan, const struct laz_backend_ops
 /* Checks a plan for faults of its backend. `excess`: bits that it declares but cannot enforce. */
 static int plan_check(const struct laz_plan *plan, uint32_t excess, struct laz_error *err)
 {
-    struct laz_buf names = LAZ_BUF_INIT;
+    struct laz_buf names = LAZ_BUF_INIT, fault = LAZ_BUF_INIT;
     bool has_job = false;
     int rc = 0;
 
     for (size_t i = 0; i < LAZ_JOB_LIMITS; i++)
         has_job |= plan->job.of[i] != LAZ_UNLIMITED;
     plan_bit_names(excess, &names);
-    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
-        names.failed)
-        rc = laz_error_nomem(err);
-    else if (plan->argv.n == 0)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan has no program",
-                           plan->backend);
+    if (plan->argv.n == 0)
+        laz_buf_puts(&fault, "has no program");
     else if (plan->ends_by > LAZ_END_JOB)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan has an unknown way to end (%u)", plan->backend,
-                           plan->ends_by);
+        laz_buf_printf(&fault, "has an unknown way to end (%u)", plan->ends_by);
     else if (plan->unknown)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets an unknown limit of a job (%s)",
-                           plan->backend, plan->unknown);
+        laz_buf_printf(&fault, "sets an unknown limit of a job (%s)", plan->unknown);
     else if (has_job && plan->ends_by != LAZ_END_JOB)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan sets limits of a job but does not end by the job",
-                           plan->backend);
+        laz_buf_puts(&fault, "sets limits of a job but does not end by the job");
     else if (excess)
-        rc = laz_error_set(err, LAZ_EPLUGIN, 0,
-                           "backend %s: its plan declares %s, which it does not claim to be able "
-                           "to enforce",
-                           plan->backend, laz_buf_text(&names));
+        laz_buf_printf(&fault, "declares %s, which it does not claim to be able to enforce",
+                       laz_buf_text(&names));
+    if (plan->failed || plan->argv.failed || plan->env.failed || plan->programs.failed ||
+        names.failed || fault.failed)
+        rc = laz_error_nomem(err);
+    else if (fault.len)
+        rc = laz_error_set(err, LAZ_EPLUGIN, 0, "backend %s: its plan %s", plan->backend,
+                           laz_buf_text(&fault));
     laz_buf_fini(&names);
+    laz_buf_fini(&fault);
     return rc;
 }
 
-/* Stores which programs can be executed inside, to be shown with the plan. */
-static void plan_programs(struct laz_plan *plan, const struct laz_policy *policy)
-{
-    plan->any_program = !policy->programs;
-    for (const char *const *program = policy->programs; program && *program; program++)
-        laz_strv_add(&plan->programs, *program);
-}
-
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
-                  const struct laz_policy *policy, uint32_t require, const char *folder,
-                  struct laz_plan **plan, struct laz_error *err)
-{
-    return laz_plan_make_held(ops, backend, policy, NULL, require, folder, plan, err);
-}
-
-int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
-                       const struct laz_policy *policy, const struct laz_plan_host *host,
-                       uint32_t require, const char *folder, struct laz_plan **plan,
-                       struct laz_error *err)
+                  const struct laz_policy *policy, const struct laz_plan_host *host,
+                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  struct laz_error *err)
 {
     const struct laz_plan_api api = {
         .size = sizeof api,
@@ -361,6 +322,7 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
 
     if (!made)
         return laz_error_nomem(err);
+    made->agent.has_limits = true;
     made->status_fd = -1;
     made->next_fd = 3;
     made->job = laz_job_limits_none();
@@ -369,7 +331,9 @@ int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
     made->folder = laz_strdup(folder);
     if (!made->backend || (folder && !made->folder))
         made->failed = true;
-    plan_programs(made, policy);
+    made->any_program = !policy->programs;
+    for (const char *const *program = policy->programs; program && *program; program++)
+        laz_strv_add(&made->programs, *program);
     int rc = ops->plan(&api, policy, made, &why);
     if (rc) {
         why.text[sizeof why.text - 1] = '\0'; /* a plugin wrote it */
@@ -398,28 +362,22 @@ int laz_plan_of_session(const struct laz_plan *plan, const char *confine, struct
 
     if (!made)
         return laz_error_nomem(err);
-    made->backend = laz_strdup(plan->backend);
-    made->words = calloc(plan->n_words + 1, sizeof *made->words);
-    made->status_fd = -1;
-    made->confine = confine;
-    made->filter = plan->filter;
-    made->landlock = plan->landlock;
-    made->landlock_abi = plan->landlock_abi;
-    memcpy(made->filter_name, plan->filter_name, sizeof made->filter_name);
-    made->enforces = plan->enforces;
-    made->require = plan->require;
-    made->ends_by = plan->ends_by;
-    made->job = plan->job;
+    *made = (struct laz_plan){
+        .backend = laz_strdup(plan->backend),
+        .status_fd = -1,
+        .confine = confine,
+        .filter = plan->filter,
+        .landlock = plan->landlock,
+        .require = plan->require,
+        .ends_by = plan->ends_by,
+        .job = plan->job,
+        .any_program = plan->any_program,
+    };
     memcpy(made->job_bits, plan->job_bits, sizeof made->job_bits);
-    made->any_program = plan->any_program;
-    made->failed = !made->backend || !made->words;
-    for (size_t i = 0; i < plan->n_words && !made->failed; i++) {
-        made->words[i] = plan->words[i];
-        made->words[i].mechanism = laz_strdup(plan->words[i].mechanism);
-        made->n_words++;
-        made->failed = !made->words[i].mechanism;
-    }
-    if (made->failed) {
+    for (size_t i = 0; i < plan->n_words; i++)
+        plan_word(made, plan->words[i].bits, plan->words[i].mechanism, plan->words[i].weakly);
+    made->enforces = plan->enforces;
+    if (made->failed || !made->backend) {
         laz_plan_free(made);
         return laz_error_nomem(err);
     }
@@ -513,6 +471,8 @@ void laz_plan_free(struct laz_plan *plan)
 {
     if (!plan)
         return;
+    struct laz_field_numbers *limits = &plan->agent.limits;
+    struct laz_wire_rule *rules = plan->agent.landlock.rules.items;
     free(plan->backend);
     free(plan->folder);
     laz_strv_fini(&plan->argv);
@@ -523,22 +483,28 @@ void laz_plan_free(struct laz_plan *plan)
         laz_buf_fini(&plan->data[i].content);
     }
     for (size_t i = 0; i < plan->n_files; i++) {
-        free(plan->files[i].name);
         free(plan->files[i].path);
         laz_buf_fini(&plan->files[i].content);
     }
     for (size_t i = 0; i < plan->n_words; i++)
         free(plan->words[i].mechanism);
-    for (size_t i = 0; i < plan->n_rules; i++)
-        free(plan->rules[i].path);
-    for (size_t i = 0; i < plan->n_unmet; i++)
+    for (size_t i = 0; i < plan->n_unmet; i++) {
+        free(plan->unmet[i].name);
         free(plan->unmet[i].why);
+    }
+    for (size_t i = 0; i < limits->n; i++)
+        free((char *)limits->items[i].name);
+    for (size_t i = 0; i < plan->agent.landlock.rules.n; i++) {
+        free((char *)rules[i].rights);
+        free((char *)rules[i].path);
+    }
+    free(limits->items);
+    free(rules);
+    free((char *)plan->agent.filter);
     free(plan->unmet);
     free(plan->unknown);
-    free(plan->rules);
     free(plan->data);
     free(plan->files);
-    free(plan->limits);
     free(plan->words);
     free(plan);
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "os/job_values.h"
+#include "wire/message.h"
 
 #include <lazaret/backend.h>
 
@@ -16,7 +17,6 @@ struct laz_plan_data {
 };
 
 struct laz_plan_file {
-    char *name;
     char *path;
     struct laz_buf content;
 };
@@ -27,26 +27,14 @@ struct laz_plan_word {
     bool weakly;
 };
 
-struct laz_plan_limit {
-    char name[16];
-    uint64_t value;
-};
-
 /* A step of the confinement that the agent applies to itself; see core/agent/confine.c. */
 struct laz_plan_step {
     bool asked;
     uint32_t bits; /* LAZ_ENFORCE_* that only this step enforces */
 };
 
-struct laz_plan_rule { /* a rule of Landlock */
-    char *path;
-    uint32_t rights; /* LAZ_RIGHT_* */
-    bool optional;
-};
-
 struct laz_plan_unmet { /* a limit of the policy that nothing enforces */
-    char name[16];
-    char *why;
+    char *name, *why;
 };
 
 struct laz_plan {
@@ -59,13 +47,8 @@ struct laz_plan {
     size_t n_files;
     int status_fd; /* descriptor number in the child; -1: none */
     int next_fd;
-    struct laz_plan_limit *limits; /* for the agent */
-    size_t n_limits;
+    struct laz_wire_confine agent; /* what it is told; its texts are the plan's */
     struct laz_plan_step filter, landlock;
-    char filter_name[16];
-    uint32_t landlock_abi; /* 0: the newest that the kernel has */
-    struct laz_plan_rule *rules;
-    size_t n_rules;
     struct laz_job_limits job;         /* limits of the box as a whole */
     uint32_t job_bits[LAZ_JOB_LIMITS]; /* LAZ_ENFORCE_* that only this limit enforces */
     struct laz_plan_unmet *unmet;
@@ -93,15 +76,12 @@ struct laz_plan_host {
 /* Makes a plan, which the caller frees: calls the backend's `plan`, and checks that it declares no
  * bit that it cannot enforce and all bits of `require` (else LAZ_EREFUSED, naming each missing one
  * and the remedy). `folder`: directory for the plan's files, which may not exist yet; NULL: the
- * plan is only shown. Other errors: LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
+ * plan is only shown. `host`: what the host enforces itself; NULL: nothing. Other errors:
+ * LAZ_EPLUGIN, LAZ_ENOMEM, those of the backend. */
 int laz_plan_make(const struct laz_backend_ops *ops, const char *backend,
-                  const struct laz_policy *policy, uint32_t require, const char *folder,
-                  struct laz_plan **plan, struct laz_error *err);
-/* The same, with what the host enforces itself; `host` may be NULL. */
-int laz_plan_make_held(const struct laz_backend_ops *ops, const char *backend,
-                       const struct laz_policy *policy, const struct laz_plan_host *host,
-                       uint32_t require, const char *folder, struct laz_plan **plan,
-                       struct laz_error *err);
+                  const struct laz_policy *policy, const struct laz_plan_host *host,
+                  uint32_t require, const char *folder, struct laz_plan **plan,
+                  struct laz_error *err);
 /* Makes the plan of a session that is cloned from a template with this plan: what it enforces and
  * how it ends, without command and files. `confine`: JSON of the template's plan, borrowed until
  * the new plan is freed. LAZ_ENOMEM. */

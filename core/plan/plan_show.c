@@ -5,71 +5,33 @@
  * because that is readable. */
 #include "base/enforce.h"
 #include "base/json_write.h"
-#include "os/landlock.h"
 #include "plan/plan.h"
 #include "wire/message.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOW_WORDS   12 /* of a command, on one line */
-#define SHOW_LETTERS 6  /* room for the rights of a rule */
+#define SHOW_WORDS 12 /* of a command, on one line */
 
 /* ---- confine -------------------------------------------------------------------------------- */
-
-/* The steps without which the settings allow no session. */
-static void show_required(const struct laz_plan *plan, struct laz_strv *names)
-{
-    if (plan->filter.bits & plan->require)
-        laz_strv_add(names, "filter");
-    if (plan->landlock.bits & plan->require)
-        laz_strv_add(names, "landlock");
-}
-
-/* The rules of Landlock; `letters` has room for the rights of each. */
-static void show_rules(const struct laz_plan *plan, struct laz_wire_rule *rules,
-                       char (*letters)[SHOW_LETTERS])
-{
-    for (size_t i = 0; i < plan->n_rules; i++) {
-        laz_landlock_letters(plan->rules[i].rights, letters[i]);
-        rules[i] = (struct laz_wire_rule){letters[i], plan->rules[i].path, plan->rules[i].optional};
-    }
-}
 
 void laz_plan_confine_json(const struct laz_plan *plan, struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
-    struct laz_strv required = LAZ_STRV_INIT;
+    struct laz_wire_confine confine = plan->agent;
 
     if (plan->confine) {
         laz_buf_puts(json, plan->confine);
         return;
     }
-    struct laz_field_number *limits = calloc(plan->n_limits + 1, sizeof *limits);
-    struct laz_wire_rule *rules = calloc(plan->n_rules + 1, sizeof *rules);
-    char(*letters)[SHOW_LETTERS] = calloc(plan->n_rules + 1, sizeof *letters);
-    show_required(plan, &required);
-    if (!limits || !rules || !letters || required.failed) {
-        json->failed = true;
-        goto out;
-    }
-    for (size_t i = 0; i < plan->n_limits; i++)
-        limits[i] = (struct laz_field_number){plan->limits[i].name, (int64_t)plan->limits[i].value};
-    show_rules(plan, rules, letters);
-    const struct laz_wire_confine confine = {
-        .limits = {limits, plan->n_limits},
-        .has_limits = true,
-        .filter = plan->filter.asked ? plan->filter_name : NULL,
-        .has_landlock = plan->landlock.asked,
-        .landlock = {plan->landlock_abi, {rules, plan->n_rules}},
-        .required = required,
-    };
+    /* the steps without which the settings allow no session */
+    if (plan->filter.bits & plan->require)
+        laz_strv_add(&confine.required, "filter");
+    if (plan->landlock.bits & plan->require)
+        laz_strv_add(&confine.required, "landlock");
     laz_fields_add(&write, NULL, &laz_wire_confine, &confine);
-out:
-    laz_strv_fini(&required);
-    free(limits);
-    free(rules);
-    free(letters);
+    json->failed |= confine.required.failed;
+    laz_strv_fini(&confine.required);
 }
 
 /* ---- the rest of a plan --------------------------------------------------------------------- */
@@ -265,11 +227,11 @@ static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
         if (plan->job.of[i] != LAZ_UNLIMITED)
             laz_buf_printf(text, "  %-14s %llu\n", laz_job_limit_name((enum laz_job_limit)i),
                            (unsigned long long)plan->job.of[i]);
-    if (plan->n_limits || plan->ends_by != LAZ_END_JOB)
+    if (plan->agent.limits.n || plan->ends_by != LAZ_END_JOB)
         laz_buf_puts(text, "\nlimits that the agent sets on itself\n");
-    for (size_t i = 0; i < plan->n_limits; i++)
-        laz_buf_printf(text, "  %-10s %llu\n", plan->limits[i].name,
-                       (unsigned long long)plan->limits[i].value);
+    for (size_t i = 0; i < plan->agent.limits.n; i++)
+        laz_buf_printf(text, "  %-10s %lld\n", plan->agent.limits.items[i].name,
+                       (long long)plan->agent.limits.items[i].value);
     if (plan->n_unmet)
         laz_buf_puts(text, "\nlimits of the settings that nothing enforces\n");
     for (size_t i = 0; i < plan->n_unmet; i++)
@@ -278,18 +240,18 @@ static void show_limits_text(const struct laz_plan *plan, struct laz_buf *text)
 
 static void show_confinement_text(const struct laz_plan *plan, struct laz_buf *text)
 {
+    const struct laz_wire_rule *rules = plan->agent.landlock.rules.items;
+
     if (!plan->filter.asked && !plan->landlock.asked)
         return;
     laz_buf_puts(text, "\nfurther confinement that the agent applies to itself\n");
-    for (size_t i = 0; i < plan->n_rules; i++) {
-        char letters[SHOW_LETTERS];
-        laz_landlock_letters(plan->rules[i].rights, letters);
-        laz_buf_printf(text, "  landlock   %s ", letters);
-        show_word_text(text, plan->rules[i].path);
-        laz_buf_puts(text, plan->rules[i].optional ? " (if it exists)\n" : "\n");
+    for (size_t i = 0; i < plan->agent.landlock.rules.n; i++) {
+        laz_buf_printf(text, "  landlock   %s ", rules[i].rights);
+        show_word_text(text, rules[i].path);
+        laz_buf_puts(text, rules[i].is_optional ? " (if it exists)\n" : "\n");
     }
     if (plan->filter.asked)
-        laz_buf_printf(text, "  filter     system calls: %s\n", plan->filter_name);
+        laz_buf_printf(text, "  filter     system calls: %s\n", plan->agent.filter);
 }
 
 /* Appends a command on one line, or, if it has many words, each option with its values on a line.

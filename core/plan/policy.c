@@ -11,8 +11,8 @@
 
 #include "base/json.h"
 #include "base/path.h"
-#include "plan/policy_env.h"
-#include "plan/policy_paths.h"
+#include "plan/policy_parts.h"
+#include "plan/programs.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/paths.h"
@@ -24,11 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A policy and the memory of everything it points to. */
 struct policy_memory {
+    struct laz_policy_box box; /* the first member: laz_policy_free gets its address */
     struct laz_policy_paths paths;
     struct laz_strv env, command, programs;
     struct laz_strv real; /* real paths of the session's socket, agent and runtime */
-    char *home, *host_command, *runtime_file, *options;
+    char *home, *host_command, *options;
 };
 
 /* The policy that is being made, and what it depends on. */
@@ -40,8 +42,9 @@ struct policy_work {
     const char *platform;
     bool own_files; /* the backend makes a new file system */
     bool here;      /* the platform is this one: paths can be checked */
+    bool windows;   /* paths begin with a drive and may have backslashes; in the list: slashes */
     bool any;       /* all programs of the host may be executed */
-    bool by_real;   /* the box shows the host's files, and rules match real paths */
+    bool by_real;   /* the box shows the host's files, and rules match real paths (macOS) */
 };
 
 /* Files that programs expect; those of the host would disclose information about it. */
@@ -80,43 +83,45 @@ static const struct {
 
 #define POLICY_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+static void policy_replace(char *path, char old, char by)
+{
+    for (char *c = strchr(path, old); c; c = strchr(c, old))
+        *c = by;
+}
+
 /* Gives a copy without slashes at the end; NULL and an error if the path cannot be used. On Windows
  * "C:\\..." and "C:/..." are the same; the copy is the latter. */
 static char *policy_clean(const struct policy_work *work, const char *key, const char *path,
                           struct laz_error *err)
 {
-    bool windows = laz_policy_is_windows(work->platform);
+    const char *why = NULL;
     char *copy = laz_strdup(path);
 
     if (!copy) {
         laz_error_nomem(err);
         return NULL;
     }
-    if (windows)
-        laz_policy_replace(copy, '\\', '/');
+    if (work->windows)
+        policy_replace(copy, '\\', '/');
     size_t len = strlen(copy), root = 0; /* root: offset of the first slash */
-    if (windows)
+    if (work->windows)
         root = strspn(copy, POLICY_LETTERS) == 1 && copy[1] == ':' ? 2 : len;
-    if (copy[root] != '/') {
-        laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s is not an absolute path%s", key, path,
-                      windows ? " of Windows (C:\\...)" : "");
-        free(copy);
-        return NULL;
-    }
-    while (len > root + 1 && copy[len - 1] == '/')
+    if (copy[root] != '/')
+        why = work->windows ? "is not an absolute path of Windows (C:\\...)"
+                            : "is not an absolute path";
+    while (!why && len > root + 1 && copy[len - 1] == '/')
         copy[--len] = '\0';
-    for (const char *part = copy + root; part; part = strchr(part + 1, '/')) {
+    for (const char *part = copy + root; !why && copy[root + 1] && part;
+         part = strchr(part + 1, '/')) {
         size_t n = strcspn(part + 1, "/");
-        if (copy[root + 1] && (n == 0 || (n == 1 && part[1] == '.') ||
-                               (n == 2 && part[1] == '.' && part[2] == '.'))) {
-            laz_error_set(err, LAZ_ECONFIG, 0,
-                          "%s: %s has an empty part, \".\" or \"..\": write the full path", key,
-                          path);
-            free(copy);
-            return NULL;
-        }
+        if (n == 0 || (n <= 2 && strspn(part + 1, ".") == n))
+            why = "has an empty part, \".\" or \"..\": write the full path";
     }
-    return copy;
+    if (!why)
+        return copy;
+    laz_error_set(err, LAZ_ECONFIG, 0, "%s: %s %s", key, path, why);
+    free(copy);
+    return NULL;
 }
 
 static int policy_check_reserved(const char *key, const char *path, struct laz_error *err)
@@ -242,13 +247,26 @@ static int policy_check_template(const struct policy_work *work, const char *key
     return 0;
 }
 
-/* The innermost directory of the settings that contains `path`; "" if there is none. */
-static const char *policy_around(const struct policy_work *work, const char *path, bool *writable)
+static void policy_add(struct policy_work *work, uint32_t kind, enum laz_policy_rank rank,
+                       const char *host, const char *box)
+{
+    laz_policy_paths_add(&work->memory->paths,
+                         (struct laz_policy_path){.kind = kind,
+                                                  .rank = rank,
+                                                  .optional = rank == LAZ_POLICY_RUNTIME,
+                                                  .from_settings = rank >= LAZ_POLICY_PIN &&
+                                                                   rank <= LAZ_POLICY_WRITE},
+                         host, box);
+}
+
+/* The innermost directory of the settings that contains `path`, and its length without slashes at
+ * the end; "" if there is none. */
+static const char *policy_around(const struct policy_work *work, const char *path, size_t *most,
+                                 bool *writable)
 {
     const struct laz_strv *const lists[] = {&work->values->sandbox.read,
                                             &work->values->sandbox.write};
     const char *around = "";
-    size_t most = 0;
 
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
@@ -256,9 +274,9 @@ static const char *policy_around(const struct policy_work *work, const char *pat
             size_t len = strlen(folder);
             while (len > 1 && folder[len - 1] == '/')
                 len--;
-            if (len < most || strncmp(path, folder, len) != 0 || path[len] != '/')
+            if (len < *most || strncmp(path, folder, len) != 0 || path[len] != '/')
                 continue; /* a name in both lists counts as writable, as in the box */
-            most = len;
+            *most = len;
             around = folder;
             *writable = l == 1;
         }
@@ -275,22 +293,19 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
                          const char *path, bool *shown, struct laz_error *err)
 {
     bool writable = false;
-    const char *around = policy_around(work, path, &writable);
-    size_t len = strlen(around);
+    size_t len = 0;
+    const char *around = policy_around(work, path, &len, &writable);
     int rc = 0;
 
-    while (len > 1 && around[len - 1] == '/')
-        len--;
-    *shown = false;
-    if (!writable)
-        return 0;
-    if (!work->own_files && kind == LAZ_PATH_READ && !option)
+    *shown = writable && !work->own_files;
+    if (*shown && kind == LAZ_PATH_READ && !option)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "%s: %s lies in %s, which can be written: a session without its own "
                              "file system can write there, too",
                              key, path, around);
-    *shown = !work->own_files;
-    if (work->here && work->own_files) {
+    if (!writable || *shown)
+        return 0;
+    if (work->here) {
         char *real = laz_os_real_path(path), *real_around = laz_os_real_path(around);
         size_t n = real_around ? strlen(real_around) : 0;
         if (!real || !real_around || strncmp(real, real_around, n) != 0 ||
@@ -302,24 +317,18 @@ static int policy_within(struct policy_work *work, const char *key, uint32_t kin
         free(real);
         free(real_around);
     }
-    for (const char *at = strchr(path + len + 1, '/'); !rc && work->own_files && at;
-         at = strchr(at + 1, '/')) {
+    for (const char *at = strchr(path + len + 1, '/'); !rc && at; at = strchr(at + 1, '/')) {
         char *pin = laz_strndup(path, (size_t)(at - path));
         if (!pin)
             return laz_error_nomem(err);
-        laz_policy_paths_add(&work->memory->paths,
-                             (struct laz_policy_path){.kind = LAZ_PATH_WRITE,
-                                                      .rank = LAZ_POLICY_PIN,
-                                                      .from_settings = true},
-                             pin, pin);
+        policy_add(work, LAZ_PATH_WRITE, LAZ_POLICY_PIN, pin, pin);
         free(pin);
     }
     return rc;
 }
 
 static int policy_settings_paths(struct policy_work *work, const struct laz_strv *list,
-                                 const char *key, uint32_t kind, unsigned rank,
-                                 struct laz_error *err)
+                                 const char *key, uint32_t kind, struct laz_error *err)
 {
     bool option = list == work->session->read, shown = false;
     int rc = 0;
@@ -327,7 +336,7 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
     for (size_t i = 0; list && i < list->n && !rc; i++) {
         char *path = policy_clean(work, key, list->items[i], err);
         if (!path)
-            return err && err->code ? err->code : LAZ_ECONFIG;
+            return err->code;
         if (work->own_files)
             rc = policy_check_reserved(key, path, err);
         if (!rc)
@@ -341,10 +350,8 @@ static int policy_settings_paths(struct policy_work *work, const struct laz_strv
         if (!rc)
             rc = policy_within(work, key, kind, option, path, &shown, err);
         if (!rc && !shown)
-            laz_policy_paths_add(
-                &work->memory->paths,
-                (struct laz_policy_path){.kind = kind, .rank = rank, .from_settings = true}, path,
-                path);
+            policy_add(work, kind, kind == LAZ_PATH_WRITE ? LAZ_POLICY_WRITE : LAZ_POLICY_READ,
+                       path, path);
         free(path);
     }
     return rc;
@@ -380,14 +387,6 @@ static void policy_system_path(void *user, uint32_t kind, const char *host, cons
                          host, box);
 }
 
-static void policy_system_paths(struct policy_work *work)
-{
-    if (work->here)
-        laz_os_system_paths(work->any, policy_system_path, work);
-    else
-        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
-}
-
 /* Adds the programs. A box without its own file system has them at the host's paths, and the list
  * only says which may be read and executed. */
 static void policy_programs(struct policy_work *work)
@@ -396,6 +395,8 @@ static void policy_programs(struct policy_work *work)
 
     if (work->any)
         return;
+    for (size_t i = 0; i < programs->allowed.n; i++)
+        laz_strv_add(&work->memory->programs, programs->allowed.items[i]);
     if (work->own_files && work->session->staged) {
         laz_programs_paths(programs, work->session->staged, policy_system_path, work);
         return;
@@ -403,12 +404,6 @@ static void policy_programs(struct policy_work *work)
     for (size_t i = 0; i < programs->n_parts; i++)
         policy_system_path(work, programs->parts[i].kind, programs->parts[i].text,
                            programs->parts[i].path);
-}
-
-static void policy_allowed_programs(struct policy_work *work)
-{
-    for (size_t i = 0; !work->any && i < work->session->programs->allowed.n; i++)
-        laz_strv_add(&work->memory->programs, work->session->programs->allowed.items[i]);
 }
 
 static void policy_runtime_paths(struct policy_work *work)
@@ -422,10 +417,7 @@ static void policy_runtime_paths(struct policy_work *work)
             continue;
         if (work->here && uid != LAZ_SPAWN_SAME_ID && !laz_os_is_reachable(path, uid, false))
             continue; /* treated as missing */
-        laz_policy_paths_add(&work->memory->paths,
-                             (struct laz_policy_path){
-                                 .kind = LAZ_PATH_READ, .rank = LAZ_POLICY_RUNTIME, .optional = 1},
-                             path, path);
+        policy_add(work, LAZ_PATH_READ, LAZ_POLICY_RUNTIME, path, path);
     }
 }
 
@@ -441,43 +433,35 @@ static const char *policy_base_name(const char *path)
 static void policy_own_path(struct policy_work *work, const char *host, const char *box)
 {
     if (host)
-        laz_policy_paths_add(
-            &work->memory->paths,
-            (struct laz_policy_path){.kind = LAZ_PATH_READ, .rank = LAZ_POLICY_OWN}, host,
-            work->own_files ? box : host);
+        policy_add(work, LAZ_PATH_READ, LAZ_POLICY_OWN, host, work->own_files ? box : host);
 }
 
 static void policy_own_paths(struct policy_work *work)
 {
-    struct policy_memory *memory = work->memory;
     const struct laz_policy_session *session = work->session;
+    const char *box, *text, *runtime = session->runtime_file;
 
     policy_own_path(work, session->agent, LAZ_BOX_AGENT);
     policy_own_path(work, session->socket_folder, LAZ_BOX_SOCKET);
-    if (session->runtime_file) {
-        memory->runtime_file =
-            work->own_files
-                ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(session->runtime_file))
-                : laz_strdup(session->runtime_file);
-        if (memory->runtime_file)
-            policy_own_path(work, session->runtime_file, memory->runtime_file);
+    if (runtime) {
+        char *file = work->own_files ? laz_strdupf(LAZ_BOX_RUNTIME "%s", policy_base_name(runtime))
+                                     : laz_strdup(runtime);
+        work->memory->box.runtime_file = file;
+        if (file)
+            policy_own_path(work, runtime, file);
         else
-            memory->paths.failed = true;
+            work->memory->paths.failed = true;
     }
-    for (size_t i = 0; work->own_files && i < sizeof policy_contents / sizeof policy_contents[0];
-         i++)
-        if (!policy_is_staged(work, policy_contents[i].box))
-            laz_policy_paths_add(
-                &memory->paths,
-                (struct laz_policy_path){.kind = LAZ_PATH_CONTENT, .rank = LAZ_POLICY_SYSTEM},
-                policy_contents[i].text, policy_contents[i].box);
+    for (size_t i = 0; work->own_files && laz_policy_content(i, &box, &text); i++)
+        if (!policy_is_staged(work, box))
+            policy_add(work, LAZ_PATH_CONTENT, LAZ_POLICY_SYSTEM, text, box);
 }
 
 /* Replaces slashes for programs of Windows, some of which accept only paths with backslashes. */
 static void policy_show_as_windows(const struct policy_work *work, char *path)
 {
-    if (path && laz_policy_is_windows(work->platform))
-        laz_policy_replace(path, '/', '\\');
+    if (path && work->windows)
+        policy_replace(path, '/', '\\');
 }
 
 static void policy_home(struct policy_work *work)
@@ -491,10 +475,7 @@ static void policy_home(struct policy_work *work)
     size_t parent = (size_t)(policy_base_name(folder) - folder);
     work->memory->home = laz_strdupf("%.*shome", (int)parent, folder);
     if (work->memory->home)
-        laz_policy_paths_add(
-            &work->memory->paths,
-            (struct laz_policy_path){.kind = LAZ_PATH_WRITE, .rank = LAZ_POLICY_OWN},
-            work->memory->home, work->memory->home);
+        policy_add(work, LAZ_PATH_WRITE, LAZ_POLICY_OWN, work->memory->home, work->memory->home);
     policy_show_as_windows(work, work->memory->home);
 }
 
@@ -539,14 +520,15 @@ static void policy_real_session(const struct policy_work *work, struct laz_polic
     struct laz_strv *real = &work->memory->real;
 
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        char *path = *paths[i] ? laz_policy_real(*paths[i], work->here) : NULL;
-        if (*paths[i])
-            laz_strv_add(real, path ? path : "");
-        if (*paths[i] && !path)
-            real->failed = true;
-        if (*paths[i] && !real->failed)
-            *paths[i] = real->items[real->n - 1];
+        if (!*paths[i])
+            continue;
+        char *path = laz_policy_real(*paths[i], work->here);
+        laz_strv_add(real, path ? path : "");
+        real->failed |= !path;
         free(path);
+        if (real->failed)
+            return;
+        *paths[i] = real->items[real->n - 1];
     }
 }
 
@@ -565,12 +547,6 @@ static void policy_real_rest(struct policy_work *work)
         free(programs->items[i]);
         programs->items[i] = real;
     }
-}
-
-/* The ABI of Landlock here; for another system that of Linux 6.12. */
-static uint32_t policy_landlock(const struct policy_work *work)
-{
-    return work->here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI;
 }
 
 /* ---- a template ----------------------------------------------------------------------------- */
@@ -601,18 +577,19 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     const struct laz_settings_values *values = work->values;
     int rc;
 
-    policy_system_paths(work);
+    if (work->here)
+        laz_os_system_paths(work->any, policy_system_path, work);
+    else
+        laz_os_usual_paths(work->platform, work->any, policy_system_path, work);
     policy_programs(work);
-    policy_allowed_programs(work);
     policy_runtime_paths(work);
     rc = policy_settings_paths(work, work->session->read, "the runtime's options", LAZ_PATH_READ,
-                               LAZ_POLICY_READ, err);
+                               err);
     if (!rc)
-        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ,
-                                   LAZ_POLICY_READ, err);
+        rc = policy_settings_paths(work, &values->sandbox.read, "sandbox.read", LAZ_PATH_READ, err);
     if (!rc)
         rc = policy_settings_paths(work, &values->sandbox.write, "sandbox.write", LAZ_PATH_WRITE,
-                                   LAZ_POLICY_WRITE, err);
+                                   err);
     if (rc)
         return rc;
     policy_own_paths(work);
@@ -628,38 +605,11 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     return rc;
 }
 
-static void policy_memory_free(struct policy_memory *memory)
-{
-    if (!memory)
-        return;
-    laz_policy_paths_fini(&memory->paths);
-    laz_strv_fini(&memory->env);
-    laz_strv_fini(&memory->command);
-    laz_strv_fini(&memory->programs);
-    laz_strv_fini(&memory->real);
-    free(memory->home);
-    free(memory->host_command);
-    free(memory->runtime_file);
-    free(memory->options);
-    free(memory);
-}
-
-/* The programs as the backend gets them: NULL means any, so none is an empty list. */
-static const char *const *policy_allowed(const struct policy_work *work)
-{
-    static const char *const none[] = {NULL};
-
-    if (work->any)
-        return NULL;
-    return work->memory->programs.n ? (const char *const *)work->memory->programs.items : none;
-}
-
 int laz_policy_new(const struct laz_settings_values *values, const struct laz_runtime_info *runtime,
                    const struct laz_policy_session *session, bool own_files, const char *platform,
                    const char *options, size_t options_len, struct laz_policy_box **box,
                    struct laz_error *err)
 {
-    struct laz_policy_box *made = calloc(1, sizeof *made);
     struct policy_memory *memory = calloc(1, sizeof *memory);
     struct laz_policy_session own = *session;
     struct policy_work work = {
@@ -670,37 +620,33 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .platform = platform,
         .own_files = own_files,
         .here = strcmp(platform, laz_os_platform()) == 0,
+        .windows = strcmp(platform, "windows") == 0,
         .any = !session->programs || session->programs->any,
-        .by_real = !own_files && laz_policy_is_by_real_paths(platform),
+        .by_real = !own_files && strcmp(platform, "darwin") == 0,
     };
+    static const char *const none[] = {NULL};
     struct laz_error why = {0};
-    int rc = made && memory ? 0 : LAZ_ENOMEM;
+    int rc;
 
-    if (!rc && work.by_real)
+    if (!memory)
+        return laz_error_nomem(err);
+    if (work.by_real)
         policy_real_session(&work, &own);
-    if (!rc)
-        rc = policy_fill(&work, &why);
-
-    if (!rc) {
-        memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
-        if (memory->env.failed || memory->command.failed || memory->programs.failed ||
-            memory->real.failed || !memory->host_command || !memory->options)
-            rc = LAZ_ENOMEM;
-    }
+    rc = policy_fill(&work, &why);
+    memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);
+    if (!rc && (memory->env.failed || memory->command.failed || memory->programs.failed ||
+                memory->real.failed || !memory->host_command || !memory->options))
+        rc = laz_error_nomem(&why);
     if (!rc)
         rc = laz_policy_paths_sort(&memory->paths, &why);
     if (rc) {
-        if (!why.code)
-            laz_error_nomem(&why);
         if (err)
             *err = why;
-        policy_memory_free(memory);
-        free(made);
+        laz_policy_free(&memory->box);
         return rc;
     }
-    made->memory = memory;
-    made->policy = (struct laz_policy){
-        .size = sizeof made->policy,
+    memory->box.policy = (struct laz_policy){
+        .size = sizeof memory->box.policy,
         .paths = memory->paths.sorted,
         .n_paths = memory->paths.n_sorted,
         .env = (const char *const *)memory->env.items,
@@ -713,25 +659,31 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
         .host_command = memory->host_command,
         .options = memory->options,
         .options_len = options ? options_len : 2,
-        .programs = policy_allowed(&work),
-        .landlock_abi = policy_landlock(&work),
+        .programs = work.any             ? NULL /* any, so no program is an empty list */
+                    : memory->programs.n ? (const char *const *)memory->programs.items
+                                         : none,
+        /* of another system that of Linux 6.12 */
+        .landlock_abi = work.here ? (uint32_t)laz_os_landlock_abi() : LAZ_LANDLOCK_SCOPE_ABI,
         .nests = session->nests,
     };
-    *box = made;
+    *box = &memory->box;
     return 0;
 }
 
 void laz_policy_free(struct laz_policy_box *box)
 {
-    if (!box)
+    struct policy_memory *memory = (struct policy_memory *)box;
+
+    if (!memory)
         return;
-    policy_memory_free(box->memory);
-    free(box);
-}
-
-const char *laz_policy_runtime_file(const struct laz_policy_box *box)
-{
-    const struct policy_memory *memory = box->memory;
-
-    return memory->runtime_file;
+    laz_policy_paths_fini(&memory->paths);
+    laz_strv_fini(&memory->env);
+    laz_strv_fini(&memory->command);
+    laz_strv_fini(&memory->programs);
+    laz_strv_fini(&memory->real);
+    free(memory->home);
+    free(memory->host_command);
+    free(memory->box.runtime_file);
+    free(memory->options);
+    free(memory);
 }

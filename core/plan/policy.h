@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - makes the policy for which a backend plans, from settings and a runtime. */
+/* policy.h - makes the policy for which a backend plans, from settings and a runtime; and which
+ * programs it has. */
 #ifndef LAZ_PLAN_POLICY_H
 #define LAZ_PLAN_POLICY_H
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "plan/programs.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
 #include <lazaret/backend.h>
+
+struct laz_programs; /* programs.h */
 
 /* What differs from one session to the next. Strings are borrowed for laz_policy_new. */
 struct laz_policy_session {
@@ -31,10 +33,10 @@ struct laz_policy_session {
                            laz_policy_paths_hide */
 };
 
-/* A policy and the memory of everything it points to. */
+/* A policy; what it points to is freed with it. */
 struct laz_policy_box {
     struct laz_policy policy;
-    void *memory; /* private */
+    char *runtime_file; /* path of the runtime plugin inside the sandbox; NULL: a probe */
 };
 
 /* Makes a policy, which the caller frees. `runtime` NULL: a probe. `platform`: the system ("linux",
@@ -50,8 +52,6 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
                    const char *options, size_t options_len, struct laz_policy_box **box,
                    struct laz_error *err);
 void laz_policy_free(struct laz_policy_box *box);
-/* Path of the runtime plugin inside the sandbox. Borrowed from the box. */
-const char *laz_policy_runtime_file(const struct laz_policy_box *box);
 
 /* The nth of the files that a box with its own file system has with a fixed content; false past the
  * last. */
@@ -69,5 +69,40 @@ bool laz_policy_content(size_t n, const char **box, const char **text);
  * file that has changed is copied again. */
 int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool execute, char **staged,
                    struct laz_error *err);
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
+ * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
+ * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
+ * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
+ * default program that is missing is skipped), LAZ_ENOMEM. */
+int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
+                     const char *platform, uint32_t uid, struct laz_programs **programs,
+                     struct laz_error *err);
+void laz_programs_free(struct laz_programs *programs);
+
+/* sandbox.programs for one runtime, resolved and staged on first use. */
+struct laz_programs_found {
+    struct laz_programs_found *next;
+    const struct laz_runtime_info *runtime;
+    struct laz_programs *list;
+    char *staged; /* directory; NULL: not needed yet */
+    int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
+};
+
+struct laz_programs_store {
+    const struct laz_settings_values *values;
+    const char *folder; /* directory of the engine */
+    struct laz_programs_found *first;
+};
+
+/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
+ * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
+ * laz_programs_new, and LAZ_EOS. */
+int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
+                      uint32_t uid, bool staged, const struct laz_strv *read,
+                      const struct laz_programs_found **programs, struct laz_error *err);
+void laz_programs_store_fini(struct laz_programs_store *store);
 
 #endif

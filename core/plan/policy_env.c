@@ -8,7 +8,7 @@
  * them, since the author of the settings chose the value; except those that affect the agent before
  * it has confined itself (of the loader and the C library) or that the runtime needs.  On Windows
  * names are compared without regard to case, as the system does. */
-#include "plan/policy_env.h"
+#include "plan/policy_parts.h"
 
 #include "os/system.h"
 
@@ -16,83 +16,50 @@
 #include <string.h>
 #include <strings.h>
 
-struct env_name {
-    const char *name; /* a last '*' stands for any ending; NULL: the end of a table */
+/* Variables that cannot be inherited. */
+static const struct env_names {
+    const char *names; /* with spaces between; a last '*' stands for any ending */
     const char *why;
-    bool never_set; /* [env] set cannot set it either */
+    bool never_set; /* [env] set cannot set them either */
+    bool windows;   /* only there */
+} env_refused_names[] = {
+    {"LD_* DYLD_*", "changes what the loader loads", true, false},
+    {"GLIBC_TUNABLES MALLOC_*", "changes the C library", true, false},
+    {"GCONV_PATH LOCPATH NLSPATH", "makes the C library load files", true, false},
+    {"BASH_ENV ENV", "makes shells run a file", false, false},
+    {"BASH_FUNC_*", "defines functions of shells", false, false},
+    {"IFS", "changes how shells read words", false, false},
+    {"PS4 PROMPT_COMMAND", "makes shells run commands", false, false},
+    {"SHELLOPTS BASHOPTS", "changes what shells do", false, false},
+    {"HOSTALIASES", "makes the C library load files", false, false},
+    {"RES_OPTIONS LOCALDOMAIN", "changes the C library", false, false},
+    {"PYTHON*", "changes what Python loads", false, false},
+    {"R_*", "changes what R loads", false, false},
+    {"LUA_*", "changes what Lua loads", false, false},
+    {"NODE_*", "changes what Node.js loads", false, false},
+    {"PERL*", "changes what Perl loads", false, false},
+    {"RUBY*", "changes what Ruby loads", false, false},
+    {"JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS CLASSPATH", "changes what Java loads", false, false},
+    {"TCLLIBPATH", "changes what Tcl loads", false, false},
+    {"OPENSSL_*", "makes OpenSSL load files", false, false},
+    {"ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS", "changes what a sanitizer does", false, false},
+    {"LAZARET_*", "belongs to lazaret", true, false},
+    {"HOME TMPDIR TMP TEMP", "is given by the box", true, false},
+    {"PATH", "has a fixed value inside, which env.set can change", false, false},
+    {"USERPROFILE APPDATA LOCALAPPDATA", "is given by the box", true, true},
+    {"HOMEDRIVE HOMEPATH", "is left to HOME and USERPROFILE", true, true},
+    {"SystemRoot SystemDrive windir ComSpec", "belongs to the system", true, true},
+    {"__COMPAT_LAYER", "changes how programs are started", true, true},
+    {"PSModulePath", "changes what PowerShell loads", true, true},
+    {"COR_* CORECLR_* DOTNET_*", "changes what .NET loads", true, true},
 };
-
-/* Variables that cannot be inherited, on any system. */
-static const struct env_name env_refused_names[] = {
-    {"LD_*", "changes what the loader loads", true},
-    {"DYLD_*", "changes what the loader loads", true},
-    {"GLIBC_TUNABLES", "changes the C library", true},
-    {"MALLOC_*", "changes the C library", true},
-    {"GCONV_PATH", "makes the C library load files", true},
-    {"LOCPATH", "makes the C library load files", true},
-    {"NLSPATH", "makes the C library load files", true},
-    {"BASH_ENV", "makes shells run a file", false},
-    {"ENV", "makes shells run a file", false},
-    {"BASH_FUNC_*", "defines functions of shells", false},
-    {"IFS", "changes how shells read words", false},
-    {"PS4", "makes shells run commands", false},
-    {"PROMPT_COMMAND", "makes shells run commands", false},
-    {"SHELLOPTS", "changes what shells do", false},
-    {"BASHOPTS", "changes what shells do", false},
-    {"HOSTALIASES", "makes the C library load files", false},
-    {"RES_OPTIONS", "changes the C library", false},
-    {"LOCALDOMAIN", "changes the C library", false},
-    {"PYTHON*", "changes what Python loads", false},
-    {"R_*", "changes what R loads", false},
-    {"LUA_*", "changes what Lua loads", false},
-    {"NODE_*", "changes what Node.js loads", false},
-    {"PERL*", "changes what Perl loads", false},
-    {"RUBY*", "changes what Ruby loads", false},
-    {"JAVA_TOOL_OPTIONS", "changes what Java loads", false},
-    {"JDK_JAVA_OPTIONS", "changes what Java loads", false},
-    {"CLASSPATH", "changes what Java loads", false},
-    {"TCLLIBPATH", "changes what Tcl loads", false},
-    {"OPENSSL_*", "makes OpenSSL load files", false},
-    {"ASAN_OPTIONS", "changes what a sanitizer does", false},
-    {"UBSAN_OPTIONS", "changes what a sanitizer does", false},
-    {"LSAN_OPTIONS", "changes what a sanitizer does", false},
-    {"LAZARET_*", "belongs to lazaret", true},
-    {"HOME", "is given by the box", true},
-    {"TMPDIR", "is given by the box", true},
-    {"TMP", "is given by the box", true},
-    {"TEMP", "is given by the box", true},
-    {"PATH", "has a fixed value inside, which env.set can change", false},
-    {NULL, NULL, false},
-};
-
-/* Variables that on Windows can neither be inherited nor set. */
-static const struct env_name env_windows_never[] = {
-    {"USERPROFILE", "is given by the box", true},
-    {"HOMEDRIVE", "is left to HOME and USERPROFILE", true},
-    {"HOMEPATH", "is left to HOME and USERPROFILE", true},
-    {"APPDATA", "is given by the box", true},
-    {"LOCALAPPDATA", "is given by the box", true},
-    {"SystemRoot", "belongs to the system", true},
-    {"SystemDrive", "belongs to the system", true},
-    {"windir", "belongs to the system", true},
-    {"ComSpec", "belongs to the system", true},
-    {"__COMPAT_LAYER", "changes how programs are started", true},
-    {"PSModulePath", "changes what PowerShell loads", true},
-    {"COR_*", "changes what .NET loads", true},
-    {"CORECLR_*", "changes what .NET loads", true},
-    {"DOTNET_*", "changes what .NET loads", true},
-    {NULL, NULL, false},
-};
-
-static const struct env_name env_nothing[] = {{NULL, NULL, false}};
 
 /* What differs from system to system. */
 struct env_system {
     const char *platform; /* NULL: any other */
-    bool folds;           /* names are compared without regard to case */
+    bool windows;         /* names are compared without regard to case */
     const char *const *fixed;
     const char *const *homes; /* variables that have the home directory as value */
-    const struct env_name *never;
 };
 
 static const char *const env_posix_fixed[] = {
@@ -131,9 +98,9 @@ static const char *const env_windows_homes[] = {"HOME",   "USERPROFILE", "APPDAT
                                                 "TMPDIR", "TMP",         "TEMP",    NULL};
 
 static const struct env_system env_systems[] = {
-    {"windows", true, env_windows_fixed, env_windows_homes, env_windows_never},
-    {"darwin", false, env_darwin_fixed, env_posix_homes, env_nothing},
-    {NULL, false, env_posix_fixed, env_posix_homes, env_nothing},
+    {"windows", true, env_windows_fixed, env_windows_homes},
+    {"darwin", false, env_darwin_fixed, env_posix_homes},
+    {NULL, false, env_posix_fixed, env_posix_homes},
 };
 
 /* Inherited if set. LC_ALL, LC_CTYPE and LC_NUMERIC are not: text is UTF-8, and numbers have a
@@ -148,33 +115,32 @@ static const char *const env_inherited[] = {
 static bool env_begins(const struct env_system *system, const char *text, const char *with,
                        size_t len)
 {
-    return (system->folds ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
+    return (system->windows ? strncasecmp(text, with, len) : strncmp(text, with, len)) == 0;
 }
 
-/* The entry of a table that refuses a name: for [env] set (`to_set`), or for inheriting it. */
-static const struct env_name *env_find(const struct env_system *system,
-                                       const struct env_name *table, bool to_set, const char *name,
-                                       size_t len)
+static bool env_is_among(const struct env_system *system, const char *names, const char *name,
+                         size_t len)
 {
-    for (; table->name; table++) {
-        size_t pattern = strlen(table->name);
-        bool prefix = table->name[pattern - 1] == '*';
-        if (to_set && !table->never_set)
-            continue;
-        if (prefix ? len >= pattern - 1 && env_begins(system, name, table->name, pattern - 1)
-                   : len == pattern && env_begins(system, name, table->name, len))
-            return table;
+    for (size_t n; *names; names += n + (names[n] == ' ')) {
+        n = strcspn(names, " ");
+        if (names[n - 1] == '*' ? len >= n - 1 && env_begins(system, name, names, n - 1)
+                                : len == n && env_begins(system, name, names, n))
+            return true;
+    }
+    return false;
+}
+
+/* The entry that refuses a name: for [env] set (`to_set`), or for inheriting it; NULL: none. */
+static const struct env_names *env_refused(const struct env_system *system, bool to_set,
+                                           const char *name, size_t len)
+{
+    for (size_t i = 0; i < ENV_COUNT(env_refused_names); i++) {
+        const struct env_names *refused = &env_refused_names[i];
+        if ((refused->never_set || !to_set) && (system->windows || !refused->windows) &&
+            env_is_among(system, refused->names, name, len))
+            return refused;
     }
     return NULL;
-}
-
-/* The entry that refuses a name on this system; NULL: none. */
-static const struct env_name *env_refused(const struct env_system *system, bool to_set,
-                                          const char *name, size_t len)
-{
-    const struct env_name *refused = env_find(system, env_refused_names, to_set, name, len);
-
-    return refused ? refused : env_find(system, system->never, to_set, name, len);
 }
 
 /* Adds "NAME=VALUE", or replaces the variable of this name. */
@@ -254,7 +220,7 @@ static int env_allow(const struct env_system *system, const struct laz_settings_
 {
     for (size_t i = 0; i < values->env.allow.n; i++) {
         const char *name = values->env.allow.items[i];
-        const struct env_name *refused = env_refused(system, false, name, strlen(name));
+        const struct env_names *refused = env_refused(system, false, name, strlen(name));
         if (!*name || strchr(name, '='))
             return laz_error_set(err, LAZ_ECONFIG, 0,
                                  "env.allow: \"%s\" is not the name of a variable", name);
@@ -278,7 +244,7 @@ static int env_set(const struct env_system *system, const struct laz_settings_va
         size_t len = strcspn(text, "=");
         if (len == 0 || text[len] != '=')
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
-        const struct env_name *refused = env_refused(system, true, text, len);
+        const struct env_names *refused = env_refused(system, true, text, len);
         if (refused)
             return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s",
                                  (int)len, text, refused->why);

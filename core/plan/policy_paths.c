@@ -7,7 +7,7 @@
  * macOS a policy has real paths, and lists the links on the way, which must be readable.  On macOS
  * itself links are followed; elsewhere, where a plan is only shown, only the links are replaced
  * that every macOS has. */
-#include "plan/policy_paths.h"
+#include "plan/policy_parts.h"
 
 #include "base/buf.h"
 #include "base/path.h"
@@ -17,17 +17,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-bool laz_policy_is_windows(const char *platform)
-{
-    return strcmp(platform, "windows") == 0;
-}
-
-void laz_policy_replace(char *path, char old, char by)
-{
-    for (char *c = strchr(path, old); c; c = strchr(c, old))
-        *c = by;
-}
 
 void laz_policy_paths_add(struct laz_policy_paths *paths, struct laz_policy_path path,
                           const char *host, const char *box)
@@ -64,11 +53,6 @@ void laz_policy_paths_fini(struct laz_policy_paths *paths)
 
 /* Links in the root directory of macOS, each to its name below /private. */
 static const char *const paths_links[] = {"/etc", "/tmp", "/var"};
-
-bool laz_policy_is_by_real_paths(const char *platform)
-{
-    return strcmp(platform, "darwin") == 0;
-}
 
 static char *paths_written_out(const char *path)
 {
@@ -107,7 +91,7 @@ static void paths_add_link(void *user, const char *link, const char *text)
 
 /* Replaces a path by its real path, and adds an entry for every link on the way, also for each link
  * of a chain (R.framework/Resources leads to Versions/Current). */
-static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
+static void paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
 {
     const struct laz_policy_path path = paths->items[i];
     struct paths_way way = {paths, path};
@@ -122,7 +106,7 @@ static bool paths_make_real(struct laz_policy_paths *paths, size_t i, bool here)
     free(path.box);
     paths->items[i].host = real;
     paths->items[i].box = box;
-    return real && box;
+    paths->failed |= !real || !box;
 }
 
 void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
@@ -130,8 +114,7 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here)
     const size_t n = paths->n; /* links are appended */
 
     for (size_t i = 0; i < n; i++)
-        if (!paths_make_real(paths, i, here))
-            paths->failed = true;
+        paths_make_real(paths, i, here);
 }
 
 /* ---- hiding from a template ----------------------------------------------------------------- */
@@ -194,15 +177,21 @@ static int paths_check_apart(const struct laz_policy_paths *paths, size_t n,
     return 0;
 }
 
-static bool paths_move(struct laz_policy_path *path, const char *from, const char *to)
+/* Moves those of the first `n` entries that are within `from` to another directory. */
+static void paths_move(struct laz_policy_paths *paths, size_t n, const char *from, const char *to)
 {
-    char *moved = laz_strdupf("%s%s", to, path->box + strlen(from));
-
-    if (!moved)
-        return false;
-    free(path->box);
-    path->box = moved;
-    return true;
+    for (size_t i = 0; i < n; i++) {
+        struct laz_policy_path *path = &paths->items[i];
+        if (!laz_path_is_within(path->box, from))
+            continue;
+        char *moved = laz_strdupf("%s%s", to, path->box + strlen(from));
+        if (!moved) {
+            paths->failed = true;
+            return;
+        }
+        free(path->box);
+        path->box = moved;
+    }
 }
 
 int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, bool here,
@@ -222,13 +211,10 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
         char *to = laz_strdupf("%s%zu", LAZ_BOX_WRITE, shown->n / 2);
         bool is_file =
             laz_os_look(paths->items[i].host, true, &look) == 0 && look.kind != LAZ_LOOK_DIRECTORY;
-        for (size_t k = 0; k < n && !rc && from && to; k++)
-            if (laz_path_is_within(paths->items[k].box, from) &&
-                !paths_move(&paths->items[k], from, to))
-                paths->failed = true;
         if (!from || !to) {
             paths->failed = true;
         } else if (!rc) {
+            paths_move(paths, n, from, to);
             laz_policy_paths_add(paths, cover, is_file ? "/dev/null" : empty, from);
             laz_strv_add(shown, to);
             laz_strv_add(shown, from);

@@ -71,6 +71,15 @@ static const struct {
     {"dirname", "paths: directory"},
 };
 
+/* A list that is being made. */
+struct programs_work {
+    struct laz_programs *programs;
+    const char *platform;
+    uint32_t uid;  /* of the session */
+    bool here;     /* the platform is this one */
+    char *reached; /* cache: the last directory that the session was found to reach */
+};
+
 bool laz_programs_default(size_t n, const char **name, const char **why)
 {
     if (n >= sizeof programs_default / sizeof programs_default[0])
@@ -107,13 +116,12 @@ static void programs_folder(void *user, const char *path, bool among_libraries)
         programs->failed = true;
 }
 
-/* The innermost directory of programs that contains a path, or NULL. */
-static struct laz_programs_folder *programs_find_folder(struct laz_programs *programs,
-                                                        const char *path)
+struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
+                                                   const char *path)
 {
     struct laz_programs_folder *found = NULL;
 
-    for (size_t i = 0; !programs->failed && i < programs->n_folders; i++)
+    for (size_t i = 0; i < programs->n_folders; i++)
         if (laz_path_is_below(path, programs->folders[i].path) &&
             (!found || strlen(found->path) < strlen(programs->folders[i].path)))
             found = &programs->folders[i];
@@ -134,30 +142,23 @@ static void programs_mark(struct laz_programs *programs)
 {
     for (size_t i = 0; i < programs->n_parts; i++) {
         struct laz_programs_part *part = &programs->parts[i];
-        struct laz_programs_folder *folder = programs_find_folder(programs, part->path);
-        for (size_t k = 0; k < programs->n_folders && !programs->failed; k++)
-            if (part->kind == LAZ_PATH_READ && strcmp(part->path, programs->folders[k].path) == 0)
-                programs->folders[k].whole = true;
-        if (folder) {
+        struct laz_programs_folder *folder = laz_programs_folder_of(programs, part->path);
+        part->folder = folder;
+        if (folder)
             folder->used = true;
-            part->folder = folder->path;
-        }
-        if (part->kind != LAZ_PATH_READ || !part->path)
+        if (part->kind != LAZ_PATH_READ)
             continue;
+        for (size_t k = 0; k < programs->n_folders; k++)
+            programs->folders[k].whole |= strcmp(part->path, programs->folders[k].path) == 0;
         part->mounted = folder && programs_is_large(part->path);
         laz_strv_add(&programs->allowed, part->path);
     }
 }
 
 /* Collects the small files of /etc: one copy per engine is faster than a mount per session. */
-struct programs_etc {
-    struct laz_programs *programs;
-    uint32_t uid;
-};
-
 static void programs_etc_file(void *user, uint32_t kind, const char *host, const char *box)
 {
-    const struct programs_etc *etc = user;
+    const struct programs_work *work = user;
     struct laz_look look;
 
     if (kind != LAZ_PATH_READ || !laz_path_is_below(box, LAZ_PROGRAMS_ETC) ||
@@ -165,9 +166,9 @@ static void programs_etc_file(void *user, uint32_t kind, const char *host, const
         look.size > PROGRAMS_SMALL)
         return;
     /* A copy is readable for all users, so the session itself must be able to read the file. */
-    if (etc->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
-                                      : laz_os_is_reachable(host, etc->uid, false))
-        laz_strv_add(&etc->programs->etc, box);
+    if (work->uid == LAZ_SPAWN_SAME_ID ? access(host, R_OK) == 0
+                                       : laz_os_is_reachable(host, work->uid, false))
+        laz_strv_add(&work->programs->etc, box);
 }
 
 /* ---- the list ------------------------------------------------------------------------------- */
@@ -196,29 +197,38 @@ static bool programs_add_part(void *user, uint32_t kind, const char *host, const
 
 /* True if the session may execute the program. A copy is executable for all users, so this is
  * checked here. Most programs are in one directory, so the last one is cached. */
-static bool programs_is_for(struct laz_programs *programs, const struct laz_programs_part *part,
-                            uint32_t uid)
+static bool programs_is_for(struct programs_work *work, const struct laz_programs_part *part)
 {
     size_t len = (size_t)(strrchr(part->path, '/') - part->path);
     struct laz_look look;
 
-    if (!programs->reached || strlen(programs->reached) != len ||
-        memcmp(programs->reached, part->path, len) != 0) {
-        free(programs->reached);
-        programs->reached = laz_strndup(part->path, len ? len : 1);
-        if (!laz_os_is_reachable(programs->reached, uid, true)) {
-            free(programs->reached);
-            programs->reached = NULL;
+    if (!work->reached || strlen(work->reached) != len ||
+        memcmp(work->reached, part->path, len) != 0) {
+        free(work->reached);
+        work->reached = laz_strndup(part->path, len ? len : 1);
+        if (!laz_os_is_reachable(work->reached, work->uid, true)) {
+            free(work->reached);
+            work->reached = NULL;
             return false;
         }
     }
     return laz_os_look(part->path, true, &look) == 0 && (look.mode & 0005) == 0005;
 }
 
-/* Adds the files and links that one name stands for. LAZ_ENOENT: it does not exist. */
-static int programs_add_here(struct laz_programs *programs, const char *name, uint32_t uid,
-                             struct laz_error *err)
+/* Removes all parts but the first n. */
+static void programs_keep(struct laz_programs *programs, size_t n)
 {
+    while (programs->n_parts > n) {
+        struct laz_programs_part *part = &programs->parts[--programs->n_parts];
+        free(part->path);
+        free(part->text);
+    }
+}
+
+/* Adds the files and links that one name stands for. LAZ_ENOENT: it does not exist. */
+static int programs_add_here(struct programs_work *work, const char *name, struct laz_error *err)
+{
+    struct laz_programs *programs = work->programs;
     size_t before = programs->n_parts;
     char *path = NULL;
     int rc = 0;
@@ -232,18 +242,15 @@ static int programs_add_here(struct laz_programs *programs, const char *name, ui
     if (!rc)
         rc = laz_os_program_parts(path, programs_add_part, programs, err);
     free(path);
-    for (size_t i = before; !rc && uid != LAZ_SPAWN_SAME_ID && i < programs->n_parts; i++)
+    for (size_t i = before; !rc && work->uid != LAZ_SPAWN_SAME_ID && i < programs->n_parts; i++)
         if (programs->parts[i].kind == LAZ_PATH_READ && programs->parts[i].path &&
-            !programs_is_for(programs, &programs->parts[i], uid))
+            !programs_is_for(work, &programs->parts[i]))
             rc = laz_error_set(err, LAZ_ENOENT, 0,
                                "%s cannot be executed by the session, which has a uid of its own "
                                "when lazaret runs as root",
                                programs->parts[i].path);
-    while (rc && programs->n_parts > before) { /* removes what was added before the error */
-        struct laz_programs_part *part = &programs->parts[--programs->n_parts];
-        free(part->path);
-        free(part->text);
-    }
+    if (rc)
+        programs_keep(programs, before);
     return rc;
 }
 
@@ -256,45 +263,39 @@ static const struct {
     {"darwin", " cat chmod cp date echo expr ln ls mkdir mv pwd rm rmdir sleep ", "/bin", NULL},
 };
 
-static void programs_add_elsewhere(struct laz_programs *programs, const char *platform,
-                                   const char *name)
+static void programs_add_elsewhere(const struct programs_work *work, const char *name)
 {
     const char *folder = "/usr/bin", *starts = NULL;
     char word[64];
 
     snprintf(word, sizeof word, " %s ", name);
     for (size_t i = 0; i < sizeof programs_elsewhere / sizeof programs_elsewhere[0]; i++)
-        if (strcmp(programs_elsewhere[i].platform, platform) == 0 &&
+        if (strcmp(programs_elsewhere[i].platform, work->platform) == 0 &&
             strstr(programs_elsewhere[i].names, word)) {
             folder = programs_elsewhere[i].folder;
             starts = programs_elsewhere[i].starts;
         }
     char *path = laz_os_is_absolute(name) ? laz_strdup(name) : laz_strdupf("%s/%s", folder, name);
     if (path)
-        programs_add_part(programs, LAZ_PATH_READ, path, path);
+        programs_add_part(work->programs, LAZ_PATH_READ, path, path);
     else
-        programs->failed = true;
+        work->programs->failed = true;
     if (starts)
-        programs_add_part(programs, LAZ_PATH_READ, starts, starts);
+        programs_add_part(work->programs, LAZ_PATH_READ, starts, starts);
     free(path);
 }
 
-static bool programs_is_here(const char *platform)
-{
-    return strcmp(platform, laz_os_platform()) == 0;
-}
-
 /* Adds a program, which has to exist if it was listed. */
-static int programs_add(struct laz_programs *programs, const char *name, bool listed,
-                        const char *platform, uint32_t uid, struct laz_error *err)
+static int programs_add(struct programs_work *work, const char *name, bool listed,
+                        struct laz_error *err)
 {
     struct laz_error why = {0};
 
-    if (!programs_is_here(platform)) {
-        programs_add_elsewhere(programs, platform, name);
+    if (!work->here) {
+        programs_add_elsewhere(work, name);
         return 0;
     }
-    int rc = programs_add_here(programs, name, uid, &why);
+    int rc = programs_add_here(work, name, &why);
     if (!rc || (rc == LAZ_ENOENT && !listed))
         return 0;
     if (listed)
@@ -305,16 +306,16 @@ static int programs_add(struct laz_programs *programs, const char *name, bool li
     return rc;
 }
 
-static int programs_add_defaults(struct laz_programs *programs, const struct laz_strv *runtime,
-                                 const char *platform, uint32_t uid, struct laz_error *err)
+static int programs_add_defaults(struct programs_work *work, const struct laz_strv *runtime,
+                                 struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof programs_default / sizeof programs_default[0]; i++)
-        rc = programs_add(programs, programs_default[i].name, false, platform, uid, err);
+        rc = programs_add(work, programs_default[i].name, false, err);
     for (size_t i = 0; !rc && runtime && i < runtime->n; i++)
         if (!programs_is_default(runtime->items[i]))
-            rc = programs_add(programs, runtime->items[i], false, platform, uid, err);
+            rc = programs_add(work, runtime->items[i], false, err);
     return rc;
 }
 
@@ -323,6 +324,10 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
                      struct laz_error *err)
 {
     struct laz_programs *programs = calloc(1, sizeof *programs);
+    struct programs_work work = {.programs = programs,
+                                 .platform = platform,
+                                 .uid = uid,
+                                 .here = strcmp(platform, laz_os_platform()) == 0};
     int rc = 0;
 
     if (!programs)
@@ -330,19 +335,20 @@ int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runti
     programs->any = wanted->n == 1 && strcmp(wanted->items[0], "any") == 0;
     for (size_t i = 0; !rc && !programs->any && i < wanted->n; i++) {
         if (strcmp(wanted->items[i], "default") == 0)
-            rc = programs_add_defaults(programs, runtime, platform, uid, err);
+            rc = programs_add_defaults(&work, runtime, err);
         else
-            rc = programs_add(programs, wanted->items[i], true, platform, uid, err);
+            rc = programs_add(&work, wanted->items[i], true, err);
     }
     if (!rc && !programs->any) {
-        struct programs_etc etc = {programs, uid};
         laz_os_program_directories(programs_folder, programs);
-        if (programs_is_here(platform)) {
+        if (work.here) {
             programs_folder(programs, LAZ_PROGRAMS_ETC, false);
-            laz_os_system_paths(false, programs_etc_file, &etc);
+            laz_os_system_paths(false, programs_etc_file, &work);
         }
-        programs_mark(programs);
+        if (!programs->failed)
+            programs_mark(programs);
     }
+    free(work.reached);
     if (!rc && (programs->failed || programs->allowed.failed || programs->etc.failed))
         rc = laz_error_nomem(err);
     if (rc) {
@@ -357,15 +363,11 @@ void laz_programs_free(struct laz_programs *programs)
 {
     if (!programs)
         return;
-    for (size_t i = 0; i < programs->n_parts; i++) {
-        free(programs->parts[i].path);
-        free(programs->parts[i].text);
-    }
+    programs_keep(programs, 0);
     for (size_t i = 0; i < programs->n_folders; i++)
         free(programs->folders[i].path);
     free(programs->parts);
     free(programs->folders);
-    free(programs->reached);
     laz_strv_fini(&programs->allowed);
     laz_strv_fini(&programs->etc);
     free(programs);

@@ -6,26 +6,27 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "plan/policy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LAZ_PROGRAMS_ETC "/etc"
 
-struct laz_programs_part {
-    uint32_t kind; /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or
-                      directory */
-    char *path;    /* only its last component may be a link */
-    char *text;
-    const char *folder; /* the directory of programs that contains it; NULL: none */
-    bool mounted;       /* has a mount of its own, over an empty file in that directory */
-};
-
 struct laz_programs_folder {
     char *path;
     bool among_libraries; /* inside a directory that boxes show anyway: it has to be covered */
     bool whole;           /* listed itself: shown as it is */
     bool used;            /* contains a listed program */
+};
+
+struct laz_programs_part {
+    uint32_t kind; /* LAZ_PATH_SYMLINK: `path` is a link to `text`; LAZ_PATH_READ: a file or
+                      directory */
+    char *path;    /* only its last component may be a link */
+    char *text;
+    const struct laz_programs_folder *folder; /* of programs, which contains it; NULL: none */
+    bool mounted; /* has a mount of its own, over an empty file in that directory */
 };
 
 /* A resolved list of programs. */
@@ -37,19 +38,8 @@ struct laz_programs {
     struct laz_programs_folder *folders;
     size_t n_folders;
     struct laz_strv etc; /* small files of /etc that every box shows */
-    char *reached;       /* cache: the last directory that the session was found to reach */
     bool failed;
 };
-
-/* Resolves `wanted` (sandbox.programs); the caller frees *programs. `runtime`: programs that the
- * runtime declares; NULL: none. `platform`: the system; for another one than this, names stand for
- * files of /usr/bin or, where that system has them there, of /bin. `uid`: of the session. Errors:
- * LAZ_ECONFIG naming a listed program that does not exist or that the session cannot execute (a
- * default program that is missing is skipped), LAZ_ENOMEM. */
-int laz_programs_new(const struct laz_strv *wanted, const struct laz_strv *runtime,
-                     const char *platform, uint32_t uid, struct laz_programs **programs,
-                     struct laz_error *err);
-void laz_programs_free(struct laz_programs *programs);
 
 /* Visits the paths that a box shows of the programs, with `staged` filled by laz_programs_stage.
  * `visit` gets the kind, the host path or link text (NULL: out of memory), and the path in the box;
@@ -60,52 +50,23 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
 /* True if the /etc that laz_programs_paths shows has this file, as a copy or with the text of
  * laz_policy_content. */
 bool laz_programs_has_etc(const struct laz_programs *programs, const char *path);
+/* The innermost directory of programs that contains a path, or NULL. */
+struct laz_programs_folder *laz_programs_folder_of(const struct laz_programs *programs,
+                                                   const char *path);
 /* Makes the new directory `staged` for laz_programs_paths. It has a directory for each directory of
  * programs, with links as they are, copies of small programs, and an empty file or directory to
- * mount over for each large one and for each path of `shown` (host paths that the box shows anyway)
- * inside such a directory. The same is done for /etc. */
-int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
-                       size_t n_shown, const char *staged, struct laz_error *err);
+ * mount over for each large one and for each path of `shown` (host paths that the box shows anyway;
+ * NULL: none) inside such a directory. The same is done for /etc. */
+int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *shown,
+                       const char *staged, struct laz_error *err);
 /* The same below laz_os_shared_directory(), made once for all engines that need the same programs.
  * *staged is a new string; *lock is a descriptor that the caller keeps open while it uses *staged.
  * False: the caller has to make its own directory. */
-bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
-                        size_t n_shown, char **staged, int *lock);
-/* True if a path is inside one of the directories of programs. */
-bool laz_programs_holds(const struct laz_programs *programs, const char *path);
+bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *shown, char **staged,
+                        int *lock);
 /* Marks the directories that `shown` needs. `copies`: copies of programs can be executed, because
  * the file system of the staged directory allows it. */
-void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
-                          size_t n_shown, bool copies);
-
-/* ---- of an engine -----------------------------------------------------------------------------
- */
-
-struct laz_runtime_info;
-struct laz_settings_values;
-
-/* sandbox.programs for one runtime, resolved and staged on first use. */
-struct laz_programs_found {
-    struct laz_programs_found *next;
-    const struct laz_runtime_info *runtime;
-    struct laz_programs *list;
-    char *staged; /* directory; NULL: not needed yet */
-    int lock;     /* descriptor that locks it, if it is shared with other engines; else -1 */
-};
-
-struct laz_programs_store {
-    const struct laz_settings_values *values;
-    const char *folder; /* directory of the engine */
-    struct laz_programs_found *first;
-};
-
-/* Gives sandbox.programs for a runtime, borrowed from the store. `uid`: of the session. `staged`:
- * also stage them, for boxes with their own file system, which show the paths of `read`. Errors: as
- * laz_programs_new, and LAZ_EOS. */
-int laz_programs_find(struct laz_programs_store *store, const struct laz_runtime_info *runtime,
-                      uint32_t uid, bool staged, const struct laz_strv *read,
-                      const struct laz_programs_found **programs, struct laz_error *err);
-void laz_programs_store_fini(struct laz_programs_store *store);
+void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *shown, bool copies);
 
 /* Name and reason of the nth default program, for the documents; false past the last. */
 bool laz_programs_default(size_t n, const char **name, const char **why);

@@ -11,7 +11,6 @@
 #include "plan/programs.h"
 
 #include "base/digest.h"
-#include "plan/policy.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/shared_directory.h"
@@ -59,8 +58,8 @@ static void share_etc_path(void *user, uint32_t kind, const char *host, const ch
 
 /* Describes everything on which the result of laz_programs_stage depends, and no more: any
  * difference leads to another directory. */
-static void share_describe(const struct laz_programs *programs, const struct laz_strv *const *shown,
-                           size_t n_shown, struct laz_buf *text)
+static void share_describe(const struct laz_programs *programs, const struct laz_strv *shown,
+                           struct laz_buf *text)
 {
     const char *box, *content;
 
@@ -84,28 +83,26 @@ static void share_describe(const struct laz_programs *programs, const struct laz
     for (size_t i = 0; laz_policy_content(i, &box, &content); i++)
         laz_buf_printf(text, "content %s %s\n", box, content);
     laz_os_system_paths(false, share_etc_path, text);
-    for (size_t i = 0; i < n_shown; i++)
-        for (size_t k = 0; shown[i] && k < shown[i]->n; k++)
-            if (laz_programs_holds(programs, shown[i]->items[k]))
-                share_place(text, shown[i]->items[k]);
+    for (size_t i = 0; shown && i < shown->n; i++)
+        if (laz_programs_folder_of(programs, shown->items[i]))
+            share_place(text, shown->items[i]);
 }
 
 /* Makes the directory under a temporary name and renames it; if another engine was faster, its
  * directory is used. */
-static void share_make(struct laz_programs *programs, const struct laz_strv *const *shown,
-                       size_t n_shown, const char *parent, const char *path)
+static void share_make(struct laz_programs *programs, const struct laz_strv *shown,
+                       const char *parent, const char *path)
 {
     char *draft = laz_os_shared_draft(parent);
 
     laz_os_shared_clean(parent);
-    if (draft && laz_programs_stage(programs, shown, n_shown, draft, NULL) == 0 &&
-        rename(draft, path) != 0)
+    if (draft && laz_programs_stage(programs, shown, draft, NULL) == 0 && rename(draft, path) != 0)
         laz_os_remove_tree(draft);
     free(draft);
 }
 
-bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *const *shown,
-                        size_t n_shown, char **staged, int *lock)
+bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *shown, char **staged,
+                        int *lock)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_sha256 sha256;
@@ -114,8 +111,8 @@ bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *co
     *lock = -1;
     if (!parent)
         return false;
-    laz_programs_prepare(programs, shown, n_shown, true);
-    share_describe(programs, shown, n_shown, &text);
+    laz_programs_prepare(programs, shown, true);
+    share_describe(programs, shown, &text);
     laz_sha256_init(&sha256);
     laz_sha256_add(&sha256, laz_buf_text(&text), text.len);
     laz_sha256_hex(&sha256, name);
@@ -125,7 +122,7 @@ bool laz_programs_share(struct laz_programs *programs, const struct laz_strv *co
     if (path)
         *lock = laz_os_shared_use(path);
     if (path && *lock < 0) {
-        share_make(programs, shown, n_shown, parent, path);
+        share_make(programs, shown, parent, path);
         *lock = laz_os_shared_use(path);
     }
     free(parent);

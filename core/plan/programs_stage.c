@@ -13,8 +13,6 @@
 #include "plan/programs.h"
 
 #include "base/path.h"
-#include "plan/policy.h"
-#include "plan/policy_paths.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "os/descriptors.h"
@@ -30,29 +28,26 @@
 
 #define STAGE_EMPTY ".empty" /* shown for directories without a listed program */
 
-static const struct laz_programs_folder *stage_folder_of(const struct laz_programs *programs,
-                                                         const struct laz_programs_part *part)
+/* True if the part is in a staged directory. */
+static bool stage_has(const struct laz_programs_part *part)
 {
-    for (size_t i = 0; part->folder && i < programs->n_folders; i++)
-        if (programs->folders[i].path == part->folder)
-            return programs->folders[i].whole ? NULL : &programs->folders[i];
-    return NULL;
+    return part->folder && !part->folder->whole;
 }
 
-/* True if /etc is staged: for programs of this host, unless all of /etc was listed. */
-static bool stage_has_etc(const struct laz_programs *programs)
+/* /etc, if it is staged: for programs of this host, unless all of it was listed. */
+static struct laz_programs_folder *stage_etc_folder(const struct laz_programs *programs)
 {
     for (size_t i = 0; i < programs->n_folders; i++)
-        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0)
-            return !programs->folders[i].whole;
-    return false;
+        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0 && !programs->folders[i].whole)
+            return &programs->folders[i];
+    return NULL;
 }
 
 bool laz_programs_has_etc(const struct laz_programs *programs, const char *path)
 {
     const char *box, *text;
 
-    if (!stage_has_etc(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
+    if (!stage_etc_folder(programs) || !laz_path_is_below(path, LAZ_PROGRAMS_ETC))
         return false;
     for (size_t i = 0; laz_policy_content(i, &box, &text); i++)
         if (strcmp(box, path) == 0)
@@ -74,7 +69,7 @@ void laz_programs_paths(const struct laz_programs *programs, const char *staged,
     }
     for (size_t i = 0; i < programs->n_parts; i++) {
         const struct laz_programs_part *part = &programs->parts[i];
-        if (!stage_folder_of(programs, part) || part->mounted)
+        if (!stage_has(part) || part->mounted)
             visit(user, part->kind, part->text, part->path);
     }
 }
@@ -134,26 +129,14 @@ static int stage_part(const struct laz_programs_part *part, const char *staged,
 }
 
 /* The staged directory in which an existing path needs a file or directory to mount over; NULL:
- * none.
- */
-static struct laz_programs_folder *stage_folder_around(struct laz_programs *programs,
+ * none. */
+static struct laz_programs_folder *stage_folder_around(const struct laz_programs *programs,
                                                        const char *path)
 {
-    struct laz_programs_folder *folder = NULL;
+    struct laz_programs_folder *folder = laz_programs_folder_of(programs, path);
     struct laz_look look;
 
-    for (size_t i = 0; i < programs->n_folders; i++)
-        if (laz_path_is_below(path, programs->folders[i].path))
-            folder = &programs->folders[i];
     return folder && !folder->whole && laz_os_look(path, true, &look) == 0 ? folder : NULL;
-}
-
-bool laz_programs_holds(const struct laz_programs *programs, const char *path)
-{
-    for (size_t i = 0; i < programs->n_folders; i++)
-        if (laz_path_is_below(path, programs->folders[i].path))
-            return true;
-    return false;
 }
 
 /* Makes the file or directory to mount over for a path that boxes show anyway, if a staged
@@ -171,22 +154,20 @@ static int stage_shown(struct laz_programs *programs, const char *shown, const c
     return rc;
 }
 
-void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *const *shown,
-                          size_t n_shown, bool copies)
+void laz_programs_prepare(struct laz_programs *programs, const struct laz_strv *shown, bool copies)
 {
-    for (size_t i = 0; i < programs->n_folders; i++)
-        if (strcmp(programs->folders[i].path, LAZ_PROGRAMS_ETC) == 0)
-            programs->folders[i].used = true;
-    for (size_t i = 0; i < programs->n_parts; i++)
-        if (!copies && programs->parts[i].kind == LAZ_PATH_READ &&
-            stage_folder_of(programs, &programs->parts[i]))
-            programs->parts[i].mounted = true;
-    for (size_t i = 0; i < n_shown; i++)
-        for (size_t k = 0; shown[i] && k < shown[i]->n; k++) {
-            struct laz_programs_folder *folder = stage_folder_around(programs, shown[i]->items[k]);
-            if (folder)
-                folder->used = true;
-        }
+    struct laz_programs_folder *folder = stage_etc_folder(programs);
+
+    if (folder)
+        folder->used = true;
+    for (size_t i = 0; !copies && i < programs->n_parts; i++)
+        programs->parts[i].mounted |=
+            programs->parts[i].kind == LAZ_PATH_READ && stage_has(&programs->parts[i]);
+    for (size_t i = 0; shown && i < shown->n; i++) {
+        folder = stage_folder_around(programs, shown->items[i]);
+        if (folder)
+            folder->used = true;
+    }
 }
 
 /* ---- /etc ----------------------------------------------------------------------------------- */
@@ -220,7 +201,7 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
     struct stage_etc etc = {programs, staged, err, 0};
     const char *box, *text;
 
-    if (!stage_has_etc(programs))
+    if (!stage_etc_folder(programs))
         return 0;
     laz_os_system_paths(false, stage_etc_path, &etc);
     for (size_t i = 0; !etc.rc && laz_policy_content(i, &box, &text); i++) {
@@ -235,8 +216,8 @@ static int stage_etc(struct laz_programs *programs, const char *staged, struct l
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static int stage_fill(struct laz_programs *programs, const struct laz_strv *const *shown,
-                      size_t n_shown, const char *staged, struct laz_error *err)
+static int stage_fill(struct laz_programs *programs, const struct laz_strv *shown,
+                      const char *staged, struct laz_error *err)
 {
     char *empty = laz_strdupf("%s/" STAGE_EMPTY, staged);
     int rc = empty ? laz_os_make_directory(empty, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err)
@@ -244,25 +225,24 @@ static int stage_fill(struct laz_programs *programs, const struct laz_strv *cons
 
     free(empty);
     for (size_t i = 0; !rc && i < programs->n_parts; i++)
-        if (stage_folder_of(programs, &programs->parts[i]))
+        if (stage_has(&programs->parts[i]))
             rc = stage_part(&programs->parts[i], staged, err);
     if (!rc)
         rc = stage_etc(programs, staged, err);
-    for (size_t i = 0; i < n_shown; i++)
-        for (size_t k = 0; !rc && shown[i] && k < shown[i]->n; k++)
-            rc = stage_shown(programs, shown[i]->items[k], staged, err);
+    for (size_t i = 0; !rc && shown && i < shown->n; i++)
+        rc = stage_shown(programs, shown->items[i], staged, err);
     return rc;
 }
 
-int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *const *shown,
-                       size_t n_shown, const char *staged, struct laz_error *err)
+int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *shown,
+                       const char *staged, struct laz_error *err)
 {
     int rc = laz_os_make_directory(staged, 0755, LAZ_OS_SAME_ID, LAZ_OS_SAME_ID, err);
 
     if (rc)
         return rc;
-    laz_programs_prepare(programs, shown, n_shown, laz_os_can_execute_below(staged));
-    rc = stage_fill(programs, shown, n_shown, staged, err);
+    laz_programs_prepare(programs, shown, laz_os_can_execute_below(staged));
+    rc = stage_fill(programs, shown, staged, err);
     if (rc) {
         laz_error_prefix(err, "sandbox.programs: ");
         laz_os_remove_tree(staged);
@@ -275,16 +255,24 @@ int laz_programs_stage(struct laz_programs *programs, const struct laz_strv *con
 static int stage_for(struct laz_programs_store *store, struct laz_programs_found *made,
                      const struct laz_strv *read, struct laz_error *err)
 {
-    const struct laz_strv *shown[] = {&store->values->sandbox.read, &store->values->sandbox.write,
-                                      &made->runtime->read, read};
-    const size_t n = sizeof shown / sizeof shown[0];
+    const struct laz_strv *const lists[] = {
+        &store->values->sandbox.read, &store->values->sandbox.write, &made->runtime->read, read};
+    struct laz_strv shown = LAZ_STRV_INIT;
+    int rc = 0;
 
-    if (made->staged || made->list->any ||
-        laz_programs_share(made->list, shown, n, &made->staged, &made->lock))
+    if (made->staged || made->list->any)
         return 0;
-    made->staged = laz_strdupf("%s/programs-%s", store->folder, made->runtime->name);
-    int rc = made->staged ? laz_programs_stage(made->list, shown, n, made->staged, err)
+    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
+        for (size_t i = 0; lists[l] && i < lists[l]->n; i++)
+            laz_strv_add(&shown, lists[l]->items[i]);
+    if (shown.failed) {
+        rc = laz_error_nomem(err);
+    } else if (!laz_programs_share(made->list, &shown, &made->staged, &made->lock)) {
+        made->staged = laz_strdupf("%s/programs-%s", store->folder, made->runtime->name);
+        rc = made->staged ? laz_programs_stage(made->list, &shown, made->staged, err)
                           : laz_error_nomem(err);
+    }
+    laz_strv_fini(&shown);
     if (rc) {
         free(made->staged);
         made->staged = NULL;

@@ -24,12 +24,6 @@
 
 #define STAGE_RANDOM 12
 
-static char *stage_folder(const char *folder, const struct laz_look *look)
-{
-    return laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, folder, look->device,
-                       look->inode, look->size, (uint64_t)look->written_ns);
-}
-
 /* Copies under a random name and then renames the copy, so that it appears complete. */
 static int stage_copy(const char *path, const char *into, const char *staged, bool execute,
                       struct laz_error *err)
@@ -65,7 +59,8 @@ int laz_stage_file(const char *folder, const char *path, uint32_t uid, bool exec
         copy = laz_strdup(path);
         goto out;
     }
-    into = stage_folder(folder, &look);
+    into = laz_strdupf("%s/copy-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, folder, look.device,
+                       look.inode, look.size, (uint64_t)look.written_ns);
     if (into)
         copy = laz_strdupf("%s/%s", into, slash ? slash + 1 : path);
     if (!copy)

@@ -128,7 +128,7 @@ static int confinement_plan(struct confinement *confinement, const char *const *
     char *program = NULL;
 
     policy.command = command;
-    int rc = laz_plan_make(confinement->choice->ops, confinement->choice->name, &policy, 0,
+    int rc = laz_plan_make(confinement->choice->ops, confinement->choice->name, &policy, NULL, 0,
                            confinement->folder, plan, err);
     if (!rc)
         rc = laz_os_find_program((*plan)->argv.items[0], &program, err);

@@ -8,7 +8,7 @@
 
 #include "backends.h"
 #include "base/clock.h"
-#include "plan/policy.h"
+#include "plan/programs.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
 #include "os/files.h"
@@ -90,7 +90,7 @@ static struct laz_plan *plan_for(const struct laz_backend_ops *ops, const char *
                             laz_os_platform(), "{}", 2, &policy, &err);
 
     if (!rc)
-        rc = laz_plan_make(ops, "test", &policy->policy, 0, NULL, &plan, &err);
+        rc = laz_plan_make(ops, "test", &policy->policy, NULL, 0, NULL, &plan, &err);
     if (rc)
         printf("\n    %s\n", err.text);
     laz_policy_free(policy);
@@ -266,7 +266,6 @@ static void live_bwrap_has_few_devices(void)
 static bool choose_programs(const char *const *names)
 {
     struct laz_strv wanted = LAZ_STRV_INIT;
-    const struct laz_strv *shown[] = {&values.sandbox.read};
     struct laz_error err = {0};
 
     laz_programs_free(programs);
@@ -274,9 +273,10 @@ static bool choose_programs(const char *const *names)
     laz_os_remove_tree(in_base("staged"));
     for (; names && *names; names++)
         laz_strv_add(&wanted, *names);
-    bool good = !names || (laz_programs_new(&wanted, NULL, laz_os_platform(), box_uid, &programs,
-                                            &err) == 0 &&
-                           laz_programs_stage(programs, shown, 1, in_base("staged"), &err) == 0);
+    bool good =
+        !names ||
+        (laz_programs_new(&wanted, NULL, laz_os_platform(), box_uid, &programs, &err) == 0 &&
+         laz_programs_stage(programs, &values.sandbox.read, in_base("staged"), &err) == 0);
     laz_strv_fini(&wanted);
     UNIT_TEXT(err.text, "");
     return good;

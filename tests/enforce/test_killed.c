@@ -341,7 +341,7 @@ static void killed_finding(void *user, enum laz_audit_finding finding, uint64_t 
 {
     (void)user;
     printf("\n    line %llu of the log, %s: %s", (unsigned long long)line,
-           laz_audit_finding_name(finding), text);
+           laz_audit_findings[finding].name, text);
 }
 
 static void the_log_is_whole(void)

@@ -13,7 +13,7 @@
 
 #include "box/box.h"
 #include "session/guard.h"
-#include "plan/policy_env.h"
+#include "plan/policy_parts.h"
 #include "session/session.h"
 #include "os/cgroup.h"
 #include "os/files.h"

@@ -4,8 +4,8 @@
  * record is changed; each record is shown as one line that is harmless to a terminal. */
 #include "base/json.h"
 #include "base/utf8.h"
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void note(void *user, enum laz_audit_finding finding, uint64_t line, cons
     struct report *report = user;
 
     must(line >= 1 && *text && !strchr(text, '\n') && laz_utf8_is_valid(text, strlen(text)));
-    must(laz_audit_finding_name(finding) != NULL);
+    must(laz_audit_findings[finding].name != NULL);
     report->digest = (report->digest * 31 + line) * 31 + (uint64_t)finding + 1;
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "audit/audit.h"
 #include "audit/audit_chain.h"
-#include "audit/audit_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,8 +225,8 @@ static void finds(const struct log *log, enum laz_audit_finding kind, uint64_t l
     CU_ASSERT_FATAL(found.n > 0);
     if (found.kind[0] != kind || found.line[0] != line)
         printf("\n    found %s in line %u, expected %s in line %u",
-               laz_audit_finding_name(found.kind[0]), (unsigned)found.line[0],
-               laz_audit_finding_name(kind), (unsigned)line);
+               laz_audit_findings[found.kind[0]].name, (unsigned)found.line[0],
+               laz_audit_findings[kind].name, (unsigned)line);
     CU_ASSERT(found.kind[0] == kind && found.line[0] == line);
 }
 

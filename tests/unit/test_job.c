@@ -201,7 +201,7 @@ static struct laz_plan *job_plan_of(uint32_t require)
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_plan_make(&job_ops, "mock", &limited, require, NULL, &plan, &err), 0);
+    CU_ASSERT_EQUAL(laz_plan_make(&job_ops, "mock", &limited, NULL, require, NULL, &plan, &err), 0);
     UNIT_TEXT(err.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
     return plan;
@@ -368,7 +368,7 @@ static void a_refusal_has_the_remedy_of_the_backend(void)
         struct laz_plan *plan = NULL;
         struct laz_error err = {0};
         CU_ASSERT_EQUAL(
-            laz_plan_make(&job_ops, "mock", &limited, rows[i].require, NULL, &plan, &err),
+            laz_plan_make(&job_ops, "mock", &limited, NULL, rows[i].require, NULL, &plan, &err),
             LAZ_EREFUSED);
         CU_ASSERT_PTR_NULL(plan);
         UNIT_TEXT(err.text, rows[i].text);
@@ -378,8 +378,9 @@ static void a_refusal_has_the_remedy_of_the_backend(void)
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
     older.size = offsetof(struct laz_backend_ops, remedy);
-    CU_ASSERT_EQUAL(laz_plan_make(&older, "mock", &limited, LAZ_ENFORCE_FS_READ, NULL, &plan, &err),
-                    LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(
+        laz_plan_make(&older, "mock", &limited, NULL, LAZ_ENFORCE_FS_READ, NULL, &plan, &err),
+        LAZ_EREFUSED);
     CU_ASSERT_PTR_NULL(strstr(err.text, "island"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "Use another backend"));
 }
@@ -428,7 +429,8 @@ static void faults_of_a_backend_about_jobs_are_found(void)
         struct laz_plan *plan = NULL;
         struct laz_error err = {0};
         ops.plan = rows[i].plan;
-        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &limited, 0, NULL, &plan, &err), LAZ_EPLUGIN);
+        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &limited, NULL, 0, NULL, &plan, &err),
+                        LAZ_EPLUGIN);
         CU_ASSERT_PTR_NULL(plan);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].says));
     }

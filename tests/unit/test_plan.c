@@ -4,6 +4,7 @@
 
 #include "backends.h"
 #include "base/json.h"
+#include "os/landlock.h"
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -50,12 +51,22 @@ static const struct laz_backend_ops *ops_of(const char *name)
     return plugin->ops;
 }
 
+static int plan_fails(const char *name, const struct laz_policy *policy, uint32_t require,
+                      struct laz_error *err)
+{
+    struct laz_plan *plan = NULL;
+    int rc = laz_plan_make(ops_of(name), name, policy, NULL, require, NULL, &plan, err);
+
+    CU_ASSERT_PTR_NULL(plan);
+    return rc;
+}
+
 static struct laz_plan *plan_of(const char *name, const struct laz_policy *policy)
 {
     struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, policy, 0, NULL, &plan, &err), 0);
+    CU_ASSERT_EQUAL(laz_plan_make(ops_of(name), name, policy, NULL, 0, NULL, &plan, &err), 0);
     UNIT_TEXT(err.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
     return plan;
@@ -138,14 +149,10 @@ static void sim_bwrap_declares_only_the_limits_that_are_set(void)
                                         LAZ_UNLIMITED, LAZ_UNLIMITED, LAZ_UNLIMITED};
     plan = plan_of("bwrap", &policy);
     CU_ASSERT_EQUAL(plan->enforces, isolation);
-    CU_ASSERT_EQUAL(plan->n_limits, 0);
+    CU_ASSERT_EQUAL(plan->agent.limits.n, 0);
     laz_plan_free(plan);
-    plan = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy,
-                                  LAZ_ENFORCE_NPROC | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_FS_READ,
-                                  NULL, &plan, &err),
-                    LAZ_EREFUSED);
-    CU_ASSERT_PTR_NULL(plan);
+    uint32_t require = LAZ_ENFORCE_NPROC | LAZ_ENFORCE_MEMORY | LAZ_ENFORCE_FS_READ;
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, require, &err), LAZ_EREFUSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory, nproc"));
     CU_ASSERT_PTR_NULL(strstr(err.text, "fs_read"));
 }
@@ -155,17 +162,14 @@ static void sim_bwrap_refuses_what_it_cannot_serve(void)
     static const char *const bad_env[] = {"=x", NULL};
     static const struct laz_path bad_path[] = {{77, 0, "/a", "/a"}};
     struct laz_policy policy = policy_plain();
-    struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
     policy.env = bad_env;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, 0, &err), LAZ_ECONFIG);
     policy = policy_plain();
     policy.paths = bad_path;
     policy.n_paths = 1;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, 0, &err), LAZ_ECONFIG);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "77"));
 }
 
@@ -285,9 +289,12 @@ static bool plan_allows(const struct laz_plan *plan, const char *path, uint32_t 
 {
     uint32_t allowed = 0;
 
-    for (size_t i = 0; i < plan->n_rules; i++)
-        if (strcmp(plan->rules[i].path, path) == 0)
-            allowed |= plan->rules[i].rights;
+    const struct laz_field_list *list = &plan->agent.landlock.rules;
+    const struct laz_wire_rule *rules = list->items;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(rules[i].path, path) == 0)
+            allowed |= laz_landlock_rights(rules[i].rights);
     return allowed == rights;
 }
 
@@ -314,8 +321,8 @@ static void sim_landlock_declares_what_its_version_holds(void)
         policy.own_uid = rows[i].own_uid;
         struct laz_plan *plan = plan_of("landlock", &policy);
         CU_ASSERT_EQUAL(plan->enforces, always | rows[i].besides);
-        UNIT_TEXT(plan->filter_name, rows[i].filter);
-        CU_ASSERT_EQUAL(plan->landlock_abi, rows[i].abi);
+        UNIT_TEXT(plan->agent.filter, rows[i].filter);
+        CU_ASSERT_EQUAL(plan->agent.landlock.abi, rows[i].abi);
         CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
         /* Without one of the steps its bits are missing. */
         CU_ASSERT(plan->landlock.asked && plan->filter.asked);
@@ -354,17 +361,13 @@ static void sim_landlock_allows_what_the_policy_lists(void)
 static void sim_landlock_refuses_a_kernel_without_it(void)
 {
     struct laz_policy policy = policy_plain();
-    struct laz_plan *plan = NULL;
     struct laz_error err = {0};
 
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
-                    LAZ_ESETUP);
-    CU_ASSERT_PTR_NULL(plan);
+    CU_ASSERT_EQUAL(plan_fails("landlock", &policy, 0, &err), LAZ_ESETUP);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "this kernel has no Landlock"));
     policy.landlock_abi = 7;
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("landlock"), "landlock", &policy, 0, NULL, &plan, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("landlock", &policy, 0, &err), LAZ_ECONFIG);
 }
 
 static void sim_bwrap_closes_its_files_a_second_time(void)
@@ -376,7 +379,7 @@ static void sim_bwrap_closes_its_files_a_second_time(void)
     laz_plan_free(plan);
     policy.landlock_abi = 3;
     plan = plan_of("bwrap", &policy);
-    CU_ASSERT(plan->landlock.asked && plan->landlock_abi == 3);
+    CU_ASSERT(plan->landlock.asked && plan->agent.landlock.abi == 3);
     CU_ASSERT(plan_allows(plan, "/", 0));
     CU_ASSERT(plan_allows(plan, "/usr", LAZ_RIGHT_READ | LAZ_RIGHT_EXECUTE));
     CU_ASSERT(plan_allows(plan, "/etc/passwd", LAZ_RIGHT_READ));
@@ -393,7 +396,6 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = plan_of("none", &policy);
     struct laz_error err = {0};
-    struct laz_plan *refused = NULL;
 
     CU_ASSERT_EQUAL_FATAL(plan->argv.n, 4);
     UNIT_TEXT(plan->argv.items[0], "/opt/lazaret-agent");
@@ -403,23 +405,20 @@ static void sim_none_runs_the_reaper_and_enforces_nothing(void)
     CU_ASSERT_EQUAL(plan->env.n, 4);
     CU_ASSERT_EQUAL(plan->enforces, 0);
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_REAP);
-    CU_ASSERT_EQUAL(plan->n_limits, 5);
+    CU_ASSERT_EQUAL(plan->agent.limits.n, 5);
     laz_plan_free(plan);
     policy.own_uid = 0; /* a limit on processes would count all of the user's */
     plan = plan_of("none", &policy);
-    CU_ASSERT_EQUAL(plan->n_limits, 5);
-    for (size_t i = 0; i < plan->n_limits; i++)
-        CU_ASSERT_STRING_NOT_EQUAL(plan->limits[i].name, "nproc");
+    CU_ASSERT_EQUAL(plan->agent.limits.n, 5);
+    for (size_t i = 0; i < plan->agent.limits.n; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(plan->agent.limits.items[i].name, "nproc");
     laz_plan_free(plan);
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy,
-                                  LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_FSIZE,
-                                  NULL, &refused, &err),
-                    LAZ_EREFUSED);
+    uint32_t require = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_NETWORK | LAZ_ENFORCE_FSIZE;
+    CU_ASSERT_EQUAL(plan_fails("none", &policy, require, &err), LAZ_EREFUSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "fs_read, network, fsize"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none"));
     policy.host_command = NULL;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &refused, &err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(plan_fails("none", &policy, 0, &err), LAZ_ECONFIG);
 }
 
 static void sim_none_confines_only_when_it_is_told_to(void)
@@ -441,7 +440,7 @@ static void sim_none_confines_only_when_it_is_told_to(void)
         policy.options_len = strlen(rows[i].options);
         policy.own_uid = rows[i].own_uid;
         struct laz_plan *plan = plan_of("none", &policy);
-        UNIT_TEXT(plan->filter_name, rows[i].filter);
+        UNIT_TEXT(plan->agent.filter ? plan->agent.filter : "", rows[i].filter);
         CU_ASSERT_EQUAL(plan->filter.asked, *rows[i].filter != '\0');
         CU_ASSERT_EQUAL(plan->enforces, *rows[i].filter ? LAZ_ENFORCE_SYSCALLS : 0);
         laz_plan_free(plan);
@@ -510,7 +509,8 @@ static void plan_refuses_a_backend_that_breaks_its_contract(void)
             .size = sizeof ops, .can_enforce = LAZ_ENFORCE_FS_READ, .plan = rows[i].plan};
         struct laz_plan *plan = NULL;
         struct laz_error err = {0};
-        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, 0, NULL, &plan, &err), rows[i].rc);
+        CU_ASSERT_EQUAL(laz_plan_make(&ops, "mock", &policy, NULL, 0, NULL, &plan, &err),
+                        rows[i].rc);
         CU_ASSERT_PTR_NULL(plan);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, rows[i].word));
     }
@@ -556,7 +556,8 @@ static struct laz_plan *confining_plan_of(uint32_t require)
     struct laz_policy policy = policy_plain();
     struct laz_plan *plan = NULL;
 
-    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, require, NULL, &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, NULL, require, NULL, &plan, NULL),
+                          0);
     return plan;
 }
 
@@ -680,7 +681,7 @@ static void plan_says_what_the_host_holds(void)
         struct laz_plan *plan = NULL;
         struct laz_buf text = LAZ_BUF_INIT;
         struct laz_error err = {0};
-        int rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, 0, NULL, &plan, &err);
+        int rc = laz_plan_make(&ops, "mock", &policy, &rows[i].host, 0, NULL, &plan, &err);
         CU_ASSERT_EQUAL_FATAL(rc, 0);
         CU_ASSERT_EQUAL(plan->enforces & all, rows[i].enforces);
         laz_plan_isolation_json(plan, &text);
@@ -690,8 +691,8 @@ static void plan_says_what_the_host_holds(void)
         laz_buf_fini(&text);
         laz_plan_free(plan);
         plan = NULL;
-        rc = laz_plan_make_held(&ops, "mock", &policy, &rows[i].host, LAZ_ENFORCE_MEMORY, NULL,
-                                &plan, &err);
+        rc = laz_plan_make(&ops, "mock", &policy, &rows[i].host, LAZ_ENFORCE_MEMORY, NULL, &plan,
+                           &err);
         bool is_held = (rows[i].enforces & LAZ_ENFORCE_MEMORY) != 0;
         CU_ASSERT_EQUAL(rc, is_held ? 0 : LAZ_EREFUSED);
         if (!is_held)
@@ -702,8 +703,8 @@ static void plan_says_what_the_host_holds(void)
     struct laz_backend_ops ops = {.size = sizeof ops, .plan = writing_plan};
     struct laz_plan *plan = NULL;
     policy.limits.memory_bytes = LAZ_UNLIMITED;
-    CU_ASSERT_EQUAL_FATAL(
-        laz_plan_make_held(&ops, "mock", &policy, &rows[1].host, 0, NULL, &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, &rows[1].host, 0, NULL, &plan, NULL),
+                          0);
     CU_ASSERT_EQUAL(plan->enforces, LAZ_ENFORCE_CPU | LAZ_ENFORCE_NPROC);
     laz_plan_free(plan);
 }
@@ -716,7 +717,7 @@ static void plan_is_shown_as_json_and_text(void)
     struct laz_plan *plan = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
 
-    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, 0, "/tmp/f", &plan, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_plan_make(&ops, "mock", &policy, NULL, 0, "/tmp/f", &plan, NULL), 0);
     UNIT_TEXT(plan->argv.items[1], "/tmp/f/profile");
     laz_plan_confine_json(plan, &text);
     UNIT_TEXT(laz_buf_text(&text), "{\"limits\":{\"cpu\":7}}");
@@ -764,10 +765,8 @@ static void plan_nests_only_where_sessions_stay_apart(void)
     laz_plan_free(plan);
     laz_buf_fini(&json);
     policy.landlock_abi = 0;
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("bwrap"), "bwrap", &policy, 0, NULL, &plan, &err),
-                    LAZ_EREFUSED);
-    CU_ASSERT_EQUAL(laz_plan_make(ops_of("none"), "none", &policy, 0, NULL, &plan, &err),
-                    LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(plan_fails("bwrap", &policy, 0, &err), LAZ_EREFUSED);
+    CU_ASSERT_EQUAL(plan_fails("none", &policy, 0, &err), LAZ_EREFUSED);
     UNIT_TEXT(err.text, "backend none: it makes no namespaces, and so no templates");
 }
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "plan/policy.h"
-#include "plan/policy_paths.h"
+#include "plan/policy_parts.h"
 #include "os/directories.h"
 #include "os/files.h"
 #include "os/paths.h"
@@ -142,7 +142,7 @@ static void box_with_files_of_its_own_has_lazarets_places(void)
     UNIT_TEXT(policy->command[0], LAZ_BOX_AGENT);
     UNIT_TEXT(policy->command[1], "--runtime");
     UNIT_TEXT(policy->host_command, "/opt/build/lazaret-agent");
-    UNIT_TEXT(laz_policy_runtime_file(attempt.box), LAZ_BOX_RUNTIME "python.so");
+    UNIT_TEXT(attempt.box->runtime_file, LAZ_BOX_RUNTIME "python.so");
     UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), LAZ_BOX_SOCKET "/ipc.sock");
     UNIT_TEXT(env_of(policy, "LAZARET_TOKEN"), "the-token");
     UNIT_TEXT(env_of(policy, "HOME"), "/tmp");
@@ -165,7 +165,7 @@ static void box_without_files_of_its_own_has_the_hosts(void)
     UNIT_TEXT(env_of(policy, "HOME"), "/tmp/lazaret-test/b0/home");
     UNIT_TEXT(env_of(policy, "LAZARET_SOCKET"), "/tmp/lazaret-test/b0/socket/ipc.sock");
     UNIT_TEXT(policy->command[0], "/opt/build/lazaret-agent");
-    UNIT_TEXT(laz_policy_runtime_file(attempt.box), "/opt/build/python.so");
+    UNIT_TEXT(attempt.box->runtime_file, "/opt/build/python.so");
     CU_ASSERT_PTR_NULL(path_of(policy, "/etc/passwd", NULL));
     CU_ASSERT_EQUAL(policy->own_uid, 1);
     laz_policy_free(attempt.box);

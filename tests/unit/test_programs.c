@@ -3,7 +3,6 @@
  * boxes. */
 #include "unit.h"
 
-#include "plan/policy.h"
 #include "plan/programs.h"
 #include "os/descriptors.h"
 #include "os/directories.h"
@@ -214,7 +213,7 @@ static size_t parts_in(const struct laz_programs *programs, const char *folder)
     size_t n = 0;
 
     for (size_t i = 0; i < programs->n_parts; i++)
-        n += programs->parts[i].folder && strcmp(programs->parts[i].folder, folder) == 0;
+        n += programs->parts[i].folder && strcmp(programs->parts[i].folder->path, folder) == 0;
     return n;
 }
 
@@ -257,7 +256,7 @@ static void staged_folders_hold_what_is_listed_and_nothing_else(void)
     struct sought sought = {.box = "/usr/bin"};
 
     snprintf(staged, sizeof staged, "%s", in_base("staged"));
-    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, staged, NULL), 0);
     laz_programs_paths(programs, staged, seek, &sought);
     snprintf(path, sizeof path, "%s/usr/bin", staged);
     UNIT_TEXT(sought.host, path);
@@ -279,7 +278,6 @@ static void staged_folders_have_places_for_mounts(void)
 {
     const char *large = "/usr/bin/bash", *shown = "/usr/bin/env";
     struct laz_strv list = LAZ_STRV_INIT;
-    const struct laz_strv *const lists[] = {&list, NULL};
     char staged[160], path[300];
     struct stat st;
     struct sought sought = {.box = large};
@@ -291,7 +289,7 @@ static void staged_folders_have_places_for_mounts(void)
     laz_strv_add(&list, shown);
     struct laz_programs *programs = resolved(LIST(large, "/usr/bin/cat"), NULL);
     snprintf(staged, sizeof staged, "%s", in_base("staged"));
-    CU_ASSERT_EQUAL(laz_programs_stage(programs, lists, 2, staged, NULL), 0);
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, &list, staged, NULL), 0);
     laz_programs_paths(programs, staged, seek, &sought);
     UNIT_TEXT(sought.host, large);
     snprintf(path, sizeof path, "%s%s", staged, large);
@@ -315,7 +313,7 @@ static void staged_folders_have_an_etc(void)
     const char *box, *text;
 
     snprintf(staged, sizeof staged, "%s", in_base("staged"));
-    CU_ASSERT_EQUAL_FATAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_programs_stage(programs, NULL, staged, NULL), 0);
     laz_programs_paths(programs, staged, seek, &sought);
     snprintf(path, sizeof path, "%s/etc", staged);
     UNIT_TEXT(sought.host, path);
@@ -355,8 +353,8 @@ static bool share(const char *const *names, char **staged)
     *staged = NULL;
     for (size_t i = 0; i < programs->n_parts; i++) /* as if the tool were in one of them */
         if (strcmp(programs->parts[i].path, in_base("tool")) == 0)
-            programs->parts[i].folder = programs->folders[0].path;
-    bool shared = laz_programs_share(programs, NULL, 0, staged, &lock);
+            programs->parts[i].folder = &programs->folders[0];
+    bool shared = laz_programs_share(programs, NULL, staged, &lock);
     CU_ASSERT_EQUAL(shared, lock >= 0);
     laz_os_close(&lock);
     laz_programs_free(programs);
@@ -421,7 +419,7 @@ static void a_folder_stands_for_all_in_it(void)
 
     snprintf(staged, sizeof staged, "%s", in_base("staged"));
     CU_ASSERT_TRUE(laz_strv_has(&programs->allowed, "/usr/bin"));
-    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, staged, NULL), 0);
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, staged, NULL), 0);
     laz_programs_paths(programs, staged, seek, &sought);
     UNIT_TEXT(sought.host, "/usr/bin");
     laz_programs_free(programs);
@@ -434,13 +432,12 @@ static void staging_that_fails_leaves_nothing(void)
     struct laz_error err = {0};
     struct stat st;
 
-    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, in_base("missing/staged"), &err),
-                    LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, in_base("missing/staged"), &err), LAZ_EOS);
     free(programs->parts[0].text);
     free(programs->parts[0].path);
     programs->parts[0].text = laz_strdup("/usr/bin/no-such-program"); /* removed meanwhile */
     programs->parts[0].path = laz_strdup("/usr/bin/no-such-program");
-    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, 0, in_base("staged"), &err), LAZ_EOS);
+    CU_ASSERT_EQUAL(laz_programs_stage(programs, NULL, in_base("staged"), &err), LAZ_EOS);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no-such-program"));
     CU_ASSERT_NOT_EQUAL(lstat(in_base("staged"), &st), 0);
     laz_programs_free(programs);

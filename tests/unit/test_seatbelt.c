@@ -58,7 +58,7 @@ static int plan_try(const struct laz_policy *policy, uint32_t require, struct la
 {
     *plan = NULL;
     *err = (struct laz_error){0};
-    return laz_plan_make(seatbelt(), "seatbelt", policy, require, "/tmp/f", plan, err);
+    return laz_plan_make(seatbelt(), "seatbelt", policy, NULL, require, "/tmp/f", plan, err);
 }
 
 static struct laz_plan *plan_of(const struct laz_policy *policy)
@@ -342,8 +342,8 @@ static void sim_seatbelt_has_one_socket_or_none(void)
 
 static bool sets_limit(const struct laz_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->n_limits; i++)
-        if (strcmp(plan->limits[i].name, name) == 0)
+    for (size_t i = 0; i < plan->agent.limits.n; i++)
+        if (strcmp(plan->agent.limits.items[i].name, name) == 0)
             return true;
     return false;
 }
@@ -359,7 +359,7 @@ static void sim_seatbelt_promises_what_macos_keeps(void)
     struct laz_buf text = LAZ_BUF_INIT;
 
     CU_ASSERT_EQUAL_FATAL(
-        laz_plan_make_held(seatbelt(), "seatbelt", &policy, &watching, 0, NULL, &plan, &err), 0);
+        laz_plan_make(seatbelt(), "seatbelt", &policy, &watching, 0, NULL, &plan, &err), 0);
     CU_ASSERT_EQUAL(plan->enforces, always);
     CU_ASSERT_FALSE(sets_limit(plan, "memory")); /* macOS would accept it, but not enforce it */
     CU_ASSERT(sets_limit(plan, "cpu") && sets_limit(plan, "fsize") && sets_limit(plan, "nofile"));

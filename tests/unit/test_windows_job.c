@@ -87,7 +87,7 @@ static struct laz_plan *plan_of(struct attempt *attempt, uint32_t require)
 
     UNIT_TEXT(attempt->err.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(policy);
-    laz_plan_make(ops(), "windows-job", policy, require, NULL, &plan, &attempt->err);
+    laz_plan_make(ops(), "windows-job", policy, NULL, require, NULL, &plan, &attempt->err);
     laz_policy_free(attempt->box);
     attempt->box = NULL;
     return plan;
@@ -124,7 +124,7 @@ static void sim_windows_job_starts_the_agent_in_a_job(void)
         UNIT_TEXT(plan->argv.items[i], argv[i]);
     CU_ASSERT_EQUAL(plan->ends_by, LAZ_END_JOB);
     CU_ASSERT_EQUAL(plan->enforces, KEPT);
-    CU_ASSERT_EQUAL(plan->n_limits, 0);
+    CU_ASSERT_EQUAL(plan->agent.limits.n, 0);
     CU_ASSERT_EQUAL(plan->n_files + plan->n_data, 0);
     CU_ASSERT_EQUAL(plan->status_fd, -1);
     CU_ASSERT(plan->any_program);
@@ -230,8 +230,9 @@ static void sim_windows_job_refuses_what_it_cannot_keep(void)
     CU_ASSERT_EQUAL(attempt.err.code, LAZ_EREFUSED);
     CU_ASSERT_PTR_NOT_NULL(strstr(attempt.err.text, "no templates"));
     struct laz_policy policy = {.size = sizeof policy};
-    CU_ASSERT_EQUAL(laz_plan_make(ops(), "windows-job", &policy, 0, NULL, &plan, &attempt.err),
-                    LAZ_ECONFIG);
+    CU_ASSERT_EQUAL(
+        laz_plan_make(ops(), "windows-job", &policy, NULL, 0, NULL, &plan, &attempt.err),
+        LAZ_ECONFIG);
 }
 
 /* Paths are those of Windows; the plan does not quote them, JSON escapes them. */

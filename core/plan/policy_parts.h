@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_paths.h - the list of paths of a policy, while it is made and when it is sorted. */
-#ifndef LAZ_PLAN_POLICY_PATHS_H
-#define LAZ_PLAN_POLICY_PATHS_H
+/* policy_parts.h - of what policy.c makes a policy: its list of paths and its environment. */
+#ifndef LAZ_PLAN_POLICY_PARTS_H
+#define LAZ_PLAN_POLICY_PARTS_H
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "settings/settings.h"
 
 #include <lazaret/backend.h>
 
@@ -49,17 +50,18 @@ int laz_policy_paths_hide(struct laz_policy_paths *paths, const char *empty, boo
                           struct laz_strv *shown, struct laz_error *err);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
-/* True for Windows, whose paths begin with a drive and may have backslashes; in a list they have
- * slashes. */
-bool laz_policy_is_windows(const char *platform);
-void laz_policy_replace(char *path, char old, char by);
-
-/* True for a system whose rules match the real paths of files only (macOS). */
-bool laz_policy_is_by_real_paths(const char *platform);
 /* The real path of `path` on macOS, a new string (NULL: out of memory). With `here`, links are
  * followed if the path exists; else only the links are replaced that every macOS has (/tmp). */
 char *laz_policy_real(const char *path, bool here);
 /* Replaces all paths by real ones, and adds an entry for each link on the way. */
 void laz_policy_paths_real(struct laz_policy_paths *paths, bool here);
+
+/* Appends all variables but LAZARET_* as "NAME=VALUE": fixed ones of the system, then those of the
+ * built-in allowlist that are set in this process, then `runtime` (NULL: none), [env] allow and
+ * [env] set; a later one replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG naming the
+ * key and the variable, LAZ_ENOMEM. */
+int laz_policy_env(const char *platform, const struct laz_settings_values *values,
+                   const struct laz_strv *runtime, const char *home, struct laz_strv *env,
+                   struct laz_error *err);
 
 #endif
