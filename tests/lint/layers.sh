@@ -1,20 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# layers.sh - a folder includes only what stands left of it, and at most two headers of another room;
+# layers.sh - a directory includes only what stands left of it, and at most two headers of another room;
 # plugins include only <lazaret/...>, and each library is seen by the one part that wraps it.
 #
 # One grep lists what all files include, one awk judges it.
 . "${srcdir:-.}/tests/lint/lib.sh"
-
-# ROOM  why other rooms of core may include more than two of its headers. A row that is no longer
-# needed is an error. `base` and `os` have a header for each concern.
-exceptions='
-audit    being cleaned
-plan     being cleaned
-session  being cleaned
-tool     being cleaned
-wire     lines, messages, and the table of messages
-'
 
 # FILE "HEADER or FILE <HEADER, one a line
 includes() {
@@ -71,12 +61,8 @@ found=$(includes | awk '
     wrong "the includes could not be looked at"
 [ -z "$found" ] || wrong "$found"
 
-found=$(includes | awk -v exceptions="$exceptions" '
-    BEGIN {
-        n = split(exceptions, row, "\n")
-        for (i = 1; i <= n; i++)
-            if (split(row[i], word, " ")) excepted[word[1]] = 1
-    }
+# `base` and `os` have a header for each concern.
+found=$(includes | awk '
     {
         split($1, part, "/")
         split(substr($2, 2), first, "/")
@@ -88,11 +74,8 @@ found=$(includes | awk -v exceptions="$exceptions" '
     }
     END {
         for (room in count)
-            if (count[room] > 2 && !excepted[room])
+            if (count[room] > 2)
                 print "core/" room " has " count[room] " headers for other rooms:" headers[room]
-        for (room in excepted)
-            if (count[room] <= 2)
-                print "layers.sh: core/" room " needs no exception any more"
     }') || wrong "the headers of the rooms could not be counted"
 [ -z "$found" ] || wrong "$found"
 lint_end
