@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "wire/frame.h"
-#include "wire/message.h"
+#include "wire/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
