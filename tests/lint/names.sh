@@ -10,8 +10,6 @@ core/agent/confine.c landlock        a step of the confinement: the facility of 
 core/plan/plan.c landlock            as above
 core/plan/plan_show.c landlock       as above, in what is printed of a plan
 core/wire/table.c landlock           as above, a member of a message
-core/wire/document.c landlock        as above, on the page of the protocol
-core/wire/document.c lua             examples of the page
 core/plan/plan_show.c none           the word: no programs
 core/session/session_info.c none     the word: no process and no backend yet
 core/box/box_trial.c none            what sandbox.strict = false falls back to, said in the log as well
@@ -22,8 +20,6 @@ core/settings/schema.c bwrap         texts of the document
 core/settings/schema.c landlock      texts of the document
 core/settings/schema.c seatbelt      texts of the document
 core/settings/schema.c windows-job   texts of the document
-core/settings/document.c python      examples of the document
-core/settings/document.c bwrap       examples of the document
 core/cli/options.c python            usage, which is printed before any plugin is looked for
 core/cli/options.c javascript        as above
 core/cli/options.c lua               as above

@@ -9,7 +9,7 @@ schema=$srcdir/docs/protocol.schema.json
 
 # The page with the tables as they are now.
 made() {
-    ./wire-document | awk -v page="$page" '
+    ./write-protocol | awk -v page="$page" '
         { table = table $0 "\n" }
         END {
             while ((getline line < page) > 0) {
@@ -22,15 +22,15 @@ made() {
 
 if [ "${1-}" = --write ]; then
     made >"$page.new" && mv "$page.new" "$page"
-    ./wire-document --schema >"$schema.new" && mv "$schema.new" "$schema"
+    ./write-protocol --schema >"$schema.new" && mv "$schema.new" "$schema"
     exit
 fi
 # The comparison has to be able to fail.
-if { ./wire-document --schema; echo more; } | cmp -s - "$schema"; then
+if { ./write-protocol --schema; echo more; } | cmp -s - "$schema"; then
     wrong "a schema with another line at its end was taken for the same"
 fi
 made | diff -u "$page" - || wrong "docs/protocol.md is not what core/wire/table.c says: run make docs"
-./wire-document --schema | diff -u "$schema" - ||
+./write-protocol --schema | diff -u "$schema" - ||
     wrong "docs/protocol.schema.json is not what core/wire/table.c says: run make docs"
 [ "$(grep -c '^| `' "$page")" -gt 50 ] || wrong "docs/protocol.md has lost its tables"
 lint_end

@@ -67,8 +67,7 @@ found=$(printf '%s\n' "$found" | grep -v '^# ')
 found=$(lint_files -path './core/*.[ch]' | awk -v top="$srcdir" '
     BEGIN {
         without["core/os/linux/filter_make.c"] = "is a program of the build"
-        without["core/wire/document.c"] = "is a program of the build"
-        exempt = "^core/(plan/stage|session/execute|settings/(check|document|options|values))[.]c$"
+        exempt = "^core/(plan/stage|session/execute|settings/(check|options|values))[.]c$"
     }
     function directory_of(path) {
         sub(/\/[^\/]*$/, "", path)

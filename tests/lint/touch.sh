@@ -111,10 +111,10 @@ concept "A message" "($ids)([^A-Z_]|\$)" \
 # Names of one letter are other words as well, "doctor" is no language, and "none" no backend.
 words=$(cd "$srcdir/plugins/runtime" && echo */ | tr -d '/' | tr ' ' '\n' | grep .. | grep -vx doctor |
     tr '\n' '|')
-concept "A runtime" "\"(${words%|})\"" core/wire/document.c # examples
+concept "A runtime" "\"(${words%|})\""
 words=$(cd "$srcdir" && sed -n 's/^ *[.]name = "\([a-z-]*\)",.*/\1/p' plugins/backend/*.c |
     grep -vx none | sort -u | tr '\n' '|')
 concept "A backend" "\"(${words%|})\"" \
-    core/agent/confine.c core/plan/plan.c core/plan/plan_show.c core/wire/document.c \
+    core/agent/confine.c core/plan/plan.c core/plan/plan_show.c \
     core/wire/table.c # a step of the agent's confinement
 lint_end

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document.c - prints docs/configuration.md.
+/* write_configuration.c - prints docs/configuration.md.
  *
  * A program for the build, which is not installed.  The tables of the page come from the schema, so
  * the page cannot disagree with how the configuration is read.  A test compares the page in the
@@ -10,9 +10,8 @@
 #include <string.h>
 
 static const char head[] =
-    "<!-- Made by `make docs` from core/settings/schema.c, core/base/limits.h and document.c: "
-    "change "
-    "those. -->\n"
+    "<!-- Made by `make docs` from core/settings/schema.c, core/base/limits.h and "
+    "write_configuration.c: change those. -->\n"
     "# Configuration\n"
     "\n"
     "lazaret is configured by one file in [TOML 1.0](https://toml.io/en/v1.0.0). Without a file "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* document.c - prints the tables of docs/protocol.md, or with --schema docs/protocol.schema.json.
+/* write_protocol.c - prints the tables of docs/protocol.md, or with --schema
+ * docs/protocol.schema.json.
  *
  * A program of the build, not installed.  Both come from the table that reads and makes the
  * messages, so they cannot say anything else; tests/lint/protocol.sh compares them with what this
