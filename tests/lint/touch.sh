@@ -106,7 +106,7 @@ concept "A setting" "\"($keys)\"" \
 ids=$(sed -n '/^enum laz_message_type {/,/^};/p' "$srcdir/core/wire/message.h" |
     sed -n 's/^ *\(LAZ_MESSAGE_[A-Z_]*\),.*/\1/p' | grep -v '_TYPES$' | tr '\n' '|' | sed 's/|$//')
 concept "A message" "($ids)([^A-Z_]|\$)" \
-    core/agent/calls.c core/agent/message.c core/agent/serve.c core/agent/start.c core/agent/template.c
+    core/agent/calls.c core/agent/serve.c core/agent/start.c core/agent/template.c
 
 # Names of one letter are other words as well, "doctor" is no language, and "none" no backend.
 words=$(cd "$srcdir/plugins/runtime" && echo */ | tr -d '/' | tr ' ' '\n' | grep .. | grep -vx doctor |
