@@ -22,7 +22,6 @@
 #include "os/usage.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
-#include "plan/policy.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 #include "wire/frame.h"

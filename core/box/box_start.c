@@ -357,6 +357,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
     box->agent_fd = box->init_fd = -1;
     box->usage = (struct laz_usage)LAZ_USAGE_INIT;
     box->exit_code = box->agent_pid = box->end_signal = -1;
+    box->started_us = laz_clock_us();
     laz_frame_init(&box->in, LAZ_TOKEN_LEN); /* until it has shown the token */
     laz_frame_init(&box->documents, 4096);
     return box;

@@ -7,6 +7,7 @@
  * process is started, and the clock of the loop is held. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "box/box_parts.h"
 #include "box/templates.h"
 #include "os/descriptors.h"
@@ -278,6 +279,18 @@ static void session_broke(const struct laz_box *box, const char *part)
 }
 
 /* ---- tests: asked for ----------------------------------------------------------------------- */
+
+/* Its age is evidence of what ended it. */
+static void a_session_knows_when_it_was_asked_for(void)
+{
+    uint64_t before = laz_clock_us();
+    struct laz_box *box = session_asked_for();
+
+    CU_ASSERT(box->started_us >= before && box->started_us <= laz_clock_us());
+    laz_box_release(box);
+    session_is_gone();
+    world_close();
+}
 
 static void a_wrong_token_loses_the_template(void)
 {
@@ -561,6 +574,7 @@ static void one_that_is_released_while_it_waits_is_freed_at_once(void)
 }
 
 static const struct unit_test tests[] = {
+    UNIT(a_session_knows_when_it_was_asked_for),
     UNIT(a_wrong_token_loses_the_template),
     UNIT(the_token_of_another_process_is_refused),
     UNIT(a_session_that_never_comes_loses_the_template),
