@@ -28,6 +28,7 @@ struct laz_call {
     struct laz_call_owner owner;
     uint64_t started_us;
     size_t tool;
+    struct laz_tool_entry entry; /* a copy for the worker: a tool that is added moves the set */
     int64_t id;
     bool has_id;
     bool started;  /* handed to its provider */
@@ -51,6 +52,7 @@ struct laz_reply {
     struct laz_call *call;
 };
 
+/* In the set; for the thread that holds the loop. */
 static struct laz_tool_entry *call_entry(const struct laz_call *call)
 {
     return &call->tools->set.entries[call->tool];
@@ -238,7 +240,7 @@ void laz_reply_error(struct laz_reply *reply, const char *message)
  * loop thread. */
 static void call_invoke(struct laz_call *call)
 {
-    const struct laz_tool_entry *entry = call_entry(call);
+    const struct laz_tool_entry *entry = &call->entry;
     const struct laz_provider *provider = entry->provider;
 
     if (provider) {
@@ -329,6 +331,7 @@ struct laz_call *laz_call_start(struct laz_tools *tools, size_t tool, struct laz
         call->after->before = call;
     tools->calls = call;
     call->tool = tool;
+    call->entry = *entry;
     call->id = id;
     call->has_id = has_id;
     call->owner = *owner;

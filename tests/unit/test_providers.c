@@ -86,8 +86,10 @@ static struct laz_call *start(struct made *made, const char *name, const char *a
     struct laz_buf checked = LAZ_BUF_INIT;
 
     made->answered = false;
-    if (laz_tool_check_arguments(entry, args, strlen(args), &checked, err))
+    if (laz_tool_check_arguments(entry, args, strlen(args), &checked, err)) {
+        laz_buf_fini(&checked);
         return NULL;
+    }
     return laz_call_start(&made->tools, (size_t)(entry - made->tools.set.entries), &checked, 1,
                           true, &owner);
 }
@@ -190,6 +192,40 @@ static void commands_end_when_their_call_is_abandoned(void)
     made_fini(&made);
 }
 
+static void tool_of_application(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    (void)user;
+    laz_reply_value(reply, args, len);
+}
+
+/* The entries of the set move while the workers begin calls. */
+static void tools_are_added_while_calls_begin(void)
+{
+    struct laz_tool tool = {.size = sizeof tool, .name = "first"};
+    struct laz_buf args[8] = {LAZ_BUF_INIT};
+    struct made made;
+    char name[20];
+    const struct laz_call_owner owner = {.user = &made, .answered = made_answered};
+
+    CU_ASSERT_EQUAL_FATAL(make(&made, ""), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+    tool.name = name;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 8; i++) {
+            laz_buf_puts(&args[i], "{}");
+            CU_ASSERT_PTR_NOT_NULL(laz_call_start(&made.tools, 0, &args[i], 1, true, &owner));
+        }
+        for (int i = 0; i < 40; i++) {
+            snprintf(name, sizeof name, "t%d.%d", round, i);
+            CU_ASSERT_EQUAL(laz_tools_add(&made.tools, &tool, tool_of_application, NULL, NULL), 0);
+        }
+        while (made.tools.calls)
+            laz_loop_step(made.driver.loop, LAZ_LOOP_FOREVER);
+    }
+    UNIT_TEXT(laz_buf_text(&made.answer), "{}");
+    made_fini(&made);
+}
+
 static void providers_of_every_kind_get_their_services(void)
 {
     struct made made;
@@ -257,6 +293,7 @@ static const struct unit_test tests[] = {
     UNIT(each_table_is_an_instance_with_its_tools),
     UNIT(mistakes_are_found_where_they_were_made),
     UNIT(commands_end_when_their_call_is_abandoned),
+    UNIT(tools_are_added_while_calls_begin),
     UNIT(providers_of_every_kind_get_their_services),
     UNIT(tools_of_the_demonstration_work),
     {0},
