@@ -44,6 +44,7 @@ static void check_mismatch(struct check *check, const char *section,
 
     laz_buf_printf(&what, "expected %s, found ", expected);
     laz_toml_describe(&what, node);
+    check->toml->failed |= what.failed;
     check_problem(check, section, node, false, laz_buf_text(&what));
     laz_buf_fini(&what);
 }
@@ -55,6 +56,7 @@ static void check_unknown(struct check *check, const char *section,
 
     laz_buf_printf(&what, "unknown %s", node->type == LAZ_TOML_TABLE ? "table" : "key");
     laz_schema_suggest(&what, section, node->key);
+    check->toml->failed |= what.failed;
     check_problem(check, section, node, true, laz_buf_text(&what));
     laz_buf_fini(&what);
 }
