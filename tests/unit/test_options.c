@@ -6,6 +6,9 @@
 #include "base/json.h"
 #include "settings/settings.h"
 #include "settings/toml/toml.h"
+#ifdef HAVE_FAULTS
+#include "fault.h"
+#endif
 
 #include <string.h>
 
@@ -193,6 +196,35 @@ static void options_of_a_wrong_plugin_are_its_mistake(void)
     CU_ASSERT_EQUAL(rc, LAZ_ECONFIG);
 }
 
+#ifdef HAVE_FAULTS
+/* A key or a value that is refused: the whole reason, or that memory is short. */
+static void settings_refuse_with_the_whole_reason(void)
+{
+    static const char *const keys[] = {"sandbox.bakend", "sandbox.strict", "sandbox.bwrap"};
+    struct laz_settings *settings;
+    unsigned long n;
+
+    CU_ASSERT_FATAL(laz_settings_new(&settings, NULL) == 0);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct laz_error whole = {0};
+        int rc = laz_settings_set(settings, keys[i], "7", &whole);
+        CU_ASSERT_EQUAL(rc, LAZ_ECONFIG);
+        for (n = 1, rc = LAZ_ENOMEM; rc == LAZ_ENOMEM && n < 1000; n++) {
+            struct laz_error err = {0};
+            fault_begin(n, false);
+            rc = laz_settings_set(settings, keys[i], "7", &err);
+            unsigned long allocations = fault_end();
+            if (rc != LAZ_ENOMEM)
+                UNIT_TEXT(err.text, whole.text);
+            if (n <= allocations) /* some failures change nothing: all are tried */
+                rc = LAZ_ENOMEM;
+        }
+        CU_ASSERT_EQUAL(rc, LAZ_ECONFIG);
+    }
+    laz_settings_free(settings);
+}
+#endif
+
 static const struct unit_test tests[] = {
     UNIT(options_have_defaults_without_a_table),
     UNIT(options_take_the_values_of_the_table),
@@ -201,6 +233,9 @@ static const struct unit_test tests[] = {
     UNIT(options_make_parameters_a_list_in_the_order_of_the_file),
     UNIT(options_of_parameters_are_checked),
     UNIT(options_of_a_wrong_plugin_are_its_mistake),
+#ifdef HAVE_FAULTS
+    UNIT(settings_refuse_with_the_whole_reason),
+#endif
     {0},
 };
 
