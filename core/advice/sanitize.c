@@ -23,6 +23,7 @@
 
 #define SANITIZE_IPV6 46 /* bytes of an IPv6 address, with its NUL */
 #define SANITIZE_BACK 12 /* how far a pattern looks back */
+#define SANITIZE_LOOK 64 /* bytes that are read for each character that may stay */
 
 /* ---- the rules ------------------------------------------------------------------------------ */
 
@@ -362,10 +363,13 @@ void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
     struct sanitizer s = {.text = text ? text : "", .len = text ? strlen(text) : 0, .out = out};
 
     sanitize_cut_trace(&s);
+    bool more = max && s.len / SANITIZE_LOOK > max; /* a megabyte that would become "[host]" */
+    if (more)
+        s.len = max * SANITIZE_LOOK;
     while (s.at < s.len && (!max || out->len - start <= 4 * max)) /* 4: bytes per character */
         if (!sanitize_replace(&s))
             laz_buf_putc(out, s.text[s.at++]);
     if (out->len == start)
         laz_buf_puts(out, "Unknown error");
-    sanitize_cut(out, start, max, s.at < s.len);
+    sanitize_cut(out, start, max, more || s.at < s.len);
 }

@@ -84,7 +84,7 @@ static void cost_error(const char *text, size_t len)
     struct laz_buf clean = LAZ_BUF_INIT;
 
     (void)len;
-    laz_sanitize(text, 0, &clean);
+    laz_sanitize(text, LAZ_SANITIZE_MAX, &clean);
     laz_buf_fini(&clean);
 }
 

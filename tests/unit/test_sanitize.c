@@ -190,6 +190,23 @@ static void sanitize_cuts_alike_however_long_the_text(void)
     laz_buf_fini(&text);
 }
 
+static void sanitize_reads_no_more_than_may_matter(void)
+{
+    struct laz_buf text = LAZ_BUF_INIT, out = LAZ_BUF_INIT;
+
+    laz_buf_puts(&text, "at http://");
+    for (int i = 0; i < 40 * 64; i++)
+        laz_buf_putc(&text, 'a');
+    laz_buf_puts(&text, " and more");
+    laz_sanitize(text.data, 40, &out);
+    UNIT_TEXT(laz_buf_text(&out), "at [host]...");
+    laz_buf_clear(&out);
+    laz_sanitize(text.data, 41, &out);
+    UNIT_TEXT(laz_buf_text(&out), "at [host] and more");
+    laz_buf_fini(&text);
+    laz_buf_fini(&out);
+}
+
 /* Texts for which a careless rule reads the same bytes repeatedly: twice the length may take twice
  * the time, not four times. The bound is generous. */
 static void sanitize_takes_linear_time(void)
@@ -227,6 +244,7 @@ static const struct unit_test tests[] = {
     UNIT(sanitize_cuts_to_length),
     UNIT(sanitize_takes_linear_time),
     UNIT(sanitize_cuts_alike_however_long_the_text),
+    UNIT(sanitize_reads_no_more_than_may_matter),
     {0},
 };
 
