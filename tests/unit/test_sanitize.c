@@ -199,10 +199,10 @@ static void sanitize_reads_no_more_than_may_matter(void)
         laz_buf_putc(&text, 'a');
     laz_buf_puts(&text, " and more");
     laz_sanitize(text.data, 40, &out);
-    UNIT_TEXT(laz_buf_text(&out), "at [host]...");
+    UNIT_TEXT(laz_buf_text(&out), "at http://[host]...");
     laz_buf_clear(&out);
     laz_sanitize(text.data, 41, &out);
-    UNIT_TEXT(laz_buf_text(&out), "at [host] and more");
+    UNIT_TEXT(laz_buf_text(&out), "at http://[host] and more");
     laz_buf_fini(&text);
     laz_buf_fini(&out);
 }
