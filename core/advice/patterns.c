@@ -36,6 +36,7 @@ struct patterns_alias {
 
 struct patterns_walk {
     const struct laz_language_patterns *language;
+    bool calls_begin[256]; /* by patterns_begin: some call does */
     struct patterns_lexer lexer;
     struct patterns_token token, before; /* before: the token before `token` */
     struct patterns_path path;           /* the path that ends at `before` */
@@ -63,6 +64,16 @@ static bool patterns_match(const struct laz_strv *names, const char *text)
             return true;
     }
     return false;
+}
+
+/* Hash of the first three characters; no name in the tables has its star among these. */
+static size_t patterns_begin(const char *name)
+{
+    size_t hash = 0;
+
+    for (int i = 0; i < 3 && name[i]; i++)
+        hash = hash * 5 + (unsigned char)name[i];
+    return hash % 256;
 }
 
 static bool patterns_has_word(const struct laz_strv *words, const struct patterns_token *word)
@@ -130,7 +141,8 @@ static void patterns_resolve(const struct patterns_walk *walk, const char *path,
 static void patterns_call(struct patterns_walk *walk, const char *resolved, size_t line,
                           const char *through)
 {
-    if (patterns_match(&walk->language->calls, resolved))
+    if (walk->calls_begin[patterns_begin(resolved)] &&
+        patterns_match(&walk->language->calls, resolved))
         patterns_warn(walk, line, "call", resolved, "()", through);
 }
 
@@ -383,6 +395,8 @@ int laz_patterns_find(const struct laz_language *language, const char *code, siz
         .warnings = warnings,
         .n_before = warnings->n,
     };
+    for (size_t i = 0; i < walk.language->calls.n; i++)
+        walk.calls_begin[patterns_begin(walk.language->calls.items[i])] = true;
     patterns_step(&walk);
     while (walk.token.type != PATTERNS_END && warnings->n - walk.n_before < LAZ_PATTERNS_MAX) {
         if (walk.token.type == PATTERNS_NAME && patterns_is_import(&walk)) {
