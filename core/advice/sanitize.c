@@ -30,7 +30,7 @@
 /* A pattern is a sequence of items:
  *
  *     x          this character; a small letter matches the capital, too (but see `exact`)
- *     %d         a character of a class (is_class); %6: an IPv6 address
+ *     %d         a character of a class (is_class); %4, %6: an address of IPv4, IPv6
  *     [x%d]      one of these characters; [^x%d]: any other one
  *     (a|b)      the first of these patterns that matches
  *     ? * +      after an item: at most once, any number of times, at least once
@@ -56,10 +56,8 @@
 #define P_PATH        "(" P_QUOTED "|" P_PLAIN ")"
 #define P_BEFORE_PATH "(!<[%w.-]|<(\xe2\x80[\x98\x9c]))" /* those quotes count as words */
 
-#define P_OCTET "(25[012345]|2[01234]%d|[01]%d%d|%d%d?)"
-#define P_IPV4  P_OCTET "." P_OCTET "." P_OCTET "." P_OCTET
-#define P_PORT  "(:%d%d?%d?%d?%d?!%d)"
-#define P_ZONE  "(%%%h*)?"
+#define P_PORT "(:%d%d?%d?%d?%d?!%d)"
+#define P_ZONE "(%%%h*)?"
 #define P_VERSION                                                                                  \
     "(&[=<>~^bprvBPRV]([=<>~^]|!<%a(versions|version|ver|v|release|build|package|revision))"       \
     "[ :(\"']?[ :(\"']?[ :(\"']?[ :(\"']?)"
@@ -93,8 +91,8 @@ static const struct rule {
     {"&[crhsCRHS]!<%w(connection|connect|resolve|hostname|host|server)[ :='\"]+(to [ '\"]*)?",
      "(%h+.&%h)+%a%a+!%h" P_PORT "?", "[host]", false},
     /* 10.0.0.1 and 10.0.0.1:80, but neither 1.2.3.4.5, v1.2.3.4, 1.2.3.4-beta nor a version */
-    {"&(%d+.%d)!<[%w.](!<-|<(%d-))",
-     "(!<" P_VERSION P_IPV4 "(" P_PORT "|!%w!(-%a)!(.%w))|" P_IPV4 P_PORT ")", "[host]", false},
+    {"&(%d+.%d)!<[%w.](!<-|<(%d-))", "(!<" P_VERSION "%4(" P_PORT "|!%w!(-%a)!(.%w))|%4" P_PORT ")",
+     "[host]", false},
     /* fe80::1%eth0, ::1, [2001:db8::1]:443 */
     {"&[:%x]!<[%w:.]", "%6" P_ZONE, "[host]", false},
     {"&[[]", "[[]%6" P_ZONE "]" P_PORT "?", "[host]", false},
@@ -200,6 +198,19 @@ static size_t ipv6_end(const struct sanitizer *s, size_t place)
     return (digits || colons > 2) && laz_os_is_ipv6(text) ? place + len : NOWHERE;
 }
 
+static size_t ipv4_end(const struct sanitizer *s, size_t place)
+{
+    for (int part = 0; part < 4; part++) {
+        size_t start = place;
+        int value = 0;
+        for (; place - start < 3 && is_class(s, place, 'd'); place++)
+            value = value * 10 + (s->text[place] - '0');
+        if (place == start || value > 255 || (part < 3 && char_at(s, place++) != '.'))
+            return NOWHERE;
+    }
+    return place;
+}
+
 static const char *item_end(const char *item)
 {
     if (*item == '%')
@@ -217,8 +228,8 @@ static size_t match(const struct sanitizer *s, size_t place, const char *pattern
 /* The end of an item at `place`; NOWHERE: it is not there. */
 static size_t match_item(const struct sanitizer *s, size_t place, const char *item)
 {
-    if (item[0] == '%' && item[1] == '6')
-        return ipv6_end(s, place);
+    if (item[0] == '%' && (item[1] == '4' || item[1] == '6'))
+        return item[1] == '4' ? ipv4_end(s, place) : ipv6_end(s, place);
     if (*item != '(')
         return place < s->len && is_one_of(s, place, item) ? place + 1 : NOWHERE;
     while (*item != ')') {
