@@ -374,8 +374,8 @@ void laz_sanitize(const char *text, size_t max, struct laz_buf *out)
     struct sanitizer s = {.text = text ? text : "", .len = text ? strlen(text) : 0, .out = out};
 
     sanitize_cut_trace(&s);
-    bool more = max && s.len / SANITIZE_LOOK > max; /* a megabyte that would become "[host]" */
-    if (more)
+    bool more = max && max < SIZE_MAX / SANITIZE_LOOK && s.len > max * SANITIZE_LOOK;
+    if (more) /* it might be a megabyte that becomes "[host]" */
         s.len = max * SANITIZE_LOOK;
     while (s.at < s.len && (!max || out->len - start <= 4 * max)) /* 4: bytes per character */
         if (!sanitize_replace(&s))
