@@ -204,7 +204,7 @@ static void tools_are_added_while_calls_begin(void)
     struct laz_tool tool = {.size = sizeof tool, .name = "first"};
     struct laz_buf args[8] = {LAZ_BUF_INIT};
     struct made made;
-    char name[20];
+    char name[32];
     const struct laz_call_owner owner = {.user = &made, .answered = made_answered};
 
     CU_ASSERT_EQUAL_FATAL(make(&made, ""), 0);
