@@ -122,6 +122,7 @@ int laz_loop_new(struct laz_loop **out, struct laz_error *err)
 
 void laz_loop_closed(uv_handle_t *handle)
 {
+    free(handle->data);
     free(handle);
 }
 

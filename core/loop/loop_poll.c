@@ -8,7 +8,7 @@
 
 static void io_ready(uv_poll_t *poll, int status, int events)
 {
-    struct laz_io *io = (struct laz_io *)(void *)poll;
+    struct laz_io *io = poll->data;
     uint32_t ready = 0;
 
     if (status < 0) /* the owner's read or write will report the error */
@@ -22,21 +22,27 @@ static void io_ready(uv_poll_t *poll, int status, int events)
 
 static int io_set(struct laz_io *io, uint32_t events)
 {
+    uv_poll_t *poll = (uv_poll_t *)(void *)io->uv;
     int mask = 0;
 
     if (events & LAZ_IO_READ)
         mask |= UV_READABLE;
     if (events & LAZ_IO_WRITE)
         mask |= UV_WRITABLE;
-    return mask ? uv_poll_start(&io->uv.poll, mask, io_ready) : uv_poll_stop(&io->uv.poll);
+    return mask ? uv_poll_start(poll, mask, io_ready) : uv_poll_stop(poll);
 }
 
 bool laz_io_open(struct laz_io *io)
 {
-    if (uv_poll_init(&io->loop->uv, &io->uv.poll, io->fd)) {
+    uv_poll_t *poll = calloc(1, sizeof *poll);
+
+    if (!poll || uv_poll_init(&io->loop->uv, poll, io->fd)) {
+        free(poll);
         free(io);
         return false;
     }
+    poll->data = io;
+    io->uv = (uv_handle_t *)poll;
     if (!io_set(io, io->events))
         return true;
     laz_io_close(io);
@@ -53,6 +59,6 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 
 void laz_io_close(struct laz_io *io)
 {
-    uv_poll_stop(&io->uv.poll);
-    uv_close((uv_handle_t *)&io->uv.poll, laz_loop_closed);
+    uv_poll_stop((uv_poll_t *)(void *)io->uv);
+    uv_close(io->uv, laz_loop_closed);
 }

@@ -22,10 +22,7 @@ struct laz_loop {
 
 /* A watched descriptor. */
 struct laz_io {
-    union { /* must be first: libuv's pointer to it is cast */
-        uv_poll_t poll;
-        uv_async_t woken;
-    } uv;                           /* not with epoll */
+    uv_handle_t *uv;                /* its `data` is the watch; NULL with epoll */
     struct laz_io *next, *previous; /* with epoll: in polls->all; `next` alone when stopped */
     struct laz_wait *wait;          /* on Windows */
     struct laz_loop *loop;
@@ -49,7 +46,7 @@ int laz_loop_polls_new(struct laz_loop *loop);
 void laz_loop_polls_stop(struct laz_loop *loop); /* closes the handle */
 void laz_loop_polls_free(struct laz_loop *loop); /* after uv_run has closed the handle */
 
-/* Close callback of libuv: frees an object whose first member is the handle. */
+/* Close callback of libuv: frees the handle, whatever begins with it, and what its `data` is. */
 void laz_loop_closed(uv_handle_t *handle);
 
 #endif

@@ -15,7 +15,7 @@ static void io_wake(void *user)
 {
     struct laz_io *io = user;
 
-    uv_async_send(&io->uv.woken);
+    uv_async_send((uv_async_t *)(void *)io->uv);
 }
 
 static void io_arm(struct laz_io *io)
@@ -26,7 +26,7 @@ static void io_arm(struct laz_io *io)
 
 static void io_woken(uv_async_t *async)
 {
-    struct laz_io *io = (struct laz_io *)(void *)async;
+    struct laz_io *io = async->data;
     uint32_t ready = 0;
 
     if (io->stopped)
@@ -43,12 +43,17 @@ static void io_woken(uv_async_t *async)
 
 bool laz_io_open(struct laz_io *io)
 {
-    io->wait = laz_wait_new(io->fd, io_wake, io);
-    if (!io->wait || uv_async_init(&io->loop->uv, &io->uv.woken, io_woken)) {
+    uv_async_t *woken = calloc(1, sizeof *woken);
+
+    io->uv = (uv_handle_t *)woken;
+    io->wait = woken ? laz_wait_new(io->fd, io_wake, io) : NULL;
+    if (!io->wait || uv_async_init(&io->loop->uv, woken, io_woken)) {
         laz_wait_free(io->wait);
+        free(woken);
         free(io);
         return false;
     }
+    woken->data = io;
     io_arm(io);
     return true;
 }
@@ -63,5 +68,5 @@ bool laz_io_events(struct laz_io *io, uint32_t events)
 void laz_io_close(struct laz_io *io)
 {
     laz_wait_free(io->wait);
-    uv_close((uv_handle_t *)&io->uv.woken, laz_loop_closed);
+    uv_close(io->uv, laz_loop_closed);
 }
