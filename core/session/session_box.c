@@ -34,9 +34,12 @@ void laz_session_fail(struct laz_session *session, int code, const char *text)
 static void session_send_init(struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
+    const struct laz_plan *plan = session->box->plan;
     struct laz_buf confine = LAZ_BUF_INIT, line = LAZ_BUF_INIT;
 
-    laz_plan_confine_json(session->box->plan, &confine);
+    if (!plan->confine) /* a session of a template has that of the template, of some kilobytes */
+        laz_plan_confine_json(plan, &confine);
+    const char *steps = plan->confine ? plan->confine : laz_buf_text(&confine);
     const struct laz_message init = {
         .type = LAZ_MESSAGE_INIT,
         .protocol = LAZ_PROTOCOL,
@@ -46,8 +49,8 @@ static void session_send_init(struct laz_session *session)
                     .max_value = (int64_t)values->session.max_value_size,
                     .options = laz_buf_text(&session->runtime_options),
                     .options_len = session->runtime_options.len},
-        .confine = laz_buf_text(&confine),
-        .confine_len = confine.len,
+        .confine = steps,
+        .confine_len = strlen(steps),
         .tools = session->tools_json,
         .tools_len = strlen(session->tools_json),
     };
