@@ -134,6 +134,7 @@ static void box_free(struct laz_box *box)
     memset(box->token, 0, sizeof box->token);
     if (box->kind->leave)
         box->kind->leave(box);
+    laz_askers_left(box->shared);
     free(box);
 }
 

@@ -29,7 +29,7 @@
 #include <lazaret/lazaret.h>
 
 struct laz_box;
-struct laz_backend_asker;
+struct laz_box_asker;
 struct laz_backend_trial; /* box_trial.c */
 struct laz_box_kind;      /* box_parts.h */
 struct laz_template;      /* template.h */
@@ -60,8 +60,10 @@ struct laz_box_shared {
     struct laz_cgroups *groups; /* what this host gives of them */
     struct laz_backend_choice choice;
     struct laz_backend_trial *trial;    /* under way; NULL: none */
-    struct laz_backend_asker *askers;   /* wait for its end */
-    struct laz_backend_asker *answered; /* are being answered */
+    struct laz_box_asker *askers;       /* wait for its end */
+    struct laz_box_asker *answered;     /* are being answered */
+    struct laz_box_asker *for_uid;      /* wait for the uid of a box that leaves */
+    struct laz_stir uid_stir;           /* answers those */
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;    /* NULL: none was asked for */
     struct laz_box *leaving;            /* released, and not ended yet */
@@ -81,32 +83,36 @@ void laz_backend_candidates(struct laz_registry *registry, const struct laz_strv
 int laz_box_chosen(const struct laz_box_shared *shared, const struct laz_backend_choice **choice,
                    struct laz_error *err);
 
-/* A request for the backend. Owned by the caller, who withdraws it before it is freed. */
-struct laz_backend_asker {
-    struct laz_backend_asker *next; /* of those that wait */
-    bool wants_next;                /* asked by laz_box_next_backend */
+/* A request for the backend, or for a uid. Owned by the caller, who withdraws it before it is
+ * freed. */
+struct laz_box_asker {
+    struct laz_box_asker *next; /* of those that wait */
+    bool starts_again;          /* not asked by laz_box_backend: the answer 0 is to a new start */
     void *user;
     /* rc: as from the function that asked; why->code 0: that left `err` as it is. */
     void (*answer)(void *user, int rc, const struct laz_error *why);
 };
 
-#define LAZ_BACKEND_TRIED 1 /* no error: the answer comes later */
+#define LAZ_BOX_ASKED 1 /* no error: the answer comes later */
 
 /* Asks for the backend of this engine, which is found on first use. 0: it is shared->choice.
- * LAZ_BACKEND_TRIED: one is being tried on the loop; the asker is answered between two turns of it,
+ * LAZ_BOX_ASKED: one is being tried on the loop; the asker is answered between two turns of it,
  * unless it withdraws. Errors (LAZ_ENOENT, LAZ_ECONFIG, LAZ_EREFUSED, LAZ_ESETUP) name the setting;
  * LAZ_EBUSY: all uids are in use. */
-int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                     struct laz_error *err);
 /* A session did not start: was it the backend that does not work? 0: yes, and another one of the
- * settings' list, which does, was taken. LAZ_BACKEND_TRIED: as above. Errors: no other was taken;
+ * settings' list, which does, was taken. LAZ_BOX_ASKED: as above. Errors: no other was taken;
  * `err` stays as it is, or says what is wrong with all of them. */
-int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                          struct laz_error *err);
+/* A box did not start, by LAZ_EBUSY: does it get a uid when one that leaves has ended? Then the
+ * asker is answered after that (0), or when the waits are cancelled. */
+bool laz_box_await_uid(struct laz_box_shared *shared, struct laz_box_asker *asker);
 /* The asker waits no more. A trial that has no askers left is ended. */
-void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker);
-/* Ends a trial that is under way; its askers are answered with LAZ_ECANCELLED. */
-void laz_box_cancel_trial(struct laz_box_shared *shared);
+void laz_box_withdraw(struct laz_box_shared *shared, struct laz_box_asker *asker);
+/* Answers all that wait with LAZ_ECANCELLED, and ends a trial that is under way. */
+void laz_box_cancel_waits(struct laz_box_shared *shared);
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 

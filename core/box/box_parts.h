@@ -88,6 +88,27 @@ int laz_box_pipe(int *own, int *other, struct laz_error *err);
  * it always had been. Errors are for the caller to report. */
 int laz_box_turn_cold(struct laz_box *box, struct laz_error *err);
 
+/* ---- box_askers.c, box_trial.c: starts that wait ---------------------------------------------- */
+
+/* Is it memory, descriptors or uids that are used up? That says nothing of a backend or template,
+ * and may be over the next time. */
+static inline bool laz_box_is_short(const struct laz_error *err)
+{
+    return laz_error_is_shortage(err) || err->code == LAZ_EBUSY;
+}
+/* Appends it to a list. Returns LAZ_BOX_ASKED. */
+int laz_askers_join(struct laz_box_asker **list, struct laz_box_asker *asker, bool starts_again);
+/* Takes all of a list, to be answered one by one. Each may join a list again meanwhile, and others
+ * may withdraw. NULL: all have been answered. */
+void laz_askers_begin(struct laz_box_shared *shared, struct laz_box_asker **list);
+struct laz_box_asker *laz_askers_next(struct laz_box_shared *shared);
+/* A box that was released has ended: who waits for a uid tries again, between two turns. */
+void laz_askers_left(struct laz_box_shared *shared);
+/* Ends the trial: without an answer; or by answering its askers with LAZ_ECANCELLED (no effect
+ * where there is none). */
+void laz_trial_drop(struct laz_box_shared *shared);
+void laz_trial_cancel(struct laz_box_shared *shared);
+
 /* ---- box_from.c ------------------------------------------------------------------------------ */
 
 #define LAZ_BOX_ENDS 4

@@ -12,7 +12,7 @@
  * A trial is a start like any other: it runs on the loop, and whoever asked meanwhile is answered
  * at its end.  Its box only stirs it; it goes on between two turns of the loop (trial_advance).
  * What it takes becomes the engine's choice at its end, not before. */
-#include "box/box.h"
+#include "box/box_parts.h"
 
 #include "os/system.h"
 
@@ -102,7 +102,7 @@ static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice 
  * `taken`: by choice_take. */
 static bool choice_goes_on(bool taken, const struct laz_error *why)
 {
-    return !laz_error_is_shortage(why) && why->code != LAZ_ECANCELLED && why->code != LAZ_EBUSY &&
+    return !laz_box_is_short(why) && why->code != LAZ_ECANCELLED &&
            (taken || why->code == LAZ_ENOENT);
 }
 
@@ -323,54 +323,23 @@ static int trial_answer(enum trial_end end, bool wants_next, const struct laz_er
     return last->code;
 }
 
-/* ---- askers --------------------------------------------------------------------------------- */
-
-static void askers_unlink(struct laz_backend_asker **list, struct laz_backend_asker *asker)
-{
-    while (*list && *list != asker)
-        list = &(*list)->next;
-    if (*list)
-        *list = asker->next;
-}
-
-static int askers_join(struct laz_box_shared *shared, struct laz_backend_asker *asker,
-                       bool wants_next)
-{
-    struct laz_backend_asker **last = &shared->askers;
-
-    while (*last)
-        last = &(*last)->next;
-    asker->next = NULL;
-    asker->wants_next = wants_next;
-    *last = asker;
-    return LAZ_BACKEND_TRIED;
-}
-
-/* Answers all of them. Each may ask again, which may begin another trial. */
-static void askers_answer(struct laz_box_shared *shared, enum trial_end end,
-                          const struct laz_error *last)
-{
-    struct laz_backend_asker *asker;
-
-    shared->answered = shared->askers;
-    shared->askers = NULL;
-    while ((asker = shared->answered)) {
-        struct laz_error why = {0};
-        shared->answered = asker->next;
-        int rc = trial_answer(end, asker->wants_next, last, &why);
-        asker->answer(asker->user, rc, &why);
-    }
-}
+/* ---- its end -------------------------------------------------------------------------------- */
 
 static void trial_is_over(struct laz_backend_trial *trial, enum trial_end end)
 {
     struct laz_box_shared *shared = trial->shared;
     struct laz_error last = trial->last;
+    struct laz_box_asker *asker;
 
     trial_commit(trial, end);
     shared->trial = NULL;
     trial_free(trial);
-    askers_answer(shared, end, &last);
+    laz_askers_begin(shared, &shared->askers);
+    while ((asker = laz_askers_next(shared))) { /* it may ask again, which may begin a trial */
+        struct laz_error why = {0};
+        int rc = trial_answer(end, asker->starts_again, &last, &why);
+        asker->answer(asker->user, rc, &why);
+    }
 }
 
 static void trial_advance(struct laz_stir *stir)
@@ -400,13 +369,13 @@ static void trial_advance(struct laz_stir *stir)
 
 /* A trial was begun: it goes on, or has ended already and the asker is answered at once. */
 static int trial_begun(struct laz_backend_trial *trial, enum trial_end end,
-                       struct laz_backend_asker *asker, bool wants_next, struct laz_error *err)
+                       struct laz_box_asker *asker, bool wants_next, struct laz_error *err)
 {
     struct laz_box_shared *shared = trial->shared;
 
     if (end == TRIAL_GOES_ON) {
         shared->trial = trial;
-        return askers_join(shared, asker, wants_next);
+        return laz_askers_join(&shared->askers, asker, wants_next);
     }
     trial_commit(trial, end);
     int rc = trial_answer(end, wants_next, &trial->last, err);
@@ -414,27 +383,27 @@ static int trial_begun(struct laz_backend_trial *trial, enum trial_end end,
     return rc;
 }
 
-int laz_box_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+int laz_box_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                     struct laz_error *err)
 {
     struct laz_backend_trial *trial;
 
     if (shared->trial)
-        return askers_join(shared, asker, false);
+        return laz_askers_join(&shared->askers, asker, false);
     if (shared->choice.ops)
         return 0;
     int rc = trial_new(shared, &trial, err);
     return rc ? rc : trial_begun(trial, trial_next(trial), asker, false, err);
 }
 
-int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker *asker,
+int laz_box_next_backend(struct laz_box_shared *shared, struct laz_box_asker *asker,
                          struct laz_error *err)
 {
     const struct laz_backend_choice *choice = &shared->choice;
     struct laz_backend_trial *trial;
 
     if (shared->trial)
-        return askers_join(shared, asker, true);
+        return laz_askers_join(&shared->askers, asker, true);
     if (!choice->ops || choice->proven || trial_new(shared, &trial, NULL))
         return LAZ_ESETUP;
     if (choice->next >= trial->names.n) {
@@ -447,17 +416,13 @@ int laz_box_next_backend(struct laz_box_shared *shared, struct laz_backend_asker
     return trial_begun(trial, rc ? trial_of_present(trial, rc) : TRIAL_GOES_ON, asker, true, err);
 }
 
-void laz_box_withdraw(struct laz_box_shared *shared, struct laz_backend_asker *asker)
+void laz_trial_drop(struct laz_box_shared *shared)
 {
-    askers_unlink(&shared->askers, asker);
-    askers_unlink(&shared->answered, asker);
-    if (shared->trial && !shared->askers) {
-        trial_free(shared->trial);
-        shared->trial = NULL;
-    }
+    trial_free(shared->trial);
+    shared->trial = NULL;
 }
 
-void laz_box_cancel_trial(struct laz_box_shared *shared)
+void laz_trial_cancel(struct laz_box_shared *shared)
 {
     struct laz_backend_trial *trial = shared->trial;
 

@@ -128,7 +128,7 @@ static bool kind_has_tools(struct template_kind *kind, const char *tools)
     return true;
 }
 
-/* Starts one, and notes when that fails. Exhausted memory says nothing about templates. */
+/* Starts one, and notes when that fails. */
 static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
                       struct laz_template **template, struct laz_error *err)
 {
@@ -141,7 +141,7 @@ static int kind_start(struct laz_box_shared *shared, struct template_kind *kind,
     int rc = laz_template_start(shared, kind, template, &why);
     if (rc == LAZ_EREFUSED)
         laz_templates_refuse(shared, why.text);
-    else if (rc && !laz_error_is_shortage(&why))
+    else if (rc && !laz_box_is_short(&why))
         laz_templates_failed(shared, kind, rc, why.text);
     if (rc)
         *err = why;
@@ -215,7 +215,7 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
         purpose->template_of = kind->current;
         return 0;
     }
-    if (rc && laz_error_is_shortage(&why)) {
+    if (rc && laz_box_is_short(&why)) {
         if (err)
             *err = why;
         return rc;

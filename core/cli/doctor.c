@@ -138,13 +138,13 @@ static void doctor_answered(void *user, int rc, const struct laz_error *why)
 static int doctor_ask(struct laz_engine *engine, struct laz_error *err)
 {
     struct doctor_choice choice = {0};
-    struct laz_backend_asker asker = {.user = &choice, .answer = doctor_answered};
+    struct laz_box_asker asker = {.user = &choice, .answer = doctor_answered};
     int rc = laz_driver_enter(&engine->driver, err);
 
     if (rc)
         return rc;
     rc = laz_box_backend(&engine->boxes, &asker, err);
-    while (rc == LAZ_BACKEND_TRIED && !choice.is_known)
+    while (rc == LAZ_BOX_ASKED && !choice.is_known)
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     if (choice.is_known) {
         rc = choice.rc;

@@ -499,6 +499,18 @@ void laz_execution_cancel(struct laz_session *session)
     }
 }
 
+void laz_execution_abandon(struct laz_session *session)
+{
+    struct laz_execution *execution = session->wanted;
+
+    if (execution && execution->phase == LAZ_PHASE_RUNNING) {
+        laz_execution_stop(execution, LAZ_STOP_CANCELLED, 0, "");
+        execution_complete(execution); /* by what is known of its end now */
+    } else if (execution) {
+        execution_end_with(execution, laz_result_not_started(LAZ_ECANCELLED, "cancelled"));
+    }
+}
+
 static void execution_advance(struct laz_session *session)
 {
     struct laz_execution *execution = session->wanted;
@@ -634,7 +646,7 @@ static int execute_and_wait(struct laz_session *session, bool is_check, const ch
     while (!waiter.is_done)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     session->waiters--;
-    if (atomic_load(&session->closing) || atomic_load(&session->freeing))
+    if (atomic_load(&session->closing) && !atomic_load(&session->freeing))
         laz_session_end(session);
     laz_session_settle(session);
     laz_driver_leave(shared->driver);

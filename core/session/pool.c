@@ -416,7 +416,8 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
     return NULL;
 }
 
-static void pool_end(struct laz_pool *pool)
+/* Its sessions end; `waits`: for that. */
+static void pool_end(struct laz_pool *pool, bool waits)
 {
     pool->closed = true;
     laz_driver_stir(pool->shared->driver, &pool->stir); /* calls back while sessions end below */
@@ -428,7 +429,10 @@ static void pool_end(struct laz_pool *pool)
         struct laz_session *session = pool->members[i].session;
         if (!session)
             continue;
-        laz_session_end(session);
+        if (waits)
+            laz_session_end(session);
+        else
+            laz_session_abandon(session);
         laz_session_settle(session);
     }
 }
@@ -468,7 +472,7 @@ int laz_pools_open(struct laz_session_shared *shared, const struct laz_pool_opti
         pool_check_places(pool);
         rc = options.no_wait ? 0 : pool_await(pool, err);
         if (rc) {
-            pool_end(pool);
+            pool_end(pool, false);
             pool->is_freed = true;
         }
         pool_let_go(pool);
@@ -488,9 +492,11 @@ static int pool_leave(struct laz_pool *pool, bool frees, struct laz_error *err)
     if (rc)
         return rc;
     pool->holds++;
-    if (!pool->closed)
-        pool_end(pool);
-    while (pool->first && (frees || !shared->driver->is_ending))
+    if (!pool->closed || frees)
+        pool_end(pool, !frees);
+    if (frees)
+        pool_tend(&pool->stir); /* callers that wait get their answer */
+    while (pool->first && !shared->driver->is_ending)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     for (unsigned i = 0; i < pool->n && frees; i++)
         member_empty(&pool->members[i]);

@@ -213,6 +213,8 @@ int laz_session_restart(struct laz_session *session, struct laz_error *err)
 void laz_session_shut(struct laz_session *session)
 {
     laz_session_abandon_start(session);
+    if (session->box)
+        laz_log(&session->shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
     if (session->state != LAZ_SESSION_CLOSED)
         laz_session_drop_box(session, LAZ_EVENT_CLOSE);
     laz_audit_closed(session);
@@ -233,13 +235,24 @@ void laz_session_end(struct laz_session *session)
         laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
     atomic_store(&session->closing, false);
     laz_session_abandon_start(session);
-    if (session->box) {
+    if (session->box)
         laz_box_kill(session->box);
-        while (session->box &&
-               !laz_box_is_ended(session->box)) /* a pool may drop the box meanwhile */
-            laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
-        laz_log(&shared->driver->log, LAZ_LOG_INFO, "Session closed (%s)", session->id);
-    }
+    while (session->box && !laz_box_is_ended(session->box)) /* a callback may drop it meanwhile */
+        laz_driver_turn(shared->driver, LAZ_LOOP_FOREVER);
+    laz_session_shut(session);
+    session->is_ending = was_ending;
+    session->waiters--;
+}
+
+void laz_session_abandon(struct laz_session *session)
+{
+    bool was_ending = session->is_ending;
+
+    session->waiters++;
+    session->is_ending = true;
+    atomic_store(&session->closing, true);
+    laz_execution_abandon(session);
+    atomic_store(&session->closing, false);
     laz_session_shut(session);
     session->is_ending = was_ending;
     session->waiters--;
@@ -272,9 +285,12 @@ static void session_leave(struct laz_session *session, bool frees)
         }
         return; /* else laz_engine_free frees it */
     }
-    laz_session_end(session);
-    if (frees)
+    if (frees) {
+        laz_session_abandon(session);
         atomic_store(&session->freeing, true);
+    } else {
+        laz_session_end(session);
+    }
     laz_session_settle(session);
     laz_driver_leave(shared->driver);
 }

@@ -22,10 +22,10 @@ struct laz_session_keeper;
 struct laz_start {
     bool under_way;
     bool is_first;      /* the first start of the session may try other backends */
-    bool is_choosing;   /* a backend is being tried; there is no box */
+    bool is_choosing;   /* waits for a backend that is tried, or a uid; there is no box */
     bool is_dying;      /* start failed; draining stderr for the error message */
     bool is_unrecorded; /* the session is idle, but its start could not be audited: `why` */
-    struct laz_backend_asker asker;
+    struct laz_box_asker asker;
     int failed; /* while another backend is tried: how the start of the last box failed */
     const struct laz_backend_ops *ops; /* of the box that starts */
     char backend[65];                  /* its name, or of the last that was tried; "": none */
@@ -97,6 +97,9 @@ int laz_session_make(struct laz_session_shared *shared, const struct laz_session
 /* Cancels the execution and ends the box, running the loop until both have ended. The caller then
  * calls laz_session_settle. */
 void laz_session_end(struct laz_session *session);
+/* The same without waiting: what it executes is reported as cancelled in here, and its box ends
+ * without it. */
+void laz_session_abandon(struct laz_session *session);
 /* The session is closed: ends its box without waiting, and records its end. */
 void laz_session_shut(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in
@@ -148,5 +151,7 @@ struct laz_session_keeper {
 
 /* The caller wants what it executes, or its start, to end. */
 void laz_execution_cancel(struct laz_session *session);
+/* It has its result at once, whatever it waits for: `done` is called in here. */
+void laz_execution_abandon(struct laz_session *session);
 
 #endif

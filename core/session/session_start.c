@@ -66,7 +66,8 @@ static void start_finish(struct laz_session *session, int rc)
     laz_session_stir(session);
 }
 
-/* The box that starts, or why there is none. rc: of the choice of its backend. */
+/* The box that starts, or why there is none. rc: of the choice of its backend. LAZ_BOX_ASKED: one
+ * that ends has its uid until then. */
 static int start_spawn(struct laz_session *session, int rc)
 {
     struct laz_session_shared *shared = session->shared;
@@ -76,6 +77,9 @@ static int start_spawn(struct laz_session *session, int rc)
         laz_session_event(session, LAZ_EVENT_GONE);
     else
         rc = laz_session_spawn(session, &start->why);
+    start->is_choosing = rc == LAZ_EBUSY && laz_box_await_uid(shared->boxes, &start->asker);
+    if (start->is_choosing)
+        return LAZ_BOX_ASKED;
     start->ops = shared->boxes->choice.ops;
     const char *name = shared->boxes->choice.name;
     snprintf(start->backend, sizeof start->backend, "%s", name ? name : "");
@@ -88,25 +92,26 @@ static int start_choose(struct laz_session *session)
     struct laz_start *start = &session->start;
     int rc = laz_box_backend(session->shared->boxes, &start->asker, &start->why);
 
-    start->is_choosing = rc == LAZ_BACKEND_TRIED;
+    start->is_choosing = rc == LAZ_BOX_ASKED;
     return start->is_choosing ? rc : start_spawn(session, rc);
 }
 
-/* There is another backend than that of the box which did not come. As laz_box_backend. */
+/* There is another backend than that of the box which did not come, or a uid may be free by now. As
+ * laz_box_backend. */
 static int start_again(struct laz_session *session)
 {
     laz_session_event(session, LAZ_EVENT_REPLACE);
     return start_choose(session);
 }
 
-/* The box that was to come does not, by rc. 0: another one starts; LAZ_BACKEND_TRIED: whether there
+/* The box that was to come does not, by rc. 0: another one starts; LAZ_BOX_ASKED: whether there
  * is another backend is being tried. Else rc. */
 static int start_instead(struct laz_session *session, int rc)
 {
     struct laz_box_shared *boxes = session->shared->boxes;
     struct laz_start *start = &session->start;
 
-    while (rc && rc != LAZ_BACKEND_TRIED) {
+    while (rc && rc != LAZ_BOX_ASKED) {
         bool may_go_on = rc == LAZ_ESETUP || rc == LAZ_EREFUSED || rc == LAZ_EOS;
         laz_audit_start_failed(session, &start->why);
         if (!start->is_first || !may_go_on)
@@ -114,7 +119,7 @@ static int start_instead(struct laz_session *session, int rc)
         bool others = boxes->choice.ops != start->ops; /* another start found one */
         int next = others ? 0 : laz_box_next_backend(boxes, &start->asker, &start->why);
         start->is_dying = false;
-        start->is_choosing = next == LAZ_BACKEND_TRIED;
+        start->is_choosing = next == LAZ_BOX_ASKED;
         start->failed = rc;
         if (start->is_choosing)
             laz_timer_cancel(session->start_timer);
@@ -131,11 +136,11 @@ static void start_go_on(struct laz_session *session, int rc)
     rc = start_instead(session, rc);
     if (!rc)
         laz_session_be_patient(session);
-    else if (rc != LAZ_BACKEND_TRIED)
+    else if (rc != LAZ_BOX_ASKED)
         start_finish(session, rc);
 }
 
-/* The backend was found, or there is none, or no other. */
+/* The backend was found, or there is none, or no other; or a uid may be free. */
 static void start_answered(void *user, int rc, const struct laz_error *why)
 {
     struct laz_session *session = user;
@@ -144,7 +149,7 @@ static void start_answered(void *user, int rc, const struct laz_error *why)
     start->is_choosing = false;
     if (rc && why->code)
         start->why = *why;
-    if (!start->asker.wants_next)
+    if (!start->asker.starts_again)
         start_go_on(session, start_spawn(session, rc));
     else if (rc)
         start_finish(session, rc == LAZ_ECANCELLED ? rc : start->failed);
@@ -186,15 +191,14 @@ void laz_session_abandon_start(struct laz_session *session)
     atomic_fetch_sub(&session->shared->driver->busy, 1);
 }
 
-/* The start has failed. Kills the process and waits for its end first if there is no output of it
- * yet that could explain the failure. */
+/* The start has failed. Kills the process and waits for its end first: its last words explain the
+ * failure, and another backend may need its uid. */
 static void start_fail(struct laz_session *session)
 {
     struct laz_start *start = &session->start;
 
     if (session->failure.code && session->failure.code != LAZ_ECANCELLED &&
-        !session->box->complaint.len && !laz_box_is_ended(session->box) &&
-        laz_box_is_known(session->box)) {
+        !laz_box_is_ended(session->box) && laz_box_is_known(session->box)) {
         start->is_dying = true;
         laz_timer_cancel(session->start_timer);
         laz_box_kill(session->box);

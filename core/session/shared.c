@@ -22,7 +22,7 @@ static void sessions_cancelled(void *user)
     bool all = atomic_exchange(&shared->driver->cancel_all, false);
 
     if (all)
-        laz_box_cancel_trial(shared->boxes);
+        laz_box_cancel_waits(shared->boxes);
     for (struct laz_session *session = shared->sessions; session; session = session->next)
         if (atomic_exchange(&session->cancel, false) || all)
             laz_execution_cancel(session);

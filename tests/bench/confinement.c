@@ -74,7 +74,7 @@ static void confinement_answered(void *user, int rc, const struct laz_error *why
 static int confinement_choose(struct confinement *confinement, struct laz_error *err)
 {
     struct laz_box_shared *boxes = &confinement->engine->boxes;
-    struct laz_backend_asker asker = {.user = err, .answer = confinement_answered};
+    struct laz_box_asker asker = {.user = err, .answer = confinement_answered};
     int rc = laz_box_backend(boxes, &asker, err);
 
     while (boxes->trial)

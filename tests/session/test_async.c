@@ -251,7 +251,7 @@ static void what_is_open_at_the_end_is_told_once(void)
         begin(b, "while true do end", &told[1]);
         begin(c, "while true do end", &told[2]);
         laz_engine_step(engine, 20, NULL);
-        laz_session_free(c); /* waits until its box has ended */
+        laz_session_free(c); /* its callback is called in here */
         CU_ASSERT_EQUAL(told[2].times, 1);
         CU_ASSERT_EQUAL(told[2].verdict, LAZ_VERDICT_CANCELLED);
     }
@@ -408,6 +408,44 @@ static void callbacks_may_use_the_engine(void)
         CU_ASSERT(chain.nested > 0);
         test_expect(chain.other, "3", LAZ_VERDICT_OK, "3");
     }
+    laz_engine_free(engine);
+}
+
+/* A session that frees itself in its callback. */
+struct leaver {
+    struct laz_session *session;
+    unsigned *inside, *left;
+};
+
+static void leaver_done(void *user, struct laz_result *result, const struct laz_error *err)
+{
+    struct leaver *leaver = user;
+
+    (void)err;
+    CU_ASSERT_EQUAL(++*leaver->inside, 1);
+    laz_result_free(result);
+    laz_session_free(leaver->session);
+    --*leaver->inside;
+    --*leaver->left;
+}
+
+/* Else the callbacks of all would be called inside of each other. */
+static void a_free_in_a_callback_makes_no_turn(void)
+{
+    struct leaver leavers[6];
+    unsigned inside = 0, left = 0;
+
+    engine = test_engine("");
+    for (size_t i = 0; i < 6 && engine; i++) {
+        leavers[i] = (struct leaver){open_lua(0), &inside, &left};
+        if (leavers[i].session &&
+            !laz_session_execute_async(leavers[i].session, "1", SIZE_MAX, NULL, leaver_done,
+                                       &leavers[i], NULL))
+            left++;
+    }
+    CU_ASSERT(left == 0 || left == 6);
+    while (left)
+        CU_ASSERT_EQUAL_FATAL(laz_engine_step(engine, 1000, NULL), 0);
     laz_engine_free(engine);
 }
 
@@ -621,6 +659,7 @@ static const struct unit_test tests[] = {
     UNIT(a_session_that_is_being_closed_begins_nothing),
     UNIT(a_restart_is_told_that_its_session_was_closed),
     UNIT(callbacks_may_use_the_engine),
+    UNIT(a_free_in_a_callback_makes_no_turn),
     UNIT(a_callback_opens_the_engine_to_its_own_thread_only),
     UNIT(a_slow_hook_delays_nobody_else),
     UNIT(an_answer_that_nobody_wants_is_freed),

@@ -224,7 +224,8 @@ static void the_agent_goes_with_its_reaper(void)
         CU_ASSERT_EQUAL(poll(&ended, 1, -1), 1);
         if (geteuid() != 0)
             CU_ASSERT(all_are_gone(fd));
-        laz_session_free(session); /* also ends all processes of its uid */
+        laz_session_close(session); /* also ends all processes of its uid */
+        laz_session_free(session);
         CU_ASSERT(all_are_gone(fd));
         close(fd);
         close(reaper);

@@ -209,6 +209,7 @@ static void executing_once_needs_no_session(void)
         const struct words *w = &languages[i];
         if ((only && strcmp(only, w->runtime) != 0) || !(probe = test_session(engine, w->runtime)))
             continue;
+        laz_session_close(probe);
         laz_session_free(probe);
         int children = trace_children();
         expect_once(engine, w->runtime, "1 + 1", LAZ_VERDICT_OK, "2");

@@ -124,7 +124,7 @@ void laz_registry_undeclared(struct laz_registry *registry, struct laz_buf *text
 /* ---- an engine's boxes ---------------------------------------------------------------------- */
 
 struct asking {
-    struct laz_backend_asker asker;
+    struct laz_box_asker asker;
     int told, rc;
     struct laz_error why;
 };
@@ -190,7 +190,7 @@ static bool asks(struct asking *asking, bool next)
     *asking = (struct asking){.asker = {.user = asking, .answer = asking_answered}};
     int rc = next ? laz_box_next_backend(&world.shared, &asking->asker, &asking->why)
                   : laz_box_backend(&world.shared, &asking->asker, &asking->why);
-    if (rc == LAZ_BACKEND_TRIED)
+    if (rc == LAZ_BOX_ASKED)
         return false;
     asking->rc = rc;
     return true;
@@ -350,17 +350,17 @@ static void a_cancel_answers_all_at_once(void)
     CU_ASSERT_TRUE(asks(&a, false));
     CU_ASSERT_FALSE(asks(&a, true));
     CU_ASSERT_FALSE(asks(&b, false));
-    laz_box_cancel_trial(&world.shared);
+    laz_box_cancel_waits(&world.shared);
     CU_ASSERT(a.told == 1 && a.rc == LAZ_ECANCELLED && a.why.code == LAZ_ECANCELLED);
     CU_ASSERT(b.told == 1 && b.rc == LAZ_ECANCELLED);
     UNIT_TEXT(b.why.text, "The trial of a backend was cancelled");
     UNIT_TEXT(chosen(), "one");
     CU_ASSERT_FALSE(asks(&a, true)); /* and it can be tried again */
     box_ends(3);
-    laz_box_cancel_trial(&world.shared); /* of the second */
+    laz_box_cancel_waits(&world.shared); /* of the second */
     CU_ASSERT(a.told == 1 && a.rc == LAZ_ECANCELLED);
     UNIT_TEXT(chosen(), "");
-    laz_box_cancel_trial(&world.shared); /* there is none: no effect */
+    laz_box_cancel_waits(&world.shared); /* there is none: no effect */
     world_close();
 }
 

@@ -207,12 +207,14 @@ LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, 
                                  struct laz_result **result, struct laz_error *err);
 /* Starts a new interpreter in a new box; works on a dead session too. LAZ_EBUSY while executing. */
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
-/* Ends everything inside. Idempotent; the object remains until laz_session_free. During an
- * execution, from one of its callbacks or another thread, it cancels that, and the session is
- * closed when the execution has returned. */
+/* Ends everything inside, and waits for that end. Idempotent; the object remains until
+ * laz_session_free. During an execution, from one of its callbacks or another thread, it cancels
+ * that, and the session is closed when the execution has returned. */
 LAZ_EXPORT void laz_session_close(struct laz_session *session);
-/* Closes, and frees the object: at once, or, from a callback of its own execution, when that has
- * returned. NULL is allowed. */
+/* Kills everything inside, and frees the object: at once, or, from a callback of its own execution,
+ * when that has returned. Does not wait: an asynchronous execution is reported as cancelled in here,
+ * and the processes end while the engine is used, or in laz_engine_free; to have none left when it
+ * returns, close the session first. NULL is allowed. */
 LAZ_EXPORT void laz_session_free(struct laz_session *session);
 LAZ_EXPORT bool laz_session_is_alive(struct laz_session *session);
 /* Process id of the outermost process of the box on the host; -1 when closed. */
@@ -299,11 +301,11 @@ LAZ_EXPORT int laz_pool_status(struct laz_pool *pool, struct laz_pool_status *st
 /* One line for people: "<pool python size=4 idle=3 busy=1 starting=0 dead=0 waiting=0>". Borrowed
  * until the next call on the pool. */
 LAZ_EXPORT const char *laz_pool_describe(struct laz_pool *pool);
-/* Ends its sessions, those in use too; their executions are cancelled. Waiting callers get
- * LAZ_ECLOSED. Idempotent. Errors: LAZ_EBUSY. */
+/* Ends its sessions, those in use too, and waits for these; their executions are cancelled. Waiting
+ * callers get LAZ_ECLOSED. Idempotent. Errors: LAZ_EBUSY. */
 LAZ_EXPORT int laz_pool_close(struct laz_pool *pool, struct laz_error *err);
-/* Closes the pool and frees it and its sessions; while the engine is in use, laz_engine_free does
- * that later. NULL is allowed. */
+/* Frees the pool and its sessions, as laz_session_free: waiting callers are called back in here.
+ * While the engine is in use, laz_engine_free does that later. NULL is allowed. */
 LAZ_EXPORT void laz_pool_free(struct laz_pool *pool);
 
 /* ---- results -------------------------------------------------------------------------------- */
