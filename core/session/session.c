@@ -297,7 +297,8 @@ static void session_leave(struct laz_session *session, bool frees)
 
 void laz_session_close(struct laz_session *session)
 {
-    session_leave(session, false);
+    if (session)
+        session_leave(session, false);
 }
 
 void laz_session_free(struct laz_session *session)

@@ -26,6 +26,7 @@ enum bench_outcome bench_session_template(struct bench *bench, struct bench_poin
         else if (!session_work(point, session))
             outcome = BENCH_FAILED;
         double took = bench_now_us() - before;
+        laz_session_close(session); /* its end is in no later measurement */
         laz_session_free(session);
         if (outcome == BENCH_DONE && bare < 0)
             outcome = bench_problem(point, "the floor failed");
@@ -55,6 +56,7 @@ enum bench_outcome bench_session_cold(struct bench *bench, struct bench_point *p
         if (outcome == BENCH_DONE && !session_work(point, session))
             outcome = BENCH_FAILED;
         double took = bench_now_us() - before;
+        laz_session_close(session); /* its end is in no later measurement */
         laz_session_free(session);
         if (outcome == BENCH_DONE && bare < 0)
             outcome = bench_problem(point, "the floor failed: %s", floor[0]);

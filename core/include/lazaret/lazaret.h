@@ -209,7 +209,7 @@ LAZ_EXPORT int laz_session_check(struct laz_session *session, const char *code, 
 LAZ_EXPORT int laz_session_restart(struct laz_session *session, struct laz_error *err);
 /* Ends everything inside, and waits for that end. Idempotent; the object remains until
  * laz_session_free. During an execution, from one of its callbacks or another thread, it cancels
- * that, and the session is closed when the execution has returned. */
+ * that, and the session is closed when the execution has returned. NULL is allowed. */
 LAZ_EXPORT void laz_session_close(struct laz_session *session);
 /* Kills everything inside, and frees the object: at once, or, from a callback of its own execution,
  * when that has returned. Does not wait: an asynchronous execution is reported as cancelled in here,
