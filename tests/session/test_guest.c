@@ -165,6 +165,7 @@ static void many_sessions_leave_nothing(void)
             break;
         }
         opened++;
+        laz_session_close(session);
         laz_session_free(session);
         if (i == 99) {
             warm = allocated();
