@@ -134,7 +134,8 @@ static void box_free(struct laz_box *box)
     memset(box->token, 0, sizeof box->token);
     if (box->kind->leave)
         box->kind->leave(box);
-    laz_askers_left(box->shared);
+    if (box->shared->for_uid)
+        laz_driver_stir(box->shared->driver, &box->shared->uid_stir);
     free(box);
 }
 

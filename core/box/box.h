@@ -63,7 +63,7 @@ struct laz_box_shared {
     struct laz_box_asker *askers;       /* wait for its end */
     struct laz_box_asker *answered;     /* are being answered */
     struct laz_box_asker *for_uid;      /* wait for the uid of a box that leaves */
-    struct laz_stir uid_stir;           /* answers those */
+    struct laz_stir uid_stir;           /* answers those, when one has left */
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;    /* NULL: none was asked for */
     struct laz_box *leaving;            /* released, and not ended yet */

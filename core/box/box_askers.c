@@ -79,16 +79,11 @@ bool laz_box_await_uid(struct laz_box_shared *shared, struct laz_box_asker *aske
 
     while (box && (!box->kind->give_back || box->uid == LAZ_SPAWN_SAME_ID))
         box = box->next;
-    if (box)
-        laz_askers_join(&shared->for_uid, asker, true);
-    return box != NULL;
-}
-
-void laz_askers_left(struct laz_box_shared *shared)
-{
+    if (!box)
+        return false;
     shared->uid_stir.advance = uids_advance;
-    if (shared->for_uid)
-        laz_driver_stir(shared->driver, &shared->uid_stir);
+    laz_askers_join(&shared->for_uid, asker, true);
+    return true;
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */

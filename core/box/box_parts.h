@@ -102,8 +102,6 @@ int laz_askers_join(struct laz_box_asker **list, struct laz_box_asker *asker, bo
  * may withdraw. NULL: all have been answered. */
 void laz_askers_begin(struct laz_box_shared *shared, struct laz_box_asker **list);
 struct laz_box_asker *laz_askers_next(struct laz_box_shared *shared);
-/* A box that was released has ended: who waits for a uid tries again, between two turns. */
-void laz_askers_left(struct laz_box_shared *shared);
 /* Ends the trial: without an answer; or by answering its askers with LAZ_ECANCELLED (no effect
  * where there is none). */
 void laz_trial_drop(struct laz_box_shared *shared);
