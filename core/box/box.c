@@ -11,6 +11,7 @@
 #include "os/directories.h"
 #include "os/signals.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,25 +55,30 @@ uint64_t laz_box_token_ms(const struct laz_box_shared *shared)
 
 /* A process that has not shown its token runs no untrusted code yet. If it breaks a rule, the
  * template it came from cannot be relied on. */
+void laz_box_fail_by(struct laz_box *box, const struct laz_error *why)
+{
+    if (laz_box_is_ended(box))
+        return;
+    if (box->kind->distrust && !laz_box_was_authenticated(box) &&
+        (why->code == LAZ_EPROTO || why->code == LAZ_ETIMEOUT))
+        box->kind->distrust(box, why->text);
+    laz_box_step(box, LAZ_BOX_EVENT_BREAK);
+    laz_box_close_channel(box);
+    if (box->owner.broken)
+        box->owner.broken(box->owner.user, why);
+}
+
 void laz_box_fail(struct laz_box *box, int code, const char *format, ...)
 {
     struct laz_error err = {0};
     char text[sizeof err.text];
     va_list values;
 
-    if (laz_box_is_ended(box))
-        return;
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
     laz_error_set(&err, code, 0, "%s", text);
-    if (box->kind->distrust && !laz_box_was_authenticated(box) &&
-        (code == LAZ_EPROTO || code == LAZ_ETIMEOUT))
-        box->kind->distrust(box, text);
-    laz_box_step(box, LAZ_BOX_EVENT_BREAK);
-    laz_box_close_channel(box);
-    if (box->owner.broken)
-        box->owner.broken(box->owner.user, &err);
+    laz_box_fail_by(box, &err);
 }
 
 void laz_box_break(struct laz_box *box, int code, const char *text)
@@ -300,7 +306,7 @@ int laz_box_follow(struct laz_box *box, struct laz_error *err)
 {
     box->process_io = laz_io_start(box->shared->driver->loop, box->process.pidfd, LAZ_IO_READ,
                                    box_process_ready, box);
-    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, 0, "a session cannot be watched");
+    return box->process_io ? 0 : laz_error_set(err, LAZ_EOS, errno, "a session cannot be watched");
 }
 
 int laz_box_watch(struct laz_box *box, struct laz_error *err)
@@ -309,7 +315,7 @@ int laz_box_watch(struct laz_box *box, struct laz_error *err)
               laz_box_watch_channel(box) && (box->process_io || box->channel_io) &&
               laz_box_watch_output(box);
     if (!ok)
-        return laz_error_set(err, LAZ_EOS, 0, "the descriptors of a session cannot be watched");
+        return laz_error_set(err, LAZ_EOS, errno, "the descriptors of a session cannot be watched");
     if (laz_box_watch_group(box, err))
         return LAZ_EOS;
     laz_timer_start(box->patience, laz_box_token_ms(box->shared));

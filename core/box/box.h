@@ -181,11 +181,12 @@ struct laz_box {
     /* of its processes */
     int64_t agent_pid;      /* on the host, as the kernel reports it; -1 */
     struct laz_usage usage; /* of the agent */
-    int agent_fd;           /* its pidfd, which knows how it ended; -1 */
-    int init_fd;            /* pidfd of the first process inside, once it is known; -1 */
-    struct laz_exit exit;   /* of the outermost process, from REAP on */
-    uint64_t started_us;    /* laz_clock_us of the spawn */
-    uint64_t cpu_us;        /* of the agent, when its channel closed; 0: it could not be read */
+    int agent_fd;         /* its pidfd, which knows how it ended; -1: that of `process`, or none */
+    int init_fd;          /* pidfd of the first process inside, once it is known; -1 */
+    int64_t init_pid;     /* its number, as long as it could not be opened; 0 */
+    struct laz_exit exit; /* of the outermost process, from REAP on */
+    uint64_t started_us;  /* laz_clock_us of the spawn */
+    uint64_t cpu_us;      /* of the agent, when its channel closed; 0: it could not be read */
     /* of one from a template */
     struct laz_template *from;      /* NULL: started cold */
     struct laz_box_purpose purpose; /* should it be started cold after all */
