@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* test_leaving.c - what an engine leaves behind when it goes: callbacks of tools that do not return.
+ */
+#include "live.h"
+#include "traces.h"
+#include "unit.h"
+
+#include "base/buf.h"
+#include "engine/engine.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Work that lasts until it is let go. */
+struct gate {
+    sem_t began, open, over;
+};
+
+static void gate_init(struct gate *gate)
+{
+    CU_ASSERT_EQUAL_FATAL(sem_init(&gate->began, 0, 0) | sem_init(&gate->open, 0, 0) |
+                              sem_init(&gate->over, 0, 0),
+                          0);
+}
+
+static void gate_pass(struct gate *gate)
+{
+    sem_post(&gate->began);
+    while (sem_wait(&gate->open) != 0)
+        ;
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------ */
+
+static struct laz_engine *left; /* refers to what is left, for those who look for leaks */
+
+static void stuck(void *user, const char *args, size_t len, struct laz_reply *reply)
+{
+    struct gate *gate = user;
+
+    (void)args, (void)len;
+    gate_pass(gate);
+    laz_reply_value(reply, "7", 1); /* nobody waits for it any more */
+    sem_post(&gate->over);
+}
+
+static void an_engine_is_freed_though_a_callback_does_not_return(void)
+{
+    static const struct laz_tool tool = {
+        .size = sizeof tool, .name = "never", .description = "Never returns", .timeout_ms = 1};
+    static struct gate gate; /* the callback has it for longer than this function runs */
+    struct laz_buf told = LAZ_BUF_INIT;
+
+    test_told = &told;
+    left = test_engine("");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(left);
+    gate_init(&gate);
+    left->tools_ms = 1;
+    CU_ASSERT_EQUAL(laz_engine_add_tool(left, &tool, stuck, &gate, NULL), 0);
+    struct laz_session *session = test_session(left, "lua");
+    if (session)
+        test_expect_error(session, "return never()", LAZ_VERDICT_ERROR, "timed out");
+    char *folder = laz_strdup(left->folder);
+    laz_engine_free(left);
+    CU_ASSERT(access(folder, F_OK) != 0);
+    CU_ASSERT_EQUAL(trace_children(), 0);
+    if (session) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(laz_buf_text(&told), "1 callbacks of tools did not return"));
+        sem_post(&gate.open);
+        while (sem_wait(&gate.over) != 0)
+            ;
+    }
+    free(folder);
+    test_told = NULL;
+    laz_buf_fini(&told);
+}
+
+static const struct unit_test tests[] = {
+    UNIT(an_engine_is_freed_though_a_callback_does_not_return),
+    {0},
+};
+
+int main(void)
+{
+    return unit_run("leaving", tests);
+}
