@@ -64,7 +64,8 @@ struct laz_box_shared {
     struct laz_backend_asker *answered; /* are being answered */
     struct laz_strv unmet;              /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;    /* NULL: none was asked for */
-    struct laz_box *leaving;            /* released, and not ended yet */
+    struct laz_box *leaving;            /* released; not ended yet, or not removed */
+    struct laz_workers *remover;        /* removes directories of sessions; NULL: the loop does */
     unsigned boxes;                     /* names them, in the log, and their directories */
     uint64_t death_ms;                  /* from the kill of a box to its end */
 };
@@ -145,8 +146,11 @@ struct laz_box {
     struct laz_box *next; /* of those that leave, or that wait for the same template */
     const struct laz_box_kind *kind;
     struct laz_box_life life;
-    char name[12]; /* a number */
-    bool released; /* it has no owner: it frees itself with its end */
+    char name[12];           /* a number */
+    bool released;           /* it has no owner: it frees itself with its end */
+    bool returns_uid;        /* nothing runs under its uid any more: returned when it is freed */
+    struct laz_work removal; /* of its directory, by a thread that then posts `removed` */
+    struct laz_post removed;
     struct laz_box_owner owner;
     char token[33];
     char *folder;      /* directory of the session: of its socket, its files, its home */

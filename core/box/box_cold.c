@@ -63,9 +63,8 @@ static void cold_give_back(struct laz_box *box)
     if (box->process.pid >= 0)
         is_free =
             box->plan->ends_by == LAZ_END_REAP ? laz_os_end_all_of(box->uid) : cold_is_over(box);
-    if (is_free)
-        laz_uids_give_back(box->shared->uids, box->uid);
-    else
+    box->returns_uid = is_free;
+    if (!is_free)
         laz_log(&box->shared->driver->log, LAZ_LOG_ERROR, "processes of uid %u may be left",
                 box->uid);
 }

@@ -33,7 +33,8 @@ struct laz_box_kind {
     /* Why it did not come, where more is known than how its process ended. NULL, or returns NULL:
      * nothing more. Borrowed. */
     const char *(*why)(struct laz_box *box);
-    /* It is being freed: returns what it has of the host, first of all. NULL: nothing. */
+    /* It is being freed: ends, first of all, what may be left under its uid, and says whether the
+     * uid can be returned. NULL: it has none of its own. */
     void (*give_back)(struct laz_box *box);
     /* It is being freed, last of all. NULL: nothing knows of it. */
     void (*leave)(struct laz_box *box);

@@ -164,6 +164,7 @@ int laz_engine_new(const struct laz_settings *settings, const struct laz_engine_
     engine_take_options(engine, options);
     if ((rc = laz_sessions_init(&engine->sessions, err)) ||
         (rc = laz_driver_init(&engine->driver, ENGINE_WORKERS, err)) ||
+        (rc = laz_workers_new(1, &engine->boxes.remover, err)) ||
         (rc = laz_spawner_new(&engine->spawner, err)) || (rc = engine_find_agent(engine, err)) ||
         (rc = laz_registry_new(&engine->values->plugins.path, &engine->driver.log,
                                &engine->registry, err)) ||
@@ -201,6 +202,7 @@ void laz_engine_free(struct laz_engine *engine)
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
+    laz_workers_free(engine->boxes.remover); /* it has no work */
     unsigned stuck = laz_driver_end_workers(&engine->driver, engine->tools_ms);
     if (stuck) { /* they return to memory of the engine, of its tools and plugins */
         laz_log(&engine->driver.log, LAZ_LOG_ERROR,
