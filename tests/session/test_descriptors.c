@@ -51,6 +51,7 @@ static void print_descriptors(void)
 
 static void costs(const struct row *row)
 {
+    int none = trace_descriptors();
     struct laz_engine *engine = test_engine(row->settings);
     struct laz_session *session = open_one(engine, row);
     int before = trace_descriptors();
@@ -60,7 +61,7 @@ static void costs(const struct row *row)
     int each = (trace_descriptors() - before) / 3;
     if (each > row->most)
         print_descriptors();
-    printf("(%d) ", each);
+    printf("(%d, and %d of the engine) ", each, before - none - each);
     CU_ASSERT(!session || (each > 3 && each <= row->most));
     laz_engine_free(engine);
 }
